@@ -22,7 +22,7 @@ from ..io.golden.model import GoldenCase
 from ..metrics.judge.usage import USAGE, add_usage
 from ..regression.accept import note_again
 from ..regression.baseline import Baseline
-from ..regression.compare import CaseComparison, Recut, compare_case, incomparable_metrics, recut_of
+from ..regression.compare import CaseComparison, Comparability, comparability_of, compare_case
 from ..regression.guards.case_guard import judge_case, settle_confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
@@ -187,7 +187,7 @@ class CaseFlow:
         comparison: CaseComparison | None = None
         if self.baseline is not None:
             before = self.baseline.cases.get(case.id)
-            comparison = compare_case(result, before, infos, self._incomparable, self._recut)
+            comparison = compare_case(result, before, infos, self._comparability)
         held_to = None if self.accepting else comparison
         judge_case(
             result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory, steady=self._steady,
@@ -217,12 +217,8 @@ class CaseFlow:
         return self.baseline.steady if self.baseline is not None else ()
 
     @cached_property
-    def _incomparable(self) -> Mapping[str, str]:
-        return incomparable_metrics(self.run, self.baseline) if self.baseline is not None else {}
-
-    @cached_property
-    def _recut(self) -> Recut:
-        return recut_of(self.run, self.baseline) if self.baseline is not None else Recut()
+    def _comparability(self) -> Comparability:
+        return comparability_of(self.run, self.baseline) if self.baseline is not None else Comparability()
 
     def _leave(self, result: CaseResult, error: BaseException | None) -> Finished:
         self._redact(result)

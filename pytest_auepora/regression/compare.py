@@ -47,38 +47,30 @@ def changed_since(baseline: Baseline, run: Run) -> dict[str, tuple[Any, Any]]:
     return provenance_changes(baseline.provenance, run.provenance)
 
 
-def incomparable_metrics(run: Run, baseline: Baseline) -> dict[str, str]:
-    """Return the metrics of *run* that the baseline measured differently, each with what changed: ``k 5 → 10``."""
-    moved = changed_since(baseline, run)
-    out: dict[str, str] = {}
-    for name, info in run.metrics.items():
-        if (old := baseline.metrics.get(name)) is None:
-            continue
-        new = metric_key(info)
-        if old.get("version") != new["version"]:
-            out[name] = f"metric version {old.get('version')} \u2192 {new['version']}"
-        elif changed := list(_told(old.get("params", {}), new["params"])):
-            out[name] = ", ".join(changed)
-        elif other := {key: moved[key] for key in sorted(info.ruler) if key in moved}:
-            out[name] = ", ".join(_arrow(key, *pair) for key, pair in other.items())
-    return out
+class Comparability(NamedTuple):
+    """Which metrics of a run compare with a baseline.
 
+    Attributes:
+        incomparable: metrics that were measured differently, each with what changed: ``k 5 → 10``.
+        recut: how documents are cut otherwise than for the baseline; empty where they are not.
+        survives: metrics that may compare even so, each with its ``survives``.
+    """
 
-class Recut(NamedTuple):
-    """Documents are cut otherwise than for the baseline: what changed, and the metrics that may compare even so."""
+    incomparable: Mapping[str, str] = MappingProxyType({})
+    recut: str = ""
+    survives: Mapping[str, str] = MappingProxyType({})
 
-    why: str = ""
-    metrics: Mapping[str, str] = MappingProxyType({})
-    """Name → its ``survives``."""
-
-    def compares(self, name: str, result: CaseResult, before: BaselineCase) -> bool:
+    def holds(self, name: str, result: CaseResult, before: BaselineCase) -> bool:
         """Whether metric *name* compares in a case.
 
-        A quote, a span and a document are found in whatever chunks there are.  A label that was found by its id before
-        and is no more was that of a chunk; nobody says to which document it belongs.
+        Where documents are cut otherwise, by what its labels are: a quote, a span and a document are found in whatever
+        chunks there are.  A label that was found by its id before and is no more was that of a chunk; nobody says to
+        which document it belongs.
         """
+        if name not in self.survives:
+            return name not in self.incomparable
         labels = [label for label in result.expected.get("relevant", ()) if label.get("grade", 1) >= 1]
-        if self.metrics[name] == "passages":
+        if self.survives[name] == "passages":
             return bool(labels) and all(label.get("match") in _PASSAGES for label in labels)
         hits = result.outputs.get("retrieved", ())
         there = {str(hit[key]) for hit in hits for key in ("id", "doc") if key in hit}
@@ -88,19 +80,28 @@ class Recut(NamedTuple):
         )
 
 
-_ALIKE = Recut()
+_ALL_COMPARE = Comparability()
 
 
-def recut_of(run: Run, baseline: Baseline) -> Recut:
-    """Return what another way to cut documents means for the comparison; nothing where that is the same."""
-    changed = changed_since(baseline, run)
-    moved = {key: pair for key, pair in changed.items() if key in CHUNK_KEYS}
-    names = {
-        name: info.survives for name, info in run.metrics.items()
-        if info.survives and metric_key(info).items() <= baseline.metrics.get(name, {}).items()
-        and not (changed.keys() - moved) & set(info.ruler)
-    }  # fmt: skip
-    return Recut(", ".join(_arrow(key, *pair) for key, pair in moved.items()), names) if moved else Recut()
+def comparability_of(run: Run, baseline: Baseline) -> Comparability:
+    """Return what of *run* compares with *baseline*; cases are not looked at."""
+    moved = changed_since(baseline, run)
+    recut = [key for key in moved if key in CHUNK_KEYS]
+    incomparable: dict[str, str] = {}
+    survives: dict[str, str] = {}
+    for name, info in run.metrics.items():
+        if (old := baseline.metrics.get(name)) is None:
+            continue
+        new = metric_key(info)
+        if old.get("version") != new["version"]:
+            incomparable[name] = f"metric version {old.get('version')} \u2192 {new['version']}"
+        elif changed := list(_told(old.get("params", {}), new["params"])):
+            incomparable[name] = ", ".join(changed)
+        elif others := [key for key in sorted(info.ruler) if key in moved]:
+            incomparable[name] = ", ".join(_arrow(key, *moved[key]) for key in others)
+        if recut and info.survives and new.items() <= old.items() and not (moved.keys() - recut) & set(info.ruler):
+            survives[name] = info.survives
+    return Comparability(incomparable, ", ".join(_arrow(key, *moved[key]) for key in recut), survives)
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -291,19 +292,19 @@ def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
 
 def compare(run: Run, baseline: Baseline) -> Comparison:
     """Pair *run* with *baseline*, case by case."""
+    comparability = comparability_of(run, baseline)
     varied = {name for case in run.having(AGAIN) for name in case.extra[AGAIN]["varied"]}
     out = Comparison(
-        incomparable=incomparable_metrics(run, baseline),
+        incomparable=dict(comparability.incomparable),
         provenance=changed_since(baseline, run),
         steady=tuple(sorted(baseline.steady - varied)),
         unsteady=tuple(sorted(baseline.steady & varied)),
     )
-    recut = recut_of(run, baseline)
     out.cases = {
-        case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, out.incomparable, recut)
+        case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, comparability)
         for case_id, result in run.cases.items()
     }
-    _settle_recut(out, recut)
+    _settle_recut(out, comparability)
     out.former = {name: mean for name in out.incomparable if (mean := _former(out, name)) is not None}
     known = run.cases if run.is_full else set(run.expected_ids or run.cases)
     if vanished := [case_id for case_id in baseline.cases if case_id not in known]:
@@ -313,17 +314,17 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     return out
 
 
-def _settle_recut(out: Comparison, recut: Recut) -> None:
+def _settle_recut(out: Comparison, comparability: Comparability) -> None:
     """A metric that compares in some cases does compare, and the other cases say why they do not."""
-    for name in recut.metrics:
+    for name in comparability.survives:
         was = [c for c in out.cases.values() if c.before is not None and c.before.scores.get(name) is not None]
         without = [c for c in was if c.paired and name not in c.changes]
         if any(name in case.changes for case in was):
             out.incomparable.pop(name, None)
             for case in without:
-                case.apart = case.apart or recut.why
-        elif without and recut.why:
-            out.incomparable.setdefault(name, recut.why)
+                case.apart = case.apart or comparability.recut
+        elif without:
+            out.incomparable.setdefault(name, comparability.recut)
 
 
 def _former(out: Comparison, name: str) -> float | None:
@@ -337,13 +338,9 @@ def compare_case(
     result: CaseResult,
     before: BaselineCase | None,
     metrics: Mapping[str, MetricInfo],
-    incomparable: Mapping[str, str],
-    recut: Recut = _ALIKE,
+    comparability: Comparability = _ALL_COMPARE,
 ) -> CaseComparison:
-    """Pair one case with its baseline block, if it has one.
-
-    Where documents are cut otherwise (*recut*), some metrics compare by what the labels of the case are.
-    """
+    """Pair one case with its baseline block, if it has one."""
     if result.state == "skipped":
         return CaseComparison(result.case_id, "skipped", before=before)
     if before is None:
@@ -357,12 +354,9 @@ def compare_case(
         score, info = result.scores.get(name), metrics.get(name)
         if old is None or score is None or info is None:
             continue
-        if recut.why and name in recut.metrics:
-            if not recut.compares(name, result, before):
-                continue
-        elif name in incomparable:
+        if not info.baselined or not comparability.holds(name, result, before):
             continue
-        if not info.baselined or (out.apart and info.target.startswith("RETRIEVAL")):
+        if out.apart and info.target.startswith("RETRIEVAL"):
             continue
         if info.target == "LATENCY" and before.concurrency != result.concurrency:
             continue

@@ -18,7 +18,7 @@ from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..history.baselines import as_baseline
 from ..metrics.registry import Registry
-from ..regression.compare import incomparable_metrics
+from ..regression.compare import comparability_of
 from ..regression.statistics.intervals import Difference, Standing, aggregate_difference, mean_difference
 from ..regression.statistics.precision import TIE
 from .numbers import plural
@@ -167,7 +167,7 @@ def side_by_side(
         raise NotComparableError(f"runs of different suites do not compare: {', '.join(suites)}")
     ids = list(dict.fromkeys(case_id for run in runs for case_id in run.cases))
     shared, notes = _shared(runs, ids)
-    apart = [{}, *(incomparable_metrics(run, as_baseline(runs[0])) for run in runs[1:])]
+    apart = [{}, *(comparability_of(run, as_baseline(runs[0])).incomparable for run in runs[1:])]
     alpha = (1.0 - CONFIDENCE) / (len(runs) - 1)
     rows: list[Row] = []
     said: list[tuple[str, str]] = []

@@ -88,7 +88,7 @@ def run_once(systems: Sequence[System], policy: RegressionPolicy, gates: Sequenc
 
     def judged(case_id: str, system: System) -> CaseResult:
         result = result_of(case_id, system.after(), system)
-        comparison = compare_case(result, baseline.cases[case_id], infos, {})
+        comparison = compare_case(result, baseline.cases[case_id], infos)
         judge_case(result, {}, infos, comparison, policy, steady=baseline.steady)
         return result
 

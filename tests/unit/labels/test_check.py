@@ -135,10 +135,10 @@ def result(match: str = "exact", value: float = 0.0) -> CaseResult:
 @pytest.mark.parametrize(("before", "after"), [("exact", "span"), ("span", "fallback_doc"), ("exact", "none")])
 def test_scores_by_another_match_do_not_count_against_it(before: str, after: str) -> None:
     block = BaselineCase("h", "passed", {"recall@5": 1.0, "token_f1": 1.0}, match=before)
-    found = compare_case(result(after), block, INFO, {})
+    found = compare_case(result(after), block, INFO)
     assert found.apart == f"chunker_version_match {before} → {after}"
     assert (set(found.changes), found.lost) == ({"token_f1"}, {})
-    same = compare_case(result(before), block, INFO, {})
+    same = compare_case(result(before), block, INFO)
     assert (set(same.changes), same.apart) == (set(INFO), "")
 
 

@@ -13,7 +13,7 @@ from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
 from pytest_auepora.metrics.judge.critic import LLMCritic
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import Baseline
-from pytest_auepora.regression.compare import changed_words, compare, incomparable_metrics
+from pytest_auepora.regression.compare import changed_words, comparability_of, compare
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
@@ -32,7 +32,7 @@ def moved(key: str, names: tuple[str, ...] = NAMES) -> dict[str, str]:
     one = case("a", token_f1=1.0)
     before = merge(None, run(one, names=names, provenance={key: 3}), {"all"})[0]
     before.metrics = {n: {"version": i.version, "params": i.params} for n, i in run(one, names=names).metrics.items()}
-    return incomparable_metrics(run(one, names=names, provenance={key: 4}), before)
+    return dict(comparability_of(run(one, names=names, provenance={key: 4}), before).incomparable)
 
 
 @pytest.mark.parametrize("key", CHUNK_KEYS)
@@ -197,7 +197,7 @@ def test_a_judge_named_by_the_project_counts_as_well(key: str) -> None:
 def test_long_values_are_shortened() -> None:
     one = case("a", mrr=1.0)
     before = merge(None, run(one, provenance={"chunker": "x" * 100}), {"all"})[0]
-    (why,) = incomparable_metrics(run(one, names=("mrr",)), before).values()
+    (why,) = comparability_of(run(one, names=("mrr",)), before).incomparable.values()
     assert why == f"chunker {'x' * 39}\u2026 \u2192 (nothing)"
 
 

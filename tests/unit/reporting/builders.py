@@ -15,7 +15,7 @@ from pytest_auepora.metrics.ranking.gold import expected_behaviour
 from pytest_auepora.metrics.ranking.matching import grades_of_retrieved, ranks_of_relevant
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.baseline import Baseline, BaselineCase, metric_key
-from pytest_auepora.regression.compare import CaseComparison, compare_case, incomparable_metrics
+from pytest_auepora.regression.compare import CaseComparison, Comparability, comparability_of, compare_case
 from pytest_auepora.regression.guards.case_guard import judge_case
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Gate, read_bound, read_gates
@@ -139,10 +139,10 @@ def judged(
         old = result_of(before, names)
         _judge(old, before, infos, None, RegressionPolicy())
         block = BaselineCase.of(old, infos)
-    comparison = compare_case(result, block, infos, {}) if block is not None else None
+    comparison = compare_case(result, block, infos) if block is not None else None
     _judge(result, now, infos, comparison, policy or RegressionPolicy(), names if steady else ())
     if comparison is not None:
-        comparison = compare_case(result, block, infos, {})
+        comparison = compare_case(result, block, infos)
     return result, comparison, infos
 
 
@@ -175,12 +175,12 @@ def run_of(
     run = Run(suite, f"golden/{suite}.golden.yaml", variant, owner=owner, provenance=dict(provenance or {}))
     run.metrics = infos_of(names)
     run.expected_ids = tuple(expected or [c.id for c in cases])
-    incomparable = incomparable_metrics(run, baseline) if baseline is not None else {}
+    comparability = comparability_of(run, baseline) if baseline is not None else Comparability()
     for case in cases:
         result = result_of(case, names, run.path)
         comparison = None
         if baseline is not None:
-            comparison = compare_case(result, baseline.cases.get(case.id), run.metrics, incomparable)
+            comparison = compare_case(result, baseline.cases.get(case.id), run.metrics, comparability)
         steady = baseline.steady if baseline is not None else ()
         _judge(result, case, run.metrics, comparison, policy or RegressionPolicy(), steady)
         run.add([result])

@@ -202,7 +202,7 @@ def test_a_case_is_not_held_to_what_a_judge_thinks(tmp_path: Path) -> None:
     before, after = run_of(1.0), run_of(0.0)
     baseline, _ = merge(None, before, {"all"})
     infos, case = after.metrics, after.cases["a"]
-    comparison = compare_case(case, baseline.cases["a"], infos, {})
+    comparison = compare_case(case, baseline.cases["a"], infos)
     bound = {"opinion": [Bound("min", 0.5)]}
     judge_case(case, {}, infos, comparison, RegressionPolicy())  # calibrated or not: never the case guard
     assert not case.problems
