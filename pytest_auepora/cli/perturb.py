@@ -12,7 +12,7 @@ from ..core.types import EvaluationSample
 from ..drafting.documents import passages_of, read_documents
 from ..drafting.variants import ask_paraphrases, load_paraphrases, noise_variants
 from ..errors import AueporaError, did_you_mean
-from ..io.case_blocks import perturbed
+from ..io.edit import perturbed
 from ..io.golden.model import GoldenSuite
 from ..io.perturb import OPERATIONS, Operation, reworded
 from ..io.perturb import variants as disturbed

@@ -103,7 +103,8 @@ class Drafting:
         works = [_Work(job) for job in jobs]
         self._write(works)
         answerable = [w for w in works if w.job.kind != "unanswerable"]
-        self._step(answerable, self._quote)
+        for work in _left(answerable):
+            work.reason = self._quote(work)
         for work in _left(works):
             work.reason = wrong_with(
                 work.draft, answerable=work.job.kind != "unanswerable", known=self._known, max_overlap=self._max_overlap
@@ -122,10 +123,6 @@ class Drafting:
             case = None if work.reason else self._case(work)
             out.append(Outcome(work.job, work.reason, case, work.draft.question))
         return out
-
-    def _step(self, works: Sequence[_Work], check: Callable[[_Work], str]) -> None:
-        for work in _left(works):
-            work.reason = check(work)
 
     def _ask(
         self, works: Sequence[_Work], prompt: str, form: Any, material: Callable[[_Work], dict[str, str]]

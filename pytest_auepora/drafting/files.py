@@ -11,7 +11,7 @@ from typing import Any
 from ..core.files import write_atomically
 from ..core.json import dumps
 from ..errors import AueporaError
-from ..io.case_blocks import appended, raw_cases, replaced
+from ..io.edit import appended, raw_cases, replaced
 from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportedSuite
 from ..metrics.registry import Registry

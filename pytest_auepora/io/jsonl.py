@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
 from ..errors import AueporaError, did_you_mean
-from .golden.kinds import BAD, Field, Free, Kind, ListOf, Record, Text, table
+from .golden.kinds import BAD, Field, Free, Kind, ListOf, Record, Text
 from .json_lines import load_lines
 from .source import Source
 
@@ -26,15 +27,13 @@ class _AnyText(Kind):
 
 
 class _Built(Kind):
-    """A mapping read as an object of *cls*; null where *optional*."""
+    """A mapping read as an object of *cls*."""
 
-    def __init__(self, cls: type[Any], record: Record, *, optional: bool = False) -> None:
-        self.cls, self.record, self.optional = cls, record, optional
+    def __init__(self, cls: type[Any], record: Record) -> None:
+        self.cls, self.record = cls, record
         self.expected = f"a mapping with {', '.join(record.fields)}"
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        if value is None and self.optional:
-            return None
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
         said = self.record.read_sound(value, source)
@@ -62,32 +61,26 @@ class _Sample(Record):
 
 _DOCUMENT = Record(
     "a document",
-    table(
-        Field("doc_id", Text(), "Its id.", required=True),
-        Field("text", _AnyText(), "What it says."),
-        Field("metadata", Free(), "Anything else."),
-    ),
+    Field("doc_id", Text(), "Its id.", required=True),
+    Field("text", _AnyText(), "What it says."),
+    Field("metadata", Free(), "Anything else."),
 )
 _ANSWER = Record(
     "an answer",
-    table(
-        Field("text", _AnyText(), "What it says.", required=True),
-        Field("structured", _Maybe(Free()), "The same as data."),
-        Field("metadata", Free(), "Anything else."),
-    ),
+    Field("text", _AnyText(), "What it says.", required=True),
+    Field("structured", _Maybe(Free()), "The same as data."),
+    Field("metadata", Free(), "Anything else."),
 )
 _DOCUMENTS = _Maybe(ListOf(_Built(Document, _DOCUMENT)))
 _SAMPLE = _Sample(
     "a sample",
-    table(
-        Field("sample_id", Text(), "Its id.", required=True),
-        Field("query", _AnyText(), "The question.", required=True),
-        Field("relevant_docs", _DOCUMENTS, "What should be found."),
-        Field("candidate_docs", _DOCUMENTS, "What there was to choose from."),
-        Field("reference_answer", _Built(Response, _ANSWER, optional=True), "The right answer."),
-        Field("labels", Free(), "What robustness and assertion metrics read."),
-        Field("metadata", Free(), "Anything else."),
-    ),
+    Field("sample_id", Text(), "Its id.", required=True),
+    Field("query", _AnyText(), "The question.", required=True),
+    Field("relevant_docs", _DOCUMENTS, "What should be found."),
+    Field("candidate_docs", _DOCUMENTS, "What there was to choose from."),
+    Field("reference_answer", _Maybe(_Built(Response, _ANSWER)), "The right answer."),
+    Field("labels", Free(), "What robustness and assertion metrics read."),
+    Field("metadata", Free(), "Anything else."),
 )
 
 
@@ -129,8 +122,6 @@ def save_jsonl_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
     Raises:
         AueporaError: a sample holds something that is no JSON; nothing is written then.
     """
-    import json
-
     lines = []
     for sample in dataset:
         data = {key: value for key, value in asdict(sample).items() if value is not None}

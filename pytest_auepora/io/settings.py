@@ -131,11 +131,8 @@ def _edited(text: str, root: Node, changes: Mapping[Way, Any]) -> str:
 def _child(node: Node, step: Any) -> Node | None:
     if node.id == "sequence":
         return node.value[step]
-    return next((value for key, value in _pairs(node) if key.value == step), None)
-
-
-def _pairs(node: Node) -> list[tuple[Node, Node]]:
-    return node.value if node.id == "mapping" else []
+    pairs = node.value if node.id == "mapping" else []
+    return next((value for key, value in pairs if key.value == step), None)
 
 
 def _insertion(text: str, node: Node, new: Mapping[str, Any], *, top: bool) -> tuple[int, int, str]:
@@ -145,7 +142,7 @@ def _insertion(text: str, node: Node, new: Mapping[str, Any], *, top: bool) -> t
     if node.flow_style:
         at = node.end_mark.index - 1
         return at, at, (", " if node.value else "") + _flow(new)[1:-1]
-    pairs = _pairs(node)
+    pairs = node.value
     names = [key.value for key, _ in pairs]
     behind = names.index("cases") if top and "cases" in names else len(pairs)
     end = "\r\n" if "\r\n" in text else "\n"

@@ -6,12 +6,11 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ...core.types import Document, EvaluationSample, Response
-from ...errors import Problem, did_you_mean
+from ...errors import did_you_mean
 from ...regression.thresholds import Bound
 from ..source import Source
 from .fields import CASE, CASE_FIELDS, LABELS
@@ -71,18 +70,17 @@ class CaseReader:
         self.cases: dict[str, GoldenCase] = {}
         self._bases: dict[str, _Base] = {}
         self._searched = 0
-        self._misplaced: dict[int, str] = {}
-        """Complaints about cases that are gone, by their lines."""
-        self._whole = source
 
     def read_part(self, part: Source, cases: list[Any]) -> None:
         """Read the cases of *part* of the file; what is wrong with them goes to the source of the whole."""
+        whole = self.source
+        if part is not whole:
+            whole.problems += part.problems
+            part.problems = whole.problems
         self.source = self.yardstick.source = part
         for index, case in enumerate(cases):
             self._read(case, cases, index)
-        if part is not self._whole:
-            self._whole.problems += part.problems
-        self.source = self.yardstick.source = self._whole
+        self.source = self.yardstick.source = whole
 
     def _read(self, raw: Any, holder: Any, index: int) -> None:
         if type(raw) is not dict:
@@ -102,7 +100,7 @@ class CaseReader:
         case = self._make(case_id, said, raw)
         case.cluster = said.get("cluster") or ("" if "variant_of" in case.sample.labels else case_id)
         if isinstance(base := raw.get("variant_of"), str):
-            self._bases[case_id] = _Base(base, case.line, raw if self.source is self._whole else None)
+            self._bases[case_id] = _Base(base, raw, self.source)
         elif not case.cluster:
             case.cluster = case_id  # what it is a variant of stands in the defaults, and is nobody
         self.cases[case_id] = case
@@ -165,8 +163,6 @@ class CaseReader:
             if root != case_id:
                 case.sample.labels["variant_of"] = root
             case.cluster = case.cluster or (self.cases[root].cluster if root not in self._bases else root)
-        if self._misplaced:
-            self.source.problems += _placed(self.source.path, self._misplaced)
         return tuple(self.cases.values())
 
     def _root(self, case_id: str) -> str:
@@ -188,12 +184,8 @@ class CaseReader:
         return did_you_mean(name, self.cases) if self._searched <= _MOST_SEARCHED else ""
 
     def _complain(self, case_id: str, message: str) -> None:
-        """Complain about what a case says it is a variant of."""
         base = self._bases[case_id]
-        if base.raw is not None:
-            self.source.bad(base.raw, "variant_of", message)
-        else:
-            self._misplaced[base.line] = message
+        base.source.bad(base.raw, "variant_of", message)
 
 
 def _skip(said: Mapping[str, Any]) -> str | None:
@@ -202,22 +194,11 @@ def _skip(said: Mapping[str, Any]) -> str | None:
 
 
 class _Base(NamedTuple):
-    """What a case says it is a variant of, the line the case is on, and the case itself if it is still there."""
+    """What a case says it is a variant of, the case itself, and where it was read."""
 
     name: str
-    line: int
-    raw: dict[str, Any] | None
-
-
-def _placed(path: str, messages: Mapping[int, str]) -> Iterator[Problem]:
-    """Yield complaints about ``variant_of`` in cases, by their lines, of a file that was read in parts."""
-    from ..json_lines import line_blocks, load_lines
-
-    for block in line_blocks(Path(path)):
-        for raw in load_lines(block):
-            line = block.at(raw)[0] + block.before
-            if line in messages:
-                yield Problem(path, line, block.at(raw, "variant_of")[1], messages[line])
+    raw: dict[str, Any]
+    source: Source
 
 
 def _reference(texts: list[str] | None) -> Response | None:

@@ -83,41 +83,35 @@ _BY_METRIC = (
 )
 REGRESSION = Record(
     "regression",
-    table(
-        *_BY_METRIC,
-        Field("confirm", Whole(0, 20), "How often a failing case is asked again; it fails if every answer fails (2)."),
-        Field(
-            "again", Whole(0, 4), "How often an update asks cases again, to learn which metrics are steady; 0: never."
+    *_BY_METRIC,
+    Field("confirm", Whole(0, 20), "How often a failing case is asked again; it fails if every answer fails (2)."),
+    Field("again", Whole(0, 4), "How often an update asks cases again, to learn which metrics are steady; 0: never."),
+    Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
+    Field("on_inconclusive", Choice("pass", "fail"), "What becomes of a run that the data cannot decide (pass)."),
+    Field(
+        "anchor",
+        Record(
+            "the policy for the anchor",
+            Field("policy", _POLICY, "As in regression; by default what stands there."),
+            Field("min_effect", Number(0), "A smaller drop since the anchor is no drift (0.03)."),
+            Field("margin", Number(0), "How large a drop since the anchor must be ruled out (0.1)."),
         ),
-        Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
-        Field("on_inconclusive", Choice("pass", "fail"), "What becomes of a run that the data cannot decide (pass)."),
-        Field(
-            "anchor",
-            Record(
-                "the policy for the anchor",
-                table(
-                    Field("policy", _POLICY, "As in regression; by default what stands there."),
-                    Field("min_effect", Number(0), "A smaller drop since the anchor is no drift (0.03)."),
-                    Field("margin", Number(0), "How large a drop since the anchor must be ruled out (0.1)."),
-                ),
-            ),
-            "How strictly the run is held to its anchor, where there is one.",
-        ),
-        Field(
-            "slices",
-            ListOf(_Slice(), least=1, unique=True),
-            "Parts judged beside the whole: {scenario: typo}, or a label for a slice of each of its values.",
-        ),
-        Field(
-            "not_comparable",
-            MapOf(ListOf(Text(), one_ok=True, least=1), "keys of the provenance"),
-            "Metrics (or all) that do not compare with the baseline where this provenance differs: {corpus: all}.",
-        ),
-        Field(
-            "metrics",
-            MapOf(Record("a metric's policy", table(*_BY_METRIC)), "metrics"),
-            "Other values for single metrics.",
-        ),
+        "How strictly the run is held to its anchor, where there is one.",
+    ),
+    Field(
+        "slices",
+        ListOf(_Slice(), least=1, unique=True),
+        "Parts judged beside the whole: {scenario: typo}, or a label for a slice of each of its values.",
+    ),
+    Field(
+        "not_comparable",
+        MapOf(ListOf(Text(), one_ok=True, least=1), "keys of the provenance"),
+        "Metrics (or all) that do not compare with the baseline where this provenance differs: {corpus: all}.",
+    ),
+    Field(
+        "metrics",
+        MapOf(Record("a metric's policy", *_BY_METRIC), "metrics"),
+        "Other values for single metrics.",
     ),
 )
 
@@ -148,10 +142,8 @@ class _TextOr(Kind):
 _NUGGET = _TextOr(
     Record(
         "a nugget",
-        table(
-            Field("any_of", ListOf(Text(), one_ok=True, least=1), "Wordings; one is enough.", required=True),
-            Field("importance", Choice("vital", "okay"), "Whether an answer needs it: vital (default) or okay."),
-        ),
+        Field("any_of", ListOf(Text(), one_ok=True, least=1), "Wordings; one is enough.", required=True),
+        Field("importance", Choice("vital", "okay"), "Whether an answer needs it: vital (default) or okay."),
     ),
     alias="any_of",
     defaults={"importance": "vital"},
@@ -159,28 +151,22 @@ _NUGGET = _TextOr(
 _ENTITY = _TextOr(
     Record(
         "an entity",
-        table(
-            Field("name", Text(), "What it is called.", required=True),
-            Field("aliases", ListOf(Text(), one_ok=True), "What else it is called."),
-        ),
+        Field("name", Text(), "What it is called.", required=True),
+        Field("aliases", ListOf(Text(), one_ok=True), "What else it is called."),
     )
 )
 _NOISE = _TextOr(
     Record(
         "a noise document",
-        table(
-            Field("id", Text(), "Its id; by default one made of its text."),
-            Field("text", Text(), "What it says.", required=True),
-        ),
+        Field("id", Text(), "Its id; by default one made of its text."),
+        Field("text", Text(), "What it says.", required=True),
     )
 )
 _SENSITIVE = _TextOr(
     Record(
         "a sensitive item",
-        table(
-            Field("text", Text(), "What must not leak.", required=True),
-            Field("secure", Flag(), "An input with it is to bypass the pipeline."),
-        ),
+        Field("text", Text(), "What must not leak.", required=True),
+        Field("secure", Flag(), "An input with it is to bypass the pipeline."),
     )
 )
 
@@ -191,12 +177,10 @@ class _Benchmark(Kind):
     expected = "true, or a mapping with rounds, iterations, warmup_rounds, group"
     record = Record(
         "benchmark",
-        table(
-            Field("rounds", Whole(1), "How many timings are taken."),
-            Field("iterations", Whole(1), "Calls per timing."),
-            Field("warmup_rounds", Whole(0), "Rounds before the first that counts."),
-            Field("group", Text(), "Cases of one group are shown in one table."),
-        ),
+        Field("rounds", Whole(1), "How many timings are taken."),
+        Field("iterations", Whole(1), "Calls per timing."),
+        Field("warmup_rounds", Whole(0), "Rounds before the first that counts."),
+        Field("group", Text(), "Cases of one group are shown in one table."),
     )
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
@@ -275,11 +259,11 @@ _CASE_HINTS = {
 }
 _OWN = ("id", "query", "variant_of")
 
-CASE = Record("a case", CASE_FIELDS, _CASE_HINTS)
+CASE = Record("a case", *CASE_FIELDS.values(), hints=_CASE_HINTS)
 DEFAULTS = Record(
     "defaults",
-    {name: f for name, f in CASE_FIELDS.items() if name not in _OWN},
-    {**_CASE_HINTS, **dict.fromkeys(_OWN, ": every case has its own")},
+    *(field for field in CASE_FIELDS.values() if field.name not in _OWN),
+    hints={**_CASE_HINTS, **dict.fromkeys(_OWN, ": every case has its own")},
 )
 
 
@@ -330,9 +314,10 @@ _SUITE_HINTS = {
     "timeout": ": a timeout belongs to each case; write defaults: {timeout: …} for all",
 }
 
-SUITE_FIELDS = table(*_HEADER, Field("cases", _Cases(), "The golden cases.", required=True))
-SUITE = Record("a golden file", SUITE_FIELDS, _SUITE_HINTS)
-HEADER = Record("the first line", table(*_HEADER), _SUITE_HINTS)
+SUITE = Record(
+    "a golden file", *_HEADER, Field("cases", _Cases(), "The golden cases.", required=True), hints=_SUITE_HINTS
+)
+HEADER = Record("the first line", *_HEADER, hints=_SUITE_HINTS)
 """What the first line of a golden JSONL file may hold: all of a suite but its cases."""
 
 

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ...errors import did_you_mean
@@ -296,20 +296,18 @@ def table(*fields: Field) -> dict[str, Field]:
     return {f.name: f for f in fields}
 
 
-@dataclass(eq=False, repr=False)
 class Record(Kind):
-    """A mapping with known keys; read as a dict of what was read, without the keys complained about."""
+    """A mapping with known keys; read as a dict of what was read, without the keys complained about.
 
-    what: str
-    fields: Mapping[str, Field]
-    hints: Mapping[str, str] = field(default_factory=dict)
-    """For keys that are not known: what to say beyond the near names."""
+    For keys that are not known, ``hints`` are what to say beyond the near names.
+    """
 
-    expected: str = "a mapping"
+    expected = "a mapping"
 
-    def __post_init__(self) -> None:
-        self.required = [f.name for f in self.fields.values() if f.required]
-        self._readers = {name: f.kind.read for name, f in self.fields.items()}
+    def __init__(self, what: str, *fields: Field, hints: Mapping[str, str] | None = None) -> None:
+        self.what, self.fields, self.hints = what, table(*fields), hints or {}
+        self.required = [f.name for f in fields if f.required]
+        self._readers = {f.name: f.kind.read for f in fields}
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if not isinstance(value, dict):

@@ -17,9 +17,10 @@ _CONTROL = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff" + "\U000
 class _Name(Kind):
     """A text with rules; the first rule it breaks is what the complaint says."""
 
+    expected = "text"
     what: str
     regex: str
-    max_length: int
+    max_length = 100
     rules: tuple[tuple[str, str], ...]
     """(what is searched for, what is wrong with it)."""
     taken: ClassVar[Mapping[str, str]] = {}
@@ -53,7 +54,6 @@ class _Name(Kind):
 class CaseId(_Name):
     """The id of a case: part of a pytest node id, and a name in a module."""
 
-    expected = "text"
     what = "id"
     max_length = 200
     regex = rf"(?!__|pytest_)(?!\s)(?!.*::)(?!.*\s$)[^\[\]{_CONTROL}]+"
@@ -75,9 +75,7 @@ class CaseId(_Name):
 class SuiteName(_Name):
     """The name of a suite: the stem of its baseline file, on every system."""
 
-    expected = "text"
     what = "suite"
-    max_length = 100
     regex = r"(?!\.)(?!\s)(?!.*[.\s]$)(?!.*\.anchor$)[\w .+@=,()~-]+"
     rules = (
         (r"[/\\]", "holds a slash; it becomes a file name"),
@@ -96,9 +94,7 @@ class SuiteName(_Name):
 class Tag(_Name):
     """A tag: becomes a pytest marker that ``-m`` can name."""
 
-    expected = "text"
     what = "tag"
-    max_length = 100
     regex = r"(?!_)[\w](?:[\w.+-]*\w)?"
     rules = ((r"", "cannot be a pytest marker: letters, digits and . + - _ between them"),)
 
@@ -120,7 +116,6 @@ class FixtureName(_Name):
 
     expected = "text (the name of a fixture)"
     what = "fixture"
-    max_length = 100
     regex = r"[^\W\d]\w*"
     rules = ((r"^(?![^\W\d]\w*$)", "is no name a Python function can have"),)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.types import Document, id_of_text
 from ..source import Source, describe
-from .kinds import BAD, Field, Free, Kind, ListOf, Record, Text, Whole, table
+from .kinds import BAD, Field, Free, Kind, ListOf, Record, Text, Whole
 
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
 _DOC = Field(
@@ -36,8 +36,8 @@ _HINTS = {
 }
 
 
-_RELEVANT = Record("a relevant document", table(_ID, _DOC, _QUOTE, _SPAN, _GRADE, _TEXT, _METADATA), _HINTS)
-_CANDIDATE = Record("a candidate document", table(_ID, _TEXT, _METADATA), _HINTS)
+_RELEVANT = Record("a relevant document", _ID, _DOC, _QUOTE, _SPAN, _GRADE, _TEXT, _METADATA, hints=_HINTS)
+_CANDIDATE = Record("a candidate document", _ID, _TEXT, _METADATA, hints=_HINTS)
 
 
 class _OneDocument(Kind):

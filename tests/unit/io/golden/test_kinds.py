@@ -24,7 +24,6 @@ from pytest_auepora.io.golden.kinds import (
     Record,
     Text,
     Whole,
-    table,
 )
 from pytest_auepora.io.source import Source
 from tests.unit.io.files import read
@@ -87,7 +86,7 @@ def test_free_mappings_end_somewhere() -> None:
     assert read(Free(), deep)[1] == ["nests more than 50 deep"]
 
 
-BOUND = Record("a bound", table(Field("min", Whole(0), "At least.", required=True), Field("stat", Text(), "Of what.")))
+BOUND = Record("a bound", Field("min", Whole(0), "At least.", required=True), Field("stat", Text(), "Of what."))
 
 
 def test_what_is_read_comes_back_part_by_part() -> None:
@@ -120,7 +119,7 @@ def test_a_record_names_unknown_and_missing_keys() -> None:
     assert read(BOUND, {"stat": "mean"}) == ({"stat": "mean"}, ["a bound has no min"])
     assert read(BOUND, {"mni": 1}) == ({}, ["unknown key 'mni' (did you mean 'min'?)"])
     assert read(BOUND, {"min": 1, "colour": "red"})[1] == ["unknown key 'colour'; a bound has min, stat"]
-    hinted = Record("a bound", BOUND.fields, {"max": " (write '<=' instead)"})
+    hinted = Record("a bound", *BOUND.fields.values(), hints={"max": " (write '<=' instead)"})
     assert read(hinted, {"min": 1, "max": 2})[1] == ["unknown key 'max' (write '<=' instead)"]
     source = Source("f.yaml", "")
     assert hinted.read_sound({"max": 2}, source) is BAD

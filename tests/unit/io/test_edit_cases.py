@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io.case_blocks import appended, raw_cases, replaced
+from pytest_auepora.io.edit import appended, raw_cases, replaced
 
 TEXT = """\
 # the shop
