@@ -112,20 +112,14 @@ def _more(n: int) -> Iterator[str]:
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> Iterator[str]:
     """Yield a table whose columns also line up as plain text."""
     widths = [max(text_width(r[i]) for r in (heads, *rows)) for i in range(len(heads))]
+    rule = ["-" * (width - 1) + ":" if side == "r" else "-" * width for width, side in zip(widths, sides, strict=True)]
     yield ""
-    yield _row(heads, widths, sides)
-    yield _row(
-        [("-" * (w - 1) + ":") if s == "r" else "-" * w for w, s in zip(widths, sides, strict=True)], widths, sides
-    )
-    yield from (_row(row, widths, sides) for row in rows)
-
-
-def _row(cells: Sequence[str], widths: Sequence[int], sides: str) -> str:
-    padded = []
-    for cell, width, side in zip(cells, widths, sides, strict=True):
-        room = " " * (width - text_width(cell))
-        padded.append(room + cell if side == "r" else cell + room)
-    return f"| {' | '.join(padded)} |"
+    for row in (heads, rule, *rows):
+        rooms = [" " * (width - text_width(cell)) for cell, width in zip(row, widths, strict=True)]
+        cells = [
+            room + cell if side == "r" else cell + room for cell, room, side in zip(row, rooms, sides, strict=True)
+        ]
+        yield f"| {' | '.join(cells)} |"
 
 
 def _value(value: float | None) -> str:

@@ -244,7 +244,9 @@ def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> str:
     answer = str(result.outputs.get("answer") or "")
     if not answer.strip():
         return "the answer is empty"
-    if _refused(result, answer):
+    said = result.outputs.get("refused")
+    response = Response(answer, metadata={} if said is None else {"refused": said})
+    if is_refusal(SystemOutputs([], response)):
         return "the system refused to answer"
     for name in blamed:
         if name in result.scores and (fault := assertion_fault(result.scores[name].details, 2, quote)):
@@ -253,11 +255,6 @@ def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> str:
         if name in result.scores and (unsupported := result.scores[name].details.get("unsupported")):
             return f"the answer says what the documents do not: {quoted(unsupported, 1)} ({_told(result, blamed[0])})"
     return f"the answer falls short ({_told(result, blamed[0])})"
-
-
-def _refused(result: CaseResult, answer: str) -> bool:
-    said = result.outputs.get("refused")
-    return bool(is_refusal(SystemOutputs([], Response(answer, metadata={} if said is None else {"refused": said}))))
 
 
 def _told(result: CaseResult, name: str) -> str:

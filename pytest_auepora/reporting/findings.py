@@ -79,7 +79,10 @@ def findings(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequenc
     gates, what only a judge would fail, and baselines that nothing compares with come last.
     """
     pairs = list(zip(runs, verdicts, strict=True))
-    out = [_mistake(one) for one in mistakes]
+    out = [
+        Finding("error", "mistake", "golden file", m.message, m.path, m.line, f"{m.path}|mistake|{m.message}")
+        for m in mistakes
+    ]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
     out += [f for run, verdict in pairs for f in _errors(run, verdict)]
     for kind in FAILING:
@@ -89,11 +92,6 @@ def findings(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequenc
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "advisory")]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "not judged") if f.kind == "baseline"]
     return out
-
-
-def _mistake(one: Problem) -> Finding:
-    key = f"{one.path}|mistake|{one.message}"
-    return Finding("error", "mistake", "golden file", one.message, one.path, one.line, key)
 
 
 def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:

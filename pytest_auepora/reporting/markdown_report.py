@@ -7,12 +7,11 @@ anybody.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from ..core.run import CaseResult, Run
 from ..errors import Problem
-from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .diagnosis import together, worst_first
 from .findings import titled
@@ -32,7 +31,7 @@ from .side_by_side import SideBySide, side_by_sides
 from .side_by_side_formats import side_by_side_parts
 from .tally import FAILING, Kind, cases_of, comparison_word, headline, overall_outcome
 from .terminal.failure import failure_text
-from .text import UNICODE, escape_html, escape_markdown, escape_step, listed, printable, table_lines
+from .text import UNICODE, escape_html, escape_markdown, escape_step, grouped, listed, printable, table_lines
 
 COMMENT_LIMIT = 65_536
 """Characters GitHub accepts in a comment."""
@@ -47,8 +46,7 @@ _LEAST_ROOM = 1000
 _ICONS = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "not judged": "⚪"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Detail:
+class _Detail(NamedTuple):
     """How much to tell: failing cases with their text, ids in lists, whether to list every case."""
 
     texts: int
@@ -203,17 +201,16 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
         yield ""
         yield f"<details><summary>{_inline(group.title)}</summary>" if folded else f"**{escape_markdown(group.title)}**"
         yield ""
-        by: dict[tuple[str, ...], list[GateOutcome]] = {}
+        stories = []
         for gate in group.gates:
-            beside = [f"owner {gate.owner}"] if gate.owner and gate.owner != run.owner else []
-            if gate.culprits and gate.kind != "coverage":
-                beside.append(f"costs most: {', '.join(gate.culprits[:3])}")
-            by.setdefault((gate.title.removesuffix(gate.part), gate.message, *beside), []).append(gate)
-        for (kind, message, *beside), alike in by.items():
-            told = titled(kind + ", ".join(gate.part for gate in alike), message)
-            yield " \u00b7 ".join(
-                [f"- {state_mark(group.state, UNICODE)} {escape_markdown(told)}", *map(escape_markdown, beside)]
-            )
+            owner = f"owner {gate.owner}" if gate.owner != run.owner and gate.owner else ""
+            culprits = ", ".join(gate.culprits[:3] if gate.kind != "coverage" else ())
+            cost = f"costs most: {culprits}" if culprits else ""
+            stories.append(((gate.title.removesuffix(gate.part), gate.message, owner, cost), gate.part))
+        for (kind, message, *beside), parts in grouped(stories).items():
+            told = [titled(kind + ", ".join(parts), message), *filter(None, beside)]
+            shown = " \u00b7 ".join(map(escape_markdown, told))
+            yield f"- {state_mark(group.state, UNICODE)} {shown}"
         if folded:
             yield ""
             yield "</details>"

@@ -298,13 +298,14 @@ def judge_lines(run: Run) -> list[str]:
     found = usage_of(run)
     if not found:
         return []
-    lines = [f"judge: {usage_text(_total(found))}"]
+    total = _total(found)
+    lines = [f"judge: {usage_text(total)}"]
     if len(found) > 1:
         lines.append(f"judge by metric: {'; '.join(f'{name} {_brief(usage)}' for name, usage in found.items())}")
     stopped = [s.reason for c in run.cases.values() for s in c.scores.values() if s.reason.startswith(_STOPPED)]
     if stopped:
         lines.append(f"{stopped[0].removeprefix(_STOPPED)}: {plural(len(stopped), 'score')} not judged")
-    return lines + _total(found).notes
+    return lines + total.notes
 
 
 def judge_usage_dict(run: Run) -> dict[str, Any]:

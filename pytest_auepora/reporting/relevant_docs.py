@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..core.run import CaseResult
 from ..regression.compare import CaseComparison
-from .text import shortened
+from .text import grouped, shortened
 
 
 class RelevantDoc(NamedTuple):
@@ -41,27 +41,15 @@ def relevant_docs(result: CaseResult, comparison: CaseComparison | None = None) 
     """Return the relevant documents of a case with their ranks, in the order of the golden file."""
     before = comparison.before.ranks if comparison is not None and comparison.before is not None else {}
     labels: Sequence[Mapping[str, Any]] = result.expected.get("relevant") or ()
-    if result.ranks:
-        grades: dict[str, int] = {}  # the highest where a label was given twice
-        for d in labels:
-            name, grade = _name(d), int(d.get("grade", 1))
-            grades[name] = max(grade, grades.get(name, grade))
-        return [
-            RelevantDoc(
-                name,
-                grades[name] if name in grades else _span_grade(name, labels),
-                rank,
-                before.get(name),
-                name in before,
-            )
-            for name, rank in result.ranks.items()
-        ]
-    return [RelevantDoc(_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1]
-
-
-def _span_grade(name: str, labels: Sequence[Mapping[str, Any]]) -> int:
-    """Find the grade of a span: its offsets follow the id."""
-    return max((int(d.get("grade", 1)) for d in labels if name.startswith(f"{d.get('id')}[")), default=1)
+    grades = grouped((_name(label), int(label.get("grade", 1))) for label in labels)  # a label may be given twice
+    if not result.ranks:
+        return [RelevantDoc(_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1]
+    out = []
+    for name, rank in result.ranks.items():
+        span_of = (label for label in labels if name.startswith(f"{label.get('id')}["))
+        found = grades.get(name) or [int(label.get("grade", 1)) for label in span_of]
+        out.append(RelevantDoc(name, max(found, default=1), rank, before.get(name), name in before))
+    return out
 
 
 def _name(label: Mapping[str, Any]) -> str:

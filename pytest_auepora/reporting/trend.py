@@ -29,7 +29,6 @@ class EarlierRun:
 
     run_id: str
     started: str
-    outcome: str
     figures: Mapping[str, float | None] = field(default_factory=dict)
     metrics: Mapping[str, float | None] = field(default_factory=dict)
 
@@ -74,7 +73,7 @@ def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_R
             for n, (info, value) in measured.get(one.run_id, {}).items()
             if _is_the_same(info, run, n) and recut.isdisjoint(run.metrics[n].ruler)
         }
-        out.append(EarlierRun(one.run_id, one.started, one.outcome, figures, metrics))
+        out.append(EarlierRun(one.run_id, one.started, figures, metrics))
     return Trend(tuple(out), previous)
 
 

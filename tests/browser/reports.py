@@ -30,7 +30,7 @@ def small() -> Made:
     run.cases["wrong-answer"].scores["helpful"] = Score(
         "number", 0.2, details={"rationale": {"tone": "Much too vague."}}
     )
-    past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25}),), run_of(CASES))
+    past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25}),), run_of(CASES))
     return [run], [verdict], {run.title: past}
 
 
@@ -61,7 +61,7 @@ def several() -> Made:
 def long() -> Made:
     runs, verdicts, past = small()
     (title, one), *_ = past.items()
-    many = tuple(EarlierRun(f"r{i}", "2026-01-01T00:00:00+00:00", "passed", {"mrr@10": 0.25}) for i in range(18))
+    many = tuple(EarlierRun(f"r{i}", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25}) for i in range(18))
     return runs, verdicts, {title: Trend(many, one.previous)}
 
 

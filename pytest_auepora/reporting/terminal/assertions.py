@@ -29,8 +29,10 @@ def explain_score(
     """
     page = Page(width, ascii_only=ascii_only)
     bound = _bound(op, right)
-    shown = metric_value(left.value, left.info, bound)
-    page.free(f"{left.name} {shown} {op} {_shown(right)}")
+    other = (
+        f"{right.name} {metric_value(right.value, right.info)}" if isinstance(right, ComparableScore) else repr(right)
+    )
+    page.free(f"{left.name} {metric_value(left.value, left.info, bound)} {op} {other}")
     if left.case is not None:
         _explain_case(page, left, left.case)
     elif left.run is not None:
@@ -49,12 +51,6 @@ def _bound(op: str, right: object) -> Bound | None:
     return Bound("min", limit) if op in (">=", ">") else Bound("max", limit) if op in ("<=", "<") else None
 
 
-def _shown(right: object) -> str:
-    if isinstance(right, ComparableScore):
-        return f"{right.name} {metric_value(right.value, right.info)}"
-    return repr(right)
-
-
 def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | None) -> None:
     scores = {i: s for i, c in run.cases.items() if (s := c.scores.get(left.name)) is not None}
     if not scores:  # error_rate and pass_rate count cases, not scores
@@ -62,15 +58,17 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
         return
     _denominator(page, left, run, scores)
     lower = left.info is not None and left.info.direction == "lower"
-    ranked = sorted(
-        (i for i, s in scores.items() if s.state == "error" or s.value is not None),
-        key=lambda i: _badness(scores[i], lower=lower),
-        reverse=True,
-    )
+    perfect = 0 if lower else -1
+    costs: dict[str, float] = {}
+    for case_id, score in scores.items():
+        if score.state == "error":
+            costs[case_id] = math.inf
+        elif score.value is not None and (bound is None or not bound.holds(score.value)):
+            costs[case_id] = score.value if lower else -score.value
     told = {}
-    for case_id in ranked:
-        score = scores[case_id]
-        if _falls_short(score, bound, lower=lower):
+    for case_id in sorted(costs, key=lambda case_id: costs[case_id], reverse=True):
+        if bound is not None or costs[case_id] > perfect:  # where the comparison names no side
+            score = scores[case_id]
             value = "" if score.value is None else f"{metric_value(score.value, left.info)} "
             told[case_id] = f"{value}{details_text(score)}"
     _cases(page, run, told)
@@ -101,21 +99,6 @@ def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
     page.free(f"{sum(c.state == state for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
     bad = [c for c in ran if c.state in ("failed", "error")]
     _cases(page, run, {case.case_id: case.error_line or "; ".join(case.problems) for case in bad})
-
-
-def _badness(score: Score, *, lower: bool) -> float:
-    if score.state == "error" or score.value is None:
-        return math.inf
-    return score.value if lower else -score.value
-
-
-def _falls_short(score: Score, bound: Bound | None, *, lower: bool) -> bool:
-    """Whether a case lies on the wrong side; where the comparison names no side, whether it is not perfect."""
-    if score.state == "error" or score.value is None:
-        return True
-    if bound is not None:
-        return not bound.holds(score.value)
-    return score.value > 0 if lower else score.value < 1
 
 
 def _explain_case(page: Page, left: ComparableScore, case: CaseResult) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ...calibration.agreement import Figure
 from ...calibration.study import Bias, Study
 from ..text import printable, wrap
@@ -20,12 +18,13 @@ def study_text(study: Study, *, ascii_only: bool = False) -> str:
     """Return the decision, the figures with their intervals, the checks, and what else is to be known."""
     people = [said for said, _ in study.labels.values()]
     decision = "may gate" if study.gate else "stays advisory"
+    room = max(map(len, study.figures))
     lines = [
         f"{study.metric}: {decision}: {study.reason}",
         f"{len(people)} labels, {sum(people)} yes and {len(people) - sum(people)} no; "
         f"the judge says yes from {study.cut.threshold:g} ({_WAYS[study.cut.way]})",
         "",
-        *_figures(study.figures),
+        *(f"  {name:<{room}}  {_shown(figure)}" for name, figure in study.figures.items()),
         *_biases(study.biases),
         *_change(study),
         *[f"note: {remark}" for remark in study.remarks],
@@ -39,11 +38,6 @@ def _wrapped(line: str, ascii_only: bool) -> list[str]:
         return [line]  # a row of the table, which holds no text of others
     first, *rest = wrap(printable(line, ascii_only=ascii_only), _WIDTH - 2, ascii_only=ascii_only)
     return [first, *(f"  {part}" for part in rest)]
-
-
-def _figures(figures: Mapping[str, Figure]) -> list[str]:
-    room = max(map(len, figures))
-    return [f"  {name:<{room}}  {_shown(figure)}" for name, figure in figures.items()]
 
 
 def _shown(figure: Figure, sign: str = "") -> str:

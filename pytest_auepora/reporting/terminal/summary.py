@@ -70,7 +70,12 @@ def summary_lines(
     if cases_of(run, verdict, FAILING):
         named |= run.cases.keys()
     _gates(page, verdict, run, rows, named)
-    _notes(page, run, verdict)
+    for note in warnings(verdict):
+        page.free(note, "yellow")
+    for note in run_notes(run, verdict):
+        page.free(note, "light")
+    if changed := provenance_changes(verdict):
+        page.free(f"changed since the baseline: {', '.join(changed)}", "light", most=4)
     below = {step for one in later for step in next_steps(one, html)}
     for step in next_steps(verdict, html) if steps else ():
         page.free(f"{page.marks.arrow} {step}" if step not in below else "", "bold")
@@ -226,12 +231,3 @@ def _beside(gates: Sequence[GateOutcome], run: Run, named: set[str]) -> list[str
     culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" else ()
     cost = [f"costs most: {', '.join(culprits)}"] if not named.issuperset(culprits) else []
     return owner + cost
-
-
-def _notes(page: Page, run: Run, verdict: Verdict) -> None:
-    for note in warnings(verdict):
-        page.free(note, "yellow")
-    for note in run_notes(run, verdict):
-        page.free(note, "light")
-    if moved := provenance_changes(verdict):
-        page.free(f"changed since the baseline: {', '.join(moved)}", "light", most=4)
