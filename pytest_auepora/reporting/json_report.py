@@ -26,7 +26,7 @@ from ..shapes import ShapeError, check_shape
 from .notes import judge_usage_dict
 from .side_by_side import SideBySide, side_by_sides
 from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
-from .side_by_side_formats import SuiteData, side_by_side_dict
+from .side_by_side_formats import RowData, side_by_side_dict
 from .tally import Kind, headline, overall_outcome, tally
 
 FORMAT = 1
@@ -57,7 +57,7 @@ class _EveryReport(TypedDict):
 class ReportData(_EveryReport, total=False):
     """The whole report; `report_schema` is derived from it.  Of what there is none the key is absent."""
 
-    side_by_side: list[SuiteData]
+    side_by_side: list[dict[str, Any]]
     mistakes: list[dict[str, Any]]
 
 
@@ -269,9 +269,9 @@ MEANING = {
     "Score.data": "what the metric aggregates, where a number is not enough",
     "Score.reason": "why there is no number",
     "Score.value": "null unless the state is number",
-    "SuiteData.columns": "the first is what others are compared with",
-    "SuiteData.confidence": "of all intervals of a metric together",
-    "SuiteData.shared": "cases that every system ran, in the same wording",
+    "SideBySide.columns": "the first is what others are compared with",
+    "SideBySide.confidence": "of all intervals of a metric together",
+    "SideBySide.shared": "cases that every system ran, in the same wording",
     "SuiteReport.counts": "cases by what became of them",
     "SuiteReport.word": "the comparison with the baseline in a word",
     "SuiteReport.title": "suite, with the configuration in brackets",
@@ -302,6 +302,7 @@ def report_schema() -> dict[str, Any]:
     body = _schema_of(ReportData)
     keys = body["properties"]
     keys["format"] = {"const": FORMAT}
+    keys["side_by_side"]["items"] = _schema_of_side_by_side()
     keys["mistakes"]["items"] = _schema_of(Problem)
     verdict = keys["suites"]["items"]["properties"]["verdict"] = _schema_of(Verdict)
     verdict["properties"] = {"outcome": _schema_of(Outcome), **verdict["properties"]}
@@ -311,10 +312,16 @@ def report_schema() -> dict[str, Any]:
 
 def side_by_side_schema() -> dict[str, Any]:
     """Return the schema (draft 2020-12) of `side_by_side_json`, under the same rules as that of the report."""
-    body = _schema_of(SuiteData)
+    body = _schema_of_side_by_side()
     body["properties"] = {"format": {"const": SIDE_BY_SIDE_FORMAT}, **body["properties"]}
     body["required"] = ["format", *body["required"]]
     return _whole("auepora systems side by side", body)
+
+
+def _schema_of_side_by_side() -> dict[str, Any]:
+    body = _schema_of(SideBySide)
+    body["properties"]["rows"]["items"] = _schema_of(RowData)
+    return body
 
 
 def _whole(title: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -13,19 +13,10 @@ from typing import NamedTuple
 from ..core.run import CaseResult, Run
 from ..errors import Problem
 from ..regression.verdict import Verdict
+from . import notes
 from .diagnosis import together, worst_first
 from .findings import titled
 from .metric_rows import MetricRow, has_values, metric_rows, state_mark
-from .notes import (
-    balance_note,
-    gate_groups,
-    latency_line,
-    missing_notes,
-    next_steps,
-    provenance_changes,
-    run_notes,
-    warnings,
-)
 from .numbers import metric_value, plural
 from .side_by_side import SideBySide, side_by_sides
 from .side_by_side_formats import side_by_side_parts
@@ -144,7 +135,7 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
     yield f"### {_ICONS[verdict.outcome]} {escape_markdown(run.title)}{word}{owner}"
     if not alone:
         yield f"{escape_markdown(headline([verdict], [run]))}"
-    if told := balance_note(verdict):
+    if told := notes.balance_note(verdict):
         yield f"**{escape_markdown(told)}**"
     rows = metric_rows(run, verdict)
     yield ""
@@ -159,7 +150,7 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
             yield f"**Fixed:** {escape_markdown(listed([c.case_id for c in cases], max(detail.listed, 1)))}"
     if detail.everything:
         yield from _all_cases(run)
-    if steps := next_steps(verdict):
+    if steps := notes.next_steps(verdict):
         yield ""
         yield "**What to do next**"
         yield ""
@@ -182,19 +173,16 @@ def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
 
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
-    notes = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *warnings(verdict, 1000)]
-    notes += run_notes(run, verdict)
-    if moved := provenance_changes(verdict):
-        notes.append(f"changed since the baseline: {', '.join(moved)}")
-    told = [note for note in notes if note]
-    if told:
-        yield ""
-        for note in told:
-            yield f"<sub>{escape_markdown(note)}</sub><br>"
+    told = [notes.latency_line(run, verdict), *notes.missing_notes(run, verdict, rows), *notes.warnings(verdict, 1000)]
+    told += [*notes.run_notes(run, verdict), notes.changed_note(verdict)]
+    for i, note in enumerate(filter(None, told)):
+        if i == 0:
+            yield ""
+        yield f"<sub>{escape_markdown(note)}</sub><br>"
 
 
 def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
-    for group in gate_groups(verdict):
+    for group in notes.gate_groups(verdict):
         folded = not group.open
         if group.state == "advisory" or (folded and not detail.texts):  # the notes tell what is advisory
             continue

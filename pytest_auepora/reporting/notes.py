@@ -162,6 +162,12 @@ def provenance_changes(verdict: Verdict) -> list[str]:
     return [f"{key} {old} → {new}" for key, (old, new) in shown.items()]
 
 
+def changed_note(verdict: Verdict) -> str:
+    """Return the same in one line; empty where nothing changed."""
+    changes = provenance_changes(verdict)
+    return f"changed since the baseline: {', '.join(changes)}" if changes else ""
+
+
 def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
     """Say what the denominators of *rows* lack: errors, n/a and why, changes over fewer cases than the value."""
     if any(row.n for row in rows) and (errors := _errored(run, rows)):

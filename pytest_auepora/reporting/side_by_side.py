@@ -118,7 +118,9 @@ class SideBySide:
     """Several systems on one suite.
 
     Attributes:
+        confidence: of all intervals of a metric together.
         shared: how many cases every system ran, in the same wording.
+        columns: the first is what others are compared with.
         rows: ``pass_rate``, then the metrics in the suite's order.
         cases: every case that any system ran, in the suite's order.
         notes: what was left out, and why.
@@ -127,12 +129,12 @@ class SideBySide:
     suite: str
     path: str
     owner: str
+    confidence: float
+    shared: int
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     cases: tuple[CaseRow, ...]
-    shared: int
-    notes: tuple[str, ...] = ()
-    confidence: float = CONFIDENCE
+    notes: tuple[str, ...]
 
     def row(self, name: str) -> Row | None:
         """Return the row of a metric."""
@@ -185,8 +187,8 @@ def side_by_side(
     wanted = names if names is not None else [run.variant or run.suite for run in runs]
     columns = tuple(_column(run, name) for run, name in zip(runs, _told_apart(wanted), strict=True))
     cases = tuple(_case(case_id, [run.cases.get(case_id) for run in runs]) for case_id in ids)
-    first = runs[0]
-    return SideBySide(first.suite, first.path, first.owner, columns, tuple(rows), cases, len(shared), tuple(notes))
+    like = runs[0].suite, runs[0].path, runs[0].owner
+    return SideBySide(*like, CONFIDENCE, len(shared), columns, tuple(rows), cases, tuple(notes))
 
 
 def _shared(runs: Sequence[Run], ids: Sequence[str]) -> tuple[list[str], list[str]]:

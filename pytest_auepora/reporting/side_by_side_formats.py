@@ -6,14 +6,14 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import TypedDict
+from dataclasses import asdict, fields
+from typing import Any, TypedDict
 
 from ..core.run import Run
 from ..regression.verdict import Verdict
 from .metric_rows import state_mark
 from .numbers import metric_change, metric_value, number, percent, plural
-from .side_by_side import CaseRow, Column, Figure, Row, SideBySide, side_by_sides
+from .side_by_side import CaseRow, Figure, Row, SideBySide, side_by_sides
 from .terminal import layout
 from .terminal.layout import Cell, Line, Page
 from .text import UNICODE, Symbols, escape_markdown, spreadsheet_text, table_lines, text_width
@@ -255,42 +255,19 @@ class RowData(TypedDict):
     figures: Sequence[Figure]
 
 
-class SuiteData(TypedDict):
-    """One suite that several systems ran."""
-
-    suite: str
-    path: str
-    owner: str
-    confidence: float
-    shared: int
-    columns: Sequence[Column]
-    rows: Sequence[RowData]
-    cases: Sequence[CaseRow]
-    notes: Sequence[str]
-
-
 def side_by_side_json(compared: SideBySide) -> str:
     """Return the whole comparison as JSON text."""
     raw = {"format": FORMAT, **side_by_side_dict(compared)}
     return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False, default=asdict) + "\n"
 
 
-def side_by_side_dict(compared: SideBySide) -> SuiteData:
-    """Return the comparison as data; `side_by_side_schema` is derived from its type.  Numbers are unrounded."""
-    return {
-        "suite": compared.suite,
-        "path": compared.path,
-        "owner": compared.owner,
-        "confidence": compared.confidence,
-        "shared": compared.shared,
-        "columns": compared.columns,
-        "rows": [
-            {"metric": row.name, "direction": row.direction, "owner": row.owner, "n": row.n, "figures": row.figures}
-            for row in compared.rows
-        ],
-        "cases": compared.cases,
-        "notes": compared.notes,
-    }
+def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
+    """Return the comparison as data, of a row what `RowData` has.  Numbers are unrounded."""
+    rows: list[RowData] = [
+        {"metric": row.name, "direction": row.direction, "owner": row.owner, "n": row.n, "figures": row.figures}
+        for row in compared.rows
+    ]
+    return {f.name: getattr(compared, f.name) for f in fields(compared)} | {"rows": rows}
 
 
 def matrix_csv(

@@ -12,19 +12,10 @@ from typing import Any
 from ...core.run import Run
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Outcome, Verdict
+from .. import notes
 from ..diagnosis import alike, diagnose, worst_first
 from ..findings import titled
 from ..metric_rows import MetricRow, metric_rows
-from ..notes import (
-    gate_groups,
-    gate_reason,
-    latency_line,
-    missing_notes,
-    next_steps,
-    provenance_changes,
-    run_notes,
-    warnings,
-)
 from ..numbers import number, plural
 from ..plots import MOST_PLOTS, metric_plots, trend_plot
 from ..tally import FAILING, Kind, cases_of, comparison_word, headline
@@ -112,7 +103,7 @@ def _view(index: int, run: Run, verdict: Verdict, past: Trend, most_plots: int) 
         "metrics": rows,
         "compared": any(row.baseline_text or row.change_text for row in rows),
         "notes": list(_notes(run, verdict, rows)),
-        "messages": [(group, [_message(gate, run.owner) for gate in group.gates]) for group in gate_groups(verdict)],
+        "messages": [(one, [_message(gate, run.owner) for gate in one.gates]) for one in notes.gate_groups(verdict)],
         "plots": metric_plots(run, verdict, f"s{index}", most_plots),
         "trend": list(_trend(run, verdict, past.runs, f"s{index}t")),
         "n_runs": len(past.runs) + run.is_full,
@@ -138,8 +129,8 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
         _summary(parts.most_common(), is_red=bool(failed)),
         parts.most_common(),
         [gate.message for gate in failed if gate.kind not in _OF_METRICS],
-        provenance_changes(verdict),
-        next_steps(verdict, html=""),
+        notes.provenance_changes(verdict),
+        notes.next_steps(verdict, html=""),
         [*told.values()][:MOST_CASES],
         parts.total(),
     )
@@ -159,8 +150,8 @@ def _summary(parts: Sequence[tuple[str, int]], *, is_red: bool) -> str:
 
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
-    told = [latency_line(run, verdict), *missing_notes(run, verdict, rows), *warnings(verdict)]
-    told += run_notes(run, verdict)
+    told = [notes.latency_line(run, verdict), *notes.missing_notes(run, verdict, rows), *notes.warnings(verdict)]
+    told += notes.run_notes(run, verdict)
     if (comparison := verdict.comparison) is not None and comparison.vanished:
         gone = [f"{old} (now {new}?)" if new else old for old, new in comparison.vanished.items()]
         told.append(f"in the baseline, no longer in the golden file: {listed(gone, 10)}")
@@ -170,7 +161,7 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
 def _message(gate: GateOutcome, owner: str) -> str:
     beside = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
     beside += [f"owner {gate.owner}"] if gate.owner not in ("", owner) else []
-    return " \u00b7 ".join([titled(gate.title, gate_reason(gate)), *beside])
+    return " \u00b7 ".join([titled(gate.title, notes.gate_reason(gate)), *beside])
 
 
 def _own_figures(run: Run, verdict: Verdict) -> dict[str, float | None]:

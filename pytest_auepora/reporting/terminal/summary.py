@@ -9,19 +9,9 @@ from ...core.run import Run
 from ...errors import ACCEPTED_SHAPES
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Verdict
+from .. import notes
 from ..diagnosis import alike, diagnose, worst_first
 from ..metric_rows import MetricRow, metric_rows, state_mark
-from ..notes import (
-    balance_note,
-    gate_reason,
-    latency_line,
-    lowest_note,
-    missing_notes,
-    next_steps,
-    provenance_changes,
-    run_notes,
-    warnings,
-)
 from ..numbers import change, plural
 from ..tally import FAILING, cases_of, comparison_word, headline, headline_style
 from ..text import Symbols, grouped, listed, text_width
@@ -60,7 +50,7 @@ def summary_lines(
     """
     page = Page(width, ascii_only=ascii_only)
     page.title(run.title, ", ".join(filter(None, [run.path, f"owner {run.owner}" if run.owner else ""])))
-    page.free(balance_note(verdict), "yellow", "bold")
+    page.free(notes.balance_note(verdict), "yellow", "bold")
     told = [comparison_word(verdict), headline([verdict], [run])]
     page.free(": ".join(filter(None, told)), *headline_style([verdict]))
     rows = metric_rows(run, verdict)
@@ -70,14 +60,13 @@ def summary_lines(
     if cases_of(run, verdict, FAILING):
         named |= run.cases.keys()
     _gates(page, verdict, run, rows, named)
-    for note in warnings(verdict):
+    for note in notes.warnings(verdict):
         page.free(note, "yellow")
-    for note in run_notes(run, verdict):
+    for note in notes.run_notes(run, verdict):
         page.free(note, "light")
-    if changed := provenance_changes(verdict):
-        page.free(f"changed since the baseline: {', '.join(changed)}", "light", most=4)
-    below = {step for one in later for step in next_steps(one, html)}
-    for step in next_steps(verdict, html) if steps else ():
+    page.free(notes.changed_note(verdict), "light", most=4)
+    below = {step for one in later for step in notes.next_steps(one, html)}
+    for step in notes.next_steps(verdict, html) if steps else ():
         page.free(f"{page.marks.arrow} {step}" if step not in below else "", "bold")
     return page.lines
 
@@ -87,9 +76,9 @@ def _metrics(page: Page, run: Run, verdict: Verdict, rows: Sequence[MetricRow]) 
         room = "  " if any(row.mark for row in rows) else ""
         cells = [_cells(row, page.marks, room) for row in rows]
         page.lines += table(_COLUMNS, cells, page.width, ascii_only=page.ascii_only)
-    if told := latency_line(run, verdict):
+    if told := notes.latency_line(run, verdict):
         page.free(told, "light")
-    for note in missing_notes(run, verdict, rows):
+    for note in notes.missing_notes(run, verdict, rows):
         page.free(note, "light", most=4)
 
 
@@ -166,7 +155,7 @@ def _moved(page: Page, run: Run, verdict: Verdict) -> set[str]:
         who = f" ({worst})" if worst else ""
         page.free(f"of those unchanged, {len(lower)} scored lower{who} and {higher} only higher", "light", most=2)
     if verdict.outcome != "failed":
-        page.free(lowest_note(run, verdict), "light", most=2)
+        page.free(notes.lowest_note(run, verdict), "light", most=2)
     return {case.case_id for case in lower[:3]}
 
 
@@ -215,7 +204,7 @@ def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutco
             if beside := _beside([gate], run, named):
                 found.append((("", ", ".join(beside)), gate))
         elif gate not in worse:
-            reason = gate_reason(gate)
+            reason = notes.gate_reason(gate)
             found.append(((gate.kind, _FELL_BY.sub("fell by ", reason) if gate.is_of_whole else reason), gate))
     for (kind, story), same in grouped(found).items():
         titles = ", ".join(gate.part for gate in same)
