@@ -10,7 +10,8 @@ from typing import Any
 
 from ...errors import UnknownNameError
 from ..golden.model import GoldenSuite
-from .model import ImportedSuite, ImportProblem
+from .golden import as_imported
+from .model import Dropped, ImportedSuite, ImportProblem
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Format:
     written: tuple[str, ...] = ()
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Return what reads a path (``load``) or writes a suite to it (``save``)."""
+        """Return what reads a path (``load``) or writes a suite to it (``save``); both note what is dropped."""
         made: Callable[..., Any] = getattr(import_module(f"{__package__}.{self.module}"), f"{name}{self.suffix}")
         return made
 
@@ -60,7 +61,9 @@ def import_cases(path: str | Path, fmt: str, **options: Any) -> ImportedSuite:
     read = _format(fmt, options).function("load")
     if not Path(path).exists():
         raise ImportProblem(f"there is no {path}")
-    suite: ImportedSuite = read(Path(path), **options)
+    dropped = Dropped()
+    suite: ImportedSuite = read(Path(path), dropped, **options)
+    suite.dropped = dropped.sentences()
     return suite
 
 
@@ -74,10 +77,12 @@ def export_cases(suite: GoldenSuite | ImportedSuite, path: str | Path, fmt: str,
     form = _format(fmt, options)
     if form.written and Path(path).suffix.lower() not in form.written:
         raise ImportProblem(f"{path}: {fmt} is written as {' or '.join(form.written)}")
-    dropped: list[str] = form.function("save")(suite, Path(path), **options)
-    if isinstance(suite, GoldenSuite):
-        dropped = ["the metrics, thresholds, policy and other keys of the file itself", *dropped]
-    return dropped
+    dropped = Dropped()
+    imported = as_imported(suite) if isinstance(suite, GoldenSuite) else suite
+    form.function("save")(imported, Path(path), dropped, **options)
+    if imported is suite:
+        return dropped.sentences()
+    return ["the metrics, thresholds, policy and other keys of the file itself", *dropped.sentences()]
 
 
 def _format(fmt: str, options: dict[str, Any]) -> Format:

@@ -6,22 +6,21 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades, name_of
 from .rows import read_rows, read_text, write_lines, write_text
 
 _HEADER = ("query-id", "corpus-id", "score")
 
 
-def load(path: Path, *, split: str | None = None, texts: bool = False) -> ImportedSuite:
+def load(path: Path, dropped: Dropped, *, split: str | None = None, texts: bool = False) -> ImportedSuite:
     """Read a BEIR directory.
 
     Args:
         path: the directory.
+        dropped: notes what does not fit.
         split: which of ``qrels`` is read: ``test`` by default, or the only one there is.
         texts: take the texts of the judged documents from the corpus.
     """
-    dropped = Dropped()
     judged = _qrels(_split(path, split))
     corpus = _corpus(path, judged, dropped) if texts else {}
     if not texts:
@@ -37,7 +36,7 @@ def load(path: Path, *, split: str | None = None, texts: bool = False) -> Import
         metadata = {**row["metadata"], **({"query_id": name} if case["id"] != name else {})}
         cases.append({**case, **({"metadata": metadata} if metadata else {})})
     dropped.add("a judged query that is not there", len(judged))
-    return ImportedSuite(cases, dropped.sentences(), path.resolve().name)
+    return ImportedSuite(cases, suite=path.resolve().name)
 
 
 def _split(path: Path, split: str | None) -> Path:
@@ -89,16 +88,15 @@ def _document(name: str, grade: int, corpus: Mapping[str, Mapping[str, Any]]) ->
     return name if made.keys() == {"id"} else made
 
 
-def save(suite: Any, path: Path, *, split: str = "test") -> list[str]:
-    """Write a BEIR directory, its corpus made of the documents that the cases name; return what was dropped.
+def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, split: str = "test") -> None:
+    """Write a BEIR directory, its corpus made of the documents that the cases name.
 
     Raises:
         ImportProblem: the id of a document has what the format separates by.
     """
-    dropped = Dropped()
     queries, qrels = [], ["\t".join(_HEADER)]
     corpus: dict[str, dict[str, Any]] = {}
-    for case in mappings_of(suite):
+    for case in suite.cases:
         metadata = dict(case.get("metadata", {}))
         name = str(metadata.pop("query_id", case["id"]))
         queries.append({"_id": name, "text": case["query"], "metadata": metadata})
@@ -115,7 +113,6 @@ def save(suite: Any, path: Path, *, split: str = "test") -> list[str]:
     write_lines(path / "queries.jsonl", queries)
     write_lines(path / "corpus.jsonl", corpus.values())
     write_text(path / "qrels" / f"{split}.tsv", "".join(f"{line}\n" for line in qrels))
-    return dropped.sentences()
 
 
 def _row(doc: Any) -> dict[str, Any]:

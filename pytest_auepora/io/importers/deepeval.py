@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .golden import mappings_of
 from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, judged_relevant, quote_notes, texts_of
 from .rows import as_list, dump_json, read_rows, write_csv, write_lines, write_text
 
@@ -26,9 +25,8 @@ _KEPT = ("comments", "source_file", "custom_column_key_values")
 _OWN = "additional_metadata"
 
 
-def load(path: Path) -> ImportedSuite:
+def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read goldens of deepeval; see the module."""
-    dropped = Dropped()
     names = Names(dropped)
     cases = []
     for raw in read_rows(path, "goldens", "test_cases"):
@@ -50,7 +48,7 @@ def load(path: Path) -> ImportedSuite:
         dropped.add("expected_tools: no metric here reads it", "expected_tools" in row)
         drop_rest(row, _COLUMNS, dropped, "{}: not one of the columns of a golden")
         cases.append(case)
-    return ImportedSuite(cases, dropped.sentences(), notes=quote_notes(cases))
+    return ImportedSuite(cases, notes=quote_notes(cases))
 
 
 def _documents(row: Mapping[str, Any]) -> list[Any]:
@@ -76,10 +74,9 @@ def _object(value: Any) -> Any:
     return value
 
 
-def save(suite: Any, path: Path) -> list[str]:
-    """Write ``.json``, ``.jsonl`` or ``.csv`` as ``save_as`` does; return what was dropped."""
-    dropped = Dropped()
-    rows = [_row(case, dropped) for case in mappings_of(suite)]
+def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
+    """Write ``.json``, ``.jsonl`` or ``.csv`` as ``save_as`` does."""
+    rows = [_row(case, dropped) for case in suite.cases]
     if path.suffix.lower() == ".csv":
         for row in rows:
             contexts = row["context"]
@@ -91,7 +88,6 @@ def save(suite: Any, path: Path) -> list[str]:
         write_lines(path, rows)
     else:
         write_text(path, json.dumps(rows, indent=4, ensure_ascii=False, allow_nan=False) + "\n")
-    return dropped.sentences()
 
 
 def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:

@@ -138,8 +138,6 @@ def _document(doc: Document) -> Any:
     return doc.doc_id if made.keys() == {"id"} else made
 
 
-def mappings_of(suite: GoldenSuite | ImportedSuite) -> list[Mapping[str, Any]]:
-    """Return the cases of a suite, loaded or imported, as mappings."""
-    if isinstance(suite, ImportedSuite):
-        return list(suite.cases)
-    return [case_mapping(case, suite.top_k) for case in suite.cases]
+def as_imported(suite: GoldenSuite) -> ImportedSuite:
+    """Return the cases of a loaded suite as mappings."""
+    return ImportedSuite([case_mapping(case, suite.top_k) for case in suite.cases], suite=suite.name)

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest
 from .rows import as_list, only_list, read_data, text_of, write_data
 
@@ -21,9 +20,8 @@ QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt"
 _NOTES = "promptfoo"
 
 
-def load(path: Path) -> ImportedSuite:
+def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read tests of promptfoo; see the module."""
-    dropped = Dropped()
     names = Names(dropped)
     tests, default = _tests(path, dropped)
     cases = []
@@ -48,7 +46,7 @@ def load(path: Path) -> ImportedSuite:
             case["metadata"] = metadata
         drop_rest(test, ("vars", "assert", "description", "metadata"), dropped, "{} of a test")
         cases.append(case)
-    return ImportedSuite(cases, dropped.sentences())
+    return ImportedSuite(cases)
 
 
 def _mapping(value: Any) -> dict[str, Any]:
@@ -100,11 +98,10 @@ def _of_row(row: Mapping[str, str], dropped: Dropped) -> dict[str, Any]:
     return made
 
 
-def save(suite: Any, path: Path) -> list[str]:
-    """Write the tests of a configuration, as YAML or JSON; return what was dropped."""
-    dropped = Dropped()
+def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
+    """Write the tests of a configuration, as YAML or JSON."""
     tests = []
-    for case in mappings_of(suite):
+    for case in suite.cases:
         metadata = dict(case.get("metadata", {}))
         notes = metadata.pop(_NOTES, {})
         test: dict[str, Any] = {"description": case["id"]}
@@ -120,7 +117,6 @@ def save(suite: Any, path: Path) -> list[str]:
                          "answer_schema", "rubric", "metadata"), dropped)  # fmt: skip
         tests.append(test)
     write_data(path, {"tests": tests})
-    return dropped.sentences()
 
 
 _REFERENCE = ("equals", "similar", "factuality", "rouge-n", "bleu", "meteor", "levenshtein", "model-graded-factuality")

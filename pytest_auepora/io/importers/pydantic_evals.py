@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest
 from .rows import only_list, read_data, text_of, write_data
 
@@ -19,7 +18,7 @@ _ANSWER_KEYS = ("answer", "response", "output", "text")
 _NOTES = "pydantic_evals"
 
 
-def load(path: Path) -> ImportedSuite:
+def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read a data set of pydantic-evals; see the module.
 
     Raises:
@@ -28,7 +27,6 @@ def load(path: Path) -> ImportedSuite:
     data = read_data(path)
     if not isinstance(data, Mapping) or not isinstance(data.get("cases"), list):
         raise ImportProblem(f"{path}: expected a mapping with a list of cases")
-    dropped = Dropped()
     names = Names(dropped)
     cases = []
     for raw in data["cases"]:
@@ -51,7 +49,7 @@ def load(path: Path) -> ImportedSuite:
             case["metadata"] = metadata
         cases.append(case)
     dropped.add("report_evaluators", len(only_list(data.get("report_evaluators"))))
-    return ImportedSuite(cases, dropped.sentences(), str(data.get("name") or ""))
+    return ImportedSuite(cases, suite=str(data.get("name") or ""))
 
 
 def _query(inputs: Any, notes: dict[str, Any]) -> str | None:
@@ -99,13 +97,10 @@ def _evaluator(evaluator: Any, case: dict[str, Any], dropped: Dropped) -> None:
     case["match"] = "substring"
 
 
-def save(suite: Any, path: Path) -> list[str]:
-    """Write a data set as ``to_file`` does, without its schema; return what was dropped."""
-    dropped = Dropped()
-    cases = [_case(case, dropped) for case in mappings_of(suite)]
-    name = getattr(suite, "suite", None) or getattr(suite, "name", None)
-    write_data(path, {"name": name, "cases": cases})
-    return dropped.sentences()
+def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
+    """Write a data set as ``to_file`` does, without its schema."""
+    cases = [_case(case, dropped) for case in suite.cases]
+    write_data(path, {"name": suite.suite or None, "cases": cases})
 
 
 def _case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .golden import mappings_of
 from .model import (
     Dropped,
     ImportedSuite,
@@ -32,9 +31,8 @@ _RULES = ("rubrics", "rubric", "reference_tool_calls", "reference_topics")
 _KNOWN = (*_QUERY, *_ANSWER, *_OUTPUTS, *_CONTEXTS, *_RULES)
 
 
-def load(path: Path) -> ImportedSuite:
+def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read a data set of ragas; see the module."""
-    dropped = Dropped()
     names = Names(dropped)
     cases = []
     for row in read_rows(path, "samples", "data"):
@@ -54,7 +52,7 @@ def load(path: Path) -> ImportedSuite:
         if metadata := split_metadata(row, _KNOWN):
             case["metadata"] = metadata
         cases.append(case)
-    return ImportedSuite(cases, dropped.sentences(), notes=quote_notes(cases))
+    return ImportedSuite(cases, notes=quote_notes(cases))
 
 
 def _answers(value: Any) -> list[str]:
@@ -72,12 +70,11 @@ def _documents(row: dict[str, Any], dropped: Dropped) -> list[Any]:
     return list(ids)
 
 
-def save(suite: Any, path: Path) -> list[str]:
-    """Write ``.jsonl``, ``.json`` or ``.csv`` as ragas does; return what was dropped."""
-    dropped = Dropped()
+def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
+    """Write ``.jsonl``, ``.json`` or ``.csv`` as ragas does."""
     names = Names(Dropped())
     rows = []
-    for case in mappings_of(suite):
+    for case in suite.cases:
         row: dict[str, Any] = {"user_input": case["query"], **_contexts(case, dropped)}
         if (answer := answer_of(case, dropped)) is not None:
             row["reference"] = answer
@@ -95,7 +92,6 @@ def save(suite: Any, path: Path) -> list[str]:
         write_text(path, dump_json(rows) + "\n")
     else:
         write_lines(path, rows)
-    return dropped.sentences()
 
 
 def _contexts(case: Any, dropped: Dropped) -> dict[str, list[str]]:

@@ -16,7 +16,6 @@ from ..golden.fields import CASE_FIELDS
 from ..golden.kinds import Flag, Free, Kind, ListOf, Number, Reason, Whole
 from ..golden.passages import Documents
 from ..parquet import imported_pyarrow, iter_rows
-from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, split_metadata
 from .rows import as_list, dump_json, read_rows, write_csv
 
@@ -46,18 +45,17 @@ _READ: Mapping[type[Kind], tuple[str, Callable[[str], Any]]] = {
 """What a cell of a kind is told to hold, and how it is read; all others are texts."""
 
 
-def load(path: Path) -> ImportedSuite:
+def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read a CSV or TSV file; see the module."""
-    return _suite(read_rows(path), path)
+    return _suite(read_rows(path), path, dropped)
 
 
-def load_parquet(path: Path) -> ImportedSuite:
+def load_parquet(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read a Parquet file; raises as `io.parquet.load_parquet_dataset` does."""
-    return _suite(list(iter_rows(path)), path)
+    return _suite(list(iter_rows(path)), path, dropped)
 
 
-def _suite(rows: list[dict[str, Any]], path: Path) -> ImportedSuite:
-    dropped = Dropped()
+def _suite(rows: list[dict[str, Any]], path: Path, dropped: Dropped) -> ImportedSuite:
     names = Names(dropped)
     cases = []
     if rows and not any({"query", *ALIASES["query"]} & row.keys() for row in rows):
@@ -83,7 +81,7 @@ def _suite(rows: list[dict[str, Any]], path: Path) -> ImportedSuite:
             own = case.get("metadata", {})
             case["metadata"] = {**(own if isinstance(own, Mapping) else {"metadata": own}), **rest}
         cases.append({k: v for k, v in case.items() if v is not None})
-    return ImportedSuite(cases, dropped.sentences(), notes=_read_as(rows))
+    return ImportedSuite(cases, notes=_read_as(rows))
 
 
 def _names_in(there: Container[str]) -> dict[str, str]:
@@ -115,12 +113,16 @@ def _read(key: str, cell: Any, place: str) -> Any:
         raise ImportProblem(f"{place}: expected {wanted}, got {cell[:60]!r}") from None
 
 
-def save(suite: Any, path: Path) -> list[str]:
-    """Write a CSV file that `load` reads the same; return what was dropped."""
-    cases = mappings_of(suite)
-    columns = [c for c in _COLUMNS if any(c in case for case in cases)]
-    write_csv(path, columns, ({k: _cell(k, v) for k, v in case.items()} for case in cases))
-    return _left(cases)
+def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
+    """Write a CSV file that `load` reads the same."""
+    rows = ({k: _cell(k, v) for k, v in case.items()} for case in suite.cases)
+    write_csv(path, _columns_of(suite, dropped), rows)
+
+
+def _columns_of(suite: ImportedSuite, dropped: Dropped) -> list[str]:
+    for case in suite.cases:
+        drop_rest(case, _COLUMNS, dropped, "{}: no column")
+    return [c for c in _COLUMNS if any(c in case for case in suite.cases)]
 
 
 def _cell(key: str, value: Any) -> Any:
@@ -134,15 +136,12 @@ def _cell(key: str, value: Any) -> Any:
     return dump_json(value) if isinstance(value, (list, Mapping)) else value
 
 
-def save_parquet(suite: Any, path: Path) -> list[str]:
-    """Write a Parquet file, nested values as JSON; return what was dropped.  Needs the extra ``parquet``."""
+def save_parquet(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
+    """Write a Parquet file, nested values as JSON.  Needs the extra ``parquet``."""
     pyarrow = imported_pyarrow()
-    cases = mappings_of(suite)
-    columns = [c for c in _COLUMNS if any(c in case for case in cases)]
-    table = pyarrow.table({c: pyarrow.array([_flat(c, case.get(c)) for case in cases]) for c in columns})
+    columns = {c: pyarrow.array([_flat(c, case.get(c)) for case in suite.cases]) for c in _columns_of(suite, dropped)}
     path.parent.mkdir(parents=True, exist_ok=True)
-    pyarrow.parquet.write_table(table, path)
-    return _left(cases)
+    pyarrow.parquet.write_table(pyarrow.table(columns), path)
 
 
 def _flat(key: str, value: Any) -> Any:
@@ -150,10 +149,3 @@ def _flat(key: str, value: Any) -> Any:
     if key == "reference_answer" and isinstance(value, str) and value.startswith(_SEVERAL):
         value = [value]
     return dump_json(value) if isinstance(value, (list, Mapping)) or (key in _LISTS and value is not None) else value
-
-
-def _left(cases: list[Mapping[str, Any]]) -> list[str]:
-    dropped = Dropped()
-    for case in cases:
-        drop_rest(case, _COLUMNS, dropped, "{}: no column")
-    return dropped.sentences()

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from ...core.types import Document, RetrievedDocument
-from .golden import mappings_of
 from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades, texts_of
 from .rows import read_text, write_text
 
@@ -22,13 +21,12 @@ _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+?)\s*(?=<|\s)", re.IGNORECASE)
 _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|$)", re.DOTALL | re.IGNORECASE)
 
 
-def load(path: Path, *, topics: str | Path | None = None) -> ImportedSuite:
+def load(path: Path, dropped: Dropped, *, topics: str | Path | None = None) -> ImportedSuite:
     """Read the qrels at *path* and the queries at *topics*; see the module.
 
     *path* may be a directory with one file whose name has ``qrels`` in it and one with ``topics`` or ``queries``.
     """
     qrels_path, topics_path = _paths(path, topics)
-    dropped = Dropped()
     judged = read_qrels(qrels_path, dropped)
     queries = read_topics(topics_path) if topics_path is not None else {topic: topic for topic in judged}
     if topics_path is None:
@@ -44,7 +42,7 @@ def load(path: Path, *, topics: str | Path | None = None) -> ImportedSuite:
             case["relevant_docs"] = [d if grade == 1 else {"id": d, "grade": grade}
                                      for d, grade in judged[topic].items()]  # fmt: skip
         cases.append(case)
-    return ImportedSuite(cases, dropped.sentences())
+    return ImportedSuite(cases)
 
 
 def _paths(path: Path, topics: str | Path | None) -> tuple[Path, Path | None]:
@@ -59,7 +57,7 @@ def _paths(path: Path, topics: str | Path | None) -> tuple[Path, Path | None]:
     return found[0], Path(topics) if topics is not None else found[1]
 
 
-def read_qrels(path: Path, dropped: Dropped | None = None) -> dict[str, dict[str, int]]:
+def read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
     """Return topic → document → grade; of a pair judged twice the last counts, as in ``trec_eval``.
 
     A topic of which nothing is judged (-1 alone) is left out.
@@ -67,7 +65,6 @@ def read_qrels(path: Path, dropped: Dropped | None = None) -> dict[str, dict[str
     Raises:
         ImportProblem: a line has other than four columns, or a grade that is no whole number.
     """
-    dropped = dropped or Dropped()
     judged: dict[str, dict[str, int]] = {}
     for number, line in enumerate(read_text(path).split("\n"), 1):
         parts = line.split()
@@ -118,15 +115,14 @@ def _tagged(text: str, path: Path) -> dict[str, str]:
     return found
 
 
-def save(suite: Any, path: Path, *, topics: str | Path | None = None) -> list[str]:
-    """Write qrels to *path* and queries to *topics*, by default ``topics.tsv`` beside it; return what was dropped.
+def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, topics: str | Path | None = None) -> None:
+    """Write qrels to *path* and queries to *topics*, by default ``topics.tsv`` beside it.
 
     Raises:
         ImportProblem: the id of a case or document has blanks, which the format separates by.
     """
-    dropped = Dropped()
     qrels, queries = [], []
-    for case in mappings_of(suite):
+    for case in suite.cases:
         name = str(case.get("metadata", {}).get("topic", case["id"]))
         if re.search(r"\s", name):
             raise ImportProblem(f"{name!r} cannot be a topic: the format separates by blanks")
@@ -145,7 +141,6 @@ def save(suite: Any, path: Path, *, topics: str | Path | None = None) -> list[st
         drop_rest(case, held, dropped)
     write_text(path, "".join(qrels))
     write_text(Path(topics) if topics is not None else path.parent / "topics.tsv", "".join(queries))
-    return dropped.sentences()
 
 
 def read_run(path: Path) -> dict[str, list[RetrievedDocument]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_auepora.io.golden.fields import CASE_FIELDS
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import export_cases, import_cases
-from pytest_auepora.io.importers.golden import case_mapping, golden_text, mappings_of
+from pytest_auepora.io.importers.golden import as_imported, case_mapping, golden_text
 from pytest_auepora.io.importers.model import Dropped, ImportedSuite, Names
 from tests.unit.io.files import write_golden
 
@@ -142,7 +142,7 @@ def test_a_case_of_every_key_comes_back(tmp_path: Path, without: set[str]) -> No
     other = {"id": "b", "query": "Why not?"}
     write_golden(ImportedSuite([case, other]), tmp_path / "a.golden.yaml")
     suite = load_golden(tmp_path / "a.golden.yaml")
-    (made, _) = mappings_of(suite)
+    (made, _) = as_imported(suite).cases
     assert {**made, "thresholds": case["thresholds"]} == case
     assert made["thresholds"] == {"token_f1": [">= 0.5"]}
     no_column = case.keys() & {"benchmark", "status", "thresholds"}
