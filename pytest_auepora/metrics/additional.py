@@ -13,7 +13,8 @@ from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import Document, EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
-from .text.tokens import words
+from .text.comparands import answer_text
+from .text.tokens import answer_words
 
 __all__ = [
     "DistinctN",
@@ -50,7 +51,7 @@ class DistinctN(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """N/a where the answer is shorter than n words."""
-        tokens = words(outputs.response.text or "", "unicode")
+        tokens = answer_words(answer_text(outputs))
         grams = [" ".join(tokens[i : i + self.n]) for i in range(len(tokens) - self.n + 1)]
         if not grams:
             return NotApplicable(f"the answer has fewer than {self.n} words")
@@ -153,7 +154,7 @@ class ResponseDiversity(Configured):
             if vector is None:
                 return NotApplicable("the answer has no embedding")
             return Measurement(None, data=[[str(i), x] for i, x in enumerate(_unit(vector, "the answer"))])
-        counts = Counter(words(outputs.response.text or "", "unicode"))
+        counts = Counter(answer_words(answer_text(outputs)))
         if not counts:
             return NotApplicable("no answer")
         weights = _unit(list(counts.values()), "the answer")

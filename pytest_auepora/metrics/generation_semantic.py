@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
@@ -19,7 +18,6 @@ from .vectors import (
     EmbedFn,
     fingerprint,
     layers_of,
-    load_model,
     match,
     model_fingerprint,
     versions,
@@ -108,10 +106,6 @@ class BertScoreMetric(_Semantic):
         return Measurement(min(max(value, 0.0), 1.0), details=best._asdict())
 
 
-def _given(fn: EmbedFn) -> EmbedFn:
-    return fn
-
-
 @dataclass(eq=False, repr=False)
 class EmbeddingSimilarity(_Semantic):
     """Cosine of the embeddings of answer and reference, best over the references.
@@ -146,9 +140,7 @@ class EmbeddingSimilarity(_Semantic):
         if self.embed_fn is not None:
             self.model = getattr(self.embed_fn, "__qualname__", type(self.embed_fn).__qualname__)
         super().__post_init__()
-        fn = self.embed_fn
-        load = partial(load_model, self.model) if fn is None else partial(_given, fn)
-        self._embedder = Embedder(load, batch_size=self.batch_size)
+        self._embedder = Embedder(self.embed_fn or self.model, batch_size=self.batch_size)
 
     def params(self) -> dict[str, Any]:
         own = model_fingerprint(self.model) if self.embed_fn is None else fingerprint(self.embed_fn)

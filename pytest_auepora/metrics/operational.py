@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
@@ -138,14 +138,13 @@ class Retries(Operational):
 class Resource(Operational):
     """Base of the metrics over ``extra["resources"]``, sampled around each call where the suite lists one of them."""
 
-    key: ClassVar[str]
     range = (0.0, math.inf)
     source = "operational metrics: process-level samples"
     oracle = "psutil, and the process clock"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         taken = outputs.extra.get("resources")
-        value = taken.get(self.key) if isinstance(taken, Mapping) else None
+        value = taken.get(self.stem) if isinstance(taken, Mapping) else None
         if value is None:
             return NotApplicable("no sample of resources")
         return Measurement(float(value))
@@ -155,7 +154,6 @@ class CpuPercent(Resource):
     """Processor time of the process during the call, as a percentage of one core."""
 
     stem = "cpu_percent"
-    key = "cpu_percent"
     formula = "100 * (user + system seconds) / wall seconds"
 
 
@@ -163,5 +161,4 @@ class MemoryMb(Resource):
     """Largest resident memory of the process seen during the call, in MiB."""
 
     stem = "memory_mb"
-    key = "memory_mb"
     formula = "largest sample of resident memory / 2^20"

@@ -26,14 +26,6 @@ class Judged(NamedTuple):
     fresh: bool
 
 
-def _judge(labels: Sequence[Label], marks: Sequence[int], seen: set[int]) -> Judged:
-    if not marks:
-        return Judged(None, fresh=True)
-    fresh = [at for at in marks if at not in seen]
-    seen.update(marks)
-    return Judged(max(labels[at].grade for at in fresh or marks), bool(fresh))
-
-
 class OverJudgments(Matched):
     """Base of the metrics over all judgments of a case, relevant or not."""
 
@@ -45,7 +37,12 @@ class OverJudgments(Matched):
         if not labels:
             return NotApplicable("nothing relevant and no judgment")
         seen: set[int] = set()
-        slots = [_judge(labels, slot.marks, seen) for slot in walk(labels, outputs.retrieved, self.matching)]
+        slots = []
+        for slot in walk(labels, outputs.retrieved, self.matching):
+            fresh = [at for at in slot.marks if at not in seen]
+            seen.update(fresh)
+            grade = max((labels[at].grade for at in fresh or slot.marks), default=None)
+            slots.append(Judged(grade, bool(fresh)))
         return self.weigh(labels, slots)
 
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:

@@ -11,7 +11,6 @@ import inspect
 import json
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -118,8 +117,7 @@ class BertEncoder:
         self.num_layers = num_layers
         self.device = device
         self._loaded: tuple[Any, Any, Any] | None = None
-        self._known: OrderedDict[str, TokenVectors] = OrderedDict()
-        self._size = 0
+        self._known: dict[str, TokenVectors] = {}
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -130,21 +128,13 @@ class BertEncoder:
         """Return the token vectors of each text, and remember those in *keep*."""
         with self._lock:
             wanted = dict.fromkeys(texts)
-            out = {t: self._known[t] for t in wanted if t in self._known}
-            out.update(self._encode([t for t in wanted if t not in out]))
-            for text in keep:
-                if text in out:
-                    self._remember(text, out[text])
+            known = {t: self._known.pop(t) for t in wanted if t in self._known}
+            out = known | dict(self._encode([t for t in wanted if t not in known]))
+            self._known |= known | {t: out[t] for t in keep if t in out}  # the latest last
+            size = sum(made.rows.nbytes for made in self._known.values())
+            while size > _KEEP_BYTES and len(self._known) > 1:
+                size -= self._known.pop(next(iter(self._known))).rows.nbytes
             return out
-
-    def _remember(self, text: str, made: TokenVectors) -> None:
-        if text not in self._known:
-            self._size += made.rows.nbytes
-        self._known[text] = made
-        self._known.move_to_end(text)
-        while self._size > _KEEP_BYTES and len(self._known) > 1:
-            _, old = self._known.popitem(last=False)
-            self._size -= old.rows.nbytes
 
     def _load(self) -> tuple[Any, Any, Any]:
         if self._loaded is None:
@@ -209,46 +199,44 @@ class Embedder:
     """Gives unit vectors, and remembers the latest ones, so that a reference is embedded once.
 
     Args:
-        load: returns the function when the first text comes.
+        source: the function, or the name of a model, which is loaded when the first text comes.
         batch_size: how many texts the function gets at once.
 
     Raises:
         MetricError: from `vectors`: the function gave something that is not one finite vector a text.
     """
 
-    def __init__(self, load: Callable[[], EmbedFn], *, batch_size: int = 64) -> None:
-        self._load = load
+    def __init__(self, source: EmbedFn | str, *, batch_size: int = 64) -> None:
+        self._source = source
         self._batch_size = batch_size
         self._fn: EmbedFn | None = None
-        self._known: OrderedDict[str, Vector] = OrderedDict()
+        self._known: dict[str, Vector] = {}
         self._lock = threading.Lock()
         self._caller = Caller()  # awaits what an async function gives, always in the same loop
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """In another process the function is loaded anew."""
-        return partial(type(self), batch_size=self._batch_size), (self._load,)
+        """In another process the model is loaded anew."""
+        return partial(type(self), batch_size=self._batch_size), (self._source,)
 
     def vectors(self, texts: Iterable[str]) -> dict[str, Vector]:
         """Return the vector of each text, of length 1 (or 0 where the function gave zeros)."""
         with self._lock:
             wanted = list(dict.fromkeys(texts))
-            out = {t: self._known[t] for t in wanted if t in self._known}
+            out = {t: self._known.pop(t) for t in wanted if t in self._known}
             fresh = sorted((t for t in wanted if t not in out), key=len)  # alike lengths need little padding
             for i in range(0, len(fresh), self._batch_size):
                 batch = fresh[i : i + self._batch_size]
                 out.update(zip(batch, self._embed(batch), strict=True))
-            for text in wanted:
-                self._known[text] = out[text]
-                self._known.move_to_end(text)
+            self._known |= out  # the latest last
             while len(self._known) > _KEEP:
-                self._known.popitem(last=False)
+                del self._known[next(iter(self._known))]
             return out
 
     def _embed(self, texts: list[str]) -> Iterator[Vector]:
         import numpy as np
 
         if self._fn is None:
-            self._fn = self._load()
+            self._fn = load_model(self._source) if isinstance(self._source, str) else self._source
         fn = self._fn
         result = self._caller.call("embed", lambda: fn(list(texts)))
         if result.error is not None:

@@ -23,7 +23,6 @@ from pytest_auepora.metrics.generation_overlap import (
     SentenceBleu,
     TokenF1,
 )
-from pytest_auepora.metrics.text.bleu import Bleu
 from pytest_auepora.metrics.text.tokens import words
 
 from .squad import squad_f1, squad_normalise
@@ -146,7 +145,7 @@ def test_bleu_is_sacrebleu_on_human_answers(sacrebleu: Any, shared_data: Path, c
 @pytest.mark.parametrize("order", [1, 2, 4, 6])
 def test_bleu_counts_are_sacrebleus_where_words_repeat(sacrebleu: Any, order: int, compared: Compared) -> None:
     """Few words, so that n-grams of every order come back and are clipped; some texts are empty, references several."""
-    ours, rng, n = Bleu(max_order=order), random.Random(order), 600
+    ours, rng, n = BleuScore(max_order=order), random.Random(order), 600
     for _ in range(n):
         words = ["a", "b", "c.", "Ünï", "中", "1,5", "-", "a"][: rng.randint(1, 8)]
         lengths = rng.choices((0, 1, 3, 9, 30), k=rng.randint(2, 4))
@@ -160,7 +159,7 @@ def test_bleu_counts_are_sacrebleus_where_words_repeat(sacrebleu: Any, order: in
 @pytest.mark.slow
 def test_13a_cut_word_by_word_is_13a_of_the_line(sacrebleu: Any, compared: Compared) -> None:
     """What makes remembering per word sound: 13a never looks past white space, whatever stands there."""
-    oracle, ours, rng = sacrebleu.BLEU(), Bleu(), random.Random(5)
+    oracle, ours, rng = sacrebleu.BLEU(), BleuScore(), random.Random(5)
     alphabet = (
         string.ascii_letters + string.digits + string.punctuation * 2 + " \t\n\r\x0b\x1c\x85\u00a0\u2028\u3000ßé中"
     )

@@ -203,7 +203,8 @@ class GoldenLabels(LabelSource):
         where = f"answer_labels of {sample.sample_id}"
         rows = [given] if isinstance(given, Mapping) else given
         here = answer_hash(answer_text(outputs))
-        found = [_answer_row(row, where)[1] for row in rows if _answer_row(row, where)[0] == here]
+        said = [_answer_row(row, where) for row in rows]
+        found = [labels for digest, labels in said if digest == here]
         return _majority(found) if found else _ANOTHER
 
     def params(self) -> Any:

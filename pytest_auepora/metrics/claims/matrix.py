@@ -52,6 +52,10 @@ class Matrix:
         """Whether each claim is supported by any of the texts."""
         return [any(row) for row in self.rows[relation]]
 
+    def relevant(self) -> list[bool]:
+        """Whether each chunk supports a claim of the reference."""
+        return [any(column) for column in zip(*self.rows["reference_by_chunks"], strict=True)]
+
     def size(self, side: str) -> int | None:
         """Return how many claims a side has; None where nobody knows yet."""
         if side in self.claims:

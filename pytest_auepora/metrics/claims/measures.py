@@ -197,7 +197,7 @@ class ContextPrecision(ClaimMetric):
         return seen
 
     def _hits(self, matrix: Matrix) -> list[bool]:
-        return _relevant(matrix)
+        return matrix.relevant()
 
 
 class ContextUtilization(ClaimMetric):
@@ -275,14 +275,9 @@ class SelfKnowledge(_Unsupported):
     formula: ClassVar[str] = "right answer claims that no retrieved chunk supports / answer claims"
 
 
-def _relevant(matrix: Matrix) -> list[bool]:
-    """Whether each chunk supports a claim of the reference."""
-    return [any(column) for column in zip(*matrix.rows["reference_by_chunks"], strict=True)]
-
-
 def _wrong_and_where(matrix: Matrix) -> list[tuple[bool, bool, bool]]:
     """Return for each claim of the answer whether it is wrong, and whether relevant and other chunks support it."""
-    relevant = _relevant(matrix)
+    relevant = matrix.relevant()
     out = []
     for row, right in zip(matrix.rows["answer_by_chunks"], matrix.supported("answer_by_reference"), strict=True):
         places = [is_relevant for said, is_relevant in zip(row, relevant, strict=True) if said]

@@ -65,10 +65,10 @@ def fold_quote(text: str) -> str:
 
 def source_of(document: Document) -> str:
     """Return the id of the document that *document* was cut from; its own id if it does not say."""
-    meta = document.metadata
-    for key in SOURCE_KEYS:
-        if meta and (value := meta.get(key)) is not None:
-            return str(value)
+    if document.metadata:
+        for key in SOURCE_KEYS:
+            if (value := document.metadata.get(key)) is not None:
+                return str(value)
     return document.doc_id
 
 

@@ -24,58 +24,6 @@ TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHING = ("exp", "floor", "add-k", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class Bleu:
-    """One configuration of BLEU.  The options are sacrebleu's, under the names of the metric."""
-
-    max_order: int = 4
-    smooth_method: str = "exp"
-    smooth_value: float | None = None
-    tokenizer: str = "13a"
-    lowercase: bool = False
-    effective_order: bool = False
-
-    def words(self, text: str) -> tuple[str, ...]:
-        """Tokenize *text* as sacrebleu does."""
-        cut = _cut if len(text) > REMEMBER_UP_TO else _remembered_cut
-        return cut(text.lower() if self.lowercase else text, self.tokenizer)
-
-    def statistics(self, prediction: str, references: Sequence[str]) -> list[int]:
-        """Return [length, nearest reference length, matches of order 1…, n-grams of order 1…]."""
-        given, wanted = self.words(prediction), [self.words(r) for r in references]
-        length = len(given)
-        nearest = min((abs(length - len(w)), len(w)) for w in wanted)[1]
-        totals = [max(length - n, 0) for n in range(self.max_order)]
-        return [length, nearest, *matches(given, wanted, self.max_order), *totals]
-
-    def score(self, statistics: Sequence[int]) -> Any:
-        """Return sacrebleu's ``BLEUScore`` (0 to 100) for summed statistics."""
-        from sacrebleu.metrics.bleu import BLEU
-
-        middle = 2 + self.max_order
-        return BLEU.compute_bleu(
-            correct=list(statistics[2:middle]),
-            total=list(statistics[middle:]),
-            sys_len=statistics[0],
-            ref_len=statistics[1],
-            smooth_method=self.smooth_method,
-            smooth_value=self.smooth_value,
-            effective_order=self.effective_order,
-            max_ngram_order=self.max_order,
-        )
-
-    def signature(self) -> str:
-        """Return what has to be equal for two BLEU values to compare, in sacrebleu's way of writing it."""
-        import sacrebleu
-
-        smooth = self.smooth_method if self.smooth_value is None else f"{self.smooth_method}[{self.smooth_value:g}]"
-        case, effective = "lc" if self.lowercase else "mixed", "yes" if self.effective_order else "no"
-        return (
-            f"case:{case}|eff:{effective}|tok:{self.tokenizer}|smooth:{smooth}"
-            f"|order:{self.max_order}|version:{sacrebleu.__version__}"
-        )
-
-
 def _cut(text: str, tokenizer: str) -> tuple[str, ...]:
     text = text.rstrip()
     if tokenizer != "13a":
@@ -166,14 +114,6 @@ class _BleuMetric(Configured):
         super().__post_init__()
         if type(self.max_order) is not int or self.max_order < 1:
             raise MetricError(f"max_order must be a whole number of at least 1, got {self.max_order!r}")
-        self._bleu = Bleu(
-            self.max_order,
-            self.smooth_method,
-            self.smooth_value,
-            self.tokenizer,
-            self.lowercase,
-            self.effective_order,
-        )
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         texts = targets(sample)
@@ -184,11 +124,51 @@ class _BleuMetric(Configured):
                 f"tokenizer {self.tokenizer} cuts at spaces, which this script does not use; add the option "
                 "tokenizer=zh or tokenizer=char"
             )
-        return self._measured(self._bleu.statistics(answer_text(outputs), texts))
+        return self._measured(self.statistics(answer_text(outputs), texts))
 
     def _measured(self, statistics: list[int]) -> Measurement:
         """Return what the counts of one case are worth."""
         raise NotImplementedError
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """Tokenize *text* as sacrebleu does."""
+        cut = _cut if len(text) > REMEMBER_UP_TO else _remembered_cut
+        return cut(text.lower() if self.lowercase else text, self.tokenizer)
+
+    def statistics(self, prediction: str, references: Sequence[str]) -> list[int]:
+        """Return [length, nearest reference length, matches of order 1…, n-grams of order 1…]."""
+        given, wanted = self.words(prediction), [self.words(r) for r in references]
+        length = len(given)
+        nearest = min((abs(length - len(w)), len(w)) for w in wanted)[1]
+        totals = [max(length - n, 0) for n in range(self.max_order)]
+        return [length, nearest, *matches(given, wanted, self.max_order), *totals]
+
+    def score(self, statistics: Sequence[int]) -> Any:
+        """Return sacrebleu's ``BLEUScore`` (0 to 100) for summed statistics."""
+        from sacrebleu.metrics.bleu import BLEU
+
+        middle = 2 + self.max_order
+        return BLEU.compute_bleu(
+            correct=list(statistics[2:middle]),
+            total=list(statistics[middle:]),
+            sys_len=statistics[0],
+            ref_len=statistics[1],
+            smooth_method=self.smooth_method,
+            smooth_value=self.smooth_value,
+            effective_order=self.effective_order,
+            max_ngram_order=self.max_order,
+        )
+
+    def signature(self) -> str:
+        """Return what has to be equal for two BLEU values to compare, in sacrebleu's way of writing it."""
+        import sacrebleu
+
+        smooth = self.smooth_method if self.smooth_value is None else f"{self.smooth_method}[{self.smooth_value:g}]"
+        case, effective = "lc" if self.lowercase else "mixed", "yes" if self.effective_order else "no"
+        return (
+            f"case:{case}|eff:{effective}|tok:{self.tokenizer}|smooth:{smooth}"
+            f"|order:{self.max_order}|version:{sacrebleu.__version__}"
+        )
 
 
 class BleuScore(_BleuMetric):
@@ -208,7 +188,7 @@ class BleuScore(_BleuMetric):
         """Return the corpus score of the summed counts, in [0, 1]; the details have the value of 0 to 100."""
         if not measurements:
             return MetricResult(self.name, self.target, 0.0, {"num_samples": 0})
-        score = self._bleu.score([sum(column) for column in zip(*(m.data for m in measurements), strict=True)])
+        score = self.score([sum(column) for column in zip(*(m.data for m in measurements), strict=True)])
         details: dict[str, Any] = {
             "num_samples": len(measurements),
             "bleu": score.score,
@@ -216,7 +196,7 @@ class BleuScore(_BleuMetric):
             "brevity_penalty": score.bp,
             "answer_words": score.sys_len,
             "reference_words": score.ref_len,
-            "signature": self._bleu.signature(),
+            "signature": self.signature(),
         }
         return MetricResult(self.name, self.target, _unit(score.score), details)
 
@@ -229,7 +209,7 @@ class SentenceBleu(_BleuMetric):
     formula: ClassVar[str] = "BLEU of the case over orders 1 to min(max_order, words of the answer), in [0, 1]"
 
     def _measured(self, statistics: list[int]) -> Measurement:
-        score = self._bleu.score(statistics).score
+        score = self.score(statistics).score
         note = {"bleu": score} if statistics[0] else {"note": "the answer is empty"}
         return Measurement(_unit(score), details=note)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.metrics.text.bleu import Bleu, matches
+from pytest_auepora.metrics.text.bleu import BleuScore, SentenceBleu, matches
 
 texts = st.lists(st.sampled_from("abbc"), max_size=12)
 
@@ -32,12 +32,12 @@ def test_matches_are_clipped_at_the_best_reference(said: list[str], wanted: list
 
 
 def test_statistics_are_lengths_matches_and_totals() -> None:
-    assert Bleu(max_order=2).statistics("the cat sat", ["the cat", "a cat sat on it"]) == [3, 2, 3, 2, 3, 2]
-    assert Bleu(max_order=2).statistics("", ["the cat"]) == [0, 2, 0, 0, 0, 0]
+    assert BleuScore(max_order=2).statistics("the cat sat", ["the cat", "a cat sat on it"]) == [3, 2, 3, 2, 3, 2]
+    assert BleuScore(max_order=2).statistics("", ["the cat"]) == [0, 2, 0, 0, 0, 0]
 
 
 def test_of_two_references_equally_near_the_shorter_counts() -> None:
-    assert Bleu().statistics("a b c", ["a b c d", "a b"])[1] == 2
+    assert BleuScore().statistics("a b c", ["a b c d", "a b"])[1] == 2
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_of_two_references_equally_near_the_shorter_counts() -> None:
 def test_13a_cuts_as_sacrebleu_does(text: str, words: tuple[str, ...]) -> None:
     from sacrebleu.metrics.bleu import BLEU
 
-    assert Bleu().words(text) == words == tuple(BLEU(tokenize="13a").tokenizer(text).split())
+    assert BleuScore().words(text) == words == tuple(BLEU(tokenize="13a").tokenizer(text).split())
 
 
 def test_the_signature_has_every_option() -> None:
-    made = Bleu(3, "floor", 0.1, "char", lowercase=True, effective_order=True).signature()
+    made = SentenceBleu(3, "floor", "char", smooth_value=0.1, lowercase=True).signature()
     assert made.startswith("case:lc|eff:yes|tok:char|smooth:floor[0.1]|order:3|version:")
