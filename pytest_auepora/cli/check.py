@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import CorpusError, GoldenFileError, Problem
 from ..io.golden.model import DRAFT, GoldenSuite
@@ -64,9 +63,9 @@ def run(given: argparse.Namespace) -> int:
                 )
             if labels_of is not None:
                 found = labels_of(suite)
-                told[-1]["labels"] = found.to_dict()
-                lines += found.lines(str(path))
-                moved = moved or found.is_bad()
+                told[-1]["labels"] = found.data
+                lines += found.lines
+                moved = moved or found.moved
         if not given.json:
             print(harmless("\n".join(lines)))
     if given.json:
@@ -93,32 +92,15 @@ def _files(given: Iterable[Path]) -> Iterator[Path]:
         yield from found
 
 
-@dataclass
-class _FoundLabels:
-    """What became of the labels of one golden file, and what was rewritten."""
+class _Labels(NamedTuple):
+    """What became of the labels of one golden file: as data, as text; whether one moved and was not repaired."""
 
-    suite: GoldenSuite
-    labels: Sequence[Any]
-    places: dict[tuple[str, int], tuple[int, int]]
-    repaired: Any = None
-
-    def is_bad(self) -> bool:
-        return bool(left_of(self.repaired, self.labels) or (self.repaired and self.repaired.problem))
-
-    def lines(self, path: str) -> list[str]:
-        page = label_page(self.suite.name, path, self.labels, self.places, self.repaired, width=120)
-        return [*render(page).splitlines(), *(repaired_texts(self.repaired, self.labels) if self.repaired else ())]
-
-    def to_dict(self) -> list[dict[str, Any]]:
-        done = self.repaired.new_ids if self.repaired is not None else {}
-        return [
-            {**one.to_dict(), "line": line, "col": col, "rewritten_to": done.get((one.case_id, one.index))}
-            for one in self.labels
-            for line, col in [self.places.get((one.case_id, one.index), (0, 0))]
-        ]
+    data: list[dict[str, Any]]
+    lines: list[str]
+    moved: bool
 
 
-def _label_check(given: argparse.Namespace, registry: Registry) -> Callable[[GoldenSuite], _FoundLabels] | None:
+def _label_check(given: argparse.Namespace, registry: Registry) -> Callable[[GoldenSuite], _Labels] | None:
     """Return what checks labels against the corpus, and rewrites them if asked; None where no corpus is named.
 
     Raises:
@@ -142,13 +124,25 @@ def _label_check(given: argparse.Namespace, registry: Registry) -> Callable[[Gol
     except CorpusError as exc:
         raise UsageError(str(exc)) from None
 
-    def labels_of(suite: GoldenSuite) -> _FoundLabels:
+    def labels_of(suite: GoldenSuite) -> _Labels:
         recalls = known.copy()
         with suppress(UsageError):  # history is switched off
             recalls.append(history_recall(open_history(""), suite.name, {c.id: c.content_hash for c in suite.cases}))
         checked = [check_case(case, corpus, recalls) for case in suite.cases]
+        labels = [one for labels in checked for one in labels]
         places = LabelFile(suite.path).places()
         done = repair(suite.path, checked, baselines_of(suite), registry) if given.reanchor else None
-        return _FoundLabels(suite, [one for labels in checked for one in labels], places, done)
+        lines = render(label_page(suite.name, str(suite.path), labels, places, done, width=120)).splitlines()
+        new_ids = done.new_ids if done is not None else {}
+        data = []
+        for one in labels:
+            slot = (one.case_id, one.index)
+            line, col = places.get(slot, (0, 0))
+            data.append({**one.to_dict(), "line": line, "col": col, "rewritten_to": new_ids.get(slot)})
+        moved = bool(left_of(done, labels))
+        if done is not None:
+            lines += repaired_texts(done, labels)
+            moved = moved or bool(done.problem)
+        return _Labels(data, lines, moved)
 
     return labels_of
