@@ -10,12 +10,11 @@ from pathlib import Path
 from ..core.files import write_atomically
 from ..core.types import EvaluationSample
 from ..drafting.documents import passages_of, read_documents
-from ..drafting.variants import ask_paraphrases, load_paraphrases, noise_variants
+from ..drafting.variants import OPERATIONS, Operation, ask_paraphrases, load_paraphrases, noise_variants, reworded
+from ..drafting.variants import variants as disturbed
 from ..errors import AueporaError, did_you_mean
 from ..io.edit import perturbed
 from ..io.golden.model import GoldenSuite
-from ..io.perturb import OPERATIONS, Operation, reworded
-from ..io.perturb import variants as disturbed
 from ..labels.corpus import Chunk, Corpus, load_corpus
 from ..metrics.judge.settings import critic_from_environment
 from ..reporting.numbers import plural

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import AueporaError, CorpusError, did_you_mean
-from ..io.perturb import drawn_order
 from ..labels.corpus import load_corpus
 from ..metrics.text.tokens import words
+from .variants import drawn_order
 
 SUFFIXES = (".md", ".markdown", ".rst", ".txt")
 LONGEST, SHORTEST = 1_500, 120

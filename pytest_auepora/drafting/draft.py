@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import AueporaError
 from ..metrics.judge.critic import JudgeReplyError, LLMCritic
@@ -18,6 +18,8 @@ from ..metrics.text.tokens import squad_words
 from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, Asker
 from .checks import MAX_OVERLAP, Draft, Known, located, wrong_with
 from .documents import NEAR, Job, Passage, Passages, Price, packed, planned, price_of
+
+T = TypeVar("T")
 
 _AT_ONCE = 8
 """Jobs that go through the checks together; what they gave is written down before the next ones begin."""
@@ -127,12 +129,10 @@ class Drafting:
     def _ask(
         self, works: Sequence[_Work], prompt: str, form: Any, material: Callable[[_Work], dict[str, str]]
     ) -> Iterator[tuple[_Work, Any]]:
-        """Ask about each of *works* and yield what was read; a reply that cannot be read rejects its draft."""
-        for work, said in zip(works, self.asker.ask(prompt, form, [material(w) for w in works]), strict=True):
-            if isinstance(said, Exception):
-                work.reason = _unread(said)
-            else:
-                yield work, said
+        """Ask about each of *works* and yield what was read."""
+        replies = self.asker.ask(prompt, form, [material(work) for work in works])
+        for work, _, said in _read([(work, None) for work in works], replies):
+            yield work, said
 
     def _write(self, works: Sequence[_Work]) -> None:
         for kind in dict.fromkeys(work.job.kind for work in works):
@@ -169,13 +169,7 @@ class Drafting:
                 work.reason = "not answerable from its quote"
         hops = [(w, quote) for w in _left(works) if w.job.kind == "multi-hop" for _, quote in w.draft.quotes]
         said = self.asker.ask("answer", ANSWERED, [{"question": w.draft.question, "evidence": q} for w, q in hops])
-        found = []
-        for (work, _), one in zip(hops, said, strict=True):
-            if isinstance(one, Exception):
-                work.reason = _unread(one)
-            else:
-                found.append((work, one))
-        for work, agrees in self._agreeing(found):
+        for work, agrees in self._agreeing([(work, one) for work, _, one in _read(hops, said)]):
             if agrees:
                 work.reason = "one quote is enough"
 
@@ -194,20 +188,14 @@ class Drafting:
             else:
                 unsure.append((work, answer))
         material = [{"question": w.draft.question, "first": w.draft.answer, "second": a} for w, a in unsure]
-        verdicts: list[bool | Exception] = self.asker.ask("same", VERDICT, material)
-        for (work, _), same in zip(unsure, verdicts, strict=True):
-            if isinstance(same, Exception):
-                work.reason = _unread(same)
-            else:
-                yield work, same
+        for work, _, same in _read(unsure, self.asker.ask("same", VERDICT, material)):
+            yield work, same
 
     def _unanswerable(self, works: Sequence[_Work]) -> None:
         """Look for an answer in the whole corpus, some passages a call; one that a model only claims is enough."""
         asked = [(work, pack) for work in works for pack in packed(self.passages.all)]
-        for (work, pack), said in zip(asked, self._which(asked), strict=True):
-            if isinstance(said, Exception):
-                work.reason = _unread(said)
-            elif said:
+        for work, pack, said in _read(asked, self._which(asked)):
+            if said:
                 docs = [pack[n - 1].doc for n, _ in said if 1 <= n <= len(pack)]
                 work.reason = f"the corpus answers it: {docs[0] if docs else '?'}"
 
@@ -216,12 +204,9 @@ class Drafting:
         single = [work for work in works if work.job.kind == "single-hop"]
         near = [self.passages.nearest(f"{w.draft.question} {w.draft.answer}", NEAR, w.job.passages) for w in single]
         asked = [(work, pack) for work, pack in zip(single, near, strict=True) if pack]
-        for (work, pack), said in zip(asked, self._which(asked), strict=True):
-            if isinstance(said, Exception):
-                work.reason = _unread(said)
-            else:
-                numbered = [(pack[n - 1], quote) for n, quote in said if 1 <= n <= len(pack)]
-                work.draft.also = [(p, quote) for p, quote in numbered if located(quote, [p]) is not None]
+        for work, pack, said in _read(asked, self._which(asked)):
+            numbered = [(pack[n - 1], quote) for n, quote in said if 1 <= n <= len(pack)]
+            work.draft.also = [(p, quote) for p, quote in numbered if located(quote, [p]) is not None]
 
     def _which(self, asked: Sequence[tuple[_Work, Sequence[Passage]]]) -> list[Any]:
         material = []
@@ -251,11 +236,19 @@ def _left(works: Sequence[_Work]) -> list[_Work]:
     return [work for work in works if not work.reason]
 
 
-def _unread(exc: Exception) -> str:
-    """Return the reason of a reply that could not be read; a model that cannot be asked ends it all."""
-    if isinstance(exc, JudgeReplyError):
-        return str(exc)
-    raise exc if isinstance(exc, AueporaError) else AueporaError(f"the model cannot be asked: {exc}")
+def _read(asked: Iterable[tuple[_Work, T]], replies: Iterable[Any]) -> Iterator[tuple[_Work, T, Any]]:
+    """Yield what was asked with the reply to it; one that cannot be read rejects its draft.
+
+    Raises:
+        AueporaError: the model cannot be asked, which ends it all.
+    """
+    for (work, about), said in zip(asked, replies, strict=True):
+        if isinstance(said, JudgeReplyError):
+            work.reason = str(said)
+        elif isinstance(said, Exception):
+            raise said if isinstance(said, AueporaError) else AueporaError(f"the model cannot be asked: {said}")
+        else:
+            yield work, about, said
 
 
 def _shown(work: _Work) -> dict[str, str]:

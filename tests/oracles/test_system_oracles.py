@@ -15,7 +15,7 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.io.perturb import variants
+from pytest_auepora.drafting.variants import variants
 from pytest_auepora.metrics.additional import (
     DistinctN,
     IntraListDiversity,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.types import Document, EvaluationSample
-from pytest_auepora.io.perturb import OPERATIONS, Operation, perturb, variants
+from pytest_auepora.drafting.variants import OPERATIONS, Operation, perturb, variants
 
 QUERY = "How long do I have to ask for a refund, please?"
 
