@@ -27,6 +27,7 @@ from .session import CASE, SUITE, Suites
 
 if TYPE_CHECKING:
     from ..calls.caller import Caller
+    from ..core.metrics_base import Metric
     from ..core.run import CaseResult, Run
     from ..evaluation.case_flow import CaseFlow
     from ..history.recorded import Chosen, Sent
@@ -105,7 +106,7 @@ class AnswerSource:
         self._sources, self.suite, self.variant, self.system = sources, suite, variant, system
         self._rag = rag  # while it is kept, its id is nobody else's
         self._replayed = system if isinstance(system, Answering) else None  # and so asks nothing
-        self._repeats = sources.options.repeats(suite.repeat)
+        self.repeats = sources.options.repeats(suite.repeat)
 
     @cached_property
     def caller(self) -> Caller:
@@ -139,9 +140,9 @@ class AnswerSource:
         return self._sources.suites.judged_once(self.suite)
 
     @cached_property
-    def is_judged(self) -> bool:
-        """Whether any metric asks a judge."""
-        return bool(self._sources.suites.judged(self.suite))
+    def judged(self) -> list[Metric]:
+        """The metrics that judges score; for most suites there are none."""
+        return self._sources.suites.judged(self.suite)
 
     def ask(self, case: GoldenCase, repeat: int = 0) -> Fn:
         """Return the call that puts *case* to the system for the time *repeat*, counted from 0."""
@@ -151,11 +152,11 @@ class AnswerSource:
         """Return how often *case* is asked; where nothing is, as often as it was, unless that is said."""
         if self._replayed is not None and self._sources.options.repeat is None:
             return self._replayed.times(case)
-        return self._repeats
+        return self.repeats
 
     def confirms(self, case: GoldenCase, result: CaseResult) -> range:
         """Return the numbers of the repeats that ask a failed case again, before it fails; none for most."""
-        if result.state != "failed" or self._sources.options.intents or self._repeats > 1:
+        if result.state != "failed" or self._sources.options.intents or self.repeats > 1:
             return range(0)
         if self._replayed is not None:
             return self._replayed.confirms(case)

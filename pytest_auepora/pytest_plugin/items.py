@@ -44,7 +44,7 @@ class AskedCase:
         """Return the calls, one per repeat, with the case's own time limit; answers may be judged *early* as well."""
         source, case = self.source, self.case
         numbers = range(source.times(case) + source.again.get(case.id, 0))
-        if early and source.is_judged:
+        if early and source.judged:
             for i in numbers:
                 self.session.judging.expect(self.item, i, source)
         return [((self.item, i), source.ask(case, i), case.timeout) for i in numbers]
@@ -112,7 +112,7 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     else:
         asks = _with_upcoming(asked, rag)
         calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-        if source.is_judged:
+        if source.judged:
             if caller.concurrency == 1:
                 session.judging.call_meanwhile(asked.item, source, calls, _following(asked, rag))
             calls = [session.judging.take((asked.item, i), call) for i, call in enumerate(calls)]
@@ -133,7 +133,7 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     caller = asked.source.caller
     asks = _with_upcoming(asked, rag)
     calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
-    if asked.source.is_judged:
+    if asked.source.judged:
         calls = [await session.judging.atake((item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):

@@ -253,9 +253,9 @@ class JudgeAhead:
             return False
         from ..evaluation.judging import side_by_side
 
-        if not (metrics := side_by_side(self._suites.judged(source.suite))):
+        if not (metrics := side_by_side(source.judged)):
             return False
-        if repeat >= self._options.repeats(source.suite.repeat):  # asked again, by an update
+        if repeat >= source.repeats:  # asked again, by an update
             metrics = [metric for metric in metrics if metric.name not in source.unjudged]
             if not metrics:
                 return True
