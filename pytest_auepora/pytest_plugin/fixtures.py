@@ -182,7 +182,7 @@ def _finished(
     asked = AskedCase(session, node, source, case, corpus)
     done = asked.finish([source.caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
     if more := asked.asks_again(done):
-        asked.confirm(done, [source.caller.call(*ask, timeout=case.timeout) for ask in more])
+        asked.confirm(done, [source.caller.call(key, fn, timeout=limit) for key, fn, limit in more])
     return done
 
 

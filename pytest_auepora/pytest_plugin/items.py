@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ..io.golden.model import GoldenCase, GoldenSuite
     from .answer_source import AnswerSource
 
-_Ask = tuple[Hashable, Fn]
-"""A call's name and what it calls."""
+_Ask = tuple[Hashable, Fn, float | None]
+"""A call's name, what it calls, and its own time limit."""
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -40,14 +40,14 @@ class AskedCase:
     case: GoldenCase
     corpus: Any = None
 
-    def asks(self, *, early: bool = False) -> list[tuple[Hashable, Fn, float | None]]:
-        """Return the calls, one per repeat, with the case's own time limit; answers may be judged *early* as well."""
+    def asks(self, *, early: bool = False) -> list[_Ask]:
+        """Return the calls, one per repeat; answers may be judged *early* as well."""
         source, case = self.source, self.case
         numbers = range(source.times(case) + source.again.get(case.id, 0))
         if early and source.judged:
             for i in numbers:
                 self.session.judging.expect(self.item, i, source)
-        return [((self.item, i), source.ask(case, i), case.timeout) for i in numbers]
+        return self._asks(numbers)
 
     def finish(self, calls: Sequence[CallResult]) -> Finished:
         """Score the answers, judge the case, and keep the result for the report."""
@@ -62,10 +62,10 @@ class AskedCase:
 
     def asks_again(self, done: Finished) -> list[_Ask]:
         """Return the calls that decide whether the case fails; none unless it is about to."""
-        if done.result.state != "failed":
-            return []
-        numbers = self.source.confirms(self.case, done.result)
-        return [((self.item, i), self.source.ask(self.case, i)) for i in numbers]
+        return self._asks(self.source.confirms(self.case, done.result)) if done.result.state == "failed" else []
+
+    def _asks(self, numbers: range) -> list[_Ask]:
+        return [((self.item, i), self.source.ask(self.case, i), self.case.timeout) for i in numbers]
 
     def confirm(self, done: Finished, calls: Sequence[CallResult]) -> None:
         """Decide a failed case by the answers it was asked for again."""
@@ -111,14 +111,14 @@ def run_case(session: AueporaSession, rag: Any) -> None:
         calls = [timed_call(session.running, caller, source.ask(case), case.benchmark, case.timeout)]
     else:
         asks = _with_upcoming(asked, rag)
-        calls = [caller.call(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
+        calls = [caller.call(*ask, timeout=limit) for ask, limit in asks]
         if source.judged:
             if caller.concurrency == 1:
                 session.judging.call_meanwhile(asked.item, source, calls, _following(asked, rag))
             calls = [session.judging.take((asked.item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):
-        asked.confirm(done, [caller.call(*ask, timeout=case.timeout) for ask in more])
+        asked.confirm(done, [caller.call(key, fn, timeout=limit) for key, fn, limit in more])
     _conclude(session, asked.item, done)
 
 
@@ -132,12 +132,12 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     asked = _asked_case(session, item, rag)
     caller = asked.source.caller
     asks = _with_upcoming(asked, rag)
-    calls = [await caller.acall(*ask, upcoming, timeout=limit) for ask, upcoming, limit in asks]
+    calls = [await caller.acall(*ask, timeout=limit) for ask, limit in asks]
     if asked.source.judged:
         calls = [await session.judging.atake((item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):
-        asked.confirm(done, [await caller.acall(*ask, timeout=asked.case.timeout) for ask in more])
+        asked.confirm(done, [await caller.acall(key, fn, timeout=limit) for key, fn, limit in more])
     _conclude(session, item, done)
 
 
@@ -156,17 +156,17 @@ def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCa
     raise error  # never reached: an errored case has failed
 
 
-def _with_upcoming(asked: AskedCase, rag: Any) -> Iterator[tuple[_Ask, Upcoming, float | None]]:
-    """Yield the calls of a case; if any may be started ahead, each with those behind it."""
+def _with_upcoming(asked: AskedCase, rag: Any) -> Iterator[tuple[tuple[Hashable, Fn, Upcoming], float | None]]:
+    """Yield the calls of a case, each with those behind it where any may be started ahead, and their limits."""
     answered, ahead = asked.session.answered, asked.source.caller.concurrency > 1
     own = asked.asks(early=ahead)
     for i, (key, fn, limit) in enumerate(own, 1):
-        yield (key, fn), chain(own[i:], _following(asked, rag)) if ahead else (), limit
+        yield (key, fn, chain(own[i:], _following(asked, rag)) if ahead else ()), limit
         if answered is not None:
             answered(last=i == len(own))
 
 
-def _following(asked: AskedCase, rag: Any) -> Iterator[tuple[Hashable, Fn, float | None]]:
+def _following(asked: AskedCase, rag: Any) -> Iterator[_Ask]:
     """Yield the calls of the cases behind *asked* that may be made now."""
     for one in asked.session.queue.upcoming(asked.item):
         yield from _asked_case(asked.session, one, rag).asks(early=True)
