@@ -12,7 +12,6 @@ from ...core.run import CaseResult
 from ...errors import AueporaError
 from ...evaluation.answer_codec import TEXT
 from ...evaluation.recording import RecordedAnswer
-from ...metrics.annotation.labels import answer_hash
 from ...regression.guards.steadiness import as_shown
 from ...reporting.html.cases import MOST_HITS, case_details, shown
 from ...reporting.numbers import metric_value
@@ -74,7 +73,7 @@ def cases_page(pair: Pair, asked: Mapping[str, str]) -> dict[str, Any]:
     here = rows[(page - 1) * PAGE : page * PAGE]
     return {
         "rows": [{k: v for k, v in row.items() if k != "text"} for row in here],
-        "page": page, "pages": pages, "size": PAGE, "found": len(rows), "all": len(pair.lines),
+        "page": page, "pages": pages, "found": len(rows), "all": len(pair.lines),
     }  # fmt: skip
 
 
@@ -101,7 +100,6 @@ def case_page(library: Library, pair: Pair, case_id: str, asked: Mapping[str, st
         "then": _side(before, case) if before is not None else None,
         "repeats": _repeats(library, pair, case, before),
         "judges": list(_judges(library, pair, case)),
-        "answerHash": answer_hash(str(case.outputs.get("answer") or "")),
     }
 
 
@@ -163,10 +161,10 @@ def _repeats(library: Library, pair: Pair, case: CaseResult, before: CaseResult 
     """Return every single value of a case that was asked several times, and the answers as far as they are kept."""
     asked = case.extra.get("repeats") or {}
     varies = case.extra.get("varies") or {}
-    if not asked and not varies and not (before is not None and before.repeats > 1):
+    twice = before if before is not None and before.repeats > 1 else None
+    if not asked and not varies and twice is None:
         return None
     metrics = pair.run.metrics
-    twice = before if before is not None and before.repeats > 1 else None
     values = [
         {"metric": shown(name), "now": [metric_value(v, metrics[name]) for v in case.values(name)],
          "then": [metric_value(v, metrics[name]) for v in twice.values(name)] if twice is not None else []}

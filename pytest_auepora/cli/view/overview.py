@@ -16,7 +16,7 @@ from ...reporting.metric_rows import MetricRow, metric_rows
 from ...reporting.notes import gate_reason, missing_notes, next_steps, noise_lines
 from ...reporting.notes import provenance_changes as changed_since
 from ...reporting.numbers import metric_change, metric_value, number
-from ...reporting.tally import comparison_word, headline, tally
+from ...reporting.tally import comparison_word, headline
 from ...reporting.text import UNICODE
 from .library import Library, Pair
 
@@ -32,9 +32,9 @@ _STATES = ("failed", "inconclusive", "advisory", "passed", "not judged")
 def listed_run(one: StoredRun) -> dict[str, Any]:
     """Return what a list of runs says about one."""
     return {
-        "id": one.run_id, "started": one.started, "title": shown(one.title), "suite": shown(one.suite),
-        "commit": shown(one.git_commit[:10]), "seconds": one.seconds, "complete": one.complete,
-        "outcome": one.outcome, "cases": one.cases, "failed": one.failed, "origin": shown(one.origin),
+        "id": one.run_id, "started": one.started, "title": shown(one.title), "commit": shown(one.git_commit[:10]),
+        "complete": one.complete, "outcome": one.outcome, "cases": one.cases, "failed": one.failed,
+        "origin": shown(one.origin),
     }  # fmt: skip
 
 
@@ -69,11 +69,9 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "gone": {shown(old): shown(new or "") for old, new in (compared.vanished if compared else {}).items()},
         "metrics": [_metric(pair, row) for row in rows if row.name in run.metrics or row.gate is not None],
         "counts": dict(Counter(word for line in pair.lines for word in set(line["is"]))),
-        "kinds": list(tally(run, verdict)),
         "columns": [{"name": shown(n), "lower": run.metrics[n].direction == "lower"} for n in pair.columns],
         "tags": sorted({tag for line in pair.lines for tag in line.get("tags", ())}),
         "labels": _labels(pair),
-        "judged": [n for n, info in run.metrics.items() if info.judge],
         "history": history_of(library, pair.info),
         "runs": [listed_run(one) for one in library.store.runs(MOST_CHOICES, pair.info.suite)],
     }
@@ -104,14 +102,13 @@ def _labels(pair: Pair) -> dict[str, list[str]]:
 def _metric(pair: Pair, row: MetricRow) -> dict[str, Any]:
     marked = row.regression is not None and row.regression.state in ("failed", "inconclusive")
     gain = row.change.gain if row.change is not None else 0.0
-    own = row.name in pair.run.metrics
     return {
         "name": shown(row.name), "lower": row.info is not None and row.info.direction == "lower",
         "value": row.value_text, "n": row.n_text, "baseline": row.baseline_text, "change": row.change_text,
         "sign": (gain > 0) - (gain < 0), "gate": shown(row.gate_text(UNICODE)[2:]),
         "state": row.gate.state if row.gate is not None else "",
         "regression": row.regression.state if marked and row.regression is not None else "",
-        "interval": _interval(pair, row.name) if own else None, "own": own,
+        "interval": _interval(pair, row.name) if row.name in pair.run.metrics else None,
     }  # fmt: skip
 
 

@@ -16,7 +16,6 @@ def test_the_verdict_comes_with_its_reasons(history: Stored) -> None:
     assert first["culprits"][0] in ("fell-out", "raises")
     assert told["changed"] == ["index v1 → v2"]
     assert told["counts"]["failed"] == 3
-    assert told["judged"] == ["helpful"]
     assert told["byBaseline"]
 
 
