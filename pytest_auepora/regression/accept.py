@@ -46,7 +46,7 @@ class Accepted:
     ``refused`` says, per case, why it can not be accepted; ``passed_over`` counts those the words did not ask for.
     """
 
-    path: Path
+    path: Path = Path()
     written: bool = False
     added: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
@@ -97,7 +97,7 @@ def merge(
     Raises:
         BaselineError: the run is not full, or not all of it is accepted, and such a metric is in it.
     """
-    done = Accepted(Path())
+    done = Accepted()
     old = old or Baseline(run.suite, run.variant)
     new = Baseline(run.suite, run.variant, dict(old.metrics), dict(old.provenance), dict(old.cases))
     keys = {name: metric_key(info) for name, info in run.metrics.items() if info.baselined}

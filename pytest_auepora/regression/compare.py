@@ -238,11 +238,6 @@ class Comparison:
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
     @property
-    def repeated(self) -> bool:
-        """Whether any case was asked several times for the baseline."""
-        return any(c.before is not None and c.before.repeats > 1 for c in self.cases.values())
-
-    @property
     def lost(self) -> dict[str, dict[str, str]]:
         """What metrics of which cases were numbers and no longer are, with the reasons."""
         return {i: c.lost for i, c in self.cases.items() if c.lost}

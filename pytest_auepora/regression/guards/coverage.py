@@ -95,11 +95,11 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
     """
     measured = (c for c in comparison.cases.values() if c.flip != "skipped")
     held = any(info.baselined for info in run.metrics.values())
-    skipped = comparison.count()["skipped"] == len(comparison.cases)
+    counts = comparison.count()
+    skipped = counts["skipped"] == len(comparison.cases)
     if not held or any(c.changes or c.lost for c in measured) or (skipped and not required):
         return []
     why = [f"{names_words(names)} ({what})" for what, names in by_reason(comparison.incomparable).items()]
-    counts = comparison.count()
     why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
     message = f"baseline: nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
     told = f"{message}; whether the run is worse was not judged"

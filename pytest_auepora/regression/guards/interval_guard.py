@@ -21,8 +21,8 @@ from ..baseline import RESOLUTION
 from ..compare import Comparison, MetricChange, ScoreChange, gain_of
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
 from ..statistics.intervals import (
+    Difference,
     Effect,
-    EffectInterval,
     Sums,
     bootstrap_interval,
     jackknife_interval,
@@ -215,7 +215,7 @@ class _Question(NamedTuple):
         size = self.change.before if self.effect == "ratio" else 1.0
         return -self.change.gain / size
 
-    def interval(self, alpha: float) -> EffectInterval:
+    def interval(self, alpha: float) -> Difference:
         over = partial(aggregate_of, self.metric)
         if self.info.interval == "jackknife":
             return jackknife_interval(over, self.pairs, self.clusters, effect=self.effect, alpha=alpha)
@@ -294,9 +294,9 @@ def _judge(gate: GateOutcome, question: _Question, policy: RegressionPolicy, alp
         return
     seen = question.interval(alpha)
     found = judge_interval(
-        seen, direction=question.info.direction, min_effect=question.min_effect, margin=question.margin
+        seen, question.effect, direction=question.info.direction, min_effect=question.min_effect, margin=question.margin
     )
-    gate.message = f"{_told(question)}: {_between(seen)}; {_reason(found, question)}"
+    gate.message = f"{_told(question)}: {_between(seen, question)}; {_reason(found, question)}"
     decide(gate, found, policy)
 
 
@@ -307,11 +307,11 @@ def _told(question: _Question) -> str:
     return f"{question.name} {change.before:.4f} \u2192 {change.after:.4f} over {over}{clusters}"
 
 
-def _between(seen: EffectInterval) -> str:
+def _between(seen: Difference, question: _Question) -> str:
     if seen.value is None or seen.low is None or seen.high is None:
         return "how far apart the two truly are cannot be told"
-    share = f"{(1 - 2 * seen.alpha) * 100:.4g} %"
-    if seen.effect == "ratio":
+    share = f"{(1 - seen.alpha) * 100:.4g} %"
+    if question.effect == "ratio":
         return f"times {seen.value:.3f}, by chance between {seen.low:.3f} and {seen.high:.3f} ({share} interval)"
     return f"{seen.value:+.4f}, by chance between {seen.low:+.4f} and {seen.high:+.4f} ({share} interval)"
 

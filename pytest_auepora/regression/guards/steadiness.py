@@ -163,7 +163,10 @@ def _squares(values: Sequence[float]) -> float:
 
 def noise_of(run: Run, comparison: Comparison | None) -> dict[str, VarianceSplit]:
     """Return the variance split by metric, where anything varied between repeats of *run* or of the baseline."""
-    if comparison is None or not (comparison.repeated or any(case.repeats > 1 for case in run.having("repeats"))):
+    if comparison is None:
+        return {}
+    asked = [case.before.repeats for case in comparison.cases.values() if case.before is not None]
+    if max([*asked, *(case.repeats for case in run.having("repeats"))], default=1) < 2:
         return {}
     splits = ((name, split_metric(run, comparison, name)) for name in run.metrics)
     return {name: split for name, split in splits if split is not None}

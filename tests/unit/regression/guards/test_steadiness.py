@@ -133,7 +133,6 @@ def test_the_repeats_of_the_baseline_count_as_well() -> None:
         run(case("a", recall_at_1=1.0), case("b", recall_at_1=1.0)), [], RegressionPolicy(), M, baseline=baseline
     )
     assert found.comparison is not None
-    assert found.comparison.repeated
     assert list(found.flaky) == ["a"]
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from pytest_auepora.regression.statistics.intervals import (
     Aggregation,
+    Difference,
     Effect,
-    EffectInterval,
     bootstrap_interval,
     jackknife_interval,
     judge_interval,
@@ -107,7 +107,7 @@ def test_pairing_cancels_what_is_hard_for_both() -> None:
     assert width(paired) < 0.5 * width(unpaired)
 
 
-def width(interval: EffectInterval) -> float:
+def width(interval: Difference) -> float:
     assert interval.low is not None
     assert interval.high is not None
     return interval.high - interval.low
@@ -167,7 +167,7 @@ def test_for_distinct_n_only_the_jackknife_holds_the_truth() -> None:
     assert held["bootstrap"] <= 45
 
 
-def holds(interval: EffectInterval, truth: float) -> bool:
+def holds(interval: Difference, truth: float) -> bool:
     return interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
 
 
@@ -184,7 +184,7 @@ def test_too_little_for_an_interval(interval: object, pairs: dict[str, tuple[flo
     seen = interval(fmean, pairs, {})
     assert (seen.low, seen.high, seen.n_cases) == (None, None, len(pairs))
     assert seen.value == (1.0 if pairs else None)
-    assert judge_interval(seen, direction="higher", min_effect=0.01, margin=0.05) == "inconclusive"
+    assert judge_interval(seen, "difference", direction="higher", min_effect=0.01, margin=0.05) == "inconclusive"
 
 
 def test_one_cluster_has_no_spread() -> None:
@@ -221,28 +221,28 @@ def test_too_few_draws_are_refused() -> None:
         bootstrap_interval(fmean, normal_pairs(12), {}, draws=18)
 
 
-def interval_of(low: float, value: float, high: float, *, ratio: bool = False) -> EffectInterval:
-    return EffectInterval("ratio" if ratio else "difference", value, low, high)
+def interval_of(low: float, value: float, high: float) -> Difference:
+    return Difference(value, low, high, n_cases=9, n_clusters=9, n_differing=9, alpha=0.1)
 
 
 @pytest.mark.parametrize(
-    ("interval", "direction", "outcome"),
+    ("interval", "effect", "direction", "outcome"),
     [
-        (interval_of(-0.09, -0.05, -0.01), "higher", "fail"),
-        (interval_of(-0.09, -0.05, -0.01), "lower", "better"),
-        (interval_of(0.01, 0.05, 0.09), "lower", "fail"),
-        (interval_of(-0.009, -0.005, -0.001), "higher", "pass"),  # clear, but below min_effect
-        (interval_of(-0.12, -0.05, 0.02), "higher", "inconclusive"),
-        (interval_of(-0.04, 0.01, 0.06), "higher", "pass"),
-        (interval_of(-0.01, 0.04, 0.09), "lower", "pass"),
-        (interval_of(-0.01, 0.04, 0.11), "lower", "inconclusive"),
-        (interval_of(0.01, 0.04, 0.09), "higher", "better"),
-        (interval_of(0.0, 0.0, 0.0), "higher", "same"),
-        (interval_of(1.1, 1.3, 1.6, ratio=True), "lower", "fail"),
-        (interval_of(0.7, 0.8, 0.9, ratio=True), "higher", "fail"),
-        (interval_of(0.95, 1.01, 1.08, ratio=True), "lower", "pass"),
-        (interval_of(1.0, 1.0, 1.0, ratio=True), "lower", "same"),
+        (interval_of(-0.09, -0.05, -0.01), "difference", "higher", "fail"),
+        (interval_of(-0.09, -0.05, -0.01), "difference", "lower", "better"),
+        (interval_of(0.01, 0.05, 0.09), "difference", "lower", "fail"),
+        (interval_of(-0.009, -0.005, -0.001), "difference", "higher", "pass"),  # clear, but below min_effect
+        (interval_of(-0.12, -0.05, 0.02), "difference", "higher", "inconclusive"),
+        (interval_of(-0.04, 0.01, 0.06), "difference", "higher", "pass"),
+        (interval_of(-0.01, 0.04, 0.09), "difference", "lower", "pass"),
+        (interval_of(-0.01, 0.04, 0.11), "difference", "lower", "inconclusive"),
+        (interval_of(0.01, 0.04, 0.09), "difference", "higher", "better"),
+        (interval_of(0.0, 0.0, 0.0), "difference", "higher", "same"),
+        (interval_of(1.1, 1.3, 1.6), "ratio", "lower", "fail"),
+        (interval_of(0.7, 0.8, 0.9), "ratio", "higher", "fail"),
+        (interval_of(0.95, 1.01, 1.08), "ratio", "lower", "pass"),
+        (interval_of(1.0, 1.0, 1.0), "ratio", "lower", "same"),
     ],
 )
-def test_judging_an_interval(interval: EffectInterval, direction: str, outcome: str) -> None:
-    assert judge_interval(interval, direction=direction, min_effect=0.01, margin=0.1) == outcome
+def test_judging_an_interval(interval: Difference, effect: Effect, direction: str, outcome: str) -> None:
+    assert judge_interval(interval, effect, direction=direction, min_effect=0.01, margin=0.1) == outcome
