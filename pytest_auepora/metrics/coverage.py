@@ -14,6 +14,7 @@ from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
 from .ranking.gold import Label, labels_of, source_of, span_of
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
+from .text.comparands import answer_text
 
 Span = tuple[int, int]
 
@@ -272,7 +273,7 @@ def citations_of(outputs: SystemOutputs) -> list[Any]:
     if given is None and outputs.response.structured:
         given = outputs.response.structured.get("citations")
     if given is None:
-        text = outputs.response.text or ""
+        text = answer_text(outputs)
         marked = re.findall(_MARKER, text) if "[" in text else ()
         return [int(number) for group in marked for number in re.split(r"\s*[,;]\s*", group)]
     if isinstance(given, (str, Mapping)):

@@ -17,6 +17,7 @@ from .pairs import OverMetric, OverPairs, Pair, as_metric, pairs_by_case, take_a
 from .ranking.gold import Behaviour, expected_behaviour
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 from .text.assertions import phrase_finder, wordings
+from .text.comparands import answer_text
 
 __all__ = [
     "CounterfactualConsistency",
@@ -223,7 +224,7 @@ class CounterfactualConsistency(OverPairs):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Remember the answer of one case; it counts in the aggregate only."""
-        if not (answer := (outputs.response.text or "").strip()):
+        if not (answer := answer_text(outputs).strip()):
             return NotApplicable("no answer")
         return self.noted(sample, [answer, bool(sample.labels.get("expect_change"))])
 
@@ -317,7 +318,7 @@ class MistakeReappearance(Configured):
         mistakes = wordings(sample.labels.get("mistakes"), "mistakes")
         if not mistakes:
             return NotApplicable("no mistakes are planted")
-        if not (answer := (outputs.response.text or "").strip()):
+        if not (answer := answer_text(outputs).strip()):
             return NotApplicable("no answer")
         found = phrase_finder(answer)
         repeated = [names[0] for names in mistakes if any(map(found, names))]
@@ -352,7 +353,7 @@ class ErrorDetection(Configured):
             return NotApplicable("no mistakes are planted")
         said = outputs.response.metadata.get("error_detected")
         if said is None:
-            text = fold(outputs.response.text or "")
+            text = fold(answer_text(outputs))
             said = any(fold(pattern) in text for pattern in self.error_patterns)
         return Measurement(float(bool(said)))
 

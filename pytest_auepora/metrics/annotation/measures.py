@@ -65,7 +65,7 @@ def _source(labels: str | LabelSource) -> LabelSource:
 
 @dataclass(eq=False, repr=False)
 class _OverAnswers(Labelled):
-    """Share of answers with one label.
+    """Share of answers with the last of the *wanted* labels, where all of them are known.
 
     Args:
         labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
@@ -82,11 +82,7 @@ class _OverAnswers(Labelled):
             return known
         if missing := [name for name in self.wanted if name not in known]:
             return NotApplicable(f"nobody said whether the answer is {' or '.join(missing)}")
-        return self._value(known)
-
-    def _value(self, known: Labels) -> Measurement | NotApplicable:
-        (name,) = self.wanted
-        return Measurement(float(known[name]))
+        return Measurement(float(known[self.wanted[-1]]))
 
 
 class GroundingPresence(_OverAnswers):
@@ -136,9 +132,6 @@ class ConditionalFabrication(_OverAnswers):
         if not isinstance(known, NotApplicable) and known.get("source_cited") is False:
             return NotApplicable("the answer cites nothing")
         return super().measure(sample, outputs)
-
-    def _value(self, known: Labels) -> Measurement | NotApplicable:
-        return Measurement(float(known["fabricated_source"]))
 
 
 class ProperAction(_OverAnswers):
@@ -246,17 +239,14 @@ class _OverChunks(Labelled):
         return None if said is None else {}
 
     def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
-        """Return the score of one list."""
-        raise NotImplementedError
+        """Return the score of one list: the share of its slots that have the label."""
+        if self.unjudged == "irrelevant":
+            return self._count(top) / self.k
+        return self._count(top) / len(top) if top else NotApplicable("none of the returned chunks is labelled")
 
     def _count(self, top: Sequence[Labels | None]) -> int:
         (name,) = self.wanted
         return sum(labels is not None and labels.get(name, False) for labels in top)
-
-    def _share(self, top: Sequence[Labels | None]) -> float | NotApplicable:
-        if self.unjudged == "irrelevant":
-            return self._count(top) / self.k
-        return self._count(top) / len(top) if top else NotApplicable("none of the returned chunks is labelled")
 
 
 class TopicalPrecisionAtK(_OverChunks):
@@ -266,9 +256,6 @@ class TopicalPrecisionAtK(_OverChunks):
     wanted = ("topically_relevant",)
     formula = "topically relevant chunks among the first k / k"
 
-    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
-        return self._share(top)
-
 
 class SufficiencyRateAtK(_OverChunks):
     """Share of the first k chunks that alone hold sufficient evidence."""
@@ -276,9 +263,6 @@ class SufficiencyRateAtK(_OverChunks):
     stem = "sufficiency_rate@{k}"
     wanted = ("evidence_sufficient",)
     formula = "sufficient chunks among the first k / k"
-
-    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
-        return self._share(top)
 
 
 class SufficiencyHitAtK(_OverChunks):
@@ -309,7 +293,7 @@ class MisleadingRateAtK(_OverChunks):
     def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
         if all(labels is None for labels in top):
             return NotApplicable(f"none of the first {self.k} chunks is labelled misleading or not")
-        return self._share(top)
+        return super()._value(top, known)
 
 
 class LabelMRRAtK(_OverChunks):
