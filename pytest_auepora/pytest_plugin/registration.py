@@ -113,7 +113,7 @@ def _register_judging(config: pytest.Config, session: AueporaSession, collecting
     if options.suggest is not None:
         from .results.suggesting import Suggesting
 
-        register(Suggesting(config, suites, options.suggest), "auepora-suggesting")
+        register(Suggesting(config, suites, judge, options.suggest), "auepora-suggesting")
     if _wants_reports(config):
         from .results.reports import make_reports
 

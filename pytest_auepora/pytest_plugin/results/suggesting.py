@@ -16,10 +16,9 @@ from ...errors import AueporaError
 from .terminal import is_ascii, write_lines
 
 if TYPE_CHECKING:
-    from ...core.run import Run
     from ...regression.suggest import Suggestion
     from ...regression.thresholds import Gate
-    from ...regression.verdict import Verdict
+    from ..controller import Judge, Judged
     from ..session import Suites
 
 PRINTED = "-"
@@ -34,30 +33,25 @@ _HOW = (
 class Suggesting:
     """Prints the noise and the change it suggests; writes it where that is wanted: into the golden file, or a patch."""
 
-    def __init__(self, config: pytest.Config, suites: Suites, target: str) -> None:
-        self.config, self._suites = config, suites
+    def __init__(self, config: pytest.Config, suites: Suites, judge: Judge, target: str) -> None:
+        self.config, self._suites, self._judge = config, suites, judge
         self.target = config.invocation_params.dir / target if target != PRINTED else None
-        self._runs: list[tuple[Run, Verdict]] = []
-
-    def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
-        """Remember what is finished."""
-        self._runs.append((run, verdict))
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the noise of every run, and the changes of every golden file."""
         terminalreporter.section("auepora suggests", sep="=", bold=True)
         found: dict[Path, list[Suggestion]] = {}
-        for run, verdict in self._runs:
-            self._learn(run, verdict, found, terminalreporter)
+        for judged in self._judge.judged:
+            self._learn(judged, found, terminalreporter)
         self._suggest(found, terminalreporter)
 
-    def _learn(self, run: Run, verdict: Verdict, found: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
+    def _learn(self, judged: Judged, found: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
         from ...regression.suggest import learn
         from ...reporting.terminal.session import noise_table, suggestion_notes
         from ...reporting.text import harmless
 
-        suite, ascii_only = self._suites.at(run.path), is_ascii()
+        run, suite, ascii_only = judged.run, judged.suite, is_ascii()
         terminalreporter.line(harmless(run.title, ascii_only=ascii_only), bold=True)
         if not run.is_full:
             seen = f"{len(run.cases)} of {len(run.expected_ids)} cases ran"
@@ -67,7 +61,7 @@ class Suggesting:
         found.setdefault(suite.path, []).append(learned)
         width = self.config.get_terminal_writer().fullwidth
         write_lines(terminalreporter, noise_table(learned, width=width, ascii_only=ascii_only))
-        for note in suggestion_notes(run, verdict, learned):
+        for note in suggestion_notes(run, judged.verdict, learned):
             terminalreporter.line(harmless(note, ascii_only=ascii_only))
         terminalreporter.line("")
 
