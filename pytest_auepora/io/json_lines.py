@@ -36,6 +36,7 @@ def load_lines(source: Source) -> list[dict[str, Any]]:
     for number, line in enumerate(source.lines):
         if not line or line.isspace():
             continue
+        row = source.before + number + 1
         try:
             value = decode(line)
             _check(line, value)
@@ -43,16 +44,16 @@ def load_lines(source: Source) -> list[dict[str, Any]]:
             value = _Located(source, line, source.line_starts[number], complain=True).parse()
         except json.JSONDecodeError as exc:
             told = CONFLICT if conflict_line(line) else f"not JSON: {exc.msg}"
-            source.complain(number + 1, exc.colno, told)
+            source.complain(row, exc.colno, told)
             continue
         except RecursionError:
-            source.complain(number + 1, 1, f"lists and mappings nest more than {MAX_DEPTH} deep on this line")
+            source.complain(row, 1, f"lists and mappings nest more than {MAX_DEPTH} deep on this line")
             continue
         except ValueError as exc:
-            source.complain(number + 1, 1, f"cannot be read: {exc}")
+            source.complain(row, 1, f"cannot be read: {exc}")
             continue
         if not isinstance(value, dict):
-            source.complain(number + 1, 1, f"expected a mapping on each line, got {describe(value)}")
+            source.complain(row, 1, f"expected a mapping on each line, got {describe(value)}")
             continue
         values[number] = value
         source.starts[id(value)] = source.line_starts[number] + len(line) - len(line.lstrip())

@@ -36,8 +36,7 @@ class Source:
     the container's own, then for a mapping those of key and value in turn, in the order of its keys, for a sequence
     those of its items.  ``starts`` has the own places of some more containers; ``locate`` fills in all others when
     they are asked for.  Identities are stable because ``root`` holds the values, and ``dropped`` those under repeated
-    keys.  Where the text is a part of a file, ``before`` lines come first; places and lines are those of the part,
-    problems have the lines of the file.
+    keys.  Where the text is a part of a file, ``before`` of its lines come first; what has a line has that of the file.
     """
 
     def __init__(self, path: str, text: str, before: int = 0) -> None:
@@ -86,8 +85,8 @@ class Source:
 
     def place(self, mark: int) -> tuple[int, int]:
         """Line and column of a place, both 1-based, the column in characters."""
-        line = bisect_right(self.line_starts, mark)
-        return line, mark - self.line_starts[line - 1] + 1
+        number = bisect_right(self.line_starts, mark)
+        return self.before + number, mark - self.line_starts[number - 1] + 1
 
     def marks_of(self, holder: Any) -> list[int]:
         """Return the places of a container, empty where none are known."""
@@ -146,7 +145,7 @@ class Source:
     def complain(self, line: int, col: int, message: str) -> None:
         """Add one problem at a place; line 0 means the whole file.  Of words that fill pages, the beginning is told."""
         message = re.sub(r"(\S{100})\S{100,}", r"\1…", message)
-        self.problems.append(Problem(self.path, line + self.before if line else 0, col, message))
+        self.problems.append(Problem(self.path, line, col, message))
 
     def error(self) -> GoldenFileError:
         """Return the problems as one error, in file order, and how many more there are; of many alike the first few."""
@@ -161,7 +160,7 @@ class Source:
         if mark is None:
             return ""
         line, col = self.place(mark)
-        rest = self.lines[line - 1][col - 1 :]
+        rest = self.lines[line - 1 - self.before][col - 1 :]
         end = re.search(_PLAIN_END, rest)
         return (rest[: end.start()] if end else rest).strip()
 
@@ -176,7 +175,7 @@ def decode(data: bytes, source: Source, offset: int = 0) -> str:
     except UnicodeDecodeError as exc:
         before = data[: exc.start].decode("utf-8")
         what = f"byte {data[exc.start]:#04x} at offset {offset + exc.start} is not UTF-8; save the file as UTF-8"
-        source.complain(*Source("", before).place(len(before)), what)
+        source.complain(*Source("", before, source.before).place(len(before)), what)
         raise source.error() from None
 
 

@@ -122,10 +122,8 @@ class CaseReader:
 
     def _span(self, raw: dict[str, Any]) -> tuple[int, int, int]:
         line, col = self.source.at(raw)
-        text = self.source.lines[line - 1] if line else ""
-        if text.isascii():
-            return line + self.source.before, col - 1, len(text)
-        return line + self.source.before, len(text[: col - 1].encode()), len(text.encode())
+        text = self.source.lines[line - 1 - self.source.before] if line else ""
+        return line, len(text[: col - 1].encode()), len(text.encode())
 
     def _thresholds(self, raw: dict[str, Any]) -> dict[str, tuple[Bound, ...]]:
         if "thresholds" not in raw or not isinstance(raw["thresholds"], dict):

@@ -133,7 +133,7 @@ class Yardstick:
             else:
                 continue
             line, col = self.source.at(raw, key)
-            self.warnings.append(Problem(self.source.path, line + self.source.before if line else 0, col, told))
+            self.warnings.append(Problem(self.source.path, line, col, told))
 
     def check_case_thresholds(self, cases: Sequence[GoldenCase]) -> None:
         """Note metrics on which cases have thresholds while none of these cases has what the metric needs."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import GoldenFileError, Problem
 from ...metrics.catalogue import SAMPLED
@@ -38,9 +38,12 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
         GoldenFileError: all that is wrong with the file, each complaint with its line and column.
     """
     path = Path(path)
-    registry = registry if registry is not None else Registry()
+    suffix = path.suffix.lower()
+    if suffix not in (".yaml", ".yml", ".jsonl"):
+        raise GoldenFileError([Problem(str(path), 0, 0, "a golden file ends in .yaml, .yml or .jsonl")])
     with garbage_collection_paused():
-        return _load(path, registry, max_bytes)
+        read = _of_lines if suffix == ".jsonl" else _of_yaml
+        return _suite(path, registry if registry is not None else Registry(), read(path, max_bytes))
 
 
 def load_policy(path: str | Path) -> RegressionPolicy:
@@ -82,16 +85,20 @@ def garbage_collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _load(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
-    suffix = path.suffix.lower()
-    if suffix in (".yaml", ".yml"):
-        return _load_yaml(path, registry, max_bytes)
-    if suffix == ".jsonl":
-        return _load_jsonl(path, registry, max_bytes)
-    raise GoldenFileError([Problem(str(path), 0, 0, "a golden file ends in .yaml, .yml or .jsonl")])
+Parts = Iterable[tuple[Source, list[Any]]]
+"""The cases of a file as they stand, part by part, each with its source."""
 
 
-def _load_yaml(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
+class _Read(NamedTuple):
+    """A file: its source, the mapping at its top or on its first line, what reading that gave, and the cases."""
+
+    source: Source
+    raw: dict[str, Any]
+    said: dict[str, Any]
+    parts: Parts
+
+
+def _of_yaml(path: Path, max_bytes: int) -> _Read:
     from ..yaml.load import load_yaml  # with it comes PyYAML
 
     source = Source.load(path, max_bytes, "or write it as JSON Lines, of which `auepora score` takes more")
@@ -104,39 +111,26 @@ def _load_yaml(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
         source.complain(1, 1, f"expected a mapping with cases, got {describe(root)}{hint}")
         raise source.error()
     said = SUITE.read_mapping(root, source)
-    cases = [(source, said.get("cases", []))]
-    return build_suite(source, registry, path=path, raw=root, said=said, cases=cases)
+    return _Read(source, root, said, [(source, said.get("cases", []))])
 
 
-def _load_jsonl(path: Path, registry: Registry, max_bytes: int) -> GoldenSuite:
-    """Read a golden file of JSON Lines, some lines at a time.
-
-    The first line is about the whole file if it has neither ``id`` nor ``query``.
-    """
+def _of_lines(path: Path, max_bytes: int) -> _Read:
+    """Read JSON Lines; the first is about the whole file if it has neither ``id`` nor ``query``."""
     blocks = line_blocks(path, max_bytes, "have it scored by `auepora score`, or give load_golden a higher max_bytes")
     source = _first(path, blocks)
     cases = load_lines(source)
     raw: dict[str, Any] = {}
     if cases and not {"id", "query"} & cases[0].keys():
         raw = cases.pop(0)
-    said = HEADER.read_mapping(raw, source)
-    return build_suite(source, registry, path=path, raw=raw, said=said, cases=_cases(source, cases, blocks, bool(raw)))
+    return _Read(source, raw, HEADER.read_mapping(raw, source), _parts(source, cases, blocks, headed=bool(raw)))
 
 
 def _first(path: Path, blocks: Iterable[Source]) -> Source:
-    """Return the first block with more than blank lines, after all that are blank: places in it are the file's."""
-    blank = ""
-    for block in blocks:
-        if not block.text.isspace():
-            return Source(str(path), blank + block.text)
-        blank += block.text
-    return Source(str(path), "")
+    """Return the first block with more than blank lines."""
+    return next((block for block in blocks if not block.text.isspace()), Source(str(path), ""))
 
 
-def _cases(
-    source: Source, cases: list[Any], blocks: Iterable[Source], headed: bool
-) -> Iterator[tuple[Source, list[Any]]]:
-    """Yield the cases of each block of a file, *source* being its first."""
+def _parts(source: Source, cases: list[Any], blocks: Iterable[Source], *, headed: bool) -> Parts:
     yield source, cases
     some = bool(cases)
     for block in blocks:
@@ -153,48 +147,32 @@ DEFAULT_METRICS = (
 """What is measured where a file does not say; what a case has no labels for is n/a."""
 
 
-def build_suite(
-    source: Source, registry: Registry, *, path: Path, raw: dict[str, Any], said: dict[str, Any],
-    cases: Iterable[tuple[Source, list[Any]]],
-) -> GoldenSuite:  # fmt: skip
-    """Put a suite together.
-
-    Args:
-        source: where complaints go.
-        registry: the metrics there are.
-        path: the file.
-        raw: the mapping at the top of the file (of a JSONL file, its first line).
-        said: what reading *raw* with `fields.SUITE` or `fields.HEADER` gave.
-        cases: the cases as they stand, part by part, each with its source; *source* itself, or one that is gone when
-            the next is asked for.
-
-    Raises:
-        GoldenFileError: anything was complained about, now or before.
-    """
+def _suite(path: Path, registry: Registry, read: _Read) -> GoldenSuite:
+    source, raw, said, parts = read
     yardstick = Yardstick(source, registry)
     metrics = yardstick.take(said.get("metrics", DEFAULT_METRICS), raw.get("metrics"))
     owner = said.get("owner", "")
     top_k = said.get("top_k") or _deepest(metrics)
     inherited = _case_thresholds(said, yardstick)
     reader = CaseReader(source, yardstick, said.get("defaults", {}), inherited, top_k)
-    for part, some in cases:
+    for part, some in parts:
         reader.read_part(part, some)
-    read = reader.finish()
+    cases = reader.finish()
     if any(name.startswith(SAMPLED) for name in metrics):
-        for case in read:
+        for case in cases:
             case.resources = True
     owners = said.get("owners", {})
     yardstick.check_names(owners, raw.get("owners", {}))
     gates = yardstick.gates(said.get("thresholds", {}), owner, owners)
-    yardstick.check_gates(gates, read)
-    yardstick.check_case_thresholds(read)
+    yardstick.check_gates(gates, cases)
+    yardstick.check_case_thresholds(cases)
     _check_policy(said.get("regression", {}), raw, yardstick)
     policy = _policy(said)
     if policy.slices:
-        yardstick.check_slices(policy.slices, raw["regression"]["slices"], read)
+        yardstick.check_slices(policy.slices, raw["regression"]["slices"], cases)
     suite = GoldenSuite(
         _name(said, path, source), path, owner, top_k, metrics, tuple(gates),
-        policy, read, said.get("fixture", "rag"),
+        policy, cases, said.get("fixture", "rag"),
         tuple(said.get("tags", ())), said.get("description", ""), said.get("repeat", 1), owners,
         tuple(yardstick.warnings),
     )  # fmt: skip
