@@ -140,7 +140,7 @@ class EmbeddingSimilarity(_Semantic):
         if self.embed_fn is not None:
             self.model = getattr(self.embed_fn, "__qualname__", type(self.embed_fn).__qualname__)
         super().__post_init__()
-        self._embedder = Embedder(self.embed_fn or self.model, batch_size=self.batch_size)
+        self._embedder = Embedder(self.model if self.embed_fn is None else self.embed_fn, batch_size=self.batch_size)
 
     def params(self) -> dict[str, Any]:
         own = model_fingerprint(self.model) if self.embed_fn is None else fingerprint(self.embed_fn)

@@ -16,7 +16,6 @@ from time import perf_counter
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
-from ...calls.caller import Caller
 from ...core.retry import RetryPolicy
 from ...errors import MetricError
 from ...http import Secret
@@ -121,7 +120,7 @@ class OpenAICompatibleCritic(LLMCritic):
         self._api_key_env, self._key_header = api_key_env, key_header
         self._timeout = timeout
         try:
-            self._retry = RetryPolicy((TransientJudgeError,), attempts, backoff, max_wait)
+            self.retry = RetryPolicy((TransientJudgeError,), attempts, backoff, max_wait)
         except ValueError as exc:
             raise MetricError(str(exc)) from None
         self._slots = threading.BoundedSemaphore(concurrency)
@@ -165,15 +164,11 @@ class OpenAICompatibleCritic(LLMCritic):
     def read_many(self, questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[T | Exception]:
         """Do the same for replies of another form, or one of each."""
         distinct = {q.prompt: one for q, one in with_forms(questions, form)}
+        calls = self._asked([partial(self._ask, prompt, one) for prompt, one in distinct.items()])
         replies: dict[str, T | Exception] = {}
-        with Caller(min(self.concurrency, max(len(distinct), 1)), retry=self._retry) as caller:
-            calls = caller.map(partial(self._ask, prompt, one) for prompt, one in distinct.items())
-            for prompt, result in zip(distinct, calls, strict=True):
-                if result.attempts > 1:
-                    count(self.usage, retries=result.attempts - 1)
-                if result.error is not None and not isinstance(result.error, Exception):
-                    raise result.error
-                replies[prompt] = result.value if result.error is None else result.error
+        for prompt, call in zip(distinct, calls, strict=True):
+            count(self.usage, retries=call.attempts - 1)
+            replies[prompt] = call.value if call.error is None else call.error
         return [replies[q.prompt] for q in questions]
 
     def _ask(self, prompt: str, form: Form[T]) -> T:

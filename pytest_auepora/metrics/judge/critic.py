@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ...calls.caller import Caller
 from ...core.retry import RetryPolicy
@@ -234,7 +234,7 @@ class LLMCritic:
     """
 
     concurrency: int = 1
-    retry: ClassVar[RetryPolicy | None] = None
+    retry: RetryPolicy | None = None
 
     def __new__(cls, *_: Any, **__: Any) -> LLMCritic:
         """Refuse a class that cannot judge.
@@ -273,7 +273,8 @@ class LLMCritic:
 
     def judge_many(self, questions: Sequence[Question]) -> list[Judgement | Exception]:
         """Judge each; a question that fails gives its exception, and the others still count."""
-        return self._each([partial(self.judge, prompt=q.prompt, metadata=dict(q.metadata)) for q in questions])
+        asks = [partial(self.judge, prompt=q.prompt, metadata=dict(q.metadata)) for q in questions]
+        return [call.value if call.error is None else call.error for call in self._asked(asks)]
 
     def read_many(self, questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[T | Exception]:
         """Return what *form*, of all or one of each, reads in the replies; a question that failed, its exception."""
@@ -281,15 +282,16 @@ class LLMCritic:
         def ask(q: Question, form: Form[T]) -> T:
             return form.read(self.complete(prompt=q.prompt, schema=form.schema, metadata=dict(q.metadata)))
 
-        return self._each([partial(ask, q, one) for q, one in with_forms(questions, form)])
+        asks = [partial(ask, q, one) for q, one in with_forms(questions, form)]
+        return [call.value if call.error is None else call.error for call in self._asked(asks)]
 
-    def _each(self, asks: Sequence[partial[Any]]) -> list[Any]:
+    def _asked(self, asks: Sequence[partial[Any]]) -> Iterator[Any]:
+        """Yield the finished calls in order; what is no `Exception` ends all of them."""
         with Caller(max(1, min(self.concurrency, len(asks))), retry=self.retry) as caller:
-            calls = [*caller.map(asks)]
-        for call in calls:
-            if call.error is not None and not isinstance(call.error, Exception):
-                raise call.error
-        return [call.value if call.error is None else call.error for call in calls]
+            for call in caller.map(asks):
+                if call.error is not None and not isinstance(call.error, Exception):
+                    raise call.error
+                yield call
 
     def params(self) -> dict[str, Any]:
         """What changes the numbers: model, temperature, …; JSON-able."""
