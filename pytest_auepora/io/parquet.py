@@ -15,6 +15,8 @@ from typing import Any
 
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..errors import AueporaError, MissingExtraError
+from .jsonl import read_samples
+from .source import Source
 
 __all__ = ["as_lines", "iter_rows", "load_parquet_dataset", "row_count", "save_parquet_dataset"]
 
@@ -37,9 +39,6 @@ def load_parquet_dataset(path: str | Path, name: str | None = None) -> InMemoryD
         GoldenFileError: rows that are no samples; the line of a complaint is the number of the row.
         AueporaError: the file is no Parquet.
     """
-    from .jsonl import read_samples
-    from .source import Source
-
     path = Path(path)
     lines = as_lines(iter_rows(path), path)
     return InMemoryDataset(name if name is not None else path.stem, read_samples(Source(str(path), lines)))

@@ -15,6 +15,7 @@ from ..errors import GoldenFileError, Problem, did_you_mean
 from .golden.model import GoldenCase, GoldenSuite
 from .json_lines import LINES, line_blocks, load_lines, refusal
 from .jsonl import read_samples
+from .parquet import as_lines, iter_rows, row_count
 from .source import Source
 
 
@@ -30,8 +31,6 @@ def row_blocks(path: Path, as_text: Callable[[list[dict[str, Any]]], str]) -> It
         MissingExtraError: the extra ``parquet`` is not installed.
         AueporaError: the file is no Parquet.
     """
-    from .parquet import iter_rows
-
     rows, before = iter_rows(path, LINES), 0
     while some := list(islice(rows, LINES)):
         yield Source(str(path), as_text(some), before)
@@ -52,8 +51,6 @@ class FileDataset(EvaluationDataset):
     def __iter__(self) -> Iterator[EvaluationSample]:
         blocks = line_blocks(self._path)
         if is_parquet(self._path):
-            from .parquet import as_lines
-
             blocks = row_blocks(self._path, lambda rows: as_lines(rows, self._path))
         for block in blocks:
             yield from read_samples(block)
@@ -67,8 +64,6 @@ class FileDataset(EvaluationDataset):
         """Count the samples, once; of JSON Lines, the lines that are not blank."""
         if self._length is None:
             if is_parquet(self._path):
-                from .parquet import row_count
-
                 self._length = row_count(self._path)
             else:
                 self._length = sum(1 for block in line_blocks(self._path) for line in block.lines if line.strip())
@@ -122,13 +117,13 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
     if path.suffix.lower() in _RUNS:
         yield from _of_run(path, suite)
         return
-    known = {case.id: i for i, case in enumerate(suite.cases)}
-    for i, case in enumerate(suite.cases):  # also by the names that imports keep beside ids of cases: "q::1" is q-1
+    known = {case.id: case for case in suite.cases}
+    for case in suite.cases:  # also by the names that imports keep beside ids of cases: "q::1" is q-1
         for name in filter(None, map(case.sample.metadata.get, _NAMES)):
-            known.setdefault(str(name), i)
+            known.setdefault(str(name), case)
     problems: list[Problem] = []
     more = 0
-    seen = bytearray(len(suite.cases))
+    seen: set[str] = set()
     for block in row_blocks(path, _as_lines) if is_parquet(path) else line_blocks(path):
         read = list(_records(block, suite, known, seen, told=len(problems)))
         room = _MOST - len(problems)
@@ -136,7 +131,7 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
         more += max(0, len(block.problems) - room)
         if not problems:
             yield from read
-    if not any(seen) and not problems:
+    if not seen and not problems:
         problems.append(Problem(str(path), 0, 0, "is empty"))
     if more:
         problems.append(Problem(str(path), 0, 0, f"{more:,} more complaints"))
@@ -160,7 +155,7 @@ def _of_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
 
 
 def _records(
-    block: Source, suite: GoldenSuite, known: Mapping[str, int], seen: bytearray, told: int
+    block: Source, suite: GoldenSuite, known: Mapping[str, GoldenCase], seen: set[str], told: int
 ) -> Iterator[Recorded]:
     for raw in load_lines(block):
         key = next((k for k in _ID_KEYS if k in raw), None)
@@ -170,11 +165,11 @@ def _records(
         elif case_id not in known:
             near = did_you_mean(case_id, known) if told + len(block.problems) < _MOST else ""
             block.bad(raw, key, f"{suite.path.name} has no case {case_id!r}{near}")
-        elif seen[known[case_id]]:
+        elif (case := known[case_id]).id in seen:
             block.bad(raw, key, f"{case_id!r} is there twice")
         else:
-            seen[known[case_id]] = True
-            yield Recorded(suite.cases[known[case_id]], {k: v for k, v in raw.items() if k != key})
+            seen.add(case.id)
+            yield Recorded(case, {k: v for k, v in raw.items() if k != key})
 
 
 def _as_lines(rows: list[dict[str, Any]]) -> str:

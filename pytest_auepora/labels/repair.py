@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from ..io.edit import LabelFile, Slot
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline, BaselineCase, anchor_path, baseline_path, changing, load_baseline
+from ..regression.baseline import Baseline, anchor_path, baseline_path, changing, load_baseline
 from .check import CheckedLabel, repairs
 
 Labels = Sequence[CheckedLabel]
@@ -119,7 +120,8 @@ def _carry_over(path: Path, before: GoldenSuite, after: GoldenSuite, carry: Mapp
             block = found.cases.get(case_id)
             if block is None or block.hash != before.case(case_id).content_hash or block.match != "exact":
                 continue
-            found.cases[case_id] = _renamed(block, names, after.case(case_id).content_hash)
+            ranks = {names.get(name, name): rank for name, rank in block.ranks.items()}
+            found.cases[case_id] = replace(block, hash=after.case(case_id).content_hash, ranks=ranks)
             done += 1
         if done:
             write_atomically(path.resolve(), found.dumps())
@@ -127,14 +129,8 @@ def _carry_over(path: Path, before: GoldenSuite, after: GoldenSuite, carry: Mapp
 
 
 def _load(path: Path, suite: GoldenSuite) -> Baseline | None:
-    import json
-
     try:
         variant = str(json.loads(path.read_text(encoding="utf-8")).get("variant", ""))
         return load_baseline(path, suite.name, variant)
     except (OSError, ValueError, AttributeError, BaselineError):  # a broken one is the next run's to tell
         return None
-
-
-def _renamed(block: BaselineCase, names: Mapping[str, str], content_hash: str) -> BaselineCase:
-    return replace(block, hash=content_hash, ranks={names.get(name, name): rank for name, rank in block.ranks.items()})

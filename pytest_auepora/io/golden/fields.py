@@ -66,20 +66,20 @@ class _Slice(Kind):
 
 _POLICY = Choice("auto", "statistical", "tolerance", "report")
 _BY_METRIC = (
-    Field(
-        "case_guard",
-        Choice("auto", "net", "off"),
-        "What a case that fell may do: auto (default: fail, in a steady metric), net (count in net flips), off (list).",
-    ),
+    Field("case_guard", Choice("auto", "net", "off"), "What a case that fell may do: auto (default: fail, in a steady "
+          "metric), net (count in net flips), off (list)."),
     Field("policy", _POLICY, "auto (default), statistical, tolerance, or report: show changes, fail nothing."),
     Field("case_max_drop", Number(0), "How far one case's score may fall before the case fails (0.5)."),
     Field("min_effect", Number(0), "A smaller drop of the mean is no regression (0.01)."),
     Field("margin", Number(0), "How large a drop must be ruled out to call a metric unharmed (0.05)."),
-    Field(
-        "judge",
-        Choice("calibrated", "gate", "advisory"),
-        "When a judge's scores may fail the run: calibrated (default), gate (always), advisory (never).",
-    ),
+    Field("judge", Choice("calibrated", "gate", "advisory"),
+          "When a judge's scores may fail the run: calibrated (default), gate (always), advisory (never)."),
+)  # fmt: skip
+_ANCHOR = Record(
+    "the policy for the anchor",
+    Field("policy", _POLICY, "As in regression; by default what stands there."),
+    Field("min_effect", Number(0), "A smaller drop since the anchor is no drift (0.03)."),
+    Field("margin", Number(0), "How large a drop since the anchor must be ruled out (0.1)."),
 )
 REGRESSION = Record(
     "regression",
@@ -88,32 +88,13 @@ REGRESSION = Record(
     Field("again", Whole(0, 4), "How often an update asks cases again, to learn which metrics are steady; 0: never."),
     Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
     Field("on_inconclusive", Choice("pass", "fail"), "What becomes of a run that the data cannot decide (pass)."),
-    Field(
-        "anchor",
-        Record(
-            "the policy for the anchor",
-            Field("policy", _POLICY, "As in regression; by default what stands there."),
-            Field("min_effect", Number(0), "A smaller drop since the anchor is no drift (0.03)."),
-            Field("margin", Number(0), "How large a drop since the anchor must be ruled out (0.1)."),
-        ),
-        "How strictly the run is held to its anchor, where there is one.",
-    ),
-    Field(
-        "slices",
-        ListOf(_Slice(), least=1, unique=True),
-        "Parts judged beside the whole: {scenario: typo}, or a label for a slice of each of its values.",
-    ),
-    Field(
-        "not_comparable",
-        MapOf(ListOf(Text(), one_ok=True, least=1), "keys of the provenance"),
-        "Metrics (or all) that do not compare with the baseline where this provenance differs: {corpus: all}.",
-    ),
-    Field(
-        "metrics",
-        MapOf(Record("a metric's policy", *_BY_METRIC), "metrics"),
-        "Other values for single metrics.",
-    ),
-)
+    Field("anchor", _ANCHOR, "How strictly the run is held to its anchor, where there is one."),
+    Field("slices", ListOf(_Slice(), least=1, unique=True),
+          "Parts judged beside the whole: {scenario: typo}, or a label for a slice of each of its values."),
+    Field("not_comparable", MapOf(ListOf(Text(), one_ok=True, least=1), "keys of the provenance"),
+          "Metrics (or all) that do not compare with the baseline where this provenance differs: {corpus: all}."),
+    Field("metrics", MapOf(Record("a metric's policy", *_BY_METRIC), "metrics"), "Other values for single metrics."),
+)  # fmt: skip
 
 
 MAX_TOP_K = 10_000

@@ -9,34 +9,27 @@ from ..source import Source, describe
 from .kinds import BAD, Field, Free, Kind, ListOf, Record, Text, Whole
 
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
-_DOC = Field(
-    "doc",
-    Text(),
-    "Id of a source document: any chunk of it, or the one that holds the quote or span; beside id, that of the chunk.",
-)
-_QUOTE = Field(
-    "quote",
-    Text(),
-    "Words of the document; a chunk that holds them counts, however it was cut; of any document without doc.",
-)
-_SPAN = Field("span", ListOf(Whole(0, 10**12)), "Character offsets [start, end) in the document, end exclusive.")
-_GRADE = Field(
-    "grade",
-    Whole(-1, 100),
-    "How relevant: 1 = relevant (default), 2 = more so, 0 = judged and not relevant, "
-    "-1 = not relevant and not judged, as in TREC's judgments.",
-)
 _TEXT = Field("text", Text(), "What the document says; metrics that need evidence read it.")
 _METADATA = Field("metadata", Free(), "Anything else about the document.")
-
 _HINTS = {
     "doc_id": " (did you mean 'id'?)",
     "document": " (did you mean 'doc'?)",
     "score": " (did you mean 'grade'?)",
 }
-
-
-_RELEVANT = Record("a relevant document", _ID, _DOC, _QUOTE, _SPAN, _GRADE, _TEXT, _METADATA, hints=_HINTS)
+_RELEVANT = Record(
+    "a relevant document",
+    _ID,
+    Field("doc", Text(), "Id of a source document: any chunk of it, or the one that holds the quote or span; beside "
+          "id, that of the chunk."),
+    Field("quote", Text(), "Words of the document; a chunk that holds them counts, however it was cut; of any document "
+          "without doc."),
+    Field("span", ListOf(Whole(0, 10**12)), "Character offsets [start, end) in the document, end exclusive."),
+    Field("grade", Whole(-1, 100), "How relevant: 1 = relevant (default), 2 = more so, 0 = judged and not relevant, "
+          "-1 = not relevant and not judged, as in TREC's judgments."),
+    _TEXT,
+    _METADATA,
+    hints=_HINTS,
+)  # fmt: skip
 _CANDIDATE = Record("a candidate document", _ID, _TEXT, _METADATA, hints=_HINTS)
 
 
