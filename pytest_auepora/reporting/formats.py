@@ -10,6 +10,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..core.files import write_atomically
 from ..core.run import Run
 from ..errors import AueporaError, MissingExtraError, Problem, did_you_mean
 
@@ -102,15 +103,20 @@ def report_text(
     *prefix* leads from the root of the repository to the directory that paths are relative to, for formats that
     point to places in files.  *trends* has, by the title of a run, what is known of the runs before it, for formats
     that show it (`wants_trend`).  *compared* has the suites that several systems ran, for formats that show them side
-    by side; without it they work that out, knowing the metrics of this package alone.  *mistakes* are those in golden
+    by side; by default that is worked out, knowing the metrics of this package alone.  *mistakes* are those in golden
     files that could not be read, for formats that are not of numbers alone.
 
     Raises:
         MissingExtraError: the report takes a package that is not installed.
     """
     make = _function(kind)
+    wanted = signature(make).parameters
+    if compared is None and "compared" in wanted:
+        from .side_by_side import side_by_sides
+
+        compared = side_by_sides(runs)
     beside = {"prefix": prefix, "trends": trends, "compared": compared, "mistakes": mistakes}
-    made = make(runs, verdicts, **{name: beside[name] for name in signature(make).parameters if name in beside})
+    made = make(runs, verdicts, **{name: beside[name] for name in wanted if name in beside})
     return made.encode("utf-8", "backslashreplace").decode("utf-8")  # halves of surrogate pairs, as JSON writes them
 
 
@@ -124,6 +130,4 @@ def write_report(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
     else:
-        from ..core.files import write_atomically
-
         write_atomically(path, text)

@@ -24,7 +24,7 @@ from ..regression.guards.steadiness import VarianceSplit
 from ..regression.verdict import Outcome, Verdict, Word
 from ..shapes import ShapeError, check_shape
 from .notes import judge_usage_dict
-from .side_by_side import SideBySide, side_by_sides
+from .side_by_side import SideBySide
 from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
 from .side_by_side_formats import RowData, side_by_side_dict
 from .tally import Kind, headline, overall_outcome, tally
@@ -65,14 +65,14 @@ def json_report(
     runs: Sequence[Run],
     verdicts: Sequence[Verdict],
     *,
-    compared: Sequence[SideBySide] | None = None,
+    compared: Sequence[SideBySide] = (),
     mistakes: Sequence[Problem] = (),
 ) -> str:
     """Return the report as JSON text in one line; the same runs give the same bytes.
 
     Numbers are unrounded.  What JSON cannot say (infinity, NaN) is null: an open end of a metric's range, a value
-    that was not measured.  *compared* saves working out `side_by_sides`; *mistakes* are those in golden files that
-    could not be read.
+    that was not measured.  *compared* are the `side_by_sides` of *runs*, *mistakes* those in golden files that could
+    not be read.
     """
     raw: ReportData = {
         "format": FORMAT,
@@ -91,7 +91,7 @@ def json_report(
             for run, verdict in zip(runs, verdicts, strict=True)
         ],
     }
-    if compared := side_by_sides(runs) if compared is None else compared:
+    if compared:
         raw["side_by_side"] = [side_by_side_dict(one) for one in compared]
     if mistakes:
         raw["mistakes"] = [one._asdict() for one in mistakes]

@@ -18,7 +18,7 @@ from .diagnosis import together, worst_first
 from .findings import titled
 from .metric_rows import MetricRow, has_values, metric_rows, state_mark
 from .numbers import metric_value, plural
-from .side_by_side import SideBySide, side_by_sides
+from .side_by_side import SideBySide
 from .side_by_side_formats import side_by_side_parts
 from .tally import FAILING, Kind, cases_of, comparison_word, headline, overall_outcome
 from .terminal.failure import failure_text
@@ -61,16 +61,15 @@ def markdown_report(
     verdicts: Sequence[Verdict],
     *,
     limit: int = COMMENT_LIMIT,
-    compared: Sequence[SideBySide] | None = None,
+    compared: Sequence[SideBySide] = (),
     mistakes: Sequence[Problem] = (),
 ) -> str:
-    """Return the report, at most *limit* characters; *compared* saves working out `side_by_sides`;
-    *mistakes* are those in golden files that could not be read.
+    """Return the report, at most *limit* characters; *compared* are the `side_by_sides` of *runs*, *mistakes* those in
+    golden files that could not be read.
 
     The headline and the tables of metrics come first.  Failing cases are collapsible and hold the same text as the
     terminal; when there is no room for all, fewer of them do, and the report says so.
     """
-    compared = side_by_sides(runs) if compared is None else compared
     for detail in _LEVELS:
         text = "\n".join(_report(runs, verdicts, compared, mistakes, detail)) + "\n"
         if len(text) <= limit:
@@ -83,7 +82,7 @@ def step_summary(
     verdicts: Sequence[Verdict],
     *,
     room: int = SUMMARY_BYTES,
-    compared: Sequence[SideBySide] | None = None,
+    compared: Sequence[SideBySide] = (),
     mistakes: Sequence[Problem] = (),
 ) -> str:
     """Return the text to append to the file that ``GITHUB_STEP_SUMMARY`` names, in which *room* bytes are left.

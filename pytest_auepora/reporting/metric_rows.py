@@ -16,7 +16,8 @@ from .text import Symbols
 class MetricRow(NamedTuple):
     """One metric, or one gate on a statistic of it.
 
-    ``change`` is over the cases that compare; ``gate`` and ``regression`` are None where nothing was asked.
+    ``change`` is over the cases that compare, ``mark`` the state of the comparison where it wants a mark (``failed``,
+    ``inconclusive``); ``gate`` is None where nothing was asked.
     ``baseline_word`` stands where there is no number to compare with: ``"new"``, ``"changed"`` or nothing; ``former``
     is then what the baseline has, measured differently.
     """
@@ -30,7 +31,7 @@ class MetricRow(NamedTuple):
     change: MetricChange | None = None
     baseline_word: str = ""
     gate: GateOutcome | None = None
-    regression: GateOutcome | None = None
+    mark: str = ""
     former: float | None = None
 
     @property
@@ -67,12 +68,6 @@ class MetricRow(NamedTuple):
     def gate_state(self) -> str:
         """What became of the gate."""
         return self.gate.state if self.gate is not None else ""
-
-    @property
-    def mark(self) -> str:
-        """The state of the comparison with the baseline where it wants a mark: ``failed``, ``inconclusive``."""
-        state = self.regression.state if self.regression is not None else ""
-        return state if state in ("failed", "inconclusive") else ""
 
     @property
     def bound_text(self) -> str:
@@ -135,11 +130,13 @@ def _row(run: Run, verdict: Verdict, found: Aggregate, gate: GateOutcome | None)
     if comparison is not None and change is None and info is not None and info.baselined:
         has_cases = any(s.state == "number" for s in run.scores_of(name))  # which is what baselines hold
         word = "changed" if name in comparison.incomparable else "new" if has_cases else ""
-    regression = next((g for g in verdict.gates if g.title == regression_title(name)), None)
+    mark = next((_mark(g) for g in verdict.gates if g.title == regression_title(name)), "")
     former = comparison.former.get(name) if comparison is not None else None
-    return MetricRow(
-        name, found.value, found.n, found.total, info, found.n_error, change, word, gate, regression, former
-    )
+    return MetricRow(name, found.value, found.n, found.total, info, found.n_error, change, word, gate, mark, former)
+
+
+def _mark(gate: GateOutcome) -> str:
+    return gate.state if gate.state in ("failed", "inconclusive") else ""
 
 
 def _gate_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
@@ -151,7 +148,7 @@ def _anchor_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
     if gate.before is not None and gate.value is not None:
         gain = gate.value - gate.before if info is None else info.gain(gate.before, gate.value)
         change = MetricChange(gate.n, gate.before, gate.value, gain)
-    return MetricRow(gate.part, gate.value, gate.n, gate.n, info, change=change, regression=gate)
+    return MetricRow(gate.part, gate.value, gate.n, gate.n, info, change=change, mark=_mark(gate))
 
 
 def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..core.run import Run
@@ -196,6 +196,10 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
         yield f"owners: {'; '.join(f'{owner} of {_and(names)}' for owner, names in by.items())}"
 
 
+def _by_metric(word: str, pairs: Iterable[tuple[object, str]]) -> str:
+    return "; ".join(f"{what} {word} {', '.join(names)}" for what, names in grouped(pairs).items())
+
+
 def _errored(run: Run, rows: Sequence[MetricRow]) -> str:
     """Return how many cases errored, and how many metrics of other cases."""
     cases = sum(case.state == "error" for case in run.cases.values())
@@ -208,9 +212,8 @@ def _errored(run: Run, rows: Sequence[MetricRow]) -> str:
 
 def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:
     changed = ((row.change.n, row) for row in rows if row.change is not None)
-    if fewer := grouped((n, row.name) for n, row in changed if n != row.n + row.n_error):
-        said = "; ".join(f"{n} in {', '.join(names)}" for n, names in fewer.items())
-        yield f"changes are over the cases that compare: {said}"
+    if fewer := _by_metric("in", ((n, row.name) for n, row in changed if n != row.n + row.n_error)):
+        yield f"changes are over the cases that compare: {fewer}"
     for reason, names in by_reason(comparison.incomparable).items():
         brackets = ", the baseline's value is in brackets" if comparison.former.keys() & set(names) else ""
         yield f"not comparable{brackets}: {', '.join(names)} ({reason})"
@@ -218,15 +221,10 @@ def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iter
 
 def _labelled(verdict: Verdict) -> Iterator[str]:
     """Say how much of what was returned somebody labelled, where a score over labels takes the rest for irrelevant."""
-    said = grouped(
-        (f"{key} {number(share)}", name)
-        for name, found in verdict.aggregates.items()
-        for key, share in found.details.items()
-        if key.startswith("judged@") and share < 1
-    )
-    if said:
-        told = (f"{share} beside {', '.join(names)}" for share, names in said.items())
-        yield f"labelled: {'; '.join(told)}"
+    details = ((name, item) for name, found in verdict.aggregates.items() for item in found.details.items())
+    shares = ((name, key, share) for name, (key, share) in details if key.startswith("judged@") and share < 1)
+    if told := _by_metric("beside", ((f"{key} {number(share)}", name) for name, key, share in shares)):
+        yield f"labelled: {told}"
 
 
 def _found_from(verdict: Verdict) -> Iterator[str]:

@@ -13,7 +13,7 @@ from ..core.run import Run
 from ..regression.verdict import Verdict
 from .metric_rows import state_mark
 from .numbers import metric_change, metric_value, number, percent, plural
-from .side_by_side import CaseRow, Figure, Row, SideBySide, side_by_sides
+from .side_by_side import CaseRow, Figure, Row, SideBySide
 from .terminal import layout
 from .terminal.layout import Cell, Line, Page
 from .text import UNICODE, Symbols, escape_markdown, spreadsheet_text, table_lines, text_width
@@ -271,13 +271,13 @@ def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
 
 
 def matrix_csv(
-    runs: Sequence[Run],
-    verdicts: Sequence[Verdict],  # noqa: ARG001 - as all reports
+    runs: Sequence[Run],  # noqa: ARG001 - as all reports
+    verdicts: Sequence[Verdict],  # noqa: ARG001
     *,
-    compared: Sequence[SideBySide] | None = None,
+    compared: Sequence[SideBySide] = (),
 ) -> str:
     """Return `side_by_side_csv` of the suites that several systems ran; of none the header alone."""
-    return side_by_side_csv(side_by_sides(runs) if compared is None else compared)
+    return side_by_side_csv(compared)
 
 
 def side_by_side_csv(compared: Sequence[SideBySide]) -> str:

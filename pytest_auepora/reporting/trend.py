@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import Run
+from ..history.aggregates import AggregateMetrics
+from ..regression.baseline import metric_key
+from ..regression.compare import provenance_changes
 
 if TYPE_CHECKING:
     from ..history.store import HistoryStore
@@ -53,9 +56,6 @@ def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_R
     Raises:
         HistoryError: the history cannot be read.
     """
-    from ..history.aggregates import AggregateMetrics
-    from ..regression.compare import provenance_changes
-
     earlier = [r for r in store.runs(None, run.suite, run.variant) if r.complete and (not before or r.run_id < before)]
     previous = store.load(earlier[0].run_id) if earlier else None
     earlier = earlier[:most][::-1]
@@ -83,7 +83,5 @@ def _names_chunks(run: Run) -> bool:
 
 
 def _is_the_same(then: Mapping[str, Any], run: Run, name: str) -> bool:
-    from ..regression.baseline import metric_key
-
     now = run.metrics.get(name)
     return now is not None and metric_key(now) == {key: then.get(key) for key in ("version", "params")}

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_auepora.cli.view.app import app_of, bound, server_of
 from pytest_auepora.cli.view.library import Library
-from pytest_auepora.reporting.html.report import html_report
+from pytest_auepora.reporting.formats import report_text
 
 from ..unit.cli.view.histories import Stored
 
@@ -46,7 +46,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     def write(name: str, make: Callable[[], tuple[Any, ...]]) -> str:
         if name not in made:
             path: Path = tmp_path_factory.mktemp("report") / f"{name}.html"
-            path.write_text(html_report(*make()), encoding="utf-8")
+            runs, verdicts, trends = make()
+            path.write_text(report_text("html", runs, verdicts, trends=trends), encoding="utf-8")
             made[name] = path.as_uri()
         return made[name]
 

@@ -17,7 +17,6 @@ from ...reporting.notes import gate_reason, missing_notes, next_steps, noise_lin
 from ...reporting.notes import provenance_changes as changed_since
 from ...reporting.numbers import metric_change, metric_value, number
 from ...reporting.tally import comparison_word, headline
-from ...reporting.text import UNICODE
 from .library import Library, Pair
 
 MOST_RUNS = 40
@@ -100,14 +99,10 @@ def _labels(pair: Pair) -> dict[str, list[str]]:
 
 
 def _metric(pair: Pair, row: MetricRow) -> dict[str, Any]:
-    marked = row.regression is not None and row.regression.state in ("failed", "inconclusive")
-    gain = row.change.gain if row.change is not None else 0.0
     return {
         "name": shown(row.name), "lower": row.info is not None and row.info.direction == "lower",
         "value": row.value_text, "n": row.n_text, "baseline": row.baseline_text, "change": row.change_text,
-        "sign": (gain > 0) - (gain < 0), "gate": shown(row.gate_text(UNICODE)[2:]),
-        "state": row.gate.state if row.gate is not None else "",
-        "regression": row.regression.state if marked and row.regression is not None else "",
+        "sign": row.sign, "gate": shown(row.bound_text), "state": row.gate_state, "regression": row.mark,
         "interval": _interval(pair, row.name) if row.name in pair.run.metrics else None,
     }  # fmt: skip
 

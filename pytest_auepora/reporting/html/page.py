@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.run import Run
+from ...history.aggregates import aggregate_of
+from ...history.matching import unmapped_cases
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Outcome, Verdict
 from .. import notes
@@ -178,9 +180,6 @@ def _trend(run: Run, verdict: Verdict, earlier: Sequence[EarlierRun], prefix: st
     """Yield the suite's own metrics, or without any the figures that every run has; partial runs are no part of it."""
     if not earlier or not run.is_full:
         return
-    from ...history.aggregates import aggregate_of
-    from ...history.matching import unmapped_cases
-
     figures = [*(past.metrics for past in earlier), _own_figures(run, verdict)]
     if not (kept := _told_before(figures)):
         now = aggregate_of(run, unmapped=unmapped_cases(run, verdict.comparison))

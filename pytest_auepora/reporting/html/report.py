@@ -13,7 +13,7 @@ from ...core.run import Run
 from ...errors import MissingExtraError, Problem
 from ...regression.verdict import Verdict
 from ..numbers import plural
-from ..side_by_side import SideBySide, side_by_sides
+from ..side_by_side import SideBySide
 from ..side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
 from ..tally import headline, mistakes_note, overall_outcome
 from ..text import UNICODE
@@ -37,7 +37,7 @@ def html_report(
     runs: Sequence[Run],
     verdicts: Sequence[Verdict],
     trends: Mapping[str, Trend] | None = None,
-    compared: Sequence[SideBySide] | None = None,
+    compared: Sequence[SideBySide] = (),
     mistakes: Sequence[Problem] = (),
 ) -> str:
     """Return the report as the text of an HTML file; the same runs give the same bytes.
@@ -47,7 +47,7 @@ def html_report(
         verdicts: what each run amounts to.
         trends: title of a run → what is known of the runs before it; without it there is no trend, and answers are held
             against the reference alone.
-        compared: `side_by_sides` of the runs, where that has been worked out.
+        compared: `side_by_sides` of the runs.
         mistakes: those in golden files that could not be read.
 
     Raises:
@@ -107,15 +107,15 @@ def hash_source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _side_views(runs: Sequence[Run], compared: Sequence[SideBySide] | None) -> list[dict[str, Any]]:
-    """Return one for each suite that several of *runs* are of; *compared* saves working it out."""
+def _side_views(runs: Sequence[Run], compared: Sequence[SideBySide]) -> list[dict[str, Any]]:
+    """Return what is shown of each suite that several of *runs* are of."""
     titles = [run.title for run in runs]
     links = {
         run.title: {case_id: f"#case-{i}-{n}" for n, case_id in enumerate(run.cases)}
         for i, run in enumerate(runs)
         if titles.count(run.title) == 1
     }
-    return [_side_view(one, links) for one in (side_by_sides(runs) if compared is None else compared)]
+    return [_side_view(one, links) for one in compared]
 
 
 def _side_view(compared: SideBySide, links: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:

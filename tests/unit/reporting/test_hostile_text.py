@@ -96,7 +96,7 @@ def page_of(text: str) -> Shown:
 @pytest.mark.parametrize("evil", EVIL)
 def test_markdown_shows_it_as_text(evil: str) -> None:
     (one, judged_one), (two, judged_two) = hostile(evil, "a"), hostile(evil, evil)
-    text = markdown_report([one, two], [judged_one, judged_two])
+    text = report_text("md", [one, two], [judged_one, judged_two])
     page = page_of(text)
     assert page.tags <= OWN_TAGS
     assert page.attributes <= {"style"}  # of cells aligned to the right

@@ -73,8 +73,7 @@ def test_changes_are_paired_and_signed() -> None:
     verdict = verdict_of(run, baseline=baseline)
     row = by_name(run, verdict)["mrr@10"]
     assert (row.baseline_text, row.change_text) == ("1.000", "-0.500")
-    assert row.regression is not None
-    assert row.regression.state == "failed"
+    assert row.mark == "failed"
     notes = list(missing_notes(run, verdict, metric_rows(run, verdict)))
     assert any(n.startswith("changes are over the cases that compare: 10 in recall@5, mrr@10") for n in notes)
 

@@ -12,6 +12,7 @@ import pytest
 from pytest_auepora.errors import MissingExtraError
 from pytest_auepora.reporting.formats import report_text
 from pytest_auepora.reporting.html.report import hash_source, html_report
+from pytest_auepora.reporting.side_by_side import side_by_sides
 from pytest_auepora.reporting.trend import EarlierRun, Trend
 
 from ..builders import Case, run_of, system, verdict_of
@@ -153,7 +154,7 @@ def test_nothing_a_user_wrote_is_markup() -> None:
 
 def test_several_suites_have_an_overview_and_stand_side_by_side() -> None:
     runs = [system("bm25", 0.7, 12), system("hybrid", 0.95, 12, seed=2), run_of([Case("other")], suite="other")]
-    page = read(html_report(runs, [verdict_of(run) for run in runs]))
+    page = read(html_report(runs, [verdict_of(run) for run in runs], compared=side_by_sides(runs)))
     assert [a.given["href"] for a in page.one("ul", class_="overview").all("a")] == ["#suite-0", "#suite-1", "#suite-2"]
     assert [one.given["id"] for one in page.all("article")] == ["suite-0", "suite-1", "suite-2"]
     beside = page.one("section", class_="beside-each")
