@@ -126,12 +126,10 @@ def read_gates(metric_name: str, raw: Any, direction: Direction) -> list[Gate]:
         ThresholdError: anything that cannot be read, is empty, or bounds the same thing twice.
     """
     metric, stat = split_stat(metric_name)
-    if isinstance(raw, (list, tuple)):
-        if not raw:
-            raise ThresholdError(f"{metric_name}: an empty list bounds nothing")
-        gates = [gate for one in raw for gate in _gates(metric, stat, one, direction)]
-    else:
-        gates = list(_gates(metric, stat, raw, direction))
+    several = raw if isinstance(raw, (list, tuple)) else [raw]
+    if not several:
+        raise ThresholdError(f"{metric_name}: an empty list bounds nothing")
+    gates = [gate for one in several for gate in _gates(metric, stat, one, direction)]
     seen: set[tuple[str, str]] = set()
     for gate in gates:
         if (gate.title, gate.bound.op) in seen:

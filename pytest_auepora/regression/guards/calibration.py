@@ -237,7 +237,7 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
         by.setdefault(_NO_FILE.sub(r"\1/<metric>.json", why), {})[name] = why
     would = [gate for gate in gates if gate.would_be == "failed"]
     whole = [gate for gate in would if not gate.is_of_slice]
-    notes = [_finding(gate.message.removesuffix(f"; {standing.advisory[gate.metric]}")) for gate in whole]
+    notes = [gate.message.removesuffix(f"; {standing.advisory[gate.metric]}") for gate in whole]
     if slices := [gate.part for gate in would if gate not in whole]:
         notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
     if cases := _would_fail(run, gates):
@@ -262,9 +262,3 @@ def _would_fail(run: Run, gates: Iterable[GateOutcome]) -> dict[str, list[str]]:
             if not (silent and line.startswith(silent)):
                 out.setdefault(line, []).append(case.case_id)
     return out
-
-
-def _finding(message: str) -> str:
-    """Return *message* without the arithmetic behind it, which the reports have."""
-    finding, arithmetic, _ = message.partition("): if nothing had changed")
-    return f"{finding})" if arithmetic else message

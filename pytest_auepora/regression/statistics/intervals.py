@@ -53,18 +53,14 @@ class Difference:
     alpha: float
 
     @property
-    def includes_zero(self) -> bool:
-        """Whether no difference at all would fit the data as well; also where there is no interval."""
-        return self.low is None or self.high is None or (self.low <= TIE and self.high >= -TIE)
-
-    @property
     def is_clear(self) -> bool:
         """Whether the interval leaves out 0, and enough clusters differ for that to mean something.
 
         When five of five differing clusters point one way, a sign flip of each gives as much in 2 of 32 patterns,
         a mid-p of 1/32; fewer can never be below 0.05, however narrow the interval of such few values looks.
         """
-        return not self.includes_zero and self.n_differing >= math.ceil(math.log2(1.0 / self.alpha))
+        leaves_out_0 = self.low is not None and self.high is not None and (self.low > TIE or self.high < -TIE)
+        return leaves_out_0 and self.n_differing >= math.ceil(math.log2(1.0 / self.alpha))
 
     def standing(self, direction: str) -> Standing:
         """Return what the candidate is, of a metric in which *direction* (``higher``, ``lower``) is better."""

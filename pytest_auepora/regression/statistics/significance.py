@@ -59,7 +59,6 @@ class MetricVerdict:
     Attributes:
         metric: what is judged.
         estimate: its mean difference, and how well that is known.
-        z: -ΣD/√ΣD² over clusters, large for a clear drop.
         p_raw: one-sided mid-p of a drop, this metric taken alone.
         p_adjusted, p_gain: of a drop and of a gain, adjusted for the family: the mid-p, or where clusters are few the
             exact one.
@@ -71,7 +70,6 @@ class MetricVerdict:
 
     metric: PairedMetric
     estimate: MeanEstimate
-    z: float
     p_raw: float
     p_adjusted: float
     p_gain: float
@@ -230,7 +228,7 @@ def judge_family(
         p_drop, p_gain = (test.p_exact, test.gain_exact) if few else (test.p_adjusted, test.gain_adjusted)
         hall = None if few else hall_t(sums[counts[:, m] > 0, m].tolist())
         verdict = MetricVerdict(
-            metric, estimate, float(test.z[m]), float(test.p_raw[m]), float(p_drop[m]), float(p_gain[m]), hall,
+            metric, estimate, float(test.p_raw[m]), float(p_drop[m]), float(p_gain[m]), hall,
             test.critical_value, alpha, len(metrics), members,
         )  # fmt: skip
         out.append(verdict)
@@ -244,7 +242,7 @@ def _unchanged(
     n, g = len(metric.differences), count_clusters(metric.differences, clusters)
     estimate = MeanEstimate(0.0 if n else None, n, g, 0.0 if g > 1 else None)
     p, hall = (1.0, None) if g < CLUSTERS_FOR_STATISTICS else (0.5, 0.0)
-    return MetricVerdict(metric, estimate, 0.0, 0.5, p, p, hall, None, alpha, size, members)
+    return MetricVerdict(metric, estimate, 0.5, p, p, hall, None, alpha, size, members)
 
 
 def _why_no_failure(e: MetricVerdict) -> str:

@@ -61,7 +61,6 @@ def test_a_gain_is_no_drop() -> None:
     verdict = judge_one(binary(100, 0, 20))
     assert verdict.outcome == "better"
     assert verdict.p_gain < 0.001
-    assert verdict.z < 0
     assert verdict.p_raw > 0.99
     assert verdict.reason.startswith("better by 0.2 (100 cases: 0 worse, 20 better)")
 
@@ -80,7 +79,7 @@ def test_a_mean_that_did_not_drop_says_how_much_worse(losses: int, wins: int, ho
 def test_nothing_differs() -> None:
     verdict = judge_one(binary(44, 0))
     assert verdict.outcome == "same"
-    assert (verdict.estimate.mean, verdict.z, verdict.estimate.se, verdict.mde) == (0.0, 0.0, 0.0, None)
+    assert (verdict.estimate.mean, verdict.estimate.se, verdict.mde) == (0.0, 0.0, None)
     assert "no case differs (44 cases)" in verdict.reason
     assert "a drop of 0.133" in verdict.reason, "what 44 cases could have shown is told even so"
 
