@@ -2,15 +2,20 @@
 
 Objects of LangChain, LlamaIndex and Haystack are recognised by the names of their classes (`kind_of`), so that no
 framework is ever imported here, and are asked about before the built-in forms.
+
+How a callable wants to be called is read from its signature, once: a parameter is given what `NAMES` has under its
+name, and the `EvaluationSample` also where it is annotated so.  What every call has to bring and no name claimed (the
+query, or the sample for ``run``; then a generator's documents) goes to the first free positional parameters.  Any other
+parameter needs a default.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import import_module
 from typing import Any, cast
 
@@ -20,8 +25,7 @@ from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import ACCEPTED_SHAPES, OutputShapeError, SystemShapeError
 from .documents import made_like, to_retrieved
 from .outputs import NOTES, to_outputs
-from .shapes import describe, type_name
-from .signatures import binder, inside_partials, is_async
+from .shapes import describe, short_repr, type_name
 
 ACCEPTED = (
     f"{ACCEPTED_SHAPES}"
@@ -30,6 +34,19 @@ ACCEPTED = (
     "f(sample) or f(sample, top_k), each of which may be async; a LangChain runnable, a LlamaIndex query engine or "
     "retriever, a Haystack pipeline, an HttpRag"
 )
+NAMES = {
+    "sample": ("sample", "evaluation_sample", "case"),
+    "query": ("query", "question", "q", "prompt", "text", "input", "message", "user_input"),
+    "top_k": ("top_k", "topk", "k", "n_docs", "n_results", "num_results", "limit"),
+    "documents": (
+        "context_docs", "documents", "docs", "contexts", "context", "chunks", "passages", "retrieved", "sources",
+    ),
+}  # fmt: skip
+"""What a call brings → the names of parameters that are given it; the documents go to generators only."""
+
+_ROLE_OF = {name: role for role, names in NAMES.items() for name in names}
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(eq=False, repr=False)
@@ -52,7 +69,7 @@ class System:
     provenance: dict[str, Any] = field(default_factory=dict)
     takes_noise: bool = False
 
-    @cached_property
+    @functools.cached_property
     def is_coroutine(self) -> bool:
         """Whether `invoke` is an ``async def``, so that calling it alone does nothing yet."""
         return inspect.iscoroutinefunction(self.invoke)
@@ -92,7 +109,7 @@ def as_system(obj: Any) -> System:
     """Return *obj* as a `System`.
 
     Taken in this order: a `System` itself; an object of one of the frameworks; an object with ``run``;
-    a (retriever, generator) pair, mapping or object; a callable (how it is called: `signatures`).
+    a (retriever, generator) pair, mapping or object; a callable.
 
     Raises:
         SystemShapeError: *obj* is none of them, with a guess at what went wrong.
@@ -231,6 +248,98 @@ def _method(part: Any, name: str, what: str) -> Callable[..., Any]:
                 return cast("Callable[..., Any]", method)
     hint = "; that is the class itself: make an instance" if isinstance(part, type) else ""
     raise SystemShapeError(f"the {what} is {describe(part)}, without .{name} and not callable{hint}")
+
+
+def binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
+    """Return ``call(**values)``, which calls *fn* with those of *values* that it takes.
+
+    Args:
+        fn: the user's callable.
+        needed: keys of `NAMES` that *fn* must take, in the order of its unnamed positional parameters; ``"query"``
+            is satisfied by the sample and the other way round.  ``"documents"`` are brought only where needed.
+
+    Raises:
+        SystemShapeError: *fn* needs something that no call brings, or does not take what is needed.
+    """
+    try:
+        signature = inspect.signature(fn)
+    except (TypeError, ValueError):  # builtins, some C extensions: all that can be done is to try
+        return lambda **values: fn(*(values[role] for role in needed))
+    positional, keyword = _match(fn, signature, needed)
+
+    def call(**values: Any) -> Any:
+        return fn(*(values[role] for role in positional), **{name: values[role] for name, role in keyword.items()})
+
+    return call
+
+
+def _match(
+    fn: Callable[..., Any], signature: inspect.Signature, needed: Sequence[str]
+) -> tuple[list[str], dict[str, str]]:
+    """Return the roles of the leading positional arguments, and the role of each keyword argument."""
+    brought = {"sample", "query", "top_k", *needed}
+    parameters = [p for p in signature.parameters.values() if p.kind not in _REST]
+    taken = {p.name: role for p in parameters if (role := _role(p)) in brought}
+    free = [p for p in parameters if p.name not in taken and p.kind in _POSITIONAL]
+    missing = [role for role in needed if not _given(role, taken.values())]
+    for role, parameter in zip(missing.copy(), free, strict=False):
+        wants_text = role == "sample" and parameter.annotation in (str, "str")
+        taken[parameter.name] = "query" if wants_text else role
+        missing.remove(role)
+    if missing and any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in signature.parameters.values()):
+        return [taken[p.name] for p in parameters if p.name in taken and p.kind in _POSITIONAL] + missing, {}
+    unknown = [p.name for p in parameters if p.name not in taken and p.default is inspect.Parameter.empty]
+    if unknown or missing:
+        raise _refuse(fn, signature, unknown, missing)
+    positional: list[str] = []
+    for parameter in parameters:  # a gap in front of a default ends what can be passed by position
+        if parameter.kind not in _POSITIONAL or parameter.name not in taken:
+            break
+        positional.append(taken[parameter.name])
+    rest = {p.name: taken[p.name] for p in parameters[len(positional) :] if p.name in taken}
+    return positional, rest
+
+
+def _role(parameter: inspect.Parameter) -> str:
+    annotation = parameter.annotation
+    if annotation is EvaluationSample or (
+        isinstance(annotation, str) and annotation.strip("\"'").rpartition(".")[2] == "EvaluationSample"
+    ):
+        return "sample"
+    return _ROLE_OF.get(parameter.name, "")
+
+
+def _given(role: str, taken: Collection[str]) -> bool:
+    either = ("query", "sample") if role in ("query", "sample") else (role,)
+    return any(r in taken for r in either)
+
+
+def _refuse(
+    fn: Callable[..., Any], signature: inspect.Signature, unknown: Sequence[str], missing: Sequence[str]
+) -> SystemShapeError:
+    name = getattr(fn, "__qualname__", None) or short_repr(fn)
+    if missing:
+        return SystemShapeError(f"{name}{signature} takes no {' and no '.join(missing)}; give it a parameter for each")
+    known = "; ".join(f"{role}: {', '.join(names)}" for role, names in NAMES.items())
+    return SystemShapeError(
+        f"{name}{signature} needs {', '.join(map(repr, unknown))}, which no call brings; give a default or bind it "
+        f"with functools.partial. Known names: {known}"
+    )
+
+
+def inside_partials(fn: Any) -> Any:
+    """Return what stands behind partials."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return fn
+
+
+def is_async(fn: Any) -> bool:
+    """Whether calling *fn*, also a partial, a bound method or a callable object, gives a coroutine."""
+    fn = inside_partials(fn)
+    if not inspect.isroutine(fn) and not isinstance(fn, type) and callable(fn):
+        fn = type(fn).__call__
+    return inspect.iscoroutinefunction(getattr(fn, "__func__", fn))
 
 
 def name_of(*objs: Any) -> str:
