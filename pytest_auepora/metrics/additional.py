@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import Document, EvaluationSample, MetricResult, SystemOutputs, TargetCategory
@@ -185,7 +184,7 @@ class Latency(Configured):
 
     timing_key: str = "end_to_end"
 
-    lone: ClassVar[str] = "timing_key"
+    lone = "timing_key"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Return the seconds of one call; n/a where the timing was not taken.

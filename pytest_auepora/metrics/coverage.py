@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
@@ -113,8 +113,8 @@ class OverSpans(Configured):
 
     k: int | None = None
 
-    required: ClassVar[tuple[str, ...]] = ("relevant_docs",)
-    ruler: ClassVar[tuple[str, ...]] = ()  # made for comparing ways to cut documents
+    required = ("relevant_docs",)
+    ruler = ()  # made for comparing ways to cut documents
     target = TargetCategory.RETRIEVAL_RELEVANCE
     source = "Chroma, Evaluating Chunking Strategies for Retrieval (2024), in characters"
     oracle = "sets of character positions"
@@ -222,8 +222,8 @@ class CitationCoverage(Configured):
     resolve_in: str = choice("corpus", "retrieved")
     corpus: Collection[str] | Callable[[str], bool] | None = field(default=None, metadata=UNSPELLED)
 
-    stem: ClassVar[str] = "citation_coverage"
-    version: ClassVar[int] = 2
+    stem = "citation_coverage"
+    version = 2
     target = TargetCategory.GENERATION_FAITHFULNESS
     formula = "[at least one citation, and every one resolves], over grounded answers"
     source = "citations that resolve to a real chunk"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -53,11 +52,11 @@ class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  
     evidence_source: str = choice("retrieved", "relevant")
     scale: str = "0-1"
 
-    stem: ClassVar[str] = "llm_faithfulness"
-    prompt: ClassVar[str] = "faithfulness"
-    formula: ClassVar[str] = "(judge's score - lowest) / (highest - lowest)"
-    source: ClassVar[str] = "Auepora (arXiv:2405.07437), LLM-judged faithfulness"
-    oracle: ClassVar[str] = "a loopback server with known replies"
+    stem = "llm_faithfulness"
+    prompt = "faithfulness"
+    formula = "(judge's score - lowest) / (highest - lowest)"
+    source = "Auepora (arXiv:2405.07437), LLM-judged faithfulness"
+    oracle = "a loopback server with known replies"
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
         if not answer_text(outputs).strip():
@@ -74,7 +73,7 @@ class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  
 class LLMGroundedness(LLMFaithfulnessScore):
     """`LLMFaithfulnessScore` called ``llm_groundedness``."""
 
-    stem: ClassVar[str] = "llm_groundedness"
+    stem = "llm_groundedness"
 
 
 @dataclass(eq=False, repr=False)
@@ -98,12 +97,12 @@ class LLMAnswerQuality(Judged):
     weights: Mapping[str, float] | str = ""
     scale: str = "0-1"
 
-    stem: ClassVar[str] = "llm_answer_quality"
-    prompt: ClassVar[str] = "quality"
+    stem = "llm_answer_quality"
+    prompt = "quality"
     target = TargetCategory.GENERATION_RELEVANCE
-    formula: ClassVar[str] = "(judge's score - lowest) / (highest - lowest); per dimension: weighted mean, or least"
-    source: ClassVar[str] = "Auepora (arXiv:2405.07437), LLM-judged answer quality"
-    oracle: ClassVar[str] = "a loopback server with known replies"
+    formula = "(judge's score - lowest) / (highest - lowest); per dimension: weighted mean, or least"
+    source = "Auepora (arXiv:2405.07437), LLM-judged answer quality"
+    oracle = "a loopback server with known replies"
 
     def __post_init__(self) -> None:
         given = self.dimensions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -51,9 +51,9 @@ class SquadMetric(Configured):
     multilingual: bool = True
 
     target = TargetCategory.GENERATION_CORRECTNESS
-    required: ClassVar[tuple[str, ...]] = ("reference_answer",)
-    source: ClassVar[str] = "Rajpurkar et al. 2016, SQuAD (arXiv:1606.05250)"
-    oracle: ClassVar[str] = "the SQuAD v1.1 evaluation, exact"
+    required = ("reference_answer",)
+    source = "Rajpurkar et al. 2016, SQuAD (arXiv:1606.05250)"
+    oracle = "the SQuAD v1.1 evaluation, exact"
 
     def _cut(self, text: str, foreign: bool) -> tuple[str, ...]:
         return squad_words(
@@ -84,8 +84,8 @@ class SquadMetric(Configured):
 class ExactMatch(SquadMetric):
     """1 where the normalised answer equals a normalised reference, else 0."""
 
-    stem: ClassVar[str] = "exact_match"
-    formula: ClassVar[str] = "max over references of [normalise(answer) = normalise(reference)]"
+    stem = "exact_match"
+    formula = "max over references of [normalise(answer) = normalise(reference)]"
 
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
         return float(prediction == reference)
@@ -94,8 +94,8 @@ class ExactMatch(SquadMetric):
 class TokenF1(SquadMetric):
     """Harmonic mean of the precision and recall of the answer's words, best over the references."""
 
-    stem: ClassVar[str] = "token_f1"
-    formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the multiset of normalised words"
+    stem = "token_f1"
+    formula = "max over references of 2PR/(P+R), P and R over the multiset of normalised words"
 
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
         common = (Counter(prediction) & Counter(reference)).total()
@@ -108,10 +108,10 @@ class TokenF1(SquadMetric):
 class AnswerRecall(SquadMetric):
     """Share of the reference's words that the answer has, best over the references; length costs nothing."""
 
-    stem: ClassVar[str] = "answer_recall"
-    formula: ClassVar[str] = "max over references of |answer ∩ reference| / |reference|, multisets of normalised words"
-    source: ClassVar[str] = _ADLAKHA
-    oracle: ClassVar[str] = "an independent count over SQuAD-normalised words, exact"
+    stem = "answer_recall"
+    formula = "max over references of |answer ∩ reference| / |reference|, multisets of normalised words"
+    source = _ADLAKHA
+    oracle = "an independent count over SQuAD-normalised words, exact"
 
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
         return (Counter(prediction) & Counter(reference)).total() / len(reference)
@@ -120,10 +120,10 @@ class AnswerRecall(SquadMetric):
 class ContainsAnswer(SquadMetric):
     """1 where a whole reference stands in the answer, word by word after normalisation, else 0."""
 
-    stem: ClassVar[str] = "contains_answer"
-    formula: ClassVar[str] = "max over references of [normalised reference is a run of words of the normalised answer]"
-    source: ClassVar[str] = _ADLAKHA
-    oracle: ClassVar[str] = "an independent search in the padded text, exact"
+    stem = "contains_answer"
+    formula = "max over references of [normalised reference is a run of words of the normalised answer]"
+    source = _ADLAKHA
+    oracle = "an independent search in the padded text, exact"
 
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
         n, first = len(reference), reference[0]
@@ -144,10 +144,10 @@ class KPrecision(AgainstEvidence):
 
     evidence_source: str = choice("retrieved", "relevant")
 
-    stem: ClassVar[str] = "k_precision"
-    formula: ClassVar[str] = "|answer ∩ evidence| / |answer|, multisets of normalised words"
-    source: ClassVar[str] = _ADLAKHA
-    oracle: ClassVar[str] = "an independent count over SQuAD-normalised words, exact"
+    stem = "k_precision"
+    formula = "|answer ∩ evidence| / |answer|, multisets of normalised words"
+    source = _ADLAKHA
+    oracle = "an independent count over SQuAD-normalised words, exact"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Details: ``unsupported``, words of the answer that no document has.  An empty answer scores 0."""
@@ -187,10 +187,10 @@ class EvidenceOverlapFaithfulness(AgainstEvidence):
     top_k: int | None = None
     joined: bool = False
 
-    stem: ClassVar[str] = "evidence_overlap"
-    formula: ClassVar[str] = "|n-grams of the answer that occur in the evidence| / |n-grams of the answer|"
-    source: ClassVar[str] = "Auepora (arXiv:2405.07437), lexical proxy of faithfulness"
-    oracle: ClassVar[str] = "an independent count with a regular expression and sets, exact"
+    stem = "evidence_overlap"
+    formula = "|n-grams of the answer that occur in the evidence| / |n-grams of the answer|"
+    source = "Auepora (arXiv:2405.07437), lexical proxy of faithfulness"
+    oracle = "an independent count with a regular expression and sets, exact"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         evidence = evidence_texts(sample, outputs, self.evidence_source, self.top_k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from ..core.metrics_base import Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs
@@ -71,12 +71,10 @@ class BertScoreMetric(_Semantic):
     score_type: str = choice("F1", "precision", "recall")
     device: str | None = field(default=None, metadata=UNSPELLED)
 
-    stem: ClassVar[str] = "bertscore"
-    formula: ClassVar[str] = (
-        "P, R: mean over tokens of the highest cosine with a token of the other text; F1 = 2PR/(P+R)"
-    )
-    source: ClassVar[str] = "Zhang et al. 2020 (arXiv:1904.09675)"
-    oracle: ClassVar[str] = "bert-score, 1e-4"
+    stem = "bertscore"
+    formula = "P, R: mean over tokens of the highest cosine with a token of the other text; F1 = 2PR/(P+R)"
+    source = "Zhang et al. 2020 (arXiv:1904.09675)"
+    oracle = "bert-score, 1e-4"
 
     def __post_init__(self) -> None:
         aliases = {"f1": "F1", "f": "F1", "p": "precision", "r": "recall"}
@@ -123,12 +121,12 @@ class EmbeddingSimilarity(_Semantic):
     compare_to: str = choice("reference", "query")
     batch_size: int = field(default=64, metadata=UNSPELLED)
 
-    stem: ClassVar[str] = "embedding_similarity"
-    lone: ClassVar[str] = "model"
-    range: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    formula: ClassVar[str] = "max over references of cos(embedding of the answer, embedding of the reference)"
-    source: ClassVar[str] = "Reimers and Gurevych 2019 (arXiv:1908.10084)"
-    oracle: ClassVar[str] = "cosines computed by the model's own package, 1e-6"
+    stem = "embedding_similarity"
+    lone = "model"
+    range = (-1.0, 1.0)
+    formula = "max over references of cos(embedding of the answer, embedding of the reference)"
+    source = "Reimers and Gurevych 2019 (arXiv:1908.10084)"
+    oracle = "cosines computed by the model's own package, 1e-6"
 
     def __post_init__(self) -> None:
         if isinstance(self.embed_fn, str):  # embedding_similarity[minilm-int8]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable, interval_of, ruler_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
@@ -58,7 +58,7 @@ class OverMetric(Configured):
 
     base: Metric | str = ""
 
-    lone: ClassVar[str] = "base"
+    lone = "base"
 
     def __post_init__(self) -> None:
         self.base = self.metric = as_metric(self.base)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ..core.metrics_base import Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -31,7 +31,7 @@ class Matched(Configured):
     duplicates: str = choice("first", "collapse", "error")
     ties: str = choice("system", "trec")
 
-    required: ClassVar[tuple[str, ...]] = ("relevant_docs",)
+    required = ("relevant_docs",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.metrics_base import CHUNK_KEYS, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -187,7 +187,7 @@ class RetrievalAccuracy(Configured):
 
     stem = "retrieval_accuracy@{k}"
     target = TargetCategory.RETRIEVAL_ACCURACY
-    required: ClassVar[tuple[str, ...]] = ("relevant_docs", "candidate_docs")
+    required = ("relevant_docs", "candidate_docs")
     formula = "(relevant candidates in the top k + other candidates not in it) / candidates"
     source = "Auepora (arXiv:2405.07437), accuracy of relevant against candidate documents"
     oracle = "counted"
@@ -219,7 +219,7 @@ class DocumentNoiseAtK(Configured):
     k: int
 
     stem = "document_noise@{k}"
-    ruler: ClassVar[tuple[str, ...]] = CHUNK_KEYS
+    ruler = CHUNK_KEYS
     target = TargetCategory.NOISE_ROBUSTNESS
     direction = "lower"
     formula = "noise documents in the top k / min(k, returned)"

@@ -50,7 +50,7 @@ class Refusals(Labelled):
     refusal_patterns: Sequence[str] = REFUSAL_PATTERNS
     labels: str | LabelSource = "golden"
 
-    version: ClassVar[int] = 2
+    version = 2
     interval = ""  # the mean of the cases, with a note
     expected: ClassVar[Behaviour] = "refuse"
     target = TargetCategory.NEGATIVE_REJECTION
@@ -196,7 +196,7 @@ class CounterfactualConsistency(OverPairs):
 
     stem = "counterfactual_consistency"
     interval = ""  # it is computed from whole answers, which no baseline holds: `by_case` scores the variants
-    lone: ClassVar[str] = "base"
+    lone = "base"
     target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     formula = "mean similarity of the answers of base and variant; 1 - similarity where a change is expected"
     source = "consistency under counterfactual variants of the query"

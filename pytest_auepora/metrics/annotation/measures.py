@@ -24,8 +24,8 @@ class Labelled(Configured):
     """
 
     labels: str | LabelSource
-    oracle: ClassVar[str] = "counted independently on 700 labelled answers, and by hand"
-    source: ClassVar[str] = "label taxonomy for retrieval, grounding and generation"
+    oracle = "counted independently on 700 labelled answers, and by hand"
+    source = "label taxonomy for retrieval, grounding and generation"
 
     def __post_init__(self) -> None:
         self._source = _source(self.labels)
@@ -197,7 +197,7 @@ class _OverChunks(Labelled):
     unjudged: str = choice("irrelevant", "skip")
 
     wanted: ClassVar[tuple[str, ...]] = ()
-    interval: ClassVar[str] = ""  # the mean, with a detail added
+    interval = ""  # the mean, with a detail added
     target = TargetCategory.RETRIEVAL_RELEVANCE
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -58,8 +58,8 @@ def _place(rank: int, retrieved: int) -> int | None:
 
 class _Citations(Checked):
     target = TargetCategory.GENERATION_FAITHFULNESS
-    source: ClassVar[str] = "ALCE (arXiv:2305.14627)"
-    oracle: ClassVar[str] = "ALCE's definition worked out by hand, and an independent count over random entailments"
+    source = "ALCE (arXiv:2305.14627)"
+    oracle = "ALCE's definition worked out by hand, and an independent count over random entailments"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
         """N/a for refusals, without an answer, and where citations are only known for the answer as a whole."""
@@ -108,8 +108,8 @@ class CitationRecall(_Citations):
     retrieved chunk.  A citation that leads nowhere supports nothing.
     """
 
-    stem: ClassVar[str] = "citation_recall"
-    formula: ClassVar[str] = "sentences that their cited passages support together / sentences"
+    stem = "citation_recall"
+    formula = "sentences that their cited passages support together / sentences"
 
     def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> Seen:
         bad = [s.said[:200] for s, supported in zip(read, joint, strict=True) if not supported]
@@ -124,10 +124,8 @@ class CitationPrecision(_Citations):
     others without it do not.  N/a where nothing is cited; a citation that leads nowhere counts against it.
     """
 
-    stem: ClassVar[str] = "citation_precision"
-    formula: ClassVar[str] = (
-        "citations of supported sentences that support alone, or without which the rest does not / citations"
-    )
+    stem = "citation_precision"
+    formula = "citations of supported sentences that support alone, or without which the rest does not / citations"
 
     def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> Seen:
         cited = sum(len(s.cited) for s in read)

@@ -31,8 +31,8 @@ class Checked(Configured):
     checker: str | ClaimChecker | Entails = "judge"
     critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
 
-    source: ClassVar[str] = "RAGChecker (arXiv:2408.08067)"
-    oracle: ClassVar[str] = "RAGChecker's published example, to the last digit"
+    source = "RAGChecker (arXiv:2408.08067)"
+    oracle = "RAGChecker's published example, to the last digit"
 
     def __post_init__(self) -> None:
         self._checker = as_checker(self.checker, self.critic)
@@ -70,8 +70,8 @@ class ClaimMetric(Checked):
     """
 
     relations: ClassVar[tuple[str, ...]]
-    over: ClassVar[str] = "answer"
-    faults: ClassVar[str] = "unsupported"
+    over = "answer"
+    faults = "unsupported"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
         """N/a where there is nothing to take a share of.  Details: the claims or chunks that cost something."""
@@ -110,20 +110,20 @@ class ClaimMetric(Checked):
 class Faithfulness(ClaimMetric):
     """Share of the answer's claims that a retrieved chunk supports; n/a for refusals, which claim nothing."""
 
-    stem: ClassVar[str] = "faithfulness"
+    stem = "faithfulness"
     target = TargetCategory.GENERATION_FAITHFULNESS
     relations = ("answer_by_chunks",)
-    formula: ClassVar[str] = "answer claims that a retrieved chunk supports / answer claims"
+    formula = "answer claims that a retrieved chunk supports / answer claims"
 
 
 class ClaimPrecision(ClaimMetric):
     """Share of the answer's claims that the reference supports.  RAGChecker calls it precision."""
 
-    stem: ClassVar[str] = "claim_precision"
+    stem = "claim_precision"
     target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("answer_by_reference",)
     faults = "wrong"
-    formula: ClassVar[str] = "answer claims that the reference supports / answer claims"
+    formula = "answer claims that the reference supports / answer claims"
 
 
 class ClaimRecall(ClaimMetric):
@@ -132,20 +132,20 @@ class ClaimRecall(ClaimMetric):
     RAGChecker calls it recall; what it calls claim recall, over the retrieved chunks, is `ContextRecall`.
     """
 
-    stem: ClassVar[str] = "claim_recall"
+    stem = "claim_recall"
     target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("reference_by_answer",)
     over, faults = "reference", "missing"
-    formula: ClassVar[str] = "reference claims that the answer supports / reference claims"
+    formula = "reference claims that the answer supports / reference claims"
 
 
 class ClaimF1(ClaimMetric):
     """Harmonic mean of claim precision and claim recall; 0 where both are 0."""
 
-    stem: ClassVar[str] = "claim_f1"
+    stem = "claim_f1"
     target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("answer_by_reference", "reference_by_answer")
-    formula: ClassVar[str] = "2 · claim_precision · claim_recall / (claim_precision + claim_recall)"
+    formula = "2 · claim_precision · claim_recall / (claim_precision + claim_recall)"
 
     def _score(self, case: Case) -> Seen:
         precision, recall = (sum(hits) / len(hits) for hits in map(case.matrix.supported, self.relations))
@@ -157,17 +157,17 @@ class ClaimF1(ClaimMetric):
 class AnswerCorrectness(ClaimF1):
     """`ClaimF1` under the name that ragas gives to a mean of this and a similarity of embeddings."""
 
-    stem: ClassVar[str] = "answer_correctness"
+    stem = "answer_correctness"
 
 
 class ContextRecall(ClaimMetric):
     """Share of the reference's claims that a retrieved chunk supports.  RAGChecker calls it claim recall."""
 
-    stem: ClassVar[str] = "context_recall"
+    stem = "context_recall"
     target = TargetCategory.RETRIEVAL_RELEVANCE
     relations = ("reference_by_chunks",)
     over, faults = "reference", "missed"
-    formula: ClassVar[str] = "reference claims that a retrieved chunk supports / reference claims"
+    formula = "reference claims that a retrieved chunk supports / reference claims"
 
 
 @dataclass(eq=False, repr=False)
@@ -181,11 +181,11 @@ class ContextPrecision(ClaimMetric):
 
     ranked: bool = False
 
-    stem: ClassVar[str] = "context_precision"
+    stem = "context_precision"
     target = TargetCategory.RETRIEVAL_RELEVANCE
     relations = ("reference_by_chunks",)
     over, faults = "chunks", "irrelevant"
-    formula: ClassVar[str] = (
+    formula = (
         "retrieved chunks that support a reference claim / retrieved chunks; ranked: mean precision@k over their ranks"
     )
 
@@ -203,13 +203,11 @@ class ContextPrecision(ClaimMetric):
 class ContextUtilization(ClaimMetric):
     """Of the reference's claims that were retrieved, the share that the answer uses."""
 
-    stem: ClassVar[str] = "context_utilization"
+    stem = "context_utilization"
     target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("reference_by_chunks", "reference_by_answer")
     over = "reference"
-    formula: ClassVar[str] = (
-        "reference claims that a chunk and the answer support / reference claims that a chunk supports"
-    )
+    formula = "reference claims that a chunk and the answer support / reference claims that a chunk supports"
 
     def _score(self, case: Case) -> Seen:
         retrieved, used = map(case.matrix.supported, self.relations)
@@ -229,8 +227,8 @@ class _NoiseSensitivity(ClaimMetric):
 class NoiseSensitivityInRelevant(_NoiseSensitivity):
     """Share of the answer's claims that are wrong and come from a chunk that also supports the reference."""
 
-    stem: ClassVar[str] = "noise_sensitivity_in_relevant"
-    formula: ClassVar[str] = "wrong answer claims that a relevant chunk supports / answer claims"
+    stem = "noise_sensitivity_in_relevant"
+    formula = "wrong answer claims that a relevant chunk supports / answer claims"
 
     def _hits(self, matrix: Matrix) -> list[bool]:
         return [wrong and relevant for wrong, relevant, _ in _wrong_and_where(matrix)]
@@ -239,8 +237,8 @@ class NoiseSensitivityInRelevant(_NoiseSensitivity):
 class NoiseSensitivityInIrrelevant(_NoiseSensitivity):
     """Share of the answer's claims that are wrong and come from chunks that support nothing of the reference."""
 
-    stem: ClassVar[str] = "noise_sensitivity_in_irrelevant"
-    formula: ClassVar[str] = "wrong answer claims that only irrelevant chunks support / answer claims"
+    stem = "noise_sensitivity_in_irrelevant"
+    formula = "wrong answer claims that only irrelevant chunks support / answer claims"
 
     def _hits(self, matrix: Matrix) -> list[bool]:
         return [wrong and other and not relevant for wrong, relevant, other in _wrong_and_where(matrix)]
@@ -262,17 +260,17 @@ class _Unsupported(ClaimMetric):
 class Hallucination(_Unsupported):
     """Share of the answer's claims that neither a retrieved chunk nor the reference supports."""
 
-    stem: ClassVar[str] = "hallucination"
+    stem = "hallucination"
     right = False
-    formula: ClassVar[str] = "wrong answer claims that no retrieved chunk supports / answer claims"
+    formula = "wrong answer claims that no retrieved chunk supports / answer claims"
 
 
 class SelfKnowledge(_Unsupported):
     """Share of the answer's claims that are right and that no retrieved chunk supports: the model's own knowledge."""
 
-    stem: ClassVar[str] = "self_knowledge"
+    stem = "self_knowledge"
     right = True
-    formula: ClassVar[str] = "right answer claims that no retrieved chunk supports / answer claims"
+    formula = "right answer claims that no retrieved chunk supports / answer claims"
 
 
 def _wrong_and_where(matrix: Matrix) -> list[tuple[bool, bool, bool]]:

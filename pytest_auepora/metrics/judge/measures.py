@@ -31,9 +31,9 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
 
     scale: str
     prompt: ClassVar[str]
-    deterministic: ClassVar[bool] = False
-    judged: ClassVar[bool] = True
-    shares: ClassVar[bool] = False
+    deterministic = False
+    judged = True
+    shares = False
 
     def __post_init__(self) -> None:
         self._scale = Scale.read(self.scale)
@@ -112,12 +112,12 @@ class Rubric(Judged):
     critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
     scale: str = "no:0|partly:0.5|yes:1"
 
-    stem: ClassVar[str] = "rubric"
-    prompt: ClassVar[str] = "rubric"
+    stem = "rubric"
+    prompt = "rubric"
     target = TargetCategory.GENERATION_CORRECTNESS
-    formula: ClassVar[str] = "mean over the requirements of the verdict's score (yes 1, partly 0.5, no 0)"
-    source: ClassVar[str] = "promptfoo's llm-rubric"
-    oracle: ClassVar[str] = _LOOPBACK
+    formula = "mean over the requirements of the verdict's score (yes 1, partly 0.5, no 0)"
+    source = "promptfoo's llm-rubric"
+    oracle = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
         given = sample.labels.get("rubric") or ()
@@ -170,12 +170,12 @@ class AnswerRelevancy(Judged):
     critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
     scale: str = field(default="0-1", init=False, metadata=UNSPELLED)
 
-    stem: ClassVar[str] = "answer_relevancy"
-    prompt: ClassVar[str] = "relevancy"
+    stem = "answer_relevancy"
+    prompt = "relevancy"
     target = TargetCategory.GENERATION_RELEVANCE
-    formula: ClassVar[str] = "statements of the answer that help to answer the question / statements of the answer"
-    source: ClassVar[str] = "deepeval's answer relevancy"
-    oracle: ClassVar[str] = _LOOPBACK
+    formula = "statements of the answer that help to answer the question / statements of the answer"
+    source = "deepeval's answer relevancy"
+    oracle = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
         if not (answer := answer_text(outputs).strip()):
@@ -215,14 +215,14 @@ class Preference(Judged):
     referenced: bool = False
     scale: str = field(default="second:0|tie:0.5|first:1", init=False, metadata=UNSPELLED)
 
-    stem: ClassVar[str] = "preference"
-    prompt: ClassVar[str] = "preference"
-    baselined: ClassVar[bool] = False
-    against_accepted: ClassVar[bool] = True
+    stem = "preference"
+    prompt = "preference"
+    baselined = False
+    against_accepted = True
     target = TargetCategory.GENERATION_RELEVANCE
-    formula: ClassVar[str] = "1 if better in both orders, 0 if worse in both, else 0.5"
-    source: ClassVar[str] = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
-    oracle: ClassVar[str] = _LOOPBACK
+    formula = "1 if better in both orders, 0 if worse in both, else 0.5"
+    source = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
+    oracle = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
         if sample.reference_answer is not None and not self.referenced:

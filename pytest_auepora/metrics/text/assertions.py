@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -27,11 +27,11 @@ class AssertionPass(Configured):
     and where a refusal is expected.
     """
 
-    stem: ClassVar[str] = "assertion_pass"
+    stem = "assertion_pass"
     target = TargetCategory.GENERATION_CORRECTNESS
-    formula: ClassVar[str] = "[all of must_contain in the answer] · [none of forbidden in the answer]"
-    source: ClassVar[str] = "phrase assertions of golden-query suites"
-    oracle: ClassVar[str] = "by hand"
+    formula = "[all of must_contain in the answer] · [none of forbidden in the answer]"
+    source = "phrase assertions of golden-query suites"
+    oracle = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         wanted, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
@@ -139,11 +139,11 @@ class JsonSchemaValid(Configured):
     fetched.  Needs the extra ``jsonschema``.
     """
 
-    stem: ClassVar[str] = "json_schema_valid"
+    stem = "json_schema_valid"
     target = TargetCategory.GENERATION_CORRECTNESS
-    formula: ClassVar[str] = "[the answer is JSON and satisfies answer_schema]"
-    source: ClassVar[str] = "JSON Schema, draft 2020-12 unless $schema says otherwise"
-    oracle: ClassVar[str] = "jsonschema's own verdict"
+    formula = "[the answer is JSON and satisfies answer_schema]"
+    source = "JSON Schema, draft 2020-12 unless $schema says otherwise"
+    oracle = "jsonschema's own verdict"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         schema = sample.labels.get("answer_schema")
@@ -240,11 +240,11 @@ class NuggetRecall(Configured):
     only: str = choice("vital", "all")
     strict: bool = False
 
-    stem: ClassVar[str] = "nugget_recall"
+    stem = "nugget_recall"
     target = TargetCategory.GENERATION_CORRECTNESS
-    formula: ClassVar[str] = "(supported + ½ half supported) / vital nuggets; strict: supported / vital nuggets"
-    source: ClassVar[str] = "TREC 2024 RAG, nugget evaluation (arXiv:2411.09607), matched by wording"
-    oracle: ClassVar[str] = "by hand"
+    formula = "(supported + ½ half supported) / vital nuggets; strict: supported / vital nuggets"
+    source = "TREC 2024 RAG, nugget evaluation (arXiv:2411.09607), matched by wording"
+    oracle = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Details: ``missing``, ``partly``: nuggets by name.  N/a without a nugget that counts."""
@@ -276,11 +276,11 @@ class InformationIntegration(Configured):
     The facts are the label ``nuggets``, of whatever importance; n/a with fewer than two of them.
     """
 
-    stem: ClassVar[str] = "information_integration"
+    stem = "information_integration"
     target = TargetCategory.GENERATION_CORRECTNESS
-    formula: ClassVar[str] = "[every nugget has a wording in the answer]"
-    source: ClassVar[str] = "RGB, information integration (arXiv:2309.01431)"
-    oracle: ClassVar[str] = "by hand"
+    formula = "[every nugget has a wording in the answer]"
+    source = "RGB, information integration (arXiv:2309.01431)"
+    oracle = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Details: ``missing``, nuggets by name.  N/a with fewer than two nuggets."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any
 
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
@@ -102,11 +102,11 @@ class _BleuMetric(Configured):
     lowercase: bool = field(default=False, kw_only=True)
 
     target = TargetCategory.GENERATION_CORRECTNESS
-    required: ClassVar[tuple[str, ...]] = ("reference_answer",)
-    effective_order: ClassVar[bool] = False
-    formula: ClassVar[str] = "brevity penalty · geometric mean of the clipped n-gram precisions, in [0, 1]"
-    source: ClassVar[str] = "Papineni et al. 2002; Post 2018 (arXiv:1804.08771)"
-    oracle: ClassVar[str] = "sacrebleu, exact"
+    required = ("reference_answer",)
+    effective_order = False
+    formula = "brevity penalty · geometric mean of the clipped n-gram precisions, in [0, 1]"
+    source = "Papineni et al. 2002; Post 2018 (arXiv:1804.08771)"
+    oracle = "sacrebleu, exact"
 
     def __post_init__(self) -> None:
         # "none" in a name reads as None
@@ -178,8 +178,8 @@ class BleuScore(_BleuMetric):
     cases are judged one by one.
     """
 
-    stem: ClassVar[str] = "bleu"
-    additive: ClassVar[bool] = True
+    stem = "bleu"
+    additive = True
 
     def _measured(self, statistics: list[int]) -> Measurement:
         return Measurement(None, data=statistics)
@@ -204,9 +204,9 @@ class BleuScore(_BleuMetric):
 class SentenceBleu(_BleuMetric):
     """BLEU of one case, over the orders its answer is long enough for; the aggregate is the mean."""
 
-    stem: ClassVar[str] = "sentence_bleu"
-    effective_order: ClassVar[bool] = True
-    formula: ClassVar[str] = "BLEU of the case over orders 1 to min(max_order, words of the answer), in [0, 1]"
+    stem = "sentence_bleu"
+    effective_order = True
+    formula = "BLEU of the case over orders 1 to min(max_order, words of the answer), in [0, 1]"
 
     def _measured(self, statistics: list[int]) -> Measurement:
         score = self.score(statistics).score
@@ -234,15 +234,13 @@ class Chrf(Configured):
     beta: float = 2
     lowercase: bool = False
 
-    stem: ClassVar[str] = "chrf"
-    interval: ClassVar[str] = ""  # the mean, with a detail added
+    stem = "chrf"
+    interval = ""  # the mean, with a detail added
     target = TargetCategory.GENERATION_CORRECTNESS
-    required: ClassVar[tuple[str, ...]] = ("reference_answer",)
-    formula: ClassVar[str] = (
-        "(1 + β²)·P·R / (β²·P + R), P and R averaged over the orders 1 to char_order that both have"
-    )
-    source: ClassVar[str] = "Popović 2015, chrF"
-    oracle: ClassVar[str] = "sacrebleu (chrF2), 1e-9"
+    required = ("reference_answer",)
+    formula = "(1 + β²)·P·R / (β²·P + R), P and R averaged over the orders 1 to char_order that both have"
+    source = "Popović 2015, chrF"
+    oracle = "sacrebleu (chrF2), 1e-9"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
@@ -219,11 +219,11 @@ class UnsupportedNumbers(AgainstEvidence):
 
     evidence_source: str = choice("retrieved", "relevant")
 
-    stem: ClassVar[str] = "unsupported_numbers"
+    stem = "unsupported_numbers"
     direction = "lower"
-    formula: ClassVar[str] = "numbers of the answer in neither evidence nor query / numbers of the answer"
-    source: ClassVar[str] = "this project"
-    oracle: ClassVar[str] = "by hand"
+    formula = "numbers of the answer in neither evidence nor query / numbers of the answer"
+    source = "this project"
+    oracle = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Details: ``unsupported``, the numbers.  N/a where the answer is empty or has none."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from ...core.metrics_base import Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
@@ -96,9 +96,9 @@ class _Rouge(Compared):
     use_stemmer: bool = True
     tokenizer: str | Tokenizer = "default"
 
-    formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the words in common"
-    source: ClassVar[str] = "Lin 2004, ROUGE: a package for automatic evaluation of summaries"
-    oracle: ClassVar[str] = "rouge-score, bit for bit"
+    formula = "max over references of 2PR/(P+R), P and R over the words in common"
+    source = "Lin 2004, ROUGE: a package for automatic evaluation of summaries"
+    oracle = "rouge-score, bit for bit"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,21 +162,21 @@ def _details(best: dict[str, RougeScore], wanted: list[Sequence[str]], given: Se
 class Rouge1(_Rouge):
     """Words in common with the reference."""
 
-    stem: ClassVar[str] = "rouge1_answer"
+    stem = "rouge1_answer"
 
 
 class Rouge2(_Rouge):
     """Pairs of neighbouring words in common with the reference."""
 
-    stem: ClassVar[str] = "rouge2_answer"
-    formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the word pairs in common"
+    stem = "rouge2_answer"
+    formula = "max over references of 2PR/(P+R), P and R over the word pairs in common"
 
 
 class RougeL(_Rouge):
     """Longest sequence of words, in order but with gaps, in common with the reference."""
 
-    stem: ClassVar[str] = "rougeL_answer"
-    formula: ClassVar[str] = "max over references of 2PR/(P+R), P and R over the longest common subsequence"
+    stem = "rougeL_answer"
+    formula = "max over references of 2PR/(P+R), P and R over the longest common subsequence"
 
 
 @dataclass(eq=False, repr=False)
@@ -189,8 +189,8 @@ class RougeScores(_Rouge):
 
     variants: str | tuple[str, ...] = ("rouge1", "rouge2", "rougeL")
 
-    stem: ClassVar[str] = "rouge"
-    formula: ClassVar[str] = "mean over the variants of the best F-measure over the references"
+    stem = "rouge"
+    formula = "mean over the variants of the best F-measure over the references"
 
     def __post_init__(self) -> None:
         if isinstance(self.variants, str):
