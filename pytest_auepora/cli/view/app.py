@@ -26,9 +26,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.trend import Trend, trend_of
-from .cases import case_page, cases_page, evidence_of
+from .content import case_page, cases_page, evidence_of, listed_run, overview, slice_metrics
 from .library import Library, Pair, label_path, put_label
-from .overview import listed_run, overview, slice_metrics
 
 MOST_BODY = 64 * 1024
 RUNS = 200

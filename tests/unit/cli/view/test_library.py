@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.cli.view.overview import overview
+from pytest_auepora.cli.view.content import overview
 from pytest_auepora.errors import NotComparableError, UnknownRunError
 
 from ...reporting.builders import Case, run_of, verdict_of

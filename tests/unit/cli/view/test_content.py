@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_auepora.cli.view.overview import overview, slice_metrics
+from pytest_auepora.cli.view.content import overview, slice_metrics
 
 from .histories import Stored
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from pytest_auepora.cli.view import cases
-from pytest_auepora.cli.view.cases import case_page, cases_page, chosen, evidence_of
+from pytest_auepora.cli.view import content
+from pytest_auepora.cli.view.content import case_page, cases_page, chosen, evidence_of
 from pytest_auepora.evaluation.recording import WHOLE, Recording
 
 from ...reporting.builders import Case, run_of, verdict_of
@@ -72,7 +72,7 @@ def test_the_quote_is_marked_in_its_chunk(history: Stored) -> None:
 def test_of_a_long_chunk_the_surroundings_of_the_span_are_shown() -> None:
     text = "a " * 500 + "the passage" + " b" * 500
     hit = {"id": "x#1", "doc": "x", "text": text, "span": [10_000, 12_000]}
-    pieces = list(cases._passage(hit, [{"id": "x", "span": [11_000, 11_011]}]))
+    pieces = list(content._passage(hit, [{"id": "x", "span": [11_000, 11_011]}]))
     assert ("the passage", True) in pieces
     assert pieces[0] == ("… ", False)
     assert sum(len(text) for text, _ in pieces) < 1_100
