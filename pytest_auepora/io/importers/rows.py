@@ -13,7 +13,7 @@ from typing import Any
 
 from ...errors import GoldenFileError
 from ..source import Source
-from ..yaml.scalars import sound_number
+from ..yaml.load import load_yaml, sound_number
 from .model import ImportProblem
 
 _MOST_DEPTH = 80
@@ -96,8 +96,6 @@ def _check(data: Any, depth: int = 0) -> None:
 
 
 def _yaml(text: str, path: Path) -> Any:
-    from ..yaml.load import load_yaml
-
     try:
         return load_yaml(Source(str(path), text))
     except GoldenFileError as exc:

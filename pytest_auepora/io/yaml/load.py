@@ -13,7 +13,6 @@ from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEv
 
 from ..source import Source
 from .problems import YamlProblem, explain
-from .scalars import Plain, construct_tagged, refused_tag
 
 Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's parser, or the slow one where PyYAML was built without it."""
@@ -27,6 +26,13 @@ _SHALLOW = 2
 """Every key and value is located down to this depth at once (the file's own keys and their mappings), deeper only
 when something is complained about: keeping a place for each of a million values costs more than reading them."""
 _DEEP = MAX_DEPTH + 1
+
+_TELLING = frozenset(yaml.SafeLoader.yaml_implicit_resolvers)
+"""How a plain text begins that may be something else."""
+_OF_WORDS = frozenset("yYnNtTfFoO")
+_LONGEST_WORD = len("false")
+_MOST_BITS = 3_322
+"""About a thousand decimal digits."""
 
 _OPEN: Any = object()
 """Stands for a value with an anchor while it is built."""
@@ -97,7 +103,7 @@ class _Builder:
         self.get = get
         self.source = source
         self.located = located
-        self.plain = Plain()
+        self.resolved: dict[str, Any] = {}
         self.keys: dict[str, Any] = {}
         self.anchors: dict[str, tuple[Any, Any]] = {}
         """By their names, what they stand for and where it is written."""
@@ -125,17 +131,27 @@ class _Builder:
         plain, quoted = event.implicit
         text = event.value
         if plain:
-            return self.plain.resolve(text, event.start_mark) if text[:1] in self.plain.table else text
-        return text if quoted else construct_tagged(event.tag, text, event.start_mark)
+            return self.resolve(text, event.start_mark) if text[:1] in _TELLING else text
+        return text if quoted else _construct_tagged(event.tag, text, event.start_mark)
+
+    def resolve(self, text: str, mark: Any) -> Any:
+        """Return what a plain scalar stands for, as `yaml.SafeLoader` does: what it looks like decides what it is."""
+        if text[:1] in _OF_WORDS and len(text) > _LONGEST_WORD:
+            return text
+        if text not in self.resolved:  # the same few numbers and words come back in every case
+            tags = yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ())
+            tag = next((tag for tag, looks_like in tags if looks_like.match(text)), None)
+            self.resolved[text] = text if tag is None else _construct_plain(tag, text, mark)
+        return self.resolved[text]
 
     def sequence(self, event: Any, depth: int) -> list[Any]:
-        get, table = self.get, self.plain.table
+        get, telling = self.get, _TELLING
         out: list[Any] = []
         marks = self.start(out, event, depth)
         while (kind := (event := get()).__class__) is not SequenceEndEvent:
             if kind is ScalarEvent and event.anchor is None:
                 text = event.value
-                if text[:1] in table or event.tag is not None:
+                if text[:1] in telling or event.tag is not None:
                     text = self.scalar(event)
                 out.append(text)
             else:
@@ -145,7 +161,7 @@ class _Builder:
         return out
 
     def mapping(self, event: Any, depth: int) -> dict[Any, Any]:
-        get, table, keys = self.get, self.plain.table, self.keys
+        get, telling, keys = self.get, _TELLING, self.keys
         out: dict[Any, Any] = {}
         merged: list[dict[Any, Any]] = []
         marks = self.start(out, event, depth)
@@ -158,7 +174,7 @@ class _Builder:
             event = get()
             if event.__class__ is ScalarEvent and event.anchor is None:
                 value = event.value
-                if value[:1] in table or event.tag is not None:
+                if value[:1] in telling or event.tag is not None:
                     value = self.scalar(event)
             else:
                 value = self.value(event, depth)
@@ -180,7 +196,7 @@ class _Builder:
         text = event.value
         # a lone = has a tag of its own in YAML 1.1, which PyYAML drops in keys and refuses in values
         special = {"<<": _MERGE, "=": "="}
-        key = self.keys[text] = special[text] if text in special else self.plain.resolve(text, event.start_mark)
+        key = self.keys[text] = special[text] if text in special else self.resolve(text, event.start_mark)
         return key
 
     def key(self, event: Any, depth: int) -> Any:
@@ -198,7 +214,7 @@ class _Builder:
     def start(self, out: Any, event: Any, depth: int) -> list[int] | None:
         """Begin a container; return the list of places to fill, or None where nothing is located."""
         if event.tag not in (None, "!", _PLAIN_TAGS[event.__class__]):
-            raise refused_tag(event.tag, event.start_mark)
+            raise _refused_tag(event.tag, event.start_mark)
         if depth > MAX_DEPTH:
             raise YamlProblem(f"lists and mappings nest more than {MAX_DEPTH} deep here", event.start_mark)
         if depth <= self.located:
@@ -273,3 +289,50 @@ class _Builder:
         out.clear()
         out.update({key: value for key, (value, _) in found.items()})
         all_marks[id(out)][1:] = [mark for _, pair in found.values() for mark in pair]
+
+
+_KINDS = {"int": "a whole number", "float": "a number", "timestamp": "a date", "bool": "true or false"}
+
+
+def _construct_plain(tag: str, text: str, mark: Any) -> Any:
+    """Make the value of a plain scalar that looks like one of *tag*."""
+    if text == "<<":
+        raise _refused_tag(tag, mark)
+    try:
+        made = _construct(tag, text, mark)
+    except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
+        kind = _KINDS.get(tag.rpartition(":")[2], "something else")
+        raise YamlProblem(f"`{text[:40]}` looks like {kind} and is none ({exc}); quote it", mark) from None
+    if ":" in text and isinstance(made, (int, float)):
+        raise YamlProblem(f'YAML counts in sixties and reads `{text[:40]}` as {made}; quote it: "{text[:40]}"', mark)
+    return made
+
+
+def _construct_tagged(tag: str, text: str, mark: Any) -> Any:
+    """Make the value of a scalar whose tag is written before it."""
+    if tag not in yaml.SafeLoader.yaml_constructors:
+        raise _refused_tag(tag, mark)
+    try:
+        return _construct(tag, text, mark)
+    except yaml.YAMLError:
+        raise
+    except Exception as exc:  # likewise
+        raise YamlProblem(f"cannot be read as {tag.rpartition(':')[2]} ({exc})", mark) from None
+
+
+def _construct(tag: str, text: str, mark: Any) -> Any:
+    node = yaml.ScalarNode(tag, text, mark, mark)
+    return sound_number(yaml.constructor.SafeConstructor().construct_object(node, deep=True))
+
+
+def _refused_tag(tag: str, mark: Any) -> YamlProblem:
+    """Return the complaint about a tag."""
+    written = tag.replace("tag:yaml.org,2002:", "!!")
+    return YamlProblem(f"the tag {written} is refused: golden files hold plain data", mark)
+
+
+def sound_number(value: Any) -> Any:
+    """Return *value*; a whole number that no message could show is a `ValueError`."""
+    if type(value) is int and value.bit_length() > _MOST_BITS:
+        raise ValueError("it has more than a thousand digits")
+    return value
