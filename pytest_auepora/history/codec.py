@@ -1,7 +1,6 @@
 """Runs, results and verdicts as JSON text and back, number for number; a stored result as sample and outputs.
 
-Results, and how each case of a verdict compares, are in blocks compressed by Zstandard: cases are much alike, and a
-block takes half the room or less.
+Results, recorded answers, and how each case of a verdict compares, are in compressed blocks: cases are much alike.
 """
 
 from __future__ import annotations
@@ -9,14 +8,15 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.json import dumps, encoded, taken_apart
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from ..evaluation.recording import Recording
 from ..shapes import check_shape
 
 if sys.version_info >= (3, 14):
@@ -29,62 +29,80 @@ if TYPE_CHECKING:
     from ..regression.compare import CaseComparison
     from ..regression.verdict import Verdict
 
-BLOCK = 1024 * 1024
+BLOCK = 16 * 1024 * 1024
 """Bytes of JSON that make a block."""
 
+_PIECE = 1024 * 1024  # bytes that wait for a compressor: what it takes to work is more than a small run has
+_OPTIONS: Mapping[int, int] = {
+    zstd.CompressionParameter.window_log: 24,
+    zstd.CompressionParameter.enable_long_distance_matching: 1,
+}
 
-def compressed(data: bytes) -> bytes:
-    """Return *data* as a history keeps it."""
-    return zstd.compress(data)
+
+class Blocks:
+    """Takes in JSON texts as they come, and holds them compressed: lines of JSON, about `BLOCK` bytes a block.
+
+    Zstandard finds what a block has already said, however long ago: the same documents are returned again and again.
+    """
+
+    def __init__(self) -> None:
+        self._made: list[bytes] = []
+        self._waiting: list[bytes] = []
+        self._waiting_size = self._size = 0
+        self._parts: list[bytes] = []
+        self._compressor: zstd.ZstdCompressor | None = None
+
+    def add(self, text: bytes) -> bool:
+        """Take in one JSON value, and say whether a block is full with it."""
+        self._waiting.append(text)
+        self._waiting_size += len(text)
+        if self._waiting_size >= min(_PIECE, BLOCK):
+            self._compress()
+        if full := self._size >= BLOCK:
+            self._close()
+        return full
+
+    def made(self) -> list[bytes]:
+        """Return the blocks of what was taken in, in order."""
+        self._compress()
+        self._close()
+        return self._made
+
+    def _compress(self) -> None:
+        if not self._waiting:
+            return
+        if self._compressor is None:
+            self._compressor = zstd.ZstdCompressor(options=_OPTIONS)
+        self._parts.append(self._compressor.compress(b"\n".join([*self._waiting, b""])))
+        self._size += self._waiting_size
+        self._waiting, self._waiting_size = [], 0
+
+    def _close(self) -> None:
+        if self._compressor is not None:
+            self._made.append(b"".join([*self._parts, self._compressor.flush()]))
+        self._parts, self._size, self._compressor = [], 0, None
 
 
-def decompressed(data: bytes) -> bytes:
-    """Return what `compressed` made *data* of.
+def lines_of(block: bytes) -> list[bytes]:
+    """Return the JSON texts that a block of `Blocks` is made of.
 
     Raises:
         ValueError: it is damaged.
     """
     try:
-        return zstd.decompress(data)
+        return zstd.decompress(block).splitlines()
     except zstd.ZstdError as exc:
         raise ValueError(str(exc)) from None
-
-
-class Blocks:
-    """Takes in JSON texts as they come, and holds them compressed: lists of about `BLOCK` bytes each."""
-
-    def __init__(self) -> None:
-        self._made: list[bytes] = []
-        self._texts: list[bytes] = []
-        self._size = 0
-
-    def add(self, text: bytes) -> None:
-        """Take in one JSON value."""
-        self._texts.append(text)
-        self._size += len(text)
-        if self._size >= BLOCK:
-            self._close()
-
-    def made(self) -> list[bytes]:
-        """Return the blocks of what was taken in, in order."""
-        self._close()
-        return self._made
-
-    def _close(self) -> None:
-        if self._texts:
-            self._made.append(compressed(b"[%s]" % b",".join(self._texts)))
-        self._texts, self._size = [], 0
 
 
 def unpacked(blocks: Iterable[bytes]) -> Iterator[Any]:
     """Yield the values that `Blocks` were made of.
 
     Raises:
-        ValueError, TypeError: a block is damaged.
+        ValueError: a block is damaged.
     """
     for block in blocks:
-        check_shape(found := json.loads(decompressed(block)), list[Any])
-        yield from found
+        yield from map(json.loads, lines_of(block))
 
 
 def run_text(run: Run) -> str:
@@ -94,18 +112,49 @@ def run_text(run: Run) -> str:
     return dumps(raw)
 
 
-def result_text(result: CaseResult) -> str:
-    """Return *result*; what a score does not say is left out."""
-    return result_data(result).decode()
+@dataclass(eq=False, repr=False, slots=True)
+class CaseJson:
+    """A result and its recorded answers as JSON, made once for the journal and the history.
+
+    Attributes:
+        case_id: of the result.
+        result: all of it; what a score does not say is left out.
+        bare: the result without the texts of its answer.
+        shown: its outputs.
+        answers: the recordings; empty where there are none.
+    """
+
+    case_id: str
+    result: bytes
+    bare: bytes
+    shown: bytes
+    answers: bytes
+
+    @classmethod
+    def of(cls, result: CaseResult, recordings: Sequence[Recording] = ()) -> CaseJson:
+        """Return *result* with its *recordings*, repeats in order."""
+        raw = taken_apart(result)
+        raw["scores"] = {name: score.said() for name, score in result.scores.items()}
+        del raw["outputs"]
+        rest = encoded(raw, nulls=[*result.ranks.values()].count(None))[:-1]
+        whole = b'%s,"outputs":%s}' % (rest, shown := encoded(result.outputs))
+        if not recordings:
+            return cls(result.case_id, whole, whole, shown, b"")
+        bare = b'%s,"outputs":%s}' % (rest, encoded(_without_texts(result.outputs)))
+        return cls(result.case_id, whole, bare, shown, encoded(recordings))
 
 
-def result_data(result: CaseResult, outputs: Mapping[str, Any] | None = None) -> bytes:
-    """Return `result_text` of *result* in UTF-8; with *outputs* in place of its own, if they are given."""
-    raw = taken_apart(result)
-    if outputs is not None:
-        raw["outputs"] = outputs
-    raw["scores"] = {name: score.said() for name, score in result.scores.items()}
-    return encoded(raw, nulls=[*result.ranks.values()].count(None))
+def _without_texts(outputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *outputs* of a result without the answer and texts of documents.
+
+    Those of relevant documents stay: they tell what a label meant, longer than answers are kept.
+    """
+    out = {key: value for key, value in outputs.items() if key != "answer"}
+    if "retrieved" in out:
+        out["retrieved"] = [
+            h if h.get("grade") else {k: v for k, v in h.items() if k != "text"} for h in out["retrieved"]
+        ]
+    return out
 
 
 def without_answer(result: CaseResult) -> CaseResult:
@@ -128,7 +177,7 @@ def _is_number(data: Any) -> bool:
 
 
 def run_of(text: str, results: Iterable[bytes]) -> Run:
-    """Return the run whose `run_text` is *text*, with its *results*, `Blocks` of `result_data`, in the suite's order.
+    """Return the run whose `run_text` is *text*, with its *results*, `Blocks` of its JSON, in the suite's order.
 
     Raises:
         ValueError, TypeError: it is damaged.

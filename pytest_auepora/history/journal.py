@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, TypedDict
 
 from ..core.case_texts import ResultFile, Stored
-from ..core.json import dumps, encoded
+from ..core.json import dumps
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError
 from ..evaluation.recording import Recording
@@ -25,7 +25,7 @@ from ..regression.baseline import GIT_COMMIT
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from ..shapes import check_shape
-from .codec import result_data, run_text
+from .codec import CaseJson, run_text
 from .settings import journal_path, journals_in, make_folder
 from .store import HistoryStore
 from .tables import new_run_id
@@ -56,31 +56,20 @@ class Journal:
         self._known.add((run.path, run.variant))
         self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n'.encode())
 
-    def add(
-        self,
-        path: str,
-        variant: str,
-        result: CaseResult,
-        answers: Sequence[Recording],
-        provenance: Any,
-        *,
-        text: bytes = b"",
-    ) -> Stored | None:
-        """Take in one result of a run that was begun, and its recorded *answers*; a later one of a case counts.
+    def add(self, path: str, variant: str, case: CaseJson, provenance: Any) -> Stored | None:
+        """Take in one result of a run that was begun, and its recorded answers; what comes later of a case counts.
 
-        *text* is the `result_data` of the result, where that is known.  Where that was written is returned, None where
-        it could not be.
+        Return where the result was written, None where it could not be.
         """
-        text = text or result_data(result)
         known, told = self._told.get((path, variant), (None, b""))
         if not told or known is not provenance:  # within a process it is one of each run
             told = dumps({"of": [path, variant], "provenance": provenance}).encode()
             self._told[path, variant] = provenance, told
-        said = b'"answers":%s,' % encoded(answers) if answers else b""
-        self._write(b'%s,%s"result":%s}\n' % (told[:-1], said, text))
+        said = b'"answers":%s,' % case.answers if case.answers else b""
+        self._write(b'%s,%s"result":%s}\n' % (told[:-1], said, case.result))
         if self._broken or self._file is None:
             return None
-        return Stored(self._file, self._file.size - len(text) - 2, len(text))
+        return Stored(self._file, self._file.size - len(case.result) - 2, len(case.result))
 
     def _write(self, line: bytes) -> None:
         """Append *line* with its end; where that does not work, a killed run is lost, and the run goes on."""

@@ -21,7 +21,7 @@ from .aggregates import AggregateMetrics, aggregate_of
 from .codec import checked, compared_blocks, run_of, verdict_of
 from .database import open_database
 from .matching import unmapped_cases
-from .recordings import RECORDINGS, Packing, filled, keep_recordings, recordings_of
+from .recordings import RECORDINGS, Packing, Recorded, keep_recordings, recordings_of
 from .settings import KEEP, KEEP_RECORDED
 from .tables import (
     LISTED,
@@ -197,12 +197,12 @@ class HistoryStore:
             texts = open_.rows("SELECT run_json FROM eval_runs WHERE run_id = :id", {"id": run_id})
             with self._reading(f"run {run_id}"):
                 results = blocks_of(open_, "results", run_id)
-                recorded = recordings_of(open_, run_id) if answers else {}
+                recorded = recordings_of(open_, run_id) if answers else Recorded(())
         if not texts:
             raise UnknownRunError(_GONE.format(run_id))
         with self._reading(f"run {run_id}"):
             run = run_of(texts[0][0], results)
-            run.cases = {i: filled(case, recorded.get(i, ())) for i, case in run.cases.items()}
+            run.cases = {case_id: recorded.shown(case) for case_id, case in run.cases.items()}
         return run
 
     def recordings(self, name: str) -> Mapping[str, list[Recording]]:

@@ -35,8 +35,7 @@ ATTRIBUTE = "auepora"
 class CaseReport:
     """One case result, and which run it belongs to.
 
-    ``path`` is the golden file, relative to the rootdir; ``recordings`` what is kept of the answers, repeats in order;
-    ``data`` the `result_data` of the result where another process made it, which need not be made again.
+    ``path`` is the golden file, relative to the rootdir; ``recordings`` what is kept of the answers, repeats in order.
     """
 
     path: str
@@ -44,7 +43,6 @@ class CaseReport:
     result: CaseResult
     provenance: dict[str, Any] = field(default_factory=dict)
     recordings: list[Recording] = field(default_factory=list)
-    data: bytes = b""
 
 
 _here: WeakKeyDictionary[pytest.TestReport, list[CaseReport]] = WeakKeyDictionary()
@@ -76,10 +74,11 @@ def unpack(report: pytest.TestReport) -> list[CaseReport]:
 def _lines(one: CaseReport) -> tuple[str, str, str]:
     """Return *one* as three lines: the result, as the history will have it; what many cases share; the answers."""
     from ..core.json import dumps
-    from ..history.codec import result_text
+    from ..history.codec import CaseJson
 
     shared = dumps([one.path, one.variant, one.provenance])
-    return result_text(one.result), shared, dumps(one.recordings) if one.recordings else "[]"
+    case = CaseJson.of(one.result, one.recordings)
+    return case.result.decode(), shared, case.answers.decode() or "[]"
 
 
 def _case_report(result: str, shared: str, recordings: str) -> CaseReport:
@@ -87,7 +86,7 @@ def _case_report(result: str, shared: str, recordings: str) -> CaseReport:
 
     path, variant, provenance = _of_run(shared)
     read = CaseResult.from_dict(json.loads(result))
-    return CaseReport(path, variant, read, provenance, json.loads(recordings), result.encode())
+    return CaseReport(path, variant, read, provenance, json.loads(recordings))
 
 
 @lru_cache(maxsize=64)
@@ -155,8 +154,6 @@ class Crashes:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Let go of what a worker sent, once everybody has unpacked it: pytest holds reports to the end."""
         yield
-        for one in _here.get(report, ()):
-            one.data = b""  # it is written down
         if not self._verbose:
             _here.pop(report, None)
 

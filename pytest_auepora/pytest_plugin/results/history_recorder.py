@@ -15,7 +15,7 @@ import pytest
 
 from ...errors import AueporaError
 from ...evaluation.recording import CUT, Recording
-from ...history.codec import without_answer
+from ...history.codec import CaseJson, without_answer
 from ...history.journal import Journal, recover
 from ...history.recordings import Packing, Recorded
 from ...history.settings import folder_of, journals_in
@@ -90,9 +90,10 @@ class Recorder:
             self._unjudged.add((path, variant))
         recordings, one.recordings = one.recordings, []  # pytest holds reports to the end, and answers are large
         kept = self._kept(result)
-        self._pack((path, variant), kept, recordings)
-        text = one.data if kept is result else b""
-        stored = self._journal.add(path, variant, kept, recordings, one.provenance, text=text)
+        case = CaseJson.of(kept, recordings)
+        self._packings.setdefault((path, variant), Packing()).add(case)
+        self._note_cut((path, variant), result.case_id, recordings)
+        stored = self._journal.add(path, variant, case, one.provenance)
         if stored is not None and kept is result and self._only_ours_judge:
             result.put_away(stored)
 
@@ -102,13 +103,11 @@ class Recorder:
             return result
         return without_answer(result)
 
-    def _pack(self, key: tuple[str, str], result: CaseResult, recordings: list[Recording]) -> None:
-        packing = self._packings.setdefault(key, Packing())
-        packing.add(result, recordings)
+    def _note_cut(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> None:
         if any(answer.startswith(CUT) for answer, _ in recordings):
-            self._cut.setdefault(key, {})[result.case_id] = None
+            self._cut.setdefault(key, {})[case_id] = None
         elif key in self._cut:
-            self._cut[key].pop(result.case_id, None)
+            self._cut[key].pop(case_id, None)
 
     def _packed(self, run: Run) -> Packing:
         """Return the results of *run* with their answers, as they stand now."""
@@ -116,7 +115,7 @@ class Recorder:
         if not self._only_ours_judge or packing.case_ids - run.cases.keys():
             return Packing.of(run.cases.values(), Recorded(packing.answers()))
         for case_id in run.cases.keys() - packing.case_ids:  # nobody reported them, as a worker died
-            packing.add(run.cases[case_id], ())
+            packing.add(CaseJson.of(run.cases[case_id]))
         return packing
 
     @pytest.hookimpl(trylast=True)

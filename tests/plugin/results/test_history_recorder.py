@@ -7,10 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from pytest_auepora.history.codec import compressed
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 
+from ...unit.history.blocks import block_of
 from ..conftest import CONFTEST, Example
 
 
@@ -127,11 +127,7 @@ def damage(project: Example, sql: str, *values: object) -> None:
         ("UPDATE eval_runs SET aggregate_json = ?", "x", "the list of runs cannot be read: "),
         ("UPDATE eval_results SET results = ?", b"x", "cannot be read: Unable to decompress"),
         ("UPDATE eval_recordings SET cases = ?", "3.5", "cannot be read: expected "),
-        (
-            "UPDATE eval_recordings SET recordings = ? WHERE cases LIKE '[%'",
-            compressed(b'[["=", []], ["=", []], ["=", []], ["=", []], ["=", []]]'),
-            "cannot be read: a recorded answer is damaged: ",
-        ),
+        ("UPDATE eval_recordings SET recordings = ?", b"x", "cannot be read: the recorded answer to "),
     ],
 )
 def test_a_damaged_run_is_not_replayed(project: Example, sql: str, value: object, said: str) -> None:
@@ -143,6 +139,14 @@ def test_a_damaged_run_is_not_replayed(project: Example, sql: str, value: object
     assert "history.sqlite: " in told
     assert said in told
     assert "INTERNALERROR" not in told + str(result.stdout)
+
+
+def test_a_damaged_answer_is_an_error_of_its_case(project: Example) -> None:
+    project.run()
+    damage(project, "UPDATE eval_recordings SET recordings = ?", block_of(*[b'[{}, [["=", []]]]'] * 5))
+    result = project.run("--auepora-replay", "-v")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*: a recorded answer is damaged: *", "*history.sqlite*"])
 
 
 def test_a_damaged_journal_is_named_and_stays(project: Example) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.evaluation.recording import Recording
+from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.settings import journals_in
 from pytest_auepora.history.store import HistoryStore
@@ -121,7 +122,7 @@ def journal_writes(folder: Path, kills: int, rng: random.Random) -> dict[str, in
         journal = Journal(Path(store.name).parent, datetime.now(timezone.utc))
         journal.begin(replace(whole, cases={}))
         for name, case in whole.cases.items():
-            journal.add(whole.path, "", case, answers[name], {})
+            journal.add(whole.path, "", CaseJson.of(case, answers[name]), {})
         store.add(whole, Verdict("shop"), keep=5, recordings=answers)
         journal.close()
 

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
+from pytest_auepora.history import codec
 from pytest_auepora.history.codec import (
-    BLOCK,
     Blocks,
-    compressed,
-    decompressed,
-    result_data,
-    result_text,
+    CaseJson,
+    lines_of,
     run_of,
     run_text,
     unpacked,
     without_answer,
 )
+
+from .blocks import block_of
 
 NUMBERS = st.floats(-1e9, 1e9) | st.integers(-3, 3)
 _REST = (
@@ -39,14 +39,14 @@ RESULTS = st.builds(
 
 @given(RESULTS)
 def test_a_result(result: CaseResult) -> None:
-    assert CaseResult.from_dict(json.loads(result_text(result))) == result
+    assert CaseResult.from_dict(json.loads(CaseJson.of(result).result)) == result
 
 
 @given(RESULTS)
 def test_a_run_with_its_results(result: CaseResult) -> None:
     run = Run("shop", "shop.golden.yaml", provenance={"model": None}, expected_ids=("one", "two"))
     blocks = Blocks()
-    blocks.add(result_data(result))
+    blocks.add(CaseJson.of(result).result)
     back = run_of(run_text(run), blocks.made())
     assert back.cases == {result.case_id: result}
     assert (back.suite, back.provenance, back.expected_ids) == ("shop", {"model": None}, ("one", "two"))
@@ -55,30 +55,31 @@ def test_a_run_with_its_results(result: CaseResult) -> None:
 def test_results_are_in_the_order_of_the_suite() -> None:
     run, blocks = Run("shop", "", expected_ids=("one", "two")), Blocks()
     for case_id, state in (("other", "passed"), ("two", "passed"), ("one", "failed"), ("one", "passed")):
-        blocks.add(result_data(CaseResult(case_id, state)))  # type: ignore[arg-type]
+        blocks.add(CaseJson.of(CaseResult(case_id, state)).result)  # type: ignore[arg-type]
     back = run_of(run_text(run), blocks.made())
     assert [(case.case_id, case.state) for case in back.cases.values()] == [
         ("one", "passed"), ("two", "passed"), ("other", "passed"),
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("data", [b"{", b"{}", b"3"])
+@pytest.mark.parametrize("data", [b"{", b"", block_of(b"{")])
 def test_a_damaged_block_is_told(data: bytes) -> None:
     with pytest.raises((ValueError, TypeError)):
-        list(unpacked([compressed(data)]))
+        list(unpacked([data]))
 
 
-def test_a_block_is_full_at_some_size() -> None:
+def test_a_block_is_full_at_some_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codec, "BLOCK", 1000)
     blocks = Blocks()
-    for i in range(10):
-        blocks.add(b'"%s"' % (b"x" * (BLOCK // 4)) if i else b"1")
-    assert [len(json.loads(decompressed(block))) for block in blocks.made()] == [5, 4, 1]
+    full = [blocks.add(b'"%s"' % (b"x" * 250) if i else b"1") for i in range(10)]
+    assert full == [False] * 4 + [True] + [False] * 3 + [True] + [False]
+    assert [len(lines_of(block)) for block in blocks.made()] == [5, 4, 1]
     assert len([*unpacked(blocks.made())]) == 10
 
 
 def test_what_a_score_does_not_say_takes_no_room() -> None:
-    text = result_text(CaseResult("one", scores={"mrr": Score("number", 1.0)}))
-    assert '"scores":{"mrr":{"state":"number","value":1.0}}' in text
+    text = CaseJson.of(CaseResult("one", scores={"mrr": Score("number", 1.0)})).result
+    assert b'"scores":{"mrr":{"state":"number","value":1.0}}' in text
 
 
 def test_a_result_without_its_answer() -> None:

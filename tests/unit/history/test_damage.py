@@ -20,7 +20,7 @@ from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.recording import Recording, record
 from pytest_auepora.evaluation.replay import replayed
 from pytest_auepora.evaluation.suite import Evaluation, evaluate
-from pytest_auepora.history.codec import compressed, decompressed
+from pytest_auepora.history.codec import CaseJson, lines_of
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.recorded import choose, load_recorded
 from pytest_auepora.history.store import HistoryStore
@@ -30,6 +30,7 @@ from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline import baseline_path
 
 from ...mutations import JUNK, damaged, mutated, tries
+from .blocks import block_of
 
 GOLDEN = """\
 suite: shop
@@ -108,8 +109,7 @@ def spoilt(value: Any, pick: Random) -> Any:
     if isinstance(value, bytes):
         if pick.random() < 0.1:
             return pick.choice([damaged(value, pick), "text", 3, 10**12, 2.5, b""])
-        text = decompressed(value)
-        return compressed(mutated(text.decode(), pick).encode())
+        return block_of(*(mutated(line.decode(), pick).encode() for line in lines_of(value)))
     if isinstance(value, str) and value[:1] in ("{", "[") and pick.random() < 0.9:
         return mutated(value, pick)
     return pick.choice([*(one for one in JUNK if not isinstance(one, (list, dict))), b"bytes", -(10**9)])
@@ -169,7 +169,7 @@ def test_a_damaged_journal(golden: Path, done: Evaluation, tmp_path: Path, tries
     run = done.run
     journal.begin(Run(run.suite, run.path, metrics=run.metrics, expected_ids=run.expected_ids), "abc")
     for case_id, recorded in answers(golden, done).items():
-        journal.add(run.path, "", run.cases[case_id], recorded, {"model": "m"})
+        journal.add(run.path, "", CaseJson.of(run.cases[case_id], recorded), {"model": "m"})
     journal.close(keep=True)
     lines = journal.path.read_text(encoding="utf-8").splitlines()
     pick = Random(3)

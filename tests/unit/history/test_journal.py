@@ -12,7 +12,7 @@ import pytest
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError, UnknownRunError
 from pytest_auepora.evaluation.recording import Recording
-from pytest_auepora.history.codec import result_data
+from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.recorded import choose, load_recorded
 from pytest_auepora.history.settings import folder_of, journals_in
@@ -52,8 +52,8 @@ def write(folder: Path, cases: int) -> Journal:
     assert journal.knows(run.path, run.variant)
     for i in range(cases):
         result = results[f"case-{i}"]
-        journal.add(run.path, run.variant, CaseResult(result.case_id, state="error"), [], {})  # before a rerun
-        journal.add(run.path, run.variant, result, answers_to(i), {"model": "m-1"})
+        journal.add(run.path, run.variant, CaseJson.of(CaseResult(result.case_id, state="error")), {})  # before a rerun
+        journal.add(run.path, run.variant, CaseJson.of(result, answers_to(i)), {"model": "m-1"})
     return journal
 
 
@@ -63,12 +63,12 @@ def test_texts_of_a_result_are_read_from_the_journal(tmp_path: Path) -> None:
     journal = Journal(tmp_path, STARTED)
     journal.begin(Run("shop"))
     for result in results:
-        before = result_data(result)
-        stored = journal.add("", "", result, answers_to(0), {"model": "\u3042"})
+        before = CaseJson.of(result).result
+        stored = journal.add("", "", CaseJson.of(result, answers_to(0)), {"model": "\u3042"})
         assert stored is not None
         assert stored.file.read(stored.start, stored.length) == before
         result.put_away(stored)
-        assert result_data(result) == before
+        assert CaseJson.of(result).result == before
     assert sys.platform == "win32" or journal.path.stat().st_mode & 0o777 == 0o600
     journal.close()
     assert not journal.path.exists()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from string import printable
@@ -15,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import HistoryError
-from pytest_auepora.evaluation.answer_codec import TEXT, Parts
-from pytest_auepora.evaluation.recording import ERRORED, WHOLE, Recording
-from pytest_auepora.history import recordings
-from pytest_auepora.history.codec import BLOCK, compressed, run_of, run_text
-from pytest_auepora.history.recordings import Packing, Recorded, filled, spared
+from pytest_auepora.evaluation.recording import Recording
+from pytest_auepora.history import codec, recordings
+from pytest_auepora.history.codec import CaseJson, run_of, run_text
+from pytest_auepora.history.recordings import Packing, Recorded
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
+
+from .blocks import block_of
 
 HARD = ["", "a", 'in "quotes",\n and lines', ',"texts":["a"]}', "é…\u2028", "\ud800", '{"a": "b",', '",', ',"', "\\"]
 TEXTS = st.sampled_from(HARD) | st.text()
@@ -34,12 +32,10 @@ def packed(answers: dict[str, list[Recording]]) -> list[recordings.Block]:
     return Packing.of(map(CaseResult, answers), answers).answers()
 
 
-@given(st.dictionaries(TEXTS, st.lists(ANSWERS, min_size=1, max_size=3)), st.integers(1, 200), st.integers(0, 50))
-def test_what_was_taken_in_comes_out(answers: dict[str, list[Recording]], size: int, known: int) -> None:
+@given(st.dictionaries(TEXTS, st.lists(ANSWERS, min_size=1, max_size=3)), st.integers(1, 200))
+def test_what_was_taken_in_comes_out(answers: dict[str, list[Recording]], size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recordings, "BLOCK", size)
-        patch.setattr(recordings, "KNOWN", known)
-        patch.setattr(recordings, "_HELD_TEXTS", 1)
+        patch.setattr(codec, "BLOCK", size)
         kept = Recorded(packed(answers))
         assert kept == answers
         assert list(kept) == list(answers)
@@ -57,27 +53,26 @@ def test_the_text_of_a_document_is_kept_once() -> None:
     assert Recorded(made) == answers
 
 
-def test_a_text_that_is_not_there_is_told() -> None:
-    (index, data), (_, texts) = packed({"one": [("=", ["b"])]})
-    for others in ((), (("1", compressed(b"\xff")),), (("1", b"damaged"),)):
-        with pytest.raises(HistoryError, match="damaged"):
-            _ = Recorded([(index, data), *others])["one"]
-    assert Recorded([("1", texts), (index, data)])["one"]
+def test_a_line_that_is_not_there_is_told() -> None:
+    ((_, data),) = packed({"one": [("=", ["b"])]})
+    with pytest.raises(HistoryError, match="the recorded answer to two is damaged"):
+        _ = Recorded([('["one","two"]', data)])["two"]
 
 
-def test_a_block_is_full_at_some_size() -> None:
+def test_a_block_is_full_at_some_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codec, "BLOCK", 900)
     packing = Packing()
     for i in range(10):
-        packing.add(CaseResult(f"case-{i}"), [("x" * (BLOCK // 4), [])])
-    assert [[name for name, _ in json.loads(index)] for index, _ in packing.answers()] == [
-        [f"case-{i}" for i in part] for part in (range(4), range(4, 8), range(8, 10))
+        packing.add(CaseJson.of(CaseResult(f"case-{i}"), [("x" * 300, [])]))
+    assert [json.loads(cases) for cases, _ in packing.answers()] == [
+        [f"case-{i}" for i in part] for part in (range(3), range(3, 6), range(6, 9), range(9, 10))
     ]
 
 
 def test_what_comes_later_of_a_case_counts() -> None:
     packing = Packing()
     for text in ("before", "after"):
-        packing.add(CaseResult("one", query=text), [(text, [])])
+        packing.add(CaseJson.of(CaseResult("one", query=text), [(text, [])]))
         packing.answers()
     assert Recorded(packing.answers()) == {"one": [("after", [])]}
     assert run_of(run_text(Run("shop", "")), packing.results()).cases["one"].query == "after"
@@ -88,9 +83,9 @@ def test_no_answers_take_no_block() -> None:
     assert "one" not in Recorded([])
 
 
-@pytest.mark.parametrize("data", [b"no such thing", compressed(b'[["=only one",[]]]'), compressed(b"\xff")])
+@pytest.mark.parametrize("data", [b"no such thing", block_of(b'[["only one",[]]]'), block_of(b"\xff")])
 def test_a_damaged_block_is_told_when_it_is_read(data: bytes) -> None:
-    kept = Recorded([('[["one",2]]', data), *packed({"two": [("=x", [])]})])
+    kept = Recorded([('["one"]', data), *packed({"two": [("=x", [])]})])
     assert kept["two"] == [("=x", [])]
     with pytest.raises(HistoryError, match="damaged"):
         _ = kept["one"]
@@ -105,46 +100,18 @@ def answered(**outputs: Any) -> CaseResult:
     return CaseResult("one", outputs={**said, **outputs})
 
 
-def kept_of(answer: str, *texts: str) -> list[Recording]:
-    hits = [RetrievedDocument(Document(f"d{i}", text), 0.0, i) for i, text in enumerate(texts, 1)]
-    raw: dict[str, Any] = {
-        "hash": "",
-        "top_k": 5,
-        "seconds": 0.1,
-        "concurrency": 1,
-        "parts": Parts.of(SystemOutputs(hits, Response(answer))).to_dict(),
-    }
-    for place, hit in enumerate(raw["parts"]["retrieved"]):
-        hit[TEXT] = place
-    return [(WHOLE + json.dumps(raw), list(texts))]
+def test_a_result_shows_of_its_answer_what_is_recorded() -> None:
+    packing = Packing.of([answered()], {"one": [("=", [])]})
+    (bare,) = run_of(run_text(Run("shop", "")), packing.results()).cases.values()
+    assert list(bare.outputs) == ["retrieved", "timings"]
+    assert [hit.get("text") for hit in bare.outputs["retrieved"]] == ["A" * 300, None]
+    assert Recorded(packing.answers()).shown(bare) == answered()
+    assert Recorded([]).shown(bare) == bare
 
 
-def stored(result: CaseResult, kept: Sequence[Recording], found: Sequence[Recording]) -> CaseResult:
-    """Return *result* as it is read again where *kept* was recorded, and *found* is what is left of it."""
-    return filled(replace(result, outputs=dict(spared(result.outputs, kept))), found)
-
-
-def test_a_result_is_stored_without_the_texts_that_are_recorded() -> None:
-    result, kept = answered(), kept_of("It is so.", "A" * 300, "B")
-    spare = spared(result.outputs, kept)
-    assert (spare["answer"], [hit["text"] for hit in spare["retrieved"]]) == ("", ["A" * 300, ""])
-    assert stored(result, kept, kept) == result
-    long = answered(retrieved=[{"id": "b", "score": 0.5, "grade": 0, "text": "B" * 199 + "…"}])
-    assert stored(long, cut := kept_of("It is so.", "B" * 300), cut) == long
-
-
-def test_texts_that_were_forgotten_leave_no_trace() -> None:
-    found = stored(answered(), kept_of("It is so.", "A" * 300, "B"), ())
-    assert list(found.outputs) == ["retrieved", "timings"]
-    assert [hit.get("text") for hit in found.outputs["retrieved"]] == ["A" * 300, None]
-
-
-@pytest.mark.parametrize(
-    "kept", [[], kept_of("Changed.", "A" * 300, "B"), kept_of("It is so.", "A" * 300, "x"), [(ERRORED + "{}", [])]]
-)
-def test_what_is_not_recorded_as_it_is_stays(kept: list[Recording]) -> None:
-    result = answered()
-    assert spared(result.outputs, kept) is result.outputs
+def test_a_result_that_nothing_is_recorded_of_is_stored_whole() -> None:
+    packing = Packing.of([answered()], {})
+    assert run_of(run_text(Run("shop", "")), packing.results()).cases["one"] == answered()
 
 
 def test_a_history_is_little_larger_than_its_texts_once(tmp_path: Path) -> None:
@@ -152,7 +119,7 @@ def test_a_history_is_little_larger_than_its_texts_once(tmp_path: Path) -> None:
     run, kept = Run("big", "big.golden.yaml"), {}
     for i in range(60):
         answer, text = ("".join(random.choices(printable, k=5000)) for _ in range(2))
-        kept[str(i)] = kept_of(answer, text)
+        kept[str(i)] = [(f"={answer}", [text])]
         hit = {"id": "b", "score": 0.5, "grade": 0, "text": text[:199] + "…"}
         run.add([CaseResult(str(i), outputs={"answer": answer, "retrieved": [hit], "timings": {}})])
     store = HistoryStore(tmp_path / "h.sqlite")

@@ -18,12 +18,13 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
 from pytest_auepora.history import database, store
-from pytest_auepora.history.codec import compressed, decompressed, result_text
+from pytest_auepora.history.codec import CaseJson, lines_of
 from pytest_auepora.history.database import open_database, without_password
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import baseline_of, verdict_of
+from .blocks import block_of
 from .conftest import a_run
 
 
@@ -57,7 +58,7 @@ def test_results_are_compressed_json(kept: HistoryStore) -> None:
     kept.add(run, verdict_of(run))
     with kept._database.transaction() as open_:
         ((data,),) = open_.rows("SELECT results FROM eval_results")
-    assert decompressed(data).decode() == f"[{','.join(map(result_text, run.cases.values()))}]"
+    assert lines_of(data) == [CaseJson.of(case).result for case in run.cases.values()]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
@@ -214,7 +215,7 @@ def test_keys_of_newer_versions_are_ignored(tmp_path: Path) -> None:
     assert kept.load(run_id) == run
 
 
-@pytest.mark.parametrize("data", [b"{", compressed(b"{"), compressed(b"{}")])
+@pytest.mark.parametrize("data", [b"{", block_of(b"{"), block_of(b"[]")])
 def test_a_damaged_run_is_told(tmp_path: Path, data: bytes) -> None:
     kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
     run_id = kept.add(run, verdict_of(run))

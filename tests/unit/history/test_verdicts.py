@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_auepora.core.json import dumps
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.history import codec
-from pytest_auepora.history.codec import compared_blocks, compressed, verdict_text
+from pytest_auepora.history.codec import compared_blocks, verdict_text
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange
@@ -22,6 +22,7 @@ from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.json_report import FORMAT, read_json_report
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
+from .blocks import block_of
 
 NUMBERS = st.floats(allow_nan=False) | st.integers(-3, 3)
 CHANGES = st.builds(ScoreChange, NUMBERS, NUMBERS, NUMBERS, st.booleans())
@@ -83,7 +84,7 @@ def test_a_store_keeps_and_deletes_the_blocks(kept: tuple[HistoryStore, Verdict,
     assert rows(tmp_path, "SELECT run_id FROM eval_compared") == []
 
 
-@pytest.mark.parametrize("block", [b"not compressed", compressed(b"no json")])
+@pytest.mark.parametrize("block", [b"not compressed", block_of(b"no json")])
 def test_a_damaged_block_is_told(
     kept: tuple[HistoryStore, Verdict, str], tmp_path: Path, block: bytes
 ) -> None:  # fmt: skip

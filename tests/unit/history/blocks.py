@@ -1,0 +1,14 @@
+"""A compressed block of a history, made by hand."""
+
+from __future__ import annotations
+
+from pytest_auepora.history.codec import Blocks
+
+
+def block_of(*lines: bytes) -> bytes:
+    """Return the block that has *lines*, which need be no JSON."""
+    blocks = Blocks()
+    for line in lines:
+        blocks.add(line)
+    (made,) = blocks.made()
+    return made
