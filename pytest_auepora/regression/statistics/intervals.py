@@ -230,10 +230,7 @@ def mean_difference(
 ) -> Difference:
     """Return the mean of candidate - reference with the interval d̄ ± t(1 - alpha/2, G - 1)·SE over G clusters.
 
-    Args:
-        pairs: case id → (reference, candidate).
-        clusters: case id → cluster; a case not listed is in the cluster of its own id.
-        alpha: two-sided level.
+    *pairs* and *clusters* are those of `bootstrap_interval`, *alpha* is two-sided.
     """
     differences = {case: after - before for case, (before, after) in pairs.items()}
     sums: dict[str, float] = defaultdict(float)
@@ -263,12 +260,8 @@ def aggregate_difference(
 ) -> Difference:
     """Return the difference of two aggregates that are no means, with its interval from resampling clusters.
 
-    Args:
-        aggregation: from the measurements of some cases to one number.
-        pairs: case id → measurements of (reference, candidate).
-        clusters: case id → cluster; a case not listed is in the cluster of its own id.
-        union: the aggregate is over a union (distinct-n), for which clusters are left out instead of drawn.
-        alpha: two-sided level.
+    With *union*, the aggregate is over a union (distinct-n), for which clusters are left out instead of drawn.  The
+    other parameters are those of `bootstrap_interval`, *alpha* is two-sided.
     """
     if union:
         return jackknife_interval(aggregation, pairs, clusters, alpha=alpha / 2)
