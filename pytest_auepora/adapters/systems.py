@@ -55,8 +55,8 @@ class System:
 
     Attributes:
         name: what reports call it.
-        is_async: whether `invoke` is known to give an awaitable.  A function that merely returns one is not
-            known to, so look at what came.
+        is_async: whether `invoke` is an ``async def``, so that calling it alone does nothing yet.  A function that
+            merely returns an awaitable is none, so look at what came.
         invoke: ``invoke(sample, top_k)`` returns the raw answer, or an awaitable of it.
         provenance: what the object says about itself (corpus, chunker, model, …) in ``auepora_provenance``.
         takes_noise: whether the ``noise_docs`` of a case get into the generator's context: a retriever and a
@@ -68,11 +68,6 @@ class System:
     invoke: Callable[[EvaluationSample, int], Any]
     provenance: dict[str, Any] = field(default_factory=dict)
     takes_noise: bool = False
-
-    @functools.cached_property
-    def is_coroutine(self) -> bool:
-        """Whether `invoke` is an ``async def``, so that calling it alone does nothing yet."""
-        return inspect.iscoroutinefunction(self.invoke)
 
     def as_outputs(self, raw: Any, seconds: float, sample: EvaluationSample) -> SystemOutputs:
         """Return *raw* as `SystemOutputs` with ranks 1..n.

@@ -173,7 +173,7 @@ def evaluate(
         ValueError: a seed, and a concurrency under which calls would draw from the generators in any order.
     """
     system = as_system(rag)
-    own = caller or Caller(concurrency, timeout=timeout, coroutines=system.is_coroutine)
+    own = caller or Caller(concurrency, timeout=timeout, coroutines=system.is_async)
     if seed is not None and own.concurrency > 1:
         raise ValueError(f"calls with a seed are made one at a time, not {own.concurrency}: leave out concurrency")
     registry = registry or Registry()

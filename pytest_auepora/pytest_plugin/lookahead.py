@@ -121,21 +121,21 @@ class Callers:
         self._config = config
         self._options, self._after = options, after
         self._processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
-        self._callers: dict[tuple[bool, bool], Caller] = {}
+        self._callers: dict[bool, Caller] = {}
         self._asking: tuple[pytest.Item, asyncio.Task[Any]] | None = None
 
     def of(self, system: System) -> Caller:
         """Return what makes the calls of *system*."""
-        if (caller := self._callers.get(key := (system.is_async, system.is_coroutine))) is None:
+        if (caller := self._callers.get(system.is_async)) is None:
             concurrency = self._concurrency(is_async=system.is_async)
             stops_early = self._config.getoption("maxfail", 0)
-            caller = self._callers[key] = Caller(
+            caller = self._callers[system.is_async] = Caller(
                 concurrency,
                 processes=self._processes,
                 lookahead=concurrency if stops_early and concurrency > 1 else None,
                 timeout=self._options.timeout,
                 retry=self._options.retry,
-                coroutines=system.is_coroutine,
+                coroutines=system.is_async,
                 blocks=not system.is_async,
                 after=self._after,
             )

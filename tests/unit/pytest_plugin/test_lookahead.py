@@ -36,8 +36,7 @@ async def ask(*_: Any) -> str:
 
 SYSTEMS = {
     "sync": System("sync", False, lambda *_: "yes"),
-    "async": System("async", True, lambda *_: ask()),
-    "coroutine": System("coroutine", True, ask),
+    "async": System("async", True, ask),
 }
 
 
@@ -46,7 +45,6 @@ SYSTEMS = {
     [
         ("sync", {}, (1, 0)),  # its client may not be thread-safe
         ("async", {}, (8, 64)),
-        ("coroutine", {}, (8, 64)),
         ("sync", {"concurrency": 3}, (3, 24)),
         ("async", {"concurrency": 3}, (3, 24)),
         ("async", {"concurrency": 1}, (1, 0)),
@@ -80,9 +78,7 @@ def test_the_other_workers_call_as_well(workers: int, processes: int) -> None:
         assert caller.call("a", lambda: None).concurrency == processes
 
 
-@pytest.mark.parametrize(
-    ("kind", "coroutines", "blocks"), [("sync", False, True), ("async", False, False), ("coroutine", True, False)]
-)
+@pytest.mark.parametrize(("kind", "coroutines", "blocks"), [("sync", False, True), ("async", True, False)])
 def test_what_is_known_of_the_system(kind: str, coroutines: bool, blocks: bool) -> None:
     caller = callers().of(SYSTEMS[kind])
     assert (caller.coroutines, caller.blocks) == (coroutines, blocks)
