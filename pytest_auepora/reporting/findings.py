@@ -134,12 +134,7 @@ def _place(case: CaseResult, run: Run) -> tuple[str, int]:
 
 
 def annotation_lines(
-    runs: Sequence[Run],
-    verdicts: Sequence[Verdict],
-    *,
-    prefix: str = "",
-    most: int = MOST_ANNOTATIONS,
-    mistakes: Sequence[Problem] = (),
+    runs: Sequence[Run], verdicts: Sequence[Verdict], *, prefix: str = "", mistakes: Sequence[Problem] = ()
 ) -> str:
     """Return the workflow commands that annotate what is wrong, one a line, worst first; empty if nothing is.
 
@@ -151,9 +146,9 @@ def annotation_lines(
     lines: list[str] = []
     for severity in ("error", "warning"):
         of_kind = [f for f in found if f.severity == severity]
-        if len(of_kind) > most:
+        if len(of_kind) > MOST_ANNOTATIONS:
             of_kind = _gates_together(of_kind)
-        cut = most if len(of_kind) <= most else most - 1
+        cut = MOST_ANNOTATIONS if len(of_kind) <= MOST_ANNOTATIONS else MOST_ANNOTATIONS - 1
         lines += [_command(f, prefix) for f in of_kind[:cut]]
         if (more := len(of_kind) - cut) > 0:
             lines.append(f"::{severity} title=auepora::and {more} more; the whole report is in the step summary")

@@ -28,7 +28,12 @@ MOST_CASES = 10
 
 MOST_IN_MARKDOWN = 1000
 
-_STYLE = {"better": ("green",), "worse": ("red",), "equal": ("light",), "not distinguishable": ("light",)}
+_STYLE = {
+    "better": ("green",), "worse": ("red",), "equal": ("light",), "not distinguishable": ("light",),
+    "failed": ("red",), "error": ("red",),
+}  # fmt: skip
+"""Of differences, and of cases."""
+
 _GAP = 2
 
 
@@ -143,10 +148,7 @@ def _add_cases(page: Page, compared: SideBySide) -> None:
     shown = differing[:MOST_CASES]
     cells = [
         [
-            Cell(
-                case_cell(case, i, row, page.marks),
-                ("red",) if system is not None and system.state in ("failed", "error") else (),
-            )
+            Cell(case_cell(case, i, row, page.marks), _STYLE.get(system.state, ()) if system is not None else ())
             for i, system in enumerate(case.systems)
         ]
         for case in shown

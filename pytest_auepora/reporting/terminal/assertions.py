@@ -29,9 +29,9 @@ def explain_score(
     """
     page = Page(width, ascii_only=ascii_only)
     bound = _bound(op, right)
-    other = (
-        f"{right.name} {metric_value(right.value, right.info)}" if isinstance(right, ComparableScore) else repr(right)
-    )
+    other = repr(right)
+    if isinstance(right, ComparableScore):
+        other = f"{right.name} {metric_value(right.value, right.info)}"
     page.free(f"{left.name} {metric_value(left.value, left.info, bound)} {op} {other}")
     if left.case is not None:
         _explain_case(page, left, left.case)
@@ -63,14 +63,15 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
     for case_id, score in scores.items():
         if score.state == "error":
             costs[case_id] = math.inf
-        elif score.value is not None and (bound is None or not bound.holds(score.value)):
-            costs[case_id] = score.value if lower else -score.value
+        elif score.value is not None:
+            cost = score.value if lower else -score.value
+            if cost > perfect if bound is None else not bound.holds(score.value):
+                costs[case_id] = cost
     told = {}
     for case_id in sorted(costs, key=lambda case_id: costs[case_id], reverse=True):
-        if bound is not None or costs[case_id] > perfect:  # where the comparison names no side
-            score = scores[case_id]
-            value = "" if score.value is None else f"{metric_value(score.value, left.info)} "
-            told[case_id] = f"{value}{details_text(score)}"
+        score = scores[case_id]
+        value = "" if score.value is None else f"{metric_value(score.value, left.info)} "
+        told[case_id] = f"{value}{details_text(score)}"
     _cases(page, run, told)
 
 
