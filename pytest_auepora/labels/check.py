@@ -123,11 +123,11 @@ def _by_passage(label_id: str, corpus: Corpus, passage: Passage) -> Finding | No
 
 def _by_text(label_id: str, corpus: Corpus, text: str, passage: Passage) -> Finding:
     index = corpus.texts
-    if label_id in corpus and not index.text(label_id):
+    if label_id in corpus and (not (own := index.text(label_id)) or text in own):
         return Finding("valid")
     holding = index.holding(text)
     runs = {} if holding else index.runs(text)
-    if label_id in holding or covered_share(runs.get(label_id, []), len(text)) >= SPAN_COVER:
+    if covered_share(runs.get(label_id, []), len(text)) >= SPAN_COVER:
         return Finding("valid")
     holding, foreign = _of_document(label_id, holding, corpus, passage.source)
     if same := [i for i in holding if index.text(i) == text]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,12 +21,10 @@ from ..metrics.ranking.gold import source_of, span_of
 MIN_RUN = 16
 """Characters, white space not counted, that a passage and a chunk must share in one run: fewer may be chance."""
 
-_BETWEEN = "\0"
-
 
 def squeeze(text: str) -> str:
     """Return *text* in NFKC without any white space, which is where chunkers differ most."""
-    return "".join(unicodedata.normalize("NFKC", text).replace(_BETWEEN, "").split())
+    return "".join(unicodedata.normalize("NFKC", text).split())
 
 
 def covered_share(runs: list[tuple[int, int]], length: int) -> float:
@@ -47,17 +44,7 @@ class TextIndex:
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        squeezed = {chunk_id: squeeze(text) for chunk_id, text in texts.items()}
-        self._texts = {chunk_id: text for chunk_id, text in squeezed.items() if text}
-        self._ids = list(self._texts)
-
-    @cached_property
-    def _joined(self) -> tuple[str, list[int]]:
-        starts, at = [], 0
-        for text in self._texts.values():
-            starts.append(at)
-            at += len(text) + 1
-        return _BETWEEN.join(self._texts.values()), starts
+        self._texts = {chunk_id: squeezed for chunk_id, text in texts.items() if (squeezed := squeeze(text))}
 
     @cached_property
     def _edges(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
@@ -76,16 +63,7 @@ class TextIndex:
 
     def holding(self, passage: str) -> list[str]:
         """Return the ids of the chunks that hold all of *passage* (squeezed), in the order of the corpus."""
-        text, starts = self._joined
-        out: list[str] = []
-        at = text.find(passage) if passage else -1
-        while at >= 0:
-            number = bisect_right(starts, at) - 1
-            out.append(self._ids[number])
-            if number + 1 == len(starts):
-                break
-            at = text.find(passage, starts[number + 1])
-        return out
+        return [chunk_id for chunk_id, text in self._texts.items() if passage in text] if passage else []
 
     def runs(self, passage: str) -> dict[str, list[tuple[int, int]]]:
         """Return which characters of *passage* (squeezed) each chunk holds that holds a part of it.
@@ -251,8 +229,8 @@ Recall = Callable[[str, str], Sequence[Passage]]
 
 def passage_of(label: Document) -> Passage | None:
     """Return what the golden file itself says of a label by id: ``text``, and place in its ``metadata``."""
-    source = source_of(label)
-    found = Passage(label.text, "" if source == label.doc_id else source, span_of(label), "the golden file")
+    said = Chunk.of(label)
+    found = Passage(said.text, said.source, said.span, "the golden file")
     return found if found.text or found.source else None
 
 
