@@ -112,7 +112,7 @@ def _label_check(given: argparse.Namespace, registry: Registry) -> Callable[[Gol
             raise UsageError("--reanchor and --reanchor-from need --corpus FILE: the chunks there are now")
         return None
 
-    from ..history.recall import history_recall
+    from ..history.answers import history_recall
     from ..io.edit import LabelFile
     from ..labels.check import check_case
     from ..labels.corpus import corpus_recall, load_corpus

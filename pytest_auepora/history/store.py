@@ -41,7 +41,9 @@ from .tables import (
 Recordings = Mapping[str, Sequence[Recording]]
 """By case, what was recorded of its answer at every repeat."""
 
-_LAST = r"last(?:~(\d+))?"
+LAST = r"last(?:~(\d+))?"
+"""How the latest run is called, and those before it."""
+
 _GONE = "run {} was deleted meanwhile"
 
 
@@ -160,7 +162,7 @@ class HistoryStore:
         Raises:
             UnknownRunError: there is no such run, or several.
         """
-        if match := re.fullmatch(_LAST, name):
+        if match := re.fullmatch(LAST, name):
             back = int(match[1] or 0)
             found = self.runs(back + 1, suite, variant)
             if len(found) <= back:

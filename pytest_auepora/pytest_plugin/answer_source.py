@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..core.metrics_base import Metric
     from ..core.run import CaseResult, Run
     from ..evaluation.case_flow import CaseFlow
-    from ..history.recorded import Chosen, Sent
+    from ..history.answers import Chosen, Sent
     from ..io.golden.model import GoldenCase, GoldenSuite
     from ..regression.verdict import Verdict
     from .hooks import ProjectHooks
@@ -180,7 +180,7 @@ def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
         return _told_replay(kind, name, told, place)
     if place is None:
         raise pytest.UsageError(f"{option}: history is switched off, so there are no runs to take answers from")
-    from ..history.recorded import choose, load_recorded
+    from ..history.answers import choose, load_recorded
     from ..history.settings import is_url
     from ..history.store import HistoryStore
 
@@ -200,7 +200,7 @@ def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
 
 def _told_replay(kind: str, name: str, told: dict[str, Any], place: str | Path | None) -> Replay:
     """Return the same in a worker, which is told the runs; on another host they were sent along."""
-    from ..history.recorded import load_recorded, received
+    from ..history.answers import load_recorded, received
     from ..history.store import HistoryStore
 
     sent: dict[str, Sent] = told["sent"]
@@ -285,7 +285,7 @@ class Replay:
 
     @cached_property
     def _sent(self) -> dict[str, Sent]:
-        from ..history.recorded import to_send
+        from ..history.answers import to_send
 
         return {run_id: to_send(self.read(run_id)) for run_id in self.chosen.values()}
 

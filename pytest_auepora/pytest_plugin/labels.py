@@ -113,7 +113,7 @@ class Labels:
         if (found := self._recalls.get(suite.path)) is None:
             found = self._recalls[suite.path] = [*self._old]
             if (place := self._options.history_place) is not None:
-                from ..history.recall import history_recall
+                from ..history.answers import history_recall
                 from ..history.store import HistoryStore
 
                 hashes = {case.id: case.content_hash for case in suite.cases}

@@ -250,10 +250,10 @@ class Suites:
 
     def keep_answers(self, suite: GoldenSuite, run: Run, name: str, ids: Collection[str]) -> list[str]:
         """Keep the accepted answers of *run* to the cases *ids*, where a metric compares with them; say why if not."""
-        from ..history.accepted import save_accepted
-
         try:
             if (folder := self._accepted_folder(suite)) is not None:
+                from ..history.answers import save_accepted
+
                 save_accepted(folder, name, run, ids)
         except OSError as exc:
             return [f"the accepted answers are not kept: {exc}"]
@@ -268,10 +268,11 @@ class Suites:
         return folder_of(place, self.root)
 
     def _accepted(self, suite: GoldenSuite, variant: str) -> Mapping[tuple[str, str], str]:
-        from ..history.accepted import load_accepted
+        if (folder := self._accepted_folder(suite)) is None:
+            return {}
+        from ..history.answers import load_accepted
 
-        folder = self._accepted_folder(suite)
-        return {} if folder is None else load_accepted(folder, self.baseline_path(suite, variant).name)
+        return load_accepted(folder, self.baseline_path(suite, variant).name)
 
 
 def ended_by(error: BaseException) -> Ended | None:

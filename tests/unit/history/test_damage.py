@@ -20,9 +20,9 @@ from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.recording import Recording, record
 from pytest_auepora.evaluation.replay import replayed
 from pytest_auepora.evaluation.suite import Evaluation, evaluate
+from pytest_auepora.history.answers import choose, load_recorded
 from pytest_auepora.history.codec import CaseJson, lines_of
 from pytest_auepora.history.journal import Journal, recover
-from pytest_auepora.history.recorded import choose, load_recorded
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry

@@ -14,8 +14,8 @@ import pytest
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.replay import RecordedRun
+from pytest_auepora.history.answers import choose, load_recorded
 from pytest_auepora.history.database import ServerDatabase
-from pytest_auepora.history.recorded import choose, load_recorded
 from pytest_auepora.history.recordings import Packing
 from pytest_auepora.history.store import HistoryStore
 

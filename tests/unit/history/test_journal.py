@@ -12,9 +12,9 @@ import pytest
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError, UnknownRunError
 from pytest_auepora.evaluation.recording import Recording
+from pytest_auepora.history.answers import choose, load_recorded
 from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal, recover
-from pytest_auepora.history.recorded import choose, load_recorded
 from pytest_auepora.history.settings import folder_of, journals_in
 from pytest_auepora.history.store import HistoryStore
 

@@ -1,17 +1,71 @@
-"""What chunks said when they were retrieved: by stored runs in which the case said what it says now."""
+"""What earlier runs answered: accepted answers, runs that are sent to another host, what chunks said."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.core.types import EvaluationSample
+from pytest_auepora.errors import NotRecordedError
+from pytest_auepora.evaluation.replay import RecordedRun
+from pytest_auepora.history.answers import history_recall, load_accepted, received, save_accepted, to_send
 from pytest_auepora.history.codec import restored
 from pytest_auepora.history.compare import compare
-from pytest_auepora.history.recall import history_recall
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.labels.corpus import Passage
 from pytest_auepora.regression.verdict import Verdict
+
+from ..reporting.builders import Case, run_of
+
+
+def answered(**answers: str) -> Run:
+    run = Run("s")
+    run.add(CaseResult(name, content_hash=f"h-{name}", outputs={"answer": text}) for name, text in answers.items())
+    return run
+
+
+def test_accepted_answers_are_merged(tmp_path: Path) -> None:
+    save_accepted(tmp_path, "s.json", answered(a="one", b="two"), {"a", "b"})
+    save_accepted(tmp_path, "s.json", answered(a="new", b="other"), {"a"})
+    assert load_accepted(tmp_path, "s.json") == {("a", "h-a"): "new", ("b", "h-b"): "two"}
+    assert load_accepted(tmp_path, "t.json") == {}
+
+
+def test_errors_have_no_answer_and_damage_is_no_answer(tmp_path: Path) -> None:
+    run = answered(a="one")
+    run.cases["a"].state = "error"
+    save_accepted(tmp_path, "s.json", run, {"a"})
+    assert load_accepted(tmp_path, "s.json") == {}
+    for text in ("{", "[]", '{"a": 1}'):
+        (tmp_path / "accepted" / "s.json").write_text(text, encoding="utf-8")
+        assert load_accepted(tmp_path, "s.json") == {}
+
+
+def test_what_is_sent_answers_alike() -> None:
+    run = run_of(
+        [Case("one"), Case("down", error="E: refused\n  at line 3"), Case("left", skipped=True)],
+        expected=["one", "down", "left", "later"],
+    )
+    here = RecordedRun("run-1", run, {"one": [("first", ["a"]), ("second \u2028 line", [])], "down": [("E", [])]})
+    there = received("run-1", to_send(here))
+    assert dict(there.recordings) == dict(here.recordings)
+    assert there.keys == here.keys
+    assert there.run.provenance == run.provenance
+    assert {i: (c.state, c.error) for i, c in there.run.cases.items()} == {
+        i: (c.state, c.error) for i, c in run.cases.items()
+    }
+    assert not any(case.outputs for case in there.run.cases.values())  # answers are sent once
+    for name in ("left", "later", "nobody"):
+        said = []
+        for recorded in (here, there):
+            with pytest.raises(NotRecordedError) as caught:
+                recorded.answer(GoldenCase(EvaluationSample(name, "q")), 0)
+            said.append(str(caught.value))
+        assert said[0] == said[1]
 
 
 def run_with(text: str, content_hash: str = "h", **label: Any) -> Run:
