@@ -186,7 +186,7 @@ def describe(value: Any, written: str = "") -> str:
         return repr(short) if value.strip() else "an empty text"
     if isinstance(value, Mapping):
         return "a mapping"
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         return "a list" if value else "an empty list"
     if value is None:
         return "nothing"

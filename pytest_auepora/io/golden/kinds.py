@@ -220,7 +220,7 @@ class ListOf(Kind):
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if type(value) is not list:
-            if not self.one_ok or value is None or isinstance(value, tuple):
+            if not self.one_ok or value is None:
                 return self.refuse(value, holder, key, source)
             one = self.kind.read(value, holder, key, source)
             return BAD if one is BAD else [one]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.drafting.checks import Draft, Known, located, overlap_with, wrong_with
 from pytest_auepora.drafting.documents import Passage
+from pytest_auepora.drafting.draft import Draft, Known, located, overlap_with, wrong_with
 
 TEXT = "Bring the bicycle back\nbefore 18:00. A late return costs 5 euros an hour, whatever the weather may be."
 PASSAGE = Passage("returns.md", 0, TEXT)
