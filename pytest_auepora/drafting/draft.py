@@ -41,7 +41,6 @@ class Draft:
     answer: str = ""
     quotes: list[tuple[Passage, str]] = field(default_factory=list)
     also: list[tuple[Passage, str]] = field(default_factory=list)
-    details: dict[str, Any] = field(default_factory=dict)
 
 
 class Known:
@@ -59,16 +58,12 @@ class Known:
     def like(self, question: str) -> str:
         """Return the question that asks the same as *question*; an empty string where none does."""
         own = _words(question)
-        return next((other for words, other in self._words if near_duplicate(own, words)), "")
+        near = (other for words, other in self._words if own and len(own & words) >= SAME * len(own | words))
+        return next(near, "")
 
 
 def _words(question: str) -> frozenset[str]:
     return frozenset(squad_words(question, multilingual=True))
-
-
-def near_duplicate(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two questions have nearly the same words."""
-    return bool(one) and len(one & other) >= SAME * len(one | other)
 
 
 def located(quote: str, passages: Sequence[Passage]) -> Passage | None:
@@ -126,6 +121,7 @@ class Outcome:
 class _Work:
     job: Job
     draft: Draft = field(default_factory=lambda: Draft(""))
+    quotes: Sequence[str] = ()
     reason: str = ""
 
 
@@ -226,11 +222,11 @@ class Drafting:
             own = [work for work in works if work.job.kind == kind]
             form: Any = ASKED if kind == "unanswerable" else WRITTEN
             for work, (question, answer, quotes) in self._ask(own, f"write {kind}", form, _shown):
-                work.draft = Draft(question, answer, details={"quotes": quotes})
+                work.draft, work.quotes = Draft(question, answer), quotes
 
     def _quote(self, work: _Work) -> str:
         """Find the quotes in their passages, word for word; each passage has to have one."""
-        given = [quote for quote in work.draft.details.pop("quotes") if quote]
+        given = [quote for quote in work.quotes if quote]
         for quote in given:
             if (passage := located(quote, work.job.passages)) is None:
                 return f"quote not found: {quote!r:.80}"

@@ -100,7 +100,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, split: str = "te
         metadata = dict(case.get("metadata", {}))
         name = str(metadata.pop("query_id", case["id"]))
         queries.append({"_id": name, "text": case["query"], "metadata": metadata})
-        for document, grade in ids_and_grades(case, dropped) or []:
+        for document, grade in ids_and_grades(case, dropped):
             if "\t" in document or "\n" in document:
                 raise ImportProblem(f"{document!r} cannot be a document of BEIR: the format separates by tabs")
             qrels.append(f"{name}\t{document}\t{grade}")

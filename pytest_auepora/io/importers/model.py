@@ -115,13 +115,10 @@ def quote_notes(cases: Iterable[Mapping[str, Any]]) -> list[str]:
     return [f"{count} {are}: any chunk that contains {their} text counts as relevant"]
 
 
-def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str, int]] | None:
-    """Return the ids of the relevant documents and their grades; None where nobody said."""
-    docs = case.get("relevant_docs")
-    if docs is None:
-        return None
+def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str, int]]:
+    """Return the ids of the relevant documents and their grades."""
     found: dict[str, int] = {}
-    for doc in docs:
+    for doc in case.get("relevant_docs") or []:
         one = {"id": doc} if isinstance(doc, str) else doc
         if "quote" in one or "span" in one:
             dropped.add("a quote or span: the format names whole documents")

@@ -103,5 +103,5 @@ def _contexts(case: Any, dropped: Dropped) -> dict[str, list[str]]:
     else:
         dropped.add("the text of a document, where another of the case has none", sum(map(bool, texts)))
     if any("id" in d or "doc" in d for d in docs):
-        made["reference_context_ids"] = [name for name, grade in ids_and_grades(case, dropped) or [] if grade > 0]
+        made["reference_context_ids"] = [name for name, grade in ids_and_grades(case, dropped) if grade > 0]
     return made

@@ -129,7 +129,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, topics: str | Pa
         query = " ".join(case["query"].split())
         dropped.add("line breaks, tabs and double blanks of a query", query != case["query"])
         queries.append(f"{name}\t{query}\n")
-        for document, grade in ids_and_grades(case, dropped) or []:
+        for document, grade in ids_and_grades(case, dropped):
             if re.search(r"\s", document):
                 raise ImportProblem(f"{document!r} cannot be a document of TREC: the format separates by blanks")
             qrels.append(f"{name} 0 {document} {grade}\n")

@@ -59,7 +59,7 @@ def test_contexts_without_ids_are_quotes_each_once() -> None:
 @pytest.mark.parametrize(
     ("docs", "found"),
     [
-        (None, None),
+        (None, []),
         ([], []),
         (["a", {"id": "b", "grade": 2}, {"id": "a", "grade": 3}], [("a", 3), ("b", 2)]),
         ([{"doc": "d.md", "quote": "text"}], [("d.md", 1)]),
