@@ -17,10 +17,10 @@ from pytest_auepora.core.types import MetricResult
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.additional import MeanLatency
 from pytest_auepora.metrics.generation_overlap import EvidenceOverlapFaithfulness, TokenF1
+from pytest_auepora.metrics.generation_text import RougeL
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
 from pytest_auepora.metrics.retrieval_ranking import MRRAtK, NDCGAtK
 from pytest_auepora.metrics.robustness import NegativeRejectionRate, RefusalCorrectness
-from pytest_auepora.metrics.text.rouge import RougeL
 from pytest_auepora.reporting.tables import results_to_markdown
 
 HERE = Path(__file__).resolve().parent

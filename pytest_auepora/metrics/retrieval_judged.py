@@ -82,9 +82,9 @@ class BPref(OverJudgments):
         """N/a without a relevant document, and without one judged bad: grade 0, or -1, over which none is preferred."""
         seen = super().measure(sample, outputs)
         judged = sample.candidate_docs or any(grade_of(doc) < 1 for doc in sample.relevant_docs or ())
-        return (
-            seen if judged or isinstance(seen, NotApplicable) else NotApplicable("no document is judged not relevant")
-        )
+        if judged or isinstance(seen, NotApplicable):
+            return seen
+        return NotApplicable("no document is judged not relevant")
 
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
         relevant = sum(label.grade > 0 for label in labels)

@@ -36,8 +36,8 @@ class Ranking:
     ``cuts`` are the positions at which a cut at k sees them: the slots, except where documents are counted but
     chunks are cut.  ``absorbed`` holds, by index into ``slots``, the grades of further labels first covered there.
     ``names`` are all relevant labels, ``ideal`` their grades in falling order, ``place`` where each was found.
-    ``firsts`` are the cuts of all slots where these are not 0, 1, 2, …; ``marked`` the highest grade that each slot
-    covers, repeats included.
+    ``firsts`` are the cuts of all slots where these are not 0, 1, 2, …; ``marked`` the highest grades that slots cover,
+    repeats included.
     """
 
     names: list[str]
@@ -49,7 +49,7 @@ class Ranking:
     depth: int
     absorbed: dict[int, list[int]] = field(default_factory=dict)
     firsts: list[int] | None = None
-    marked: list[int] = field(default_factory=list)
+    marked: dict[int, int] = field(default_factory=dict)
 
     @property
     def first_rank(self) -> int | None:
@@ -191,15 +191,14 @@ def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocume
             return None
         elif (grade := grade_of(doc)) > grades.get(doc.doc_id, 0):
             grades[doc.doc_id] = grade
-    marked = [grades.get(r.doc.doc_id, 0) for r in retrieved]
+    marked = {slot: grades[r.doc.doc_id] for slot, r in enumerate(retrieved) if r.doc.doc_id in grades}
     place: dict[str, int] = {}
-    for slot, grade in enumerate(marked):
-        if grade:
-            place.setdefault(retrieved[slot].doc.doc_id, slot)
+    for slot in marked:
+        place.setdefault(retrieved[slot].doc.doc_id, slot)
     slots = list(place.values())
     ideal = sorted(grades.values(), reverse=True)
     earned = [marked[slot] for slot in slots]
-    return Ranking(list(grades), ideal, slots, earned, slots, place, len(marked), marked=marked)
+    return Ranking(list(grades), ideal, slots, earned, slots, place, len(retrieved), marked=marked)
 
 
 def _in_order(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[RetrievedDocument]:
@@ -259,7 +258,7 @@ def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], m
             out.cuts.append(slot.cut)
             out.grades.append(earned)
             out.place.update((label.name, slot.cut) for label in fresh)
-        out.marked.append(max((label.grade for label in marks), default=0))
+        out.marked[out.depth] = max((label.grade for label in marks), default=0)
         firsts.append(slot.cut)
         out.depth += 1
     if firsts != list(range(out.depth)):
@@ -292,4 +291,4 @@ def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> lis
     A repeat has the grade of its first occurrence here, because that is what a reader would mark.
     """
     held = _as_returned(sample, outputs)
-    return held.marked if held else [0] * len(outputs.retrieved)
+    return [held.marked.get(slot, 0) if held else 0 for slot in range(len(outputs.retrieved))]

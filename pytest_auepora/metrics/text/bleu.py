@@ -18,7 +18,7 @@ from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetC
 from ...errors import MetricError
 from ..options import Configured, choice
 from .comparands import answer_text, targets
-from .tokens import REMEMBER_UP_TO, REMEMBERED, is_mostly_unspaced
+from .tokens import REMEMBER_UP_TO, REMEMBERED, is_mostly_unspaced, ngrams
 
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHING = ("exp", "floor", "add-k", "none")
@@ -67,19 +67,14 @@ def matches(given: Sequence[str], wanted: Sequence[Sequence[str]], longest: int)
     """
     found = [0] * longest
     for n in range(1, longest + 1):
-        best = _ngrams(wanted[0], n)
+        best = Counter[Any](ngrams(wanted[0], n))
         for other in wanted[1:]:
-            best |= _ngrams(other, n)
-        shared = sum((_ngrams(given, n) & best).values())
+            best |= Counter(ngrams(other, n))
+        shared = sum((Counter(ngrams(given, n)) & best).values())
         if not shared:  # nor do longer ones
             break
         found[n - 1] = shared
     return found
-
-
-def _ngrams(words: Sequence[str], n: int) -> Counter[Any]:
-    """Count the n-grams; single words are not wrapped."""
-    return Counter(words if n == 1 else zip(*[words[i:] for i in range(n)], strict=False))
 
 
 @dataclass(eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from ...core.types import EvaluationSample, SystemOutputs
 from ...errors import MetricError
 from ..options import choice
 from .comparands import Compared, answer_text, targets
-from .tokens import is_mostly_ascii, words
+from .tokens import is_mostly_ascii, ngrams, words
 
 _SHORT = 100  # words of two texts together: up to there, looking for those in common takes longer than it saves
 
@@ -58,14 +58,10 @@ def rouge_l(target: Sequence[str], prediction: Sequence[str]) -> RougeScore:
 
 def rouge_n(target: Sequence[str], prediction: Sequence[str], n: int) -> RougeScore:
     """ROUGE-N of two word lists; 0 where either has no n-gram."""
-    wanted = Counter(_ngrams(target, n))
-    given = Counter(filter(wanted.__contains__, _ngrams(prediction, n)))
+    wanted = Counter(ngrams(target, n))
+    given = Counter(filter(wanted.__contains__, ngrams(prediction, n)))
     common = sum(min(count, wanted[gram]) for gram, count in given.items())
     return _score(common, max(len(prediction) - n + 1, 0), max(len(target) - n + 1, 0))
-
-
-def _ngrams(tokens: Sequence[str], n: int) -> Iterable[Any]:
-    return tokens if n == 1 else zip(*(tokens[i:] for i in range(n)), strict=False)
 
 
 Tokenizer = Callable[[str], Sequence[str]]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from itertools import chain
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 Cut = Literal["default", "unicode"]
 
@@ -202,6 +202,11 @@ def _squad(text: str, case: bool, punctuation: bool, articles: bool, multilingua
 
 
 _remembered_squad = lru_cache(maxsize=REMEMBERED)(_squad)
+
+
+def ngrams(tokens: Sequence[str], n: int) -> Iterable[Any]:
+    """Return the n-grams of *tokens* in order; single words are not wrapped."""
+    return tokens if n == 1 else zip(*(tokens[i:] for i in range(n)), strict=False)
 
 
 def answer_words(text: str) -> tuple[str, ...]:
