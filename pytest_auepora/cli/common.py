@@ -240,7 +240,7 @@ def _from_file(name: str, like: Run | None) -> list[Run]:
 
 
 def _of_baseline(text: str, name: str, like: Run | None) -> Run:
-    from ..history.baselines import as_run
+    from ..history.compare import as_run
     from ..regression.baseline import parse_baseline
 
     return as_run(parse_baseline(text, name), like.path if like is not None else "")

@@ -12,13 +12,14 @@ from itertools import chain, repeat
 from types import MappingProxyType
 from typing import Any
 
-from ..core.metrics_base import Measurement, Metric
+from ..core.metrics_base import CHUNK_KEYS, Measurement, Metric
 from ..core.run import CaseResult, MetricInfo, Run
+from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..metrics.judge.usage import USAGE, JudgeUsage
 from ..metrics.registry import Registry
 from ..regression.baseline import metric_key
-from .codec import restored, rounded
-from .matching import document_of, first_rank
+from ..regression.compare import Comparison
+from .codec import rounded
 
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
@@ -93,6 +94,16 @@ def _stored(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(k): _stored(v) for k, v in value.items()}
     return rounded(value) if isinstance(value, float) else value
+
+
+def first_rank(result: CaseResult) -> int | None:
+    """Return the 1-based rank of the first relevant chunk that was returned, or None."""
+    return min((r for r in result.ranks.values() if r is not None), default=None)
+
+
+def document_of(said: Mapping[str, Any]) -> str:
+    """Return the document that a stored label or a stored hit belongs to."""
+    return str(said["doc"] if "doc" in said else said["id"])
 
 
 _NOTHING = (None,) * len(CUTS)
@@ -252,3 +263,70 @@ def _anew(metric: Metric, case: CaseResult, held: dict[str, Any]) -> float | Non
     except Exception:  # a stored case that the formula cannot read says nothing; it must not hide the others
         return None
     return seen.value if isinstance(seen, Measurement) else None
+
+
+def restored(result: CaseResult) -> tuple[EvaluationSample, SystemOutputs] | None:
+    """Return the sample and the outputs of a stored case; None where it has no outputs.
+
+    Texts of retrieved documents are the stored beginnings, and everything is as it was after redaction.
+    """
+    if "answer" not in result.outputs:  # nothing was kept, or no text: of a very large run
+        return None
+    return _sample(result), _outputs(result.outputs)
+
+
+def _sample(result: CaseResult) -> EvaluationSample:
+    said = result.expected
+    labels = {k: v for k, v in result.labels.items() if k != "tags"}
+    labels |= {k: said[k] for k in ("expect", "must_contain", "forbidden") if k in said}
+    relevant = [_gold(r) for r in said["relevant"]] if "relevant" in said else None
+    reference = None
+    if "reference" in said:
+        reference = Response(said["reference"], metadata={"alternatives": list(said.get("references", ()))[1:]})
+    return EvaluationSample(result.case_id, result.query, relevant, None, reference, labels)
+
+
+def _gold(raw: Mapping[str, Any]) -> Document:
+    metadata: dict[str, Any] = {"grade": raw.get("grade", 1)}
+    if "quote" in raw or "match" in raw:
+        metadata["match"] = raw.get("match", "quote")
+    if span := raw.get("span"):
+        metadata["start"], metadata["end"] = span
+    if raw.get("match") == "moved":
+        metadata["ids"] = tuple(raw.get("ids", ()))
+    if "doc" in raw:
+        metadata["document_id"] = raw["doc"]
+    return Document(raw["id"], raw.get("quote", ""), metadata)
+
+
+def _outputs(raw: Mapping[str, Any]) -> SystemOutputs:
+    retrieved = [
+        RetrievedDocument(
+            Document(hit["id"], hit.get("text", ""), {"document_id": hit["doc"]} if "doc" in hit else {}),
+            hit.get("score") or 0.0,
+            rank,
+        )
+        for rank, hit in enumerate(raw.get("retrieved", ()), 1)
+    ]
+    metadata = {k: raw[k] for k in ("refused", "grounded", "citations") if k in raw}
+    return SystemOutputs(retrieved, Response(raw.get("answer", ""), metadata=metadata), dict(raw.get("timings", {})))
+
+
+def unmapped_cases(run: Run, comparison: Comparison | None) -> set[str]:
+    """Return the cases of which a label names a chunk that was returned for the baseline, and whose id is gone.
+
+    Documents are cut otherwise than for the baseline, and nothing says which chunk of today the label stands for.
+    """
+    if comparison is None or comparison.provenance.keys().isdisjoint(CHUNK_KEYS):
+        return set()
+    out = set()
+    for case_id, case in run.cases.items():
+        pair = comparison.cases.get(case_id)
+        if pair is None or pair.before is None or not case.ranks:
+            continue
+        ranks = pair.before.ranks
+        there = {str(hit["id"]) for hit in case.outputs.get("retrieved", ())}
+        plain = [str(label.get("id")) for label in case.expected.get("relevant", ()) if "match" not in label]
+        if any(ranks.get(name) is not None and name not in there for name in plain):
+            out.add(case_id)
+    return out

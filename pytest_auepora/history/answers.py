@@ -15,8 +15,7 @@ from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun
 from ..labels.corpus import Passage, Recall
-from .codec import run_of, run_text
-from .recordings import Block, Packing, Recorded
+from .codec import Block, Packing, Recorded, run_of, run_text
 from .store import LAST, HistoryStore
 
 _FOLDER = "accepted"

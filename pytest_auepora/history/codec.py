@@ -1,6 +1,8 @@
-"""Runs, results and verdicts as JSON text and back, number for number; a stored result as sample and outputs.
+"""Runs, results, verdicts and recorded answers as JSON text and back, number for number.
 
 Results, recorded answers, and how each case of a verdict compares, are in compressed blocks: cases are much alike.
+Answers are kept for fewer runs than results are.  A result that is recorded is stored without the texts of its answer;
+what it shows of them lies with the recordings, and is found there as long as they are kept.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..core.json import dumps, encoded, taken_apart
+from ..core.json import dumps, encoded, loads, taken_apart
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
-from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from ..errors import HistoryError
 from ..evaluation.recording import Recording
 from ..shapes import check_shape
 
@@ -255,48 +258,94 @@ def _nulls(before: BaselineCase | None) -> int:
     return [*before.ranks.values()].count(None) + [*before.scores.values()].count(None)
 
 
-def restored(result: CaseResult) -> tuple[EvaluationSample, SystemOutputs] | None:
-    """Return the sample and the outputs of a stored case; None where it has no outputs.
+_HELD = 2  # blocks that a reader holds; cases are mostly asked for in the order they were kept
 
-    Texts of retrieved documents are the stored beginnings, and everything is as it was after redaction.
+Block = tuple[str, bytes]
+"""The cases in it, a JSON list, and for each a line: the outputs that its result shows, and all its recordings."""
+
+_Line = tuple[dict[str, Any], list[tuple[str, list[str]]]]
+
+
+class Packing:
+    """Takes in the results of a run with their recorded answers as they come, and holds them compressed.
+
+    Attributes:
+        case_ids: the cases that were taken in.
     """
-    if "answer" not in result.outputs:  # nothing was kept, or no text: of a very large run
-        return None
-    return _sample(result), _outputs(result.outputs)
+
+    def __init__(self) -> None:
+        self.case_ids: set[str] = set()
+        self._results = Blocks()
+        self._answers = Blocks()
+        self._cases: list[list[str]] = [[]]
+
+    @classmethod
+    def of(cls, results: Iterable[CaseResult], recordings: Mapping[str, Sequence[Recording]]) -> Packing:
+        """Return a packing that has taken *results* in, with their *recordings* by case."""
+        out = cls()
+        for result in results:
+            out.add(CaseJson.of(result, recordings.get(result.case_id, ())))
+        return out
+
+    def add(self, case: CaseJson) -> None:
+        """Take in a result and all answers to its case; what comes later of the same case counts."""
+        self.case_ids.add(case.case_id)
+        self._results.add(case.bare)
+        if case.answers:
+            self._cases[-1].append(case.case_id)
+            if self._answers.add(b"[%s,%s]" % (case.shown, case.answers)):
+                self._cases.append([])
+
+    def results(self) -> list[bytes]:
+        """Return the results that were taken in, as `run_of` reads them."""
+        return self._results.made()
+
+    def answers(self) -> list[Block]:
+        """Return the answers that were taken in, as `Recorded` reads them."""
+        blocks = self._answers.made()
+        if self._cases[-1]:
+            self._cases.append([])
+        return [(encoded(cases).decode(), block) for cases, block in zip(self._cases, blocks, strict=False)]
 
 
-def _sample(result: CaseResult) -> EvaluationSample:
-    said = result.expected
-    labels = {k: v for k, v in result.labels.items() if k != "tags"}
-    labels |= {k: said[k] for k in ("expect", "must_contain", "forbidden") if k in said}
-    relevant = [_gold(r) for r in said["relevant"]] if "relevant" in said else None
-    reference = None
-    if "reference" in said:
-        reference = Response(said["reference"], metadata={"alternatives": list(said.get("references", ()))[1:]})
-    return EvaluationSample(result.case_id, result.query, relevant, None, reference, labels)
+class Recorded(Mapping[str, list[Recording]]):
+    """The answers in some blocks by case, repeats in order; a block is opened when one of its cases is asked for.
 
+    Args:
+        blocks: in the order they were made.
 
-def _gold(raw: Mapping[str, Any]) -> Document:
-    metadata: dict[str, Any] = {"grade": raw.get("grade", 1)}
-    if "quote" in raw or "match" in raw:
-        metadata["match"] = raw.get("match", "quote")
-    if span := raw.get("span"):
-        metadata["start"], metadata["end"] = span
-    if raw.get("match") == "moved":
-        metadata["ids"] = tuple(raw.get("ids", ()))
-    if "doc" in raw:
-        metadata["document_id"] = raw["doc"]
-    return Document(raw["id"], raw.get("quote", ""), metadata)
+    Raises:
+        ValueError, TypeError: the list of cases of a block is damaged.
+        HistoryError: a block is damaged; when its cases are asked for.
+    """
 
+    def __init__(self, blocks: Iterable[Block]) -> None:
+        self._blocks: list[bytes] = []
+        self._places: dict[str, tuple[int, int]] = {}
+        for names, block in blocks:
+            check_shape(cases := json.loads(names), list[str])
+            self._places.update({case_id: (len(self._blocks), line) for line, case_id in enumerate(cases)})
+            self._blocks.append(block)
+        self._lines = lru_cache(maxsize=_HELD)(lambda number: lines_of(self._blocks[number]))
 
-def _outputs(raw: Mapping[str, Any]) -> SystemOutputs:
-    retrieved = [
-        RetrievedDocument(
-            Document(hit["id"], hit.get("text", ""), {"document_id": hit["doc"]} if "doc" in hit else {}),
-            hit.get("score") or 0.0,
-            rank,
-        )
-        for rank, hit in enumerate(raw.get("retrieved", ()), 1)
-    ]
-    metadata = {k: raw[k] for k in ("refused", "grounded", "citations") if k in raw}
-    return SystemOutputs(retrieved, Response(raw.get("answer", ""), metadata=metadata), dict(raw.get("timings", {})))
+    def __getitem__(self, case_id: str) -> list[Recording]:
+        return [(answer, texts) for answer, texts in self._line(case_id)[1]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def shown(self, case: CaseResult) -> CaseResult:
+        """Return *case*, which was stored without texts, with what it shows of its answer, as far as that is kept."""
+        return replace(case, outputs=self._line(case.case_id)[0]) if case.case_id in self._places else case
+
+    def _line(self, case_id: str) -> _Line:
+        block, number = self._places[case_id]
+        try:
+            check_shape(found := loads(self._lines(block)[number]), _Line)
+        except (ValueError, LookupError, TypeError, RecursionError) as exc:
+            raise HistoryError(f"the recorded answer to {case_id} is damaged: {exc}") from None
+        line: _Line = found
+        return line

@@ -1,20 +1,26 @@
-"""Two runs, case by case: who found the right chunk, and earlier; what the metrics did; whether it is worse."""
+"""Two runs, case by case: who found the right chunk, and earlier; what the metrics did; whether it is worse.
+
+A run serves as a baseline and a baseline as a run, so that any two of them compare in one way.  Hits are told apart by
+chunk while both runs cut documents alike, else by what outlasts that.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..core.metrics_base import CHUNK_KEYS, Metric
-from ..core.run import CaseResult, Run
+from ..core.run import CaseResult, MetricInfo, Run
+from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
-from ..regression.compare import SINCE, Comparison, MetricChange
+from ..regression.baseline import Baseline, BaselineCase, match_of, metric_key
+from ..regression.compare import SINCE, Comparison, MetricChange, provenance_changes
 from ..regression.compare import compare as pair
 from ..regression.guards.calibration import Standing, hold_back, standing_of
 from ..regression.guards.case_guard import guard_case
@@ -23,10 +29,11 @@ from ..regression.guards.interval_guard import score_pairs
 from ..regression.guards.suite_guard import judge_comparison
 from ..regression.policy import RegressionPolicy
 from ..regression.verdict import Word, word_of
-from .aggregates import SHOWN_AS, AggregateMetrics, aggregate_of
-from .baselines import as_baseline
+from .aggregates import SHOWN_AS, AggregateMetrics, aggregate_of, document_of, first_rank
 from .codec import rounded
-from .matching import Match, Matcher, changes
+
+Match = Literal["exact", "span", "fallback_doc"]
+"""By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
 
 _UNTOLD = "no reason is stored"
 
@@ -150,8 +157,8 @@ def compare(
     Raises:
         NotComparableError: they are of different suites, share no case, or are refused.
     """
-    matcher, moved = Matcher(a, b), changes(a, b)
-    causes = [f"{key} {_short(old)} \u2192 {_short(new)}" for key, (old, new) in moved.items()]
+    matcher, moved = Matcher(a, b), provenance_changes(a.provenance, b.provenance)
+    causes = [f"{key} {_short(old)} → {_short(new)}" for key, (old, new) in moved.items()]
     if a.suite != b.suite:
         raise NotComparableError(f"{names[0]} is a run of {a.suite!r}, {names[1]} of {b.suite!r}")
     if strict_chunker_version and not matcher.same_chunks:
@@ -268,3 +275,127 @@ def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: Regressio
 def _short(value: Any) -> str:
     text = "(nothing)" if value is None else str(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def as_baseline(run: Run) -> Baseline:
+    """Return *run* as what another is compared with; unrounded, skipped cases left out."""
+    out = Baseline(run.suite, run.variant, provenance=dict(run.provenance))
+    out.metrics = {
+        name: metric_key(info) | ({"steady": True} if info.steady else {})
+        for name, info in run.metrics.items()
+        if info.baselined
+    }
+    for case in run.cases.values():
+        if case.state != "skipped":
+            scores = {
+                name: score.value
+                for name, score in case.scores.items()
+                if score.state in ("number", "n/a") and name in out.metrics
+            }
+            varied = {name: case.values(name) for name, value in scores.items() if value is not None}
+            data = {n: s.data for n, s in case.scores.items() if n in out.metrics and s.data is not None}
+            out.cases[case.case_id] = BaselineCase(
+                case.content_hash, case.state, scores, dict(case.ranks), case.repeats, varied, match_of(case), data,
+                case.concurrency,
+            )  # fmt: skip
+    return out
+
+
+def as_run(baseline: Baseline, path: str = "") -> Run:
+    """Return *baseline* as a run of which only what is accepted is known: states, scores, ranks, what is steady.
+
+    A metric that this package does not have counts as one where more is better.
+    """
+    registry = Registry()
+    run = Run(baseline.suite, path, baseline.variant, provenance=dict(baseline.provenance))
+    run.metrics = {name: _info(name, key, registry) for name, key in baseline.metrics.items()}
+    run.expected_ids = tuple(baseline.cases)
+    for case_id, case in baseline.cases.items():
+        scores = {n: _score(v) for n, v in case.scores.items()}
+        result = CaseResult(case_id, scores=scores, content_hash=case.hash, cluster=case_id, ranks=dict(case.ranks))
+        if case.repeats > 1:
+            result.extra["repeats"] = {name: case.values(name) for name in case.scores}
+        result.state = case.state  # type: ignore[assignment]  # the file was checked
+        if case.match != "exact":
+            result.extra["labels"] = {"match": case.match, "labels": {}}
+        run.add([result])
+    return run
+
+
+def _score(value: float | None) -> Score:
+    return Score("n/a", reason="n/a when it was accepted") if value is None else Score("number", value)
+
+
+def _info(name: str, key: dict[str, Any], registry: Registry) -> MetricInfo:
+    try:
+        info = MetricInfo.of(registry.get(name))
+    except AueporaError:
+        info = MetricInfo(name, 0, {}, "", "higher", (0.0, 1.0), True, True)
+    return replace(
+        info, version=key.get("version", 0), params=dict(key.get("params", {})), steady=bool(key.get("steady"))
+    )
+
+
+class Matcher:
+    """Finds the rank of a case's first hit, the same way in both runs."""
+
+    def __init__(self, a: Run, b: Run) -> None:
+        self.same_chunks = not any(key in provenance_changes(a.provenance, b.provenance) for key in CHUNK_KEYS)
+        self.documents = {} if self.same_chunks else _documents(a)
+        self._strangers = not self.same_chunks and _strangers(self.documents, _documents(b))
+        cases = [(i, c.expected) for run in (a, b) for i, c in run.cases.items() if "relevant" in c.expected]
+        # what a label that moved was matched by holds for both runs
+        self._moved = {i: said for i, said in cases if any(r.get("match") == "moved" for r in said["relevant"])}
+        self._gold = {**dict(cases), **self._moved}
+
+    def match(self, case_id: str) -> Match:
+        """Return how hits of the case are found."""
+        if self.same_chunks and case_id not in self._moved:
+            return "exact"
+        gold = self._relevant(case_id)
+        return "span" if gold and all(map(self._by_passage, gold)) else "fallback_doc"
+
+    def _by_passage(self, label: Mapping[str, Any]) -> bool:
+        if label.get("match") == "moved":
+            return bool(label.get("ids"))
+        return "match" in label or "quote" in label or self.same_chunks
+
+    def rank(self, result: CaseResult) -> int | None:
+        """Return the 1-based rank of the first hit, or None."""
+        if self.match(result.case_id) != "fallback_doc":
+            return first_rank(result)
+        wanted = {self._document(label) for label in self._relevant(result.case_id)}
+        ranked = enumerate(result.outputs.get("retrieved", ()), 1)
+        return next((rank for rank, hit in ranked if document_of(hit) in wanted), None)
+
+    def blind(self, result: CaseResult) -> bool:
+        """Whether the hits of *result* cannot be told, as what it retrieved is not stored."""
+        needs = self.match(result.case_id) == "fallback_doc" and bool(result.ranks)
+        return needs and result.state != "error" and "retrieved" not in result.outputs
+
+    def unknown(self, case_id: str) -> bool:
+        """Whether hits are told by document, and nobody says to which documents labels or hits belong."""
+        if self.match(case_id) != "fallback_doc":
+            return False
+        return self._strangers or any(self._document(label) is None for label in self._relevant(case_id))
+
+    def _document(self, label: Mapping[str, Any]) -> str | None:
+        """Return the document of a label: as it says, or as the hits of the earlier run do."""
+        name = str(label.get("id"))
+        if "doc" in label or all(chunk == document for chunk, document in self.documents.items()):
+            return document_of(label)
+        return self.documents.get(name) or (name if name in self.documents.values() else None)
+
+    def _relevant(self, case_id: str) -> list[Mapping[str, Any]]:
+        labels = self._gold.get(case_id, {}).get("relevant", ())
+        return [label for label in labels if label.get("grade", 1) >= 1]
+
+
+def _strangers(a: Mapping[str, str], b: Mapping[str, str]) -> bool:
+    """Whether two runs returned chunks, and no document of the one is known to the other: one names chunks only."""
+    return bool(a and b) and set(a.values()).isdisjoint(b.values())
+
+
+def _documents(run: Run) -> dict[str, str]:
+    """Return the document of every chunk that *run* retrieved."""
+    return {hit["id"]: document_of(hit) for c in run.cases.values() for hit in c.outputs.get("retrieved", ())}

@@ -17,24 +17,25 @@ from ..errors import HistoryError, UnknownRunError, did_you_mean, message_of
 from ..evaluation.recording import Recording
 from ..regression.verdict import Verdict
 from ..shapes import check_shape
-from .aggregates import AggregateMetrics, aggregate_of
-from .codec import checked, compared_blocks, run_of, verdict_of
+from .aggregates import AggregateMetrics, aggregate_of, unmapped_cases
+from .codec import Packing, Recorded, checked, compared_blocks, run_of, verdict_of
 from .database import open_database
-from .matching import unmapped_cases
-from .recordings import RECORDINGS, Packing, Recorded, keep_recordings, recordings_of
 from .settings import KEEP, KEEP_RECORDED
 from .tables import (
     LISTED,
+    RECORDINGS,
     StoredRun,
     blocks_of,
     delete_runs,
     ensure_tables,
     has_tables,
     keep_blocks,
+    keep_recordings,
     keep_run,
     listed,
     prune_recordings,
     prune_runs,
+    recordings_of,
     row_of,
 )  # fmt: skip
 

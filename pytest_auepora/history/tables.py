@@ -16,9 +16,11 @@ from ..errors import HistoryError
 from ..regression.verdict import Verdict
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics
-from .codec import run_text, verdict_text
+from .codec import Block, Recorded, run_text, verdict_text
 from .database import Database, Row, Statements, blob
-from .recordings import RECORDINGS
+
+RECORDINGS = "eval_recordings"
+"""The table of recorded answers."""
 
 VERSION = 4
 """Raised when the tables change; a history of another version is not read."""
@@ -182,6 +184,23 @@ def blocks_of(open_: Statements, table: Literal["results", "compared"], run_id: 
     """Return what `keep_blocks` wrote."""
     rows = open_.rows(f"SELECT {table} FROM eval_{table} WHERE run_id = :id ORDER BY place", {"id": run_id})
     return [blob(row[0]) for row in rows]
+
+
+def keep_recordings(open_: Statements, run_id: str, blocks: Iterable[Block]) -> None:
+    """Write down the answers of a run."""
+    open_.run_many(
+        f"INSERT INTO {RECORDINGS} (run_id, place, cases, recordings) VALUES (:run_id, :place, :cases, :recordings)",
+        (
+            {"run_id": run_id, "place": i, "cases": cases, "recordings": data}
+            for i, (cases, data) in enumerate(blocks)
+        ),
+    )  # fmt: skip
+
+
+def recordings_of(open_: Statements, run_id: str) -> Recorded:
+    """Return the answers of a run by case, repeats in order."""
+    sql = f"SELECT cases, recordings FROM {RECORDINGS} WHERE run_id = :id ORDER BY place"
+    return Recorded((cases, blob(data)) for cases, data in open_.rows(sql, {"id": run_id}))
 
 
 class StoredRun(NamedTuple):

@@ -16,7 +16,7 @@ from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, CaseState, MetricInfo, Run
 from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
-from ..history.baselines import as_baseline
+from ..history.compare import as_baseline
 from ..metrics.registry import Registry
 from ..regression.compare import comparability_of
 from ..regression.statistics.intervals import Difference, Standing, aggregate_difference, mean_difference

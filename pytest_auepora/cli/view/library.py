@@ -14,8 +14,7 @@ from typing import Any
 from ...core.files import locked, write_atomically
 from ...core.run import CaseResult, Run
 from ...errors import AueporaError, UnknownRunError
-from ...history.baselines import as_baseline
-from ...history.compare import CompareReport, compare
+from ...history.compare import CompareReport, as_baseline, compare
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
 from ...metrics.annotation.labels import answer_hash

@@ -15,9 +15,8 @@ import pytest
 
 from ...errors import AueporaError
 from ...evaluation.recording import CUT, Recording
-from ...history.codec import CaseJson, without_answer
+from ...history.codec import CaseJson, Packing, Recorded, without_answer
 from ...history.journal import Journal, recover
-from ...history.recordings import Packing, Recorded
 from ...history.settings import folder_of, journals_in
 from ...history.store import HistoryStore
 from ..session import Suites

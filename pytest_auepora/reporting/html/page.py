@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.run import Run
-from ...history.aggregates import aggregate_of
-from ...history.matching import unmapped_cases
+from ...history.aggregates import aggregate_of, unmapped_cases
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Outcome, Verdict
 from .. import notes

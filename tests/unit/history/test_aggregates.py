@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.history.aggregates import AggregateMetrics, aggregate_of
-from pytest_auepora.history.codec import restored, run_of, run_text
-from pytest_auepora.history.recordings import Packing
+from pytest_auepora.history.aggregates import AggregateMetrics, aggregate_of, restored
+from pytest_auepora.history.codec import Packing, run_of, run_text
 from pytest_auepora.history.store import HistoryStore
 
 from ..reporting.builders import METRICS, REGISTRY, Case, verdict_of

@@ -11,8 +11,8 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import NotRecordedError
 from pytest_auepora.evaluation.replay import RecordedRun
+from pytest_auepora.history.aggregates import restored
 from pytest_auepora.history.answers import history_recall, load_accepted, received, save_accepted, to_send
-from pytest_auepora.history.codec import restored
 from pytest_auepora.history.compare import compare
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.model import GoldenCase

@@ -10,11 +10,12 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import NotComparableError
-from pytest_auepora.history.compare import ComparisonKind, compare
+from pytest_auepora.history.compare import ComparisonKind, as_baseline, as_run, compare
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.regression.baseline import parse_baseline
 from pytest_auepora.regression.policy import RegressionPolicy
 
-from ..reporting.builders import Case, run_of, verdict_of
+from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 
 SNAPSHOT = Path(__file__).with_name("compare-1.json")
 WIN, LOSS, DRAW, REGRESSION = ComparisonKind
@@ -119,3 +120,20 @@ def test_stored_runs_compare_as_they_did_before(tmp_path: Path) -> None:
     first, second = (kept.add(run, verdict_of(run)) for run in (a, b))
     assert [kept.resolve(name) for name in ("last~1", "last")] == [first, second]
     assert compare(kept.load(first), kept.load(second)) == compare(a, b)
+
+
+def test_a_baseline_compares_like_the_run_it_was_made_of() -> None:
+    a, b = pair_of_runs()
+    accepted = as_run(parse_baseline(baseline_of(a).dumps(), "billing.json"))
+    by_run, by_baseline = compare(a, b), compare(accepted, b)
+    assert [(q.query_id, q.kind) for q in by_baseline.per_query] == [(q.query_id, q.kind) for q in by_run.per_query]
+    assert by_baseline.to_dict()["deltas"]["hit_at_k"] == by_run.to_dict()["deltas"]["hit_at_k"]
+    assert by_baseline.outcome == by_run.outcome
+    assert as_baseline(accepted).metrics == baseline_of(a).metrics
+
+
+def test_a_metric_nobody_knows_still_reads_as_a_run() -> None:
+    baseline = baseline_of(run_of([at(1)]))
+    baseline.metrics["my_own"] = {"version": 3, "params": {"x": 1}}
+    info = as_run(baseline).metrics["my_own"]
+    assert (info.version, info.params, info.direction) == (3, {"x": 1}, "higher")

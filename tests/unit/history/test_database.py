@@ -15,8 +15,8 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.replay import RecordedRun
 from pytest_auepora.history.answers import choose, load_recorded
+from pytest_auepora.history.codec import Packing
 from pytest_auepora.history.database import ServerDatabase
-from pytest_auepora.history.recordings import Packing
 from pytest_auepora.history.store import HistoryStore
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.evaluation.repeats import merge_repeats
-from pytest_auepora.history.baselines import as_baseline, as_run
+from pytest_auepora.history.compare import as_baseline, as_run
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import Baseline, parse_baseline
 from pytest_auepora.regression.compare import compare

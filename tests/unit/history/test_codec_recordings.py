@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.recording import Recording
-from pytest_auepora.history import codec, recordings
-from pytest_auepora.history.codec import CaseJson, run_of, run_text
-from pytest_auepora.history.recordings import Packing, Recorded
+from pytest_auepora.history import codec
+from pytest_auepora.history.codec import CaseJson, Packing, Recorded, run_of, run_text
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 
@@ -28,7 +27,7 @@ TEXTS = st.sampled_from(HARD) | st.text()
 ANSWERS = st.tuples(TEXTS, st.lists(TEXTS, max_size=4))
 
 
-def packed(answers: dict[str, list[Recording]]) -> list[recordings.Block]:
+def packed(answers: dict[str, list[Recording]]) -> list[codec.Block]:
     return Packing.of(map(CaseResult, answers), answers).answers()
 
 

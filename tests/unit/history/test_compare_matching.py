@@ -9,8 +9,7 @@ import pytest
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import NotComparableError
 from pytest_auepora.history.aggregates import aggregate_of
-from pytest_auepora.history.baselines import as_baseline, as_run
-from pytest_auepora.history.compare import ComparisonKind, compare
+from pytest_auepora.history.compare import ComparisonKind, as_baseline, as_run, compare
 from pytest_auepora.history.store import HistoryStore
 
 from ..reporting.builders import Case, run_of, verdict_of
