@@ -16,7 +16,8 @@ from ..adapters.systems import System
 from ..calls.call import CallResult
 from ..core.metrics_base import Metric
 from ..core.progress import Progress
-from ..core.run import CaseResult, Run
+from ..core.run import CaseResult, MetricInfo, Run
+from ..core.scoring import FURTHER, Score
 from ..errors import AueporaError
 from ..io.golden.model import GoldenCase
 from ..metrics.judge.usage import USAGE, add_usage
@@ -29,7 +30,6 @@ from ..regression.policy import RegressionPolicy
 from .case_result import Ended, ended_result, errored_result
 from .measure import Called, Convert, Measured, measure_calls
 from .recording import RecordedAnswer, Recording, Redact, record
-from .repeats import merge_repeats
 from .replay import CONFIRMED, CaseEndedError
 
 EndedBy = Callable[[BaseException], "Ended | None"]
@@ -261,3 +261,48 @@ class CaseFlow:
 def _sum_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
     if spent := add_usage(part.extra[USAGE] for part in parts if USAGE in part.extra):
         result.extra[USAGE] = spent  # on all answers to the case
+
+
+def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]) -> CaseResult:
+    """Return one result for the repeats of one case; texts and ranks shown are those of the first.
+
+    The mean of its quality scores, the median of its latencies.  A case of which any repeat errored is errored: half
+    an outage is not a score.  The single values are kept in ``extra["repeats"]``, ranks that differ in
+    ``extra["ranks"]``.  A metric that aggregates counts instead of values (``bleu``, ``distinct_2``) keeps those of
+    every repeat.  *results* are left as they are.
+    """
+    first = results[0]
+    if len(results) == 1:
+        return first
+    if failed := [r for r in results if r.state == "error"]:
+        worst = failed[0]
+        head, _, rest = worst.error.partition("\n")
+        error = f"{head} (in {len(failed)} of {len(results)} repeats)" + (f"\n{rest}" if rest else "")
+        return replace(worst, error=error)
+    scores = {name: _merged([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
+    singles = {name: [r.scores[name].value for r in results] for name, s in scores.items() if s.value is not None}
+    extra = {**first.extra, "repeats": singles}
+    if any(r.ranks != first.ranks for r in results):
+        extra["ranks"] = [r.ranks for r in results]
+    import statistics  # with it come fractions and decimal
+
+    return replace(first, scores=scores, seconds=statistics.median(r.seconds for r in results), extra=extra)
+
+
+def _merged(scores: Sequence[Score], info: MetricInfo | None) -> Score:
+    if failed := [score for score in scores if score.state == "error"]:
+        return failed[0]
+    measured = [s for s in scores if s.measurement is not None]
+    if not measured:
+        return scores[0]
+    first, *others = measured
+    details = first.details
+    if any(s.data != first.data for s in others):
+        details = {**details, FURTHER: [s.data for s in others]}
+    values = [s.value for s in measured if s.value is not None]
+    if not values:
+        return replace(first, details=details)
+    import statistics
+
+    middle = statistics.median if info is not None and info.target == "LATENCY" else statistics.fmean
+    return Score("number", middle(values), data=first.data, details=details)

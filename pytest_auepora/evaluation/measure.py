@@ -1,13 +1,20 @@
-"""One golden case, one finished call, one `CaseResult` with a score for every metric."""
+"""One golden case, one finished call, one `CaseResult` with a score for every metric.
+
+Judged metrics are asked side by side: those of many answers at once, or of one answer before anybody waits for it.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..adapters.systems import System
 from ..calls.call import CallResult
+from ..calls.caller import Caller
 from ..core.metrics_base import Metric
 from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo
@@ -17,12 +24,10 @@ from ..core.types import EvaluationSample, Response, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known
-from ..metrics.judge.usage import USAGE, take_usage
+from ..metrics.judge.usage import USAGE, metered, repeated, take_usage
 from ..metrics.ranking.matching import ranks_of_relevant
 from ..regression.baseline import metric_key
-from .answer_summary import shown_outputs, snippet
-from .case_result import blank_result, errored_result
-from .judging import JudgedAnswer, ToJudge, judge_answers
+from .case_result import blank_result, errored_result, shown_outputs, snippet
 from .recording import RecordedAnswer
 
 Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
@@ -230,3 +235,78 @@ def _say_why_unlabelled(result: CaseResult, case: GoldenCase) -> None:
     for score in result.scores.values():
         if score.state == "n/a" and score.reason == "no relevant_docs":
             score.reason = f"labels moved: {snippet(lost)}"
+
+
+@dataclass(eq=False, repr=False)
+class ToJudge:
+    """An answer, the metrics to ask about it, and which answer to its case it is, counted from 0."""
+
+    metrics: Sequence[Metric]
+    sample: EvaluationSample
+    outputs: SystemOutputs
+    repeat: int = 0
+
+
+@dataclass(eq=False, repr=False)
+class JudgedAnswer:
+    """In place of what a system returned: the same as outputs or recorded, and the scores that are known already."""
+
+    outputs: SystemOutputs | RecordedAnswer
+    scores: dict[str, Score] = field(default_factory=dict)
+
+
+def side_by_side(metrics: Iterable[Metric]) -> list[Metric]:
+    """Return those of *metrics* that may be asked about several answers at once."""
+    return [metric for metric in metrics if metric.judged and metric.concurrency > 1]
+
+
+def judge_answers(work: Sequence[ToJudge], *, progress: Progress | bool | None = False) -> list[dict[str, Score]]:
+    """Return the scores of each answer by metric, with what they cost; asked at once as far as the judges allow.
+
+    They are counted in *progress*, or in a bar of their own.
+    """
+    if not any(one.metrics for one in work):
+        return [{} for _ in work]
+    jobs = [(i, group) for i, one in enumerate(work) for group in _groups(one.metrics)]
+    together = [(i, group) for i, group in jobs if _at_once(group)]
+    out: list[dict[str, Score]] = [{} for _ in work]
+    total = sum(len(group) for _, group in jobs)
+    with (
+        nullcontext(progress)
+        if isinstance(progress, Progress)
+        else Progress("judged scores", total, show=progress) as bar
+    ):
+        for i, group in jobs:
+            if not _at_once(group):
+                out[i] |= _scores(work[i], group)
+                bar.done(len(group))
+        most = max((metric.concurrency for _, group in together for metric in group), default=1)
+        with Caller(max(1, min(most, len(together)))) as caller:
+            calls = caller.map(partial(_scores, work[i], group) for i, group in together)
+            for (i, group), call in zip(together, calls, strict=True):
+                if call.error is not None:
+                    raise call.error
+                out[i] |= call.value
+                bar.done(len(group))
+    return out
+
+
+def _groups(metrics: Sequence[Metric]) -> list[list[Metric]]:
+    """What may be asked at once about one answer; metrics that share what they ask follow one after the other."""
+    shared = [metric for metric in metrics if metric.shares]
+    return [[metric] for metric in metrics if not metric.shares] + ([shared] if shared else [])
+
+
+def _at_once(metrics: Sequence[Metric]) -> bool:
+    return min(metric.concurrency for metric in metrics) > 1
+
+
+def _scores(one: ToJudge, metrics: Sequence[Metric]) -> dict[str, Score]:
+    out: dict[str, Score] = {}
+    for metric in metrics:
+        with repeated(one.repeat), metered() as usage:
+            out |= score_case([metric], one.sample, one.outputs)
+        if spent := usage.to_dict():
+            score = out[metric.name]
+            score.details = {**score.details, USAGE: spent}
+    return out

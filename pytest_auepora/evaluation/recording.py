@@ -25,7 +25,7 @@ from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import SOURCE_KEYS
 from ..shapes import check_shape
 from .answer_codec import TEXT, Parts, PartsShape
-from .answer_summary import cropped, shown_outputs
+from .case_result import cropped, shown_outputs
 
 CAP = 1_000_000
 """Characters of one answer with its documents that are kept, unless something else is asked for."""

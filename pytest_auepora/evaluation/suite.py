@@ -1,33 +1,40 @@
-"""A whole golden suite against one system, without pytest: `evaluate` gives an `Evaluation`."""
+"""A whole golden suite against one system: its metrics, an empty run and its baseline before anything is asked, then
+all of its cases in one go.  Without pytest, `evaluate` gives an `Evaluation`.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..adapters.systems import as_system
+from ..adapters.systems import System, as_system
 from ..calls.caller import Caller
-from ..core.metrics_base import Metric
-from ..core.run import CaseResult, ComparableScore, Run
+from ..core.metrics_base import CHUNK_KEYS, Metric
+from ..core.progress import Progress
+from ..core.run import CaseResult, ComparableScore, MetricInfo, Run
 from ..errors import BaselineError, UnknownNameError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
+from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
-from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor
+from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor, load_baseline
 from ..regression.compare import drops_of
-from ..regression.guards.calibration import standing_of
+from ..regression.guards.calibration import FOLDER, standing_of
 from ..regression.guards.case_guard import Confirmations
 from ..regression.guards.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
-from ..regression.verdict import Verdict, judge
-from .case_flow import CaseFlow
+from .case_flow import Asked, CaseFlow, Finished
+from .case_result import Ended
 from .measure import Convert
-from .replay import Answering
-from .suite_run import blank_run, calibrations_of, find_baseline, run_suite, suite_metrics
+from .replay import Answering, ask_case
+
+if TYPE_CHECKING:
+    from ..regression.verdict import Verdict
 
 _RATES = ("error_rate", "pass_rate")
 _MOST = 20  # lines of a failed assertion
@@ -61,6 +68,8 @@ class Evaluation:
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict on the run: thresholds, coverage, comparison with the baseline."""
+        from ..regression.verdict import judge  # a session makes an empty run long before
+
         return judge(
             self.run, self.suite.gates, self.suite.policy, self.metrics,
             baseline=self.baseline, baseline_note=self.baseline_note, calibrations=self.calibrations,
@@ -234,3 +243,116 @@ def opened(
         blank_run(suite, metrics, variant), suite, metrics, found, note,
         calibrations=calibrations_of(suite, calibrations), anchor=anchor, repeat=repeat,
     )  # fmt: skip
+
+
+_ASSERTED = {"assertion_pass": {"must_contain", "forbidden"}, "json_schema_valid": {"answer_schema"}}
+"""The metrics that measure assertions, with the labels that make one: a contract holds whatever the file lists."""
+_LABELLED = {"coverage_entities": {"entities"}, "redaction_efficacy": {"sensitive"}}
+"""The metrics that nothing but these labels is for."""
+
+
+def suite_metrics(suite: GoldenSuite, registry: Registry) -> dict[str, Metric]:
+    """Return the metrics of *suite* by name: those listed, those of assertions and labels, those always measured."""
+    said = {label for case in suite.cases for label in case.sample.labels}
+    asserted = _ASSERTED if suite.policy.assertions == "fail" else {}
+    labelled = [name for name, labels in {**asserted, **_LABELLED}.items() if not labels.isdisjoint(said)]
+    listed = {name.partition("[")[0] for name in suite.metrics}
+    names = dict.fromkeys([*suite.metrics, *(name for name in labelled if name not in listed), *ALWAYS])
+    return {name: registry.get(name) for name in names}
+
+
+def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = "", path: str = "") -> Run:
+    """Return a run of *suite* in which nothing has been measured yet.
+
+    What is measured only because it costs nothing is shown and can be gated, but is no part of the baseline; nor are
+    times and costs, unless the golden file gives them a policy of their own.
+    """
+    infos = {name: MetricInfo.of(metric) for name, metric in metrics.items()}
+    for name, info in infos.items():
+        asked_for = suite.policy.metrics.get(name, {}).get("policy", "report") != "report"
+        info.baselined = (info.baselined and name in suite.metrics) or asked_for
+        info.owner = suite.owners.get(name, "")
+        own = suite.policy.ruler_of(name)
+        info.ruler += [key for key in own if key not in info.ruler]
+        info.survives = "" if set(own).intersection(CHUNK_KEYS) else info.survives
+    return Run(
+        suite.name,
+        path or str(suite.path),
+        variant,
+        metrics=infos,
+        expected_ids=tuple([case.id for case in suite.cases]),
+        owner=suite.owner,
+    )
+
+
+def find_baseline(suite: GoldenSuite, variant: str = "", override: Path | None = None) -> tuple[Baseline | None, str]:
+    """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`."""
+    path = baseline_path(suite.path, suite.name, variant, override)
+    found = load_baseline(path, suite.name, variant)
+    if found is not None:
+        return found, ""
+    plain = baseline_path(suite.path, suite.name, "", override)
+    other = f"; {plain.name} is of no variant" if variant and plain.exists() else ""
+    place = path.name if override in (None, path) else f"{path.parent.name}/{path.name}"  # it may be mistyped
+    return None, f"no baseline yet ({place}{other})"
+
+
+def calibrations_of(suite: GoldenSuite, folder: str | os.PathLike[str] | None = None) -> Path:
+    """Return where the calibrations of *suite*'s judges lie: *folder*, or ``__calibrations__`` beside it."""
+    return Path(folder) if folder is not None else suite.path.parent / FOLDER
+
+
+_TOGETHER = 32  # cases that are measured at once: enough for a model, not many to hold
+
+
+def run_suite(
+    flow: CaseFlow,
+    cases: Sequence[GoldenCase],
+    system: System,
+    caller: Caller,
+    *,
+    repeat: int = 1,
+    corpus: Any = None,
+    seed: int | None = None,
+    progress: bool | None = False,
+    again: Mapping[str, int] | None = None,
+    confirms: Callable[[GoldenCase, CaseResult], range] | None = None,
+) -> Iterator[Finished]:
+    """Put *cases* to *system*; yield each as *flow* ends it, those that are skipped first.
+
+    Args:
+        flow: ends the cases.
+        cases: those of a suite.
+        system: answers.
+        caller: makes the calls.
+        repeat: how often each case is asked.
+        corpus: what labels that moved are looked up in, as the project gave it.
+        seed: of random numbers, from which each call's own is derived.
+        progress: whether a bar is shown on standard error; None: where somebody looks at it.
+        again: how many more answers to ask for, by case: they count for nothing but what varies.
+        confirms: says which repeats, counted from 0, ask a failed case again before it fails; an empty range for most.
+    """
+    from ..core.batches import in_batches  # a pytest session needs none of it
+
+    todo = [case for case in cases if case.skip is None]
+    times = {case.id: repeat + (again or {}).get(case.id, 0) for case in todo}
+    asks = (ask_case(system, case, i, seed=seed) for case in todo for i in range(times[case.id]))
+    calls = caller.map(asks, (case.timeout for case in todo for _ in range(times[case.id])))
+    for case in cases:
+        if case.skip is not None:
+            yield flow.leave_out(case, Ended("skip", case.skip))
+    with Progress("cases", len(todo), show=progress) as bar:
+        for batch in in_batches(todo, _TOGETHER):
+            asked = [
+                Asked(case, list(islice(calls, times[case.id])), corpus, times[case.id] - repeat) for case in batch
+            ]
+            for one, finished in zip(asked, flow.finish_all(asked, system), strict=True):
+                case = one.case
+                if numbers := confirms(case, finished.result) if confirms is not None else ():
+                    fns = [ask_case(system, case, i, seed=seed) for i in numbers]
+                    more = [
+                        caller.call((case.id, i), fn, timeout=case.timeout) for i, fn in zip(numbers, fns, strict=True)
+                    ]
+                    flow.confirm(finished, Asked(case, more, corpus), system)
+                yield finished
+                bar.done()

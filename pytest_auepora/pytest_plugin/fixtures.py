@@ -12,8 +12,7 @@ from ..core.run import CaseResult, ComparableScore, MetricInfo
 from ..errors import GoldenFileError, UnknownNameError, did_you_mean
 from ..evaluation.case_flow import Finished
 from ..evaluation.case_result import Ended
-from ..evaluation.suite import Evaluation, opened
-from ..evaluation.suite_run import run_suite
+from ..evaluation.suite import Evaluation, opened, run_suite
 from ..io.golden.model import GoldenCase, GoldenSuite
 from .answer_source import AnswerSource
 from .compat import parameters_of, variant_of

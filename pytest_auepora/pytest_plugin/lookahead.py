@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..calls.executor import OwnLoop
     from ..core.metrics_base import Metric
     from ..evaluation.case_flow import CaseFlow
-    from ..evaluation.judging import JudgedAnswer
+    from ..evaluation.measure import JudgedAnswer
     from ..io.golden.model import GoldenCase
     from .answer_source import AnswerSource
     from .hooks import ProjectHooks
@@ -251,7 +251,7 @@ class JudgeAhead:
             return True
         if self._project.has_corpus or CORPUS in getattr(item, "fixturenames", ()):
             return False
-        from ..evaluation.judging import side_by_side
+        from ..evaluation.measure import side_by_side
 
         if not (metrics := side_by_side(source.judged)):
             return False
@@ -299,8 +299,7 @@ class JudgeAhead:
             source.caller.prepare(key, fn)
 
     def _judge(self, expected: _Expected, result: CallResult) -> JudgedAnswer | None:
-        from ..evaluation.judging import JudgedAnswer, judge_answers
-        from ..evaluation.measure import answer_of, to_judge
+        from ..evaluation.measure import JudgedAnswer, answer_of, judge_answers, to_judge
 
         case, source, flow, metrics, repeat = expected
         called = flow.called(case, result)

@@ -151,7 +151,7 @@ class Suites:
     def metrics(self, suite: GoldenSuite) -> dict[str, Metric]:
         """Return the metric objects of *suite*."""
         if (metrics := self._metrics.get(suite.path)) is None:
-            from ..evaluation.suite_run import suite_metrics
+            from ..evaluation.suite import suite_metrics
 
             metrics = self._metrics[suite.path] = suite_metrics(suite, self.registry)
         return metrics
@@ -166,7 +166,7 @@ class Suites:
         """Return the baseline of *suite*, or None and why: absent, or unreadable."""
         key = suite.path, variant
         if key not in self._baselines:
-            from ..evaluation.suite_run import find_baseline
+            from ..evaluation.suite import find_baseline
 
             try:
                 self._baselines[key] = find_baseline(suite, variant, self._options.override)
@@ -192,7 +192,7 @@ class Suites:
 
     def calibrations(self, suite: GoldenSuite) -> Path:
         """Return the folder that says which judges of *suite* may fail the run."""
-        from ..evaluation.suite_run import calibrations_of
+        from ..evaluation.suite import calibrations_of
 
         given = self._config.getini("auepora_calibrations")
         return calibrations_of(suite, self.root / given if given else None)
@@ -220,7 +220,7 @@ class Suites:
 
     def run(self, suite: GoldenSuite, variant: str) -> Run:
         """Return an empty run of *suite*."""
-        from ..evaluation.suite_run import blank_run
+        from ..evaluation.suite import blank_run
 
         return blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
-from pytest_auepora.evaluation.repeats import merge_repeats
+from pytest_auepora.evaluation.case_flow import merge_repeats
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import again_plan, merge, note_again
 from pytest_auepora.regression.compare import compare_case

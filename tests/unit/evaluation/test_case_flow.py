@@ -13,7 +13,7 @@ from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.errors import CorpusError
 from pytest_auepora.evaluation.case_flow import Asked, CaseFlow
 from pytest_auepora.evaluation.case_result import Ended
-from pytest_auepora.evaluation.suite_run import blank_run, suite_metrics
+from pytest_auepora.evaluation.suite import blank_run, suite_metrics
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenCase, GoldenSuite
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
 import pytest
 
-from pytest_auepora.evaluation.case_result import describe_error
+from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.evaluation.case_result import describe_error, shown_outputs
 
 
 def raised(fn: Callable[[], object]) -> list[str]:
@@ -110,3 +114,23 @@ if sys.version_info >= (3, 11):  # before there are no groups of errors
             "ExceptionGroup: many (2 sub-exceptions): ValueError: a; KeyError: 'b'; "
         )
         assert describe_error(many).endswith("KeyError: 'c'; and 1 more")
+
+
+@pytest.mark.parametrize(
+    ("score", "shown"),
+    [(0.5, 0.5), (2, 2.0), (Fraction(1, 4), 0.25), (math.nan, None), (math.inf, None), (-math.inf, None), ("", None)],
+)
+def test_a_score_is_shown_as_a_finite_float_or_not_at_all(score: Any, shown: float | None) -> None:
+    outputs = SystemOutputs([RetrievedDocument(Document("d"), score, 1)], Response("yes"))
+    (hit,) = shown_outputs(EvaluationSample("1", "q"), outputs)["retrieved"]
+    assert hit["score"] == shown
+    assert type(hit["score"]) is type(shown)
+
+
+@pytest.mark.parametrize("size", [200, 201])
+def test_only_irrelevant_texts_are_cut_short(size: int) -> None:
+    docs = [RetrievedDocument(Document(name, "x" * size), 1.0, 1) for name in ("good", "bad")]
+    sample = EvaluationSample("1", "q", [Document("good")])
+    good, bad = shown_outputs(sample, SystemOutputs(docs, Response("yes")))["retrieved"]
+    assert good["text"] == "x" * size
+    assert bad["text"] == ("x" * 200 if size == 200 else "x" * 199 + "…")

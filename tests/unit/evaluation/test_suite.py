@@ -9,7 +9,10 @@ import pytest
 
 from pytest_auepora.core import progress
 from pytest_auepora.core.progress import Progress
-from pytest_auepora.evaluation.suite import evaluate
+from pytest_auepora.evaluation.suite import evaluate, find_baseline
+from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.regression.accept import accept
+from pytest_auepora.regression.baseline import baseline_path
 
 from .large_suite import answers, golden
 
@@ -32,3 +35,14 @@ def test_a_bar_counts_cases_where_it_is_wanted(
     monkeypatch.setattr(progress, "is_watched", lambda: True)
     assert "| 0/11 [" in told(progress=None)
     assert told() == ""
+
+
+def test_variants_are_told_of_the_baseline_without_variants(tmp_path: Path) -> None:
+    path = tmp_path / "shop.golden.yaml"
+    path.write_text("suite: shop\nmetrics: [mrr]\ncases: [{id: a, query: b, relevant_docs: [c]}]\n", encoding="utf-8")
+    suite = load_golden(path)
+    assert find_baseline(suite, "bm25") == (None, "no baseline yet (shop@bm25.json)")
+    run = evaluate(suite, lambda query: (query, ["c"])).run
+    assert accept(baseline_path(path, "shop", ""), run, ["all"]).written
+    assert find_baseline(suite)[1] == ""
+    assert find_baseline(suite, "bm25") == (None, "no baseline yet (shop@bm25.json; shop.json is of no variant)")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.run import CaseResult
-from pytest_auepora.evaluation.repeats import merge_repeats
+from pytest_auepora.evaluation.case_flow import merge_repeats
 from pytest_auepora.history.compare import as_baseline, as_run
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import Baseline, parse_baseline

@@ -11,9 +11,8 @@ from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
-from pytest_auepora.evaluation import judging
-from pytest_auepora.evaluation.judging import JudgedAnswer, ToJudge, judge_answers, side_by_side
-from pytest_auepora.evaluation.measure import Called, measure_calls
+from pytest_auepora.evaluation import measure
+from pytest_auepora.evaluation.measure import Called, JudgedAnswer, ToJudge, judge_answers, measure_calls, side_by_side
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
 from pytest_auepora.metrics.judge.critic import LLMCritic
@@ -94,6 +93,6 @@ def metric_score(value: float) -> Any:
 
 
 def test_nothing_is_called_where_nothing_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "Caller", lambda concurrency: pytest.fail("a caller was made"))
+    monkeypatch.setattr(measure, "Caller", lambda concurrency: pytest.fail("a caller was made"))
     assert judge_answers([ToJudge([], EvaluationSample("a", "q"), SystemOutputs([], Response("")))]) == [{}]
     assert judge_answers([]) == []

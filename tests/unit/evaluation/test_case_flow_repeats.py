@@ -8,7 +8,7 @@ from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score, aggregate, score_case
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
-from pytest_auepora.evaluation.repeats import merge_repeats
+from pytest_auepora.evaluation.case_flow import merge_repeats
 from pytest_auepora.metrics.registry import Registry
 
 REGISTRY = Registry()
