@@ -145,7 +145,7 @@ def _yaml(text: str) -> dict[str, Any]:
     """Return what *text* says; an empty mapping where it is no YAML."""
     found: dict[str, Any] = {}
     with suppress(yaml.YAMLError):
-        found = yaml.safe_load(text)
+        found = yaml.load(text, Parser)  # libyaml takes more than Python alone does
     return found
 
 

@@ -237,6 +237,7 @@ class QuantileLatency(Latency):
             raise MetricError(f"quantile must be above 0 and at most 1, got {self.quantile}")
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Return the quantile of all values; over none 0.0 with ``num_samples`` 0."""
         values = sorted(m.value for m in measurements if m.value is not None)
         n, q = len(values), self.quantile
         value = values[math.ceil(q * n) - 1] if n else 0.0

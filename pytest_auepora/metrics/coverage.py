@@ -138,6 +138,7 @@ class SpanRecall(OverSpans):
     formula = "gold characters returned / gold characters"
 
     def share(self, seen: Covered) -> float:
+        """There is always gold."""
         return seen.common / seen.gold
 
 
@@ -148,6 +149,7 @@ class SpanPrecision(OverSpans):
     formula = "gold characters returned / characters returned"
 
     def share(self, seen: Covered) -> float:
+        """Nothing in common is 0, also where nothing was returned."""
         return min(1.0, seen.common / seen.returned) if seen.common and seen.returned else 0.0
 
 
@@ -159,6 +161,7 @@ class SpanIoU(OverSpans):
     formula = "gold characters returned / (gold + returned - gold returned)"
 
     def share(self, seen: Covered) -> float:
+        """Nothing in common is 0."""
         return min(1.0, seen.common / (seen.gold + seen.returned - seen.common)) if seen.common else 0.0
 
 

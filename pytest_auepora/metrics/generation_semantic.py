@@ -85,6 +85,7 @@ class BertScoreMetric(_Semantic):
         self._encoder = BertEncoder(self.model_type, self.num_layers, self.device)
 
     def params(self) -> dict[str, Any]:
+        """Return the options with the model that makes the vectors."""
         said = {**super().params(), "model_type": model_fingerprint(self.model_type)}
         if stamp := versions():
             said["num_layers"] = layers_of(self.model_type) if self.num_layers is None else self.num_layers
@@ -141,6 +142,7 @@ class EmbeddingSimilarity(_Semantic):
         self._embedder = Embedder(self.model if self.embed_fn is None else self.embed_fn, batch_size=self.batch_size)
 
     def params(self) -> dict[str, Any]:
+        """Return the options with the model that makes the vectors."""
         own = model_fingerprint(self.model) if self.embed_fn is None else fingerprint(self.embed_fn)
         return {**super().params(), "model": own}
 

@@ -143,6 +143,7 @@ class Resource(Operational):
     oracle = "psutil, and the process clock"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """N/a where no sample was taken."""
         taken = outputs.extra.get("resources")
         value = taken.get(self.stem) if isinstance(taken, Mapping) else None
         if value is None:

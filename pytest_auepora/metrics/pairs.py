@@ -66,6 +66,7 @@ class OverMetric(Configured):
         super().__post_init__()
 
     def params(self) -> dict[str, Any]:
+        """The options, with those of the base metric."""
         return {**super().params(), "base": [self.metric.name, self.metric.version, self.metric.params()]}
 
 
@@ -149,26 +150,32 @@ class SlicedMetric(Metric):
         take_after(self, self.base, "direction", "range", "deterministic", "baselined", "version", "required")
 
     def required_fields(self) -> list[str]:
+        """What the base metric needs."""
         return self.base.required_fields()
 
     def params(self) -> dict[str, Any]:
+        """The options of the base metric, and what the slice is."""
         return {**self.base.params(), "slice": self._shown}
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Measure a case of the slice with the base metric."""
         return self.base.measure(sample, outputs) if self.predicate(sample) else NotApplicable("outside the slice")
 
     def measure_many(
         self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
     ) -> list[Measurement | NotApplicable]:
+        """Let the base metric score all cases of the slice at once."""
         inside = [self.predicate(s) for s in samples]
         chosen = [(s, o) for s, o, keep in zip(samples, outputs, inside, strict=True) if keep]
         seen = iter(self.base.measure_many([s for s, _ in chosen], [o for _, o in chosen]))
         return [next(seen) if keep else NotApplicable("outside the slice") for keep in inside]
 
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
+        """As the base metric."""
         return self.base.by_case(measurements)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Aggregate as the base metric does, under this metric's name."""
         result = self.base.aggregate(measurements)
         result.name = self.name
         return result

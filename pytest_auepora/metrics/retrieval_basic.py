@@ -44,6 +44,7 @@ class Matched(Configured):
         return super().spelled_stem() + ("_doc" if self.level == "doc" else "")
 
     def spelled_options(self) -> dict[str, Any]:
+        """Return the options of the bracket; the level is in the stem."""
         return {key: value for key, value in super().spelled_options().items() if key != "level"}
 
 
@@ -96,11 +97,13 @@ class RecallAtK(Ranked):
     oracle = "pytrec_eval recall, 1e-12; ranx recall"
 
     def value(self, held: Ranking) -> Any:
+        """Return a share of the labels."""
         if self.capped:
             return at_most_one(held.found(self.k) / held.relevant(self.k))
         return held.found(self.k) / held.relevant()
 
     def details(self, held: Ranking) -> dict[str, Any]:
+        """Return ``missed``, the labels not covered."""
         return {"missed": held.missed(self.k)}
 
 
@@ -118,6 +121,7 @@ class PrecisionAtK(Ranked):
     oracle = "pytrec_eval P, 1e-12; ranx precision"
 
     def value(self, held: Ranking) -> Any:
+        """Return a share of the slots; nothing returned is 0."""
         found = held.hits(self.k)
         return found / (self.k if self.denominator == "k" else at_least_one(held.returned(self.k)))
 
@@ -140,9 +144,11 @@ class HitRateAtK(Ranked):
     oracle = "pytrec_eval success, exact; ranx hit_rate"
 
     def value(self, held: Ranking) -> Any:
+        """Return 1 or 0."""
         return (held.hits(self.k) > 0) * 1.0
 
     def details(self, held: Ranking) -> dict[str, Any]:
+        """Return the ``rank`` of the first relevant slot in the whole list, or None."""
         return {"rank": held.first_rank}
 
 
@@ -158,4 +164,5 @@ class EmptyResultRate(Metric):
     oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Score one case; always a number."""
         return Measurement(0.0 if outputs.retrieved else 1.0)

@@ -63,6 +63,7 @@ class JudgedAtK(OverJudgments):
     oracle = "ir_measures Judged@k, exact"
 
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+        """N/a where nothing was returned."""
         top = slots[: self.k]
         if not top:
             return NotApplicable("nothing returned")
@@ -87,6 +88,7 @@ class BPref(OverJudgments):
         return NotApplicable("no document is judged not relevant")
 
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+        """N/a without a relevant document."""
         relevant = sum(label.grade > 0 for label in labels)
         against = len(labels) - relevant
         if not relevant:
@@ -123,6 +125,7 @@ class RBP(OverJudgments):
             raise MetricError(f"p must lie between 0 and 1, got {self.p}")
 
     def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+        """N/a without a relevant document."""
         if not any(label.grade for label in labels):
             return NotApplicable("nothing relevant")
         gained = unknown = 0.0
@@ -145,10 +148,12 @@ class RPrecision(Ranked):
     oracle = "pytrec_eval Rprec, 1e-12"
 
     def value(self, held: Ranking) -> Any:
+        """Return a share of the first R slots."""
         size = held.relevant()
         return held.found(size) / size
 
     def details(self, held: Ranking) -> dict[str, Any]:
+        """Return ``missed``, the labels that the top R do not cover."""
         return {"missed": held.missed(len(held.names))}
 
 

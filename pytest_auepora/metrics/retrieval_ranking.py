@@ -41,9 +41,11 @@ class MRRAtK(Ranked):
     oracle = "pytrec_eval recip_rank, ir_measures RR@k, 1e-12"
 
     def value(self, held: Ranking) -> Any:
+        """Return 1 / rank, or 0."""
         return held.reciprocal_rank(self.k)
 
     def details(self, held: Ranking) -> dict[str, Any]:
+        """Return the ``rank`` of the first relevant slot in the whole list, or None."""
         return {"rank": held.first_rank}
 
 
@@ -61,6 +63,7 @@ class MeanAveragePrecision(Ranked):
     oracle = "pytrec_eval map and map_cut, 1e-12"
 
     def value(self, held: Ranking) -> Any:
+        """Return the average precision; nothing found is 0."""
         over = at_least_one(held.hits(self.k) if self.norm == "found" else held.separate(self.k))
         return held.precisions(self.k) / over
 

@@ -143,6 +143,7 @@ class NoiseRobustness(OverMetric, OverPairs):
         super().__post_init__()
 
     def required_fields(self) -> list[str]:
+        """What the base metric needs."""
         return self.metric.required_fields()
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
@@ -218,6 +219,7 @@ class CounterfactualConsistency(OverPairs):
         return shown.replace(str(self.base), getattr(self.base, "__name__", type(self.base).__name__))
 
     def params(self) -> dict[str, Any]:
+        """The options, with those of the base metric."""
         base = self.base
         said = [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name
         return {**super().params(), "base": said}

@@ -50,6 +50,7 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
+        """Ask about each of the first *depth* chunks."""
         chunks = [r.doc for r in outputs.retrieved[:depth]]
         if chunks and not any(c.text.strip() for c in chunks):
             return NotApplicable("the retrieved documents carry no text")
@@ -66,6 +67,7 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
     ) -> Labels | NotApplicable:
+        """Ask about the answer."""
         answer = answer_text(outputs)
         if not answer.strip():
             return NotApplicable("the answer is empty")
@@ -92,4 +94,5 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         return {key: memo[prompt] for key, prompt in asked.items()}
 
     def params(self) -> Any:
+        """Return what changes the labels: the judge, its model and its prompts."""
         return {"judge": self.critic_params(), "prompt": fingerprint(*(label_prompt(q) for q in QUESTIONS.values()))}

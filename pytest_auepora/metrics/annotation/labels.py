@@ -185,6 +185,7 @@ class GoldenLabels(LabelSource):
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
+        """Match ids, quotes and spans with the returned chunks."""
         given = sample.labels.get("chunk_labels")
         if given is None:
             places = list(_graded(sample))
@@ -197,6 +198,7 @@ class GoldenLabels(LabelSource):
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
     ) -> Labels | NotApplicable:
+        """Return the labels whose answer is this one."""
         given = sample.labels.get("answer_labels")
         if not given:
             return NotApplicable("no answer_labels")
@@ -208,6 +210,7 @@ class GoldenLabels(LabelSource):
         return _majority(found) if found else _ANOTHER
 
     def params(self) -> Any:
+        """Return what changes the labels, JSON-able."""
         return "golden"
 
 
@@ -305,6 +308,7 @@ class AnnotationFile(LabelSource):
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
+        """Match the rows of this case with the returned chunks."""
         rows = self._chunks.get(sample.sample_id)
         if not rows:
             return NotApplicable("no chunk of this case is labelled")
@@ -313,6 +317,7 @@ class AnnotationFile(LabelSource):
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
     ) -> Labels | NotApplicable:
+        """Return the rows of this very answer."""
         here = answer_hash(answer_text(outputs))
         found = [*self._answers.get((sample.sample_id, here), ()), *self._answers.get((None, here), ())]
         if found:
@@ -320,4 +325,5 @@ class AnnotationFile(LabelSource):
         return _ANOTHER if sample.sample_id in self._cases else NotApplicable("no label for this answer")
 
     def params(self) -> Any:
+        """Return what changes the labels, JSON-able."""
         return self.path.name

@@ -36,6 +36,7 @@ class Labelled(Configured):
 
     @property
     def concurrency(self) -> int:  # type: ignore[override]  # it is that of the source
+        """How many cases may be measured at once."""
         return self._source.concurrency
 
     def spelled_options(self) -> dict[str, Any]:
@@ -46,6 +47,7 @@ class Labelled(Configured):
         return options
 
     def params(self) -> dict[str, Any]:
+        """Return the options that change the score, with where labels come from."""
         return {**super().params(), "labels": self._source.params()}
 
 
@@ -128,6 +130,7 @@ class ConditionalFabrication(_OverAnswers):
     formula = "answers that cite and make a source up / answers that cite"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Return 1 or 0; n/a where the answer cites nothing."""
         known = self._source.answer_labels(sample, outputs, ("source_cited",))
         if not isinstance(known, NotApplicable) and known.get("source_cited") is False:
             return NotApplicable("the answer cites nothing")

@@ -45,6 +45,7 @@ class ClaimChecker(ABC):
         return sentences(text)
 
     def split_many(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the claims of each text."""
         return [self.split(text) for text in texts]
 
     def params(self) -> dict[str, Any]:
@@ -162,6 +163,7 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
         return [found[pair] for pair in pairs]
 
     def params(self) -> dict[str, Any]:
+        """What the critic says of itself, and versions and hashes of the prompts."""
         try:
             complete = self._can_complete()
         except MetricError:

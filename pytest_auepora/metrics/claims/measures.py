@@ -42,6 +42,7 @@ class Checked(Configured):
 
     @property
     def concurrency(self) -> int:  # type: ignore[override]  # it is that of the checker
+        """How many cases may be measured at once."""
         return 1 if self._checker is None else self._checker.concurrency
 
     def spelled_options(self) -> dict[str, Any]:
@@ -55,6 +56,7 @@ class Checked(Configured):
         return str(getattr(self.checker, "__name__", type(self.checker).__name__))
 
     def params(self) -> dict[str, Any]:
+        """Return the options that change the score, with what the checker says of itself."""
         out = {**super().params(), "checker": self._called()}
         if self._checker is None:
             return out
@@ -78,6 +80,7 @@ class ClaimMetric(Checked):
         return self.measure_many([sample], [outputs])[0]
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
+        """Split and ask for all cases at once."""
         cases = [Case.of(s, o, self._checker) for s, o in zip(samples, outputs, strict=True)]
         lacking = [case.lacks(self.relations) for case in cases]
         fill([c for c, lack in zip(cases, lacking, strict=True) if lack is None], self.relations, self._checker)

@@ -40,6 +40,7 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         super().__post_init__()
 
     def params(self) -> dict[str, Any]:
+        """Return the options that change the score, with what the critic says of itself and the prompt."""
         prompt = f"{load_prompt(self.prompt).version}:{fingerprint(self._filled())}"
         return {**super().params(), "judge": self.critic_params(), "prompt": prompt}
 
@@ -72,6 +73,7 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         return load_prompt(self.prompt).fill(words, **material)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
+        """Ask about one case; see `measure_many`."""
         return self.measure_many([sample], [outputs])[0]
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:

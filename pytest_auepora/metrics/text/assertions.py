@@ -34,6 +34,7 @@ class AssertionPass(Configured):
     oracle = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Return 1 where every condition holds, else 0; n/a where none is set."""
         wanted, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
         if not wanted and not forbidden:
             return NotApplicable("neither must_contain nor forbidden is set")
@@ -146,6 +147,7 @@ class JsonSchemaValid(Configured):
     oracle = "jsonschema's own verdict"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Return 1 or 0; n/a where the case has no schema."""
         schema = sample.labels.get("answer_schema")
         if schema is None:
             return NotApplicable("no answer_schema")

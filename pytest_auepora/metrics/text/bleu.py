@@ -245,6 +245,7 @@ class Chrf(Configured):
             raise MetricError(f"beta must be a number above 0, got {self.beta!r}")
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+        """Score against the best reference; n/a without one."""
         texts = targets(sample)
         if isinstance(texts, NotApplicable):
             return texts
@@ -255,6 +256,7 @@ class Chrf(Configured):
         return Measurement(self._score(best), data=best, details=note)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Return the mean, with the corpus score in the details."""
         result = super().aggregate(measurements)
         if measurements:
             columns = zip(*(m.data for m in measurements), strict=True)

@@ -18,6 +18,7 @@ class Compared(Configured):
         self.target = TargetCategory.GENERATION_RELEVANCE if by_query else TargetCategory.GENERATION_CORRECTNESS
 
     def required_fields(self) -> list[str]:
+        """What the comparison reads."""
         return ["reference_answer"] if self.compare_to == "reference" else []
 
 
@@ -29,6 +30,7 @@ class AgainstEvidence(Configured):
     target = TargetCategory.GENERATION_FAITHFULNESS
 
     def required_fields(self) -> list[str]:
+        """What the comparison reads."""
         return ["relevant_docs"] if self.evidence_source == "relevant" else []
 
 

@@ -197,6 +197,7 @@ class RougeScores(_Rouge):
         super().__post_init__()
 
     def kinds(self) -> tuple[str, ...]:
+        """Return the chosen variants."""
         return tuple(self.variants)
 
 

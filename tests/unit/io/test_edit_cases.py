@@ -87,3 +87,12 @@ def test_line_ends_and_mark_stay(golden: Path, mark: str, end: str) -> None:
     assert replaced(golden, "two", {"id": "two", "query": "Second?"}) == mark + short.replace("\n", end)
     added = appended(golden, [{"id": "four", "query": "4th?"}]).text
     assert added == mark + (TEXT + "  - id: four\n    query: 4th?\n").replace("\n", end)
+
+
+def test_what_a_golden_file_may_hold_is_read(tmp_path: Path) -> None:
+    """In braces Python's own parser of YAML takes a question mark for a key."""
+    path = tmp_path / "b.golden.yaml"
+    path.write_text(
+        "suite: b\nmetrics: [mrr]\ncases:\n- {id: a, query: How long?, relevant_docs: [x]}\n", encoding="utf-8"
+    )
+    assert raw_cases(path) == [{"id": "a", "query": "How long?", "relevant_docs": ["x"]}]
