@@ -85,7 +85,8 @@ class CaseFlow:
         accepting: whether cases are compared with the baseline and not held to it.
         timed: whether the time of a call is the system's.
         convert: reads the system's own answers.
-        settle: matches labels that moved, by the corpus, anew.
+        settle: matches labels that moved, by the corpus, anew; told whether documents are cut otherwise than for the
+            baseline.
         known: gives what knows an id of the corpus, for citations; None where there is no corpus.
         redact: takes out of a result what nobody may see; called for each answer.
         record_cap: characters kept of each answer; 0 keeps none.
@@ -103,7 +104,7 @@ class CaseFlow:
     accepting: bool = False
     timed: bool = True
     convert: Convert | None = None
-    settle: Callable[[GoldenCase, Any], GoldenCase] | None = None
+    settle: Callable[[GoldenCase, Any, bool], GoldenCase] | None = None
     known: Callable[[Any], Callable[[str], bool] | None] | None = None
     redact: Redact | None = None
     record_cap: int = 0
@@ -124,7 +125,8 @@ class CaseFlow:
                 out[i] = ended
                 continue
             try:
-                case = self.settle(one.case, one.corpus) if self.settle is not None else one.case
+                recut = bool(self._comparability.recut)
+                case = self.settle(one.case, one.corpus, recut) if self.settle is not None else one.case
                 known = self.known(one.corpus) if self.known is not None and self._cites else None
             except AueporaError as exc:
                 out[i] = self.end(one.case, exc)

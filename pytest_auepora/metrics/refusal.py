@@ -44,6 +44,9 @@ _OPENINGS = (
 )
 """What answers that say nothing begin with; further on, the same words tell what else a real answer leaves open."""
 
+_DENIALS = ("no", "n't", "unable", "lack", "insufficient", "impossible", "out of", "outside", "beyond")
+"""One of these is in whatever such an answer begins with; where none is, the expression is not even compiled."""
+
 _OPENING = 500
 """Characters of a sentence that say whether it is one; the time of the search grows with their square."""
 
@@ -84,6 +87,8 @@ _phrase = lru_cache(maxsize=64)(fold)  # the same few are looked for in every an
 
 def _opens_empty(folded: str) -> bool:
     """Whether the first sentence, or the one after an apology, says that nothing is known."""
+    if not any(denial in folded for denial in _DENIALS):
+        return False
     opening = _openings()
     first, _, rest = folded.partition(". ")
     if opening.search(first, 0, _OPENING):

@@ -6,7 +6,7 @@ What looks up labels is imported where it is used: most projects name no corpus.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -120,9 +120,7 @@ class Labels:
                 found.append(history_recall(HistoryStore(place), suite.name, hashes))
         return found
 
-    def settle(
-        self, suite: GoldenSuite, case: GoldenCase, given: Any, then: Mapping[str, Any] | None, now: Mapping[str, Any]
-    ) -> GoldenCase:
+    def settle(self, suite: GoldenSuite, case: GoldenCase, given: Any, *, recut: bool) -> GoldenCase:
         """Return *case* as it is to be scored: labels that moved are matched by passage or document.
 
         While all ids are in the corpus and nobody said that they mean other chunks now, nothing is looked up.
@@ -131,17 +129,14 @@ class Labels:
             suite: its suite.
             case: the case.
             given: the project's corpus; None: its hook is asked.
-            then: the provenance of the baseline, if there is one.
-            now: that of this run.
+            recut: whether documents are cut otherwise than for the baseline.
 
         Raises:
             CorpusError: what should be the corpus is none.
         """
         if self._replaying:
             return case
-        from ..core.metrics_base import CHUNK_KEYS
         from ..labels.check import settle
-        from ..regression.compare import provenance_changes
 
         corpus = self.corpus(suite, given)
         gold = case.sample.relevant_docs
@@ -149,8 +144,7 @@ class Labels:
             return case
         by_id = [doc for doc in gold if doc.metadata.get("match", "id") == "id"]
         doubtful = any(doc.doc_id not in corpus or doc.text for doc in by_id)
-        changed = then is not None and not provenance_changes(then, now).keys().isdisjoint(CHUNK_KEYS)
-        if not doubtful and not (by_id and (changed or self._old)):
+        if not doubtful and not (by_id and (recut or self._old)):
             return case
         return settle(case, self.check(suite, case, corpus), corpus, strict=self._options.strict_labels)
 

@@ -233,11 +233,10 @@ class Suites:
             run, (baseline, _) = self.run(suite, variant), self.baseline(suite, variant)
             project, may_have_corpus = self._project, self._project.has_corpus
 
-            def settle(case: GoldenCase, corpus: Any) -> GoldenCase:
+            def settle(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
                 if corpus is None and not may_have_corpus:
                     return case
-                then = baseline.provenance if baseline is not None else None
-                return self._labels.settle(suite, case, corpus, then, run.provenance)
+                return self._labels.settle(suite, case, corpus, recut=recut)
 
             flow = self._flows[key] = CaseFlow(
                 run, self.metrics(suite), suite.policy, baseline=baseline, advisory=self.advisory(suite),
