@@ -8,10 +8,9 @@ written as text.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -21,20 +20,16 @@ _NUMBERS = frozenset({float, int, bool})
 _KEYS = (str, int, float, type(None))  # that the standard library writes
 
 
-def dumps(value: Any, nulls: int = 0) -> str:
+def dumps(value: Any) -> str:
     """Return *value*, which may hold dataclasses, as compact JSON in one line; `json.loads` reads every number back.
 
     See `encoded`, which who writes to a file or a database does better with.
     """
-    return encoded(value, nulls).decode()
+    return encoded(value).decode()
 
 
-def encoded(value: Any, nulls: int = 0) -> bytes:
+def encoded(value: Any) -> bytes:
     """Return `dumps` of *value* in UTF-8, as it is made: text that is not Latin takes a dozen steps a letter to encode.
-
-    Args:
-        value: what is written.
-        nulls: how many None are known to be in it, never more than there are; it spares the search for them.
 
     Raises:
         RecursionError: a value holds itself.
@@ -44,7 +39,7 @@ def encoded(value: Any, nulls: int = 0) -> bytes:
     except TypeError:
         return _written_at_length(value).encode()
     # a number that is none is null to orjson: it gives itself away, as there are more of them than the value has
-    if (seen := data.count(b"null")) != nulls and seen != _nulls((value,)):
+    if (seen := data.count(b"null")) and seen != _nulls((value,)):
         return _written_at_length(value).encode()
     return data
 
@@ -64,21 +59,7 @@ def loads(data: bytes | str) -> Any:
 
 def taken_apart(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass by name, as they are."""
-    kind = type(value)
-    if (taken := _TAKERS.get(kind)) is None:
-        taken = _TAKERS[kind] = _taker(tuple(f.name for f in fields(kind)))
-    return taken(value)
-
-
-def _taker(names: tuple[str, ...]) -> Callable[[Any], dict[str, Any]]:
-    if len(names) < 2:  # of one name `attrgetter` gives no tuple
-        return lambda value: {name: getattr(value, name) for name in names}
-    all_of = attrgetter(*names)
-    return lambda value: dict(zip(names, all_of(value), strict=True))
-
-
-_TAKERS: dict[type[Any], Callable[[Any], dict[str, Any]]] = {}
-"""What takes a dataclass apart: asked for thousands of values of few kinds, so it is made once a kind."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _plain(value: Any) -> Any:

@@ -28,8 +28,6 @@ else:
     from backports import zstd
 
 if TYPE_CHECKING:
-    from ..regression.baseline import BaselineCase
-    from ..regression.compare import CaseComparison
     from ..regression.verdict import Verdict
 
 BLOCK = 16 * 1024 * 1024
@@ -139,7 +137,7 @@ class CaseJson:
         raw = taken_apart(result)
         raw["scores"] = {name: score.said() for name, score in result.scores.items()}
         del raw["outputs"]
-        rest = encoded(raw, nulls=[*result.ranks.values()].count(None))[:-1]
+        rest = encoded(raw)[:-1]
         whole = b'%s,"outputs":%s}' % (rest, shown := encoded(result.outputs))
         if not recordings:
             return cls(result.case_id, whole, whole, shown, b"")
@@ -221,7 +219,7 @@ def compared_blocks(verdict: Verdict) -> list[bytes]:
     """Return how the cases of *verdict* compare with the baseline: `Blocks` of pairs, case and comparison."""
     blocks = Blocks()
     for case_id, case in verdict.comparison.cases.items() if verdict.comparison is not None else ():
-        blocks.add(b"[%s,%s]" % (encoded(case_id), _compared(case)))
+        blocks.add(encoded((case_id, case)))
     return blocks.made()
 
 
@@ -236,26 +234,6 @@ def verdict_of(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:
     if (comparison := found.get("comparison")) is not None:
         found["comparison"] = {"cases": cases, **comparison}
     return found
-
-
-def _compared(case: CaseComparison) -> bytes:
-    raw = taken_apart(case)
-    nulls = _nulls(before := raw["before"])
-    # thousands of them: `taken_apart` would take a third longer
-    raw["changes"] = {
-        name: {"before": change.before, "after": change.after, "gain": change.gain, "errored": change.errored}
-        for name, change in raw["changes"].items()
-    }
-    if before is not None:
-        raw["before"] = taken_apart(before)
-    return encoded(raw, nulls=nulls)
-
-
-def _nulls(before: BaselineCase | None) -> int:
-    """Count what is mostly all that is None in a case that was *before*."""
-    if before is None:
-        return 1
-    return [*before.ranks.values()].count(None) + [*before.scores.values()].count(None)
 
 
 _HELD = 2  # blocks that a reader holds; cases are mostly asked for in the order they were kept

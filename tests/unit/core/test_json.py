@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_auepora.core import json as json_text
-from pytest_auepora.core.json import dumps, encoded, loads, taken_apart
+from pytest_auepora.core.json import dumps, encoded, loads
 from pytest_auepora.core.scoring import Score
 
 TEXTS = st.text(st.characters(exclude_categories=())) | st.sampled_from(
@@ -75,12 +75,6 @@ def test_a_number_that_is_none_is_not_lost_among_the_nulls() -> None:
     )
 
 
-def test_known_nulls_spare_the_search_and_hide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert dumps({"a": None, "b": math.inf, "c": "null"}, nulls=1) == '{"a":null,"b":Infinity,"c":"null"}'
-    monkeypatch.setattr(json_text, "_nulls", lambda values: pytest.fail("searched"))
-    assert dumps({"a": None, "b": None}, nulls=2) == '{"a":null,"b":null}'
-
-
 def test_what_json_does_not_know() -> None:
     value = {"set": {2, 1}, "pair": Pair(1, None), "day": date(2024, 5, 1), "path": PurePosixPath("a/b"), 3: "number"}
     expected = {"set": [1, 2], "pair": [1, None], "day": "2024-05-01", "path": "a/b", "3": "number"}
@@ -116,14 +110,6 @@ def test_plain_values_are_left_to_orjson(monkeypatch: pytest.MonkeyPatch) -> Non
     """Else every value would be written the slow way, and nobody would see it."""
     monkeypatch.setattr(json_text, "_written_at_length", lambda value: pytest.fail(f"written at length: {value!r}"))
     dumps({"a": [1, 2.5, None, True, "é…"], "b": Held("null to be"), "c": {1, 2}, "d": Pair(None, 1.5)})
-
-
-def test_a_dataclass_of_one_field_is_taken_apart_as_well() -> None:
-    @dataclass
-    class One:
-        only: int
-
-    assert taken_apart(One(3)) == {"only": 3}
 
 
 SMALL = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | TEXTS
