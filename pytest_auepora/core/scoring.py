@@ -100,15 +100,9 @@ def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: Sys
     scores: dict[str, Score] = {}
     for metric in metrics:
         try:
-            seen = metric.measure(sample, outputs)
-            # what nearly every measurement is, without two calls that would say so
-            if type(seen) is Measurement and type(value := seen.value) is float and math.isfinite(value):
-                score = Score("number", value, "", seen.data, seen.details)
-            else:
-                score = Score.of(seen)
+            scores[metric.name] = Score.of(metric.measure(sample, outputs))
         except Exception as exc:
-            score = Score.failed(f"{type(exc).__name__}: {exc}")
-        scores[metric.name] = score
+            scores[metric.name] = Score.failed(f"{type(exc).__name__}: {exc}")
     return scores
 
 

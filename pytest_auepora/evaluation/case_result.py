@@ -5,9 +5,8 @@ show of one: its text, what was retrieved with grades, times; capped in size.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
 from types import TracebackType
 from typing import Any, Literal, NamedTuple
 
@@ -195,10 +194,10 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
 
     *whole* leaves texts and lists as long as they are.
     """
-    grades = grades_of_retrieved(sample, outputs)
+    graded = zip(outputs.retrieved, grades_of_retrieved(sample, outputs), strict=False)
     out: dict[str, Any] = {
         "answer": outputs.response.text,
-        "retrieved": _hits(outputs.retrieved if whole else outputs.retrieved[:RETRIEVED_CAP], grades, whole=whole),
+        "retrieved": [_hit(retrieved, grade) for retrieved, grade in graded],
         "timings": {k: float(v) for k, v in outputs.timings.items()},
     }
     if isinstance(again := _RETRIES.measure(sample, outputs), Measurement):
@@ -208,59 +207,35 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
     with suppress(MetricError):  # the metric that needs them says what is wrong with them
         if cited := citations_of(outputs):
             out["citations"] = [c if isinstance(c, int) else str(c) for c in cited]
-    return out if whole else _with_short_texts(out)
+    return out if whole else cropped(out)
 
 
-def _hits(retrieved: Iterable[RetrievedDocument], grades: Iterable[int], *, whole: bool) -> list[dict[str, Any]]:
-    out = []
-    for r, grade in zip(retrieved, grades, strict=False):
-        doc, text = r.doc, r.doc.text
-        score: float | None = r.score
-        if not whole and text and len(text) > SNIPPET_CAP:
-            # of most a snippet is shown, cut here and not by two calls for each
-            text = _cropped_text(text, grade) if grade else _broken_off(text[: SNIPPET_CAP - 1])
-        if type(score) is not float or score - score != 0:  # else there is nothing to do
-            score = _plain(score)
-        hit: dict[str, Any] = {"id": doc.doc_id, "score": score, "grade": grade, "text": text}
-        if doc.metadata:
-            hit.update(source_key(doc))
-            hit.update(_offsets(doc))
-        out.append(hit)
-    return out
-
-
-@lru_cache(maxsize=2048)
-def _broken_off(beginning: str) -> str:
-    """Return *beginning* with an ellipsis; many answers show the same few documents, and then the same object.
-
-    Encoding it, once for each object, takes ten times as long as finding it here.
-    """
-    return beginning + "…"
+def _hit(retrieved: RetrievedDocument, grade: int) -> dict[str, Any]:
+    doc = retrieved.doc
+    hit: dict[str, Any] = {"id": doc.doc_id, "score": _plain(retrieved.score), "grade": grade, "text": doc.text}
+    if doc.metadata:
+        hit |= source_key(doc)
+        if (place := span_of(doc)) is not None:
+            hit["span"] = list(place)
+    return hit
 
 
 def cropped(shown: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `shown_outputs` gave with its texts and lists cut to what reports have room for."""
-    out = _with_short_texts(dict(shown))
-    if "retrieved" in out:
-        hits = out["retrieved"][:RETRIEVED_CAP]
-        out["retrieved"] = [
-            {**h, "text": _cropped_text(h["text"], h.get("grade"))} if h.get("text") else h for h in hits
-        ]
-    return out
+    """Return what `shown_outputs` gave with its texts and lists cut to what reports have room for.
 
-
-def _with_short_texts(out: dict[str, Any]) -> dict[str, Any]:
-    """Cut what the answer says; *out* itself is changed."""
+    The texts of relevant documents stay whole: they tell what a label meant once its chunk id is gone.
+    """
+    out = dict(shown)
     if isinstance(answer := out.get("answer"), str):
         out["answer"] = _cap(answer, ANSWER_CAP)
     if "citations" in out:
-        out["citations"] = [c if isinstance(c, int) else _cap(c, SNIPPET_CAP) for c in out["citations"][:RETRIEVED_CAP]]
+        out["citations"] = [c if isinstance(c, int) else snippet(c) for c in out["citations"][:RETRIEVED_CAP]]
+    if "retrieved" in out:
+        out["retrieved"] = [
+            {**h, "text": _cap(h["text"], ANSWER_CAP if h.get("grade") else SNIPPET_CAP)} if h.get("text") else h
+            for h in out["retrieved"][:RETRIEVED_CAP]
+        ]
     return out
-
-
-def _cropped_text(text: str, grade: Any) -> str:
-    """Relevant ones whole: they tell what a label meant once its chunk id is gone."""
-    return _cap(text, ANSWER_CAP if grade else SNIPPET_CAP)
 
 
 def snippet(text: str) -> str:
@@ -272,12 +247,6 @@ def source_key(document: Document) -> dict[str, str]:
     """Name the document that a chunk was cut from, where that is another."""
     source = source_of(document)
     return {} if source == document.doc_id else {"doc": source}
-
-
-def _offsets(document: Document) -> dict[str, list[int]]:
-    """Say where in its document a chunk is, where it knows."""
-    place = span_of(document)
-    return {} if place is None else {"span": list(place)}
 
 
 def _plain(score: Any) -> float | None:
