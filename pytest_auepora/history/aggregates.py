@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
-from itertools import chain, repeat
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
-from ..core.metrics_base import CHUNK_KEYS, Measurement, Metric
+from ..core.metrics_base import CHUNK_KEYS, Measurement
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..metrics.judge.usage import USAGE, JudgeUsage
@@ -134,26 +134,28 @@ def aggregate_of(
     spent = JudgeUsage()
     for usage in (usage for case in counted for usage in case.extra.get(USAGE, {}).values()):
         spent.add(**usage)
-    ranks = Counter(rank_of(case) for case in answered if case.ranks and case.case_id not in unmapped)
-    recalls: Counter[tuple[float | None, ...]] = Counter()  # at each of the cuts
-    read = {name: _Measured(name, run.metrics.get(name)) for name in _READ}
-    anew = [one for one in read.values() if not one.stored]
+    ranks = [rank_of(case) for case in answered if case.ranks and case.case_id not in unmapped]
+    recalls: list[tuple[float | None, ...]] = []  # at each of the cuts
+    means = {name: _mean(_stored_values(name, answered)) for name in _READ if _is_current(name, run.metrics.get(name))}
+    anew: dict[str, list[CaseResult]] = {name: [] for name in _READ if name not in means}
+    cites = False
     for case in answered:
         expected, outputs = case.expected, case.outputs  # once: of a large run they are fetched from a file
         known = case.case_id not in unmapped or all("doc" in label for label in expected.get("relevant", ()))
-        recalls[_document_recalls(case, expected, outputs, documents) if known else _NOTHING] += 1
-        for one in anew:
-            one.note(case.case_id, expected, outputs)
-
-    def counts(case: CaseResult) -> bool:
-        return case.state != "error" and (only is None or case.case_id in only)
-
-    held: dict[str, Any] = {}
-    means = {name: one.mean(run, counts, held) for name, one in read.items()}
+        recalls.append(_document_recalls(case, expected, outputs, documents) if known else _NOTHING)
+        cites = cites or "citations" in outputs or "[" in str(outputs.get("answer", ""))
+        for name, about in anew.items():
+            if name not in _CONCERNS or _CONCERNS[name](expected):
+                about.append(case)
+    held: dict[str, tuple[EvaluationSample, SystemOutputs]] = {}
+    for name, about in anew.items():
+        values = _values_anew(name, about, held)
+        # where nothing cites anything, every answer that counts has the same 0
+        means[name] = _mean(values if cites or name != "citation_coverage" else islice(values, 1))
     return AggregateMetrics(
-        hit_at_k={k: _mean_of((float(r is not None and r <= k), n) for r, n in ranks.items()) for k in CUTS},
-        mrr=_mean_of((1 / r if r is not None and r <= MRR_CUT else 0.0, n) for r, n in ranks.items()),
-        recall_at_k_doc={k: _mean_of((r[i], n) for r, n in recalls.items()) for i, k in enumerate(CUTS)},
+        hit_at_k={k: _mean(float(r is not None and r <= k) for r in ranks) for k in CUTS},
+        mrr=_mean(1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks),
+        recall_at_k_doc={k: _mean(r[i] for r in recalls) for i, k in enumerate(CUTS)},
         citation_coverage=means["citation_coverage"],
         groundedness=means[SHOWN_AS["groundedness"]],
         empty_result_rate=means["empty_result_rate"],
@@ -189,13 +191,10 @@ def _document_recalls(
     return tuple([bisect_right(found, k) / len(names) for k in CUTS])
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
-
-
-def _mean_of(counted: Iterable[tuple[float | None, int]]) -> float | None:
-    """Return the mean of values that were seen so many times each; None is no value."""
-    return _mean([*chain.from_iterable(repeat(v, n) for v, n in counted if v is not None)])
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of *values*; None is no value."""
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
 
 
 @cache
@@ -203,40 +202,31 @@ def _registry() -> Registry:
     return Registry()
 
 
-class _Measured:
-    """What a metric says of the cases of a run: the scores they have, or new ones.
+def _is_current(name: str, info: MetricInfo | None) -> bool:
+    """Whether the metric *name*, of which a run says *info*, is the same today."""
+    return info is not None and metric_key(info) == metric_key(MetricInfo.of(_registry().get(name)))
 
-    Args:
-        name: of the metric.
-        info: what the run says of it, if it was measured there.
-    """
 
-    def __init__(self, name: str, info: MetricInfo | None) -> None:
-        self._name = name
-        self.stored = info is not None and metric_key(info) == metric_key(MetricInfo.of(_registry().get(name)))
-        self._concerns = _CONCERNS.get(name)
-        self._ids: list[str] = []
-        self._all_the_same = name == "citation_coverage"
+def _stored_values(name: str, cases: Iterable[CaseResult]) -> Iterator[float | None]:
+    return (case.scores[name].value for case in cases if name in case.scores)
 
-    def note(self, case_id: str, expected: _Said, outputs: _Said) -> None:
-        """Take in a case that counts, for it to be measured anew if the metric is about it."""
-        if self._concerns is None or self._concerns(expected):
-            self._ids.append(case_id)
-            # nothing cites anything: every answer that counts has the same 0
-            self._all_the_same = self._all_the_same and not _may_cite(outputs)
 
-    def mean(self, run: Run, counts: Callable[[CaseResult], bool], held: dict[str, Any]) -> float | None:
-        """Return the mean over the cases that were noted or, of stored scores, that were not skipped and count.
-
-        In *held* are cases that were restored already, by id, for all metrics.
-        """
-        if self.stored:
-            return _mean([s.value for s in run.scores_of(self._name, counts) if s.value is not None])
-        if not self._ids:
-            return None  # and nothing is imported for it
-        metric = _registry().get(self._name)
-        values = (v for i in self._ids if (v := _anew(metric, run.cases[i], held)) is not None)
-        return next(values, None) if self._all_the_same else _mean([*values])
+def _values_anew(
+    name: str, cases: Sequence[CaseResult], held: dict[str, tuple[EvaluationSample, SystemOutputs]]
+) -> Iterator[float]:
+    """Measure *cases* on their stored texts; in *held* are those that were restored already, by id."""
+    if not cases:
+        return  # and nothing is imported for it
+    metric = _registry().get(name)
+    for case in cases:
+        if (given := held.get(case.case_id) or restored(case)) is None:
+            continue
+        held[case.case_id] = given
+        with suppress(
+            Exception
+        ):  # a stored case that the formula cannot read says nothing; it must not hide the others
+            if isinstance(seen := metric.measure(*given), Measurement) and seen.value is not None:
+                yield seen.value
 
 
 _READ = ("citation_coverage", "assertion_pass", "empty_result_rate", "refusal_correctness")
@@ -247,22 +237,6 @@ _CONCERNS: Mapping[str, Callable[[_Said], bool]] = {
     "refusal_correctness": lambda expected: expected.get("expect", "refuse") == "refuse",
 }
 """By what is expected, which cases a metric is about, as far as that shows before one is restored, which takes time."""
-
-
-def _may_cite(outputs: _Said) -> bool:
-    return "citations" in outputs or "[" in str(outputs.get("answer", ""))
-
-
-def _anew(metric: Metric, case: CaseResult, held: dict[str, Any]) -> float | None:
-    given = held.get(case.case_id) or restored(case)
-    if given is None:
-        return None
-    held[case.case_id] = given
-    try:
-        seen = metric.measure(*given)
-    except Exception:  # a stored case that the formula cannot read says nothing; it must not hide the others
-        return None
-    return seen.value if isinstance(seen, Measurement) else None
 
 
 def restored(result: CaseResult) -> tuple[EvaluationSample, SystemOutputs] | None:
