@@ -118,34 +118,39 @@ class CaseFlow:
 
     def finish_all(self, asked: Sequence[Asked], system: System) -> list[Finished]:
         """End several cases; models score their answers together."""
-        out: dict[int, Finished] = {}
-        cases: list[tuple[int, GoldenCase, list[Called]]] = []
-        for i, one in enumerate(asked):
-            if (ended := self._ended(one)) is not None:
-                out[i] = ended
-                continue
-            try:
-                recut = bool(self._comparability.recut)
-                case = self.settle(one.case, one.corpus, recut) if self.settle is not None else one.case
-                known = self.known(one.corpus) if self.known is not None and self._cites else None
-            except AueporaError as exc:
-                out[i] = self.end(one.case, exc)
-                continue
-            first = [self.called(case, call, known) for call in one.counted]
-            more = [self.called(case, call, known, one.unjudged) for call in one.calls[len(first) :]]
-            cases.append((i, case, first + more))
-        every = [one for _, _, calls in cases for one in calls]
+        begun = [self._begin(one) for one in asked]
+        every = [call for one in begun if not isinstance(one, Finished) for call in one]
         measured = iter(
             measure_calls(every, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress)
         )
-        for i, case, calls in cases:
-            singles = [next(measured) for _ in calls]
-            counted = singles[: len(asked[i].counted)]
-            out[i] = self.judge(case, [one.result for one in counted], self._record(case, counted))
-            out[i].error = next((call.error for call in asked[i].counted if call.error is not None), None)
-            note_again(out[i].result, [one.result for one in singles], self.run.metrics)
-            _sum_usage(out[i].result, [one.result for one in singles])
-        return [out[i] for i in range(len(asked))]
+        return [
+            done if isinstance(done, Finished) else self._end(one, done[0].case, [next(measured) for _ in done])
+            for one, done in zip(asked, begun, strict=True)
+        ]
+
+    def _begin(self, asked: Asked) -> Finished | list[Called]:
+        """Return the calls that are to be measured, or how the case ended without."""
+        for call in asked.counted:
+            if call.error is not None and (ended := self._how(call.error)) is not None:
+                return self.leave_out(asked.case, ended, call.error)
+        case = asked.case
+        try:
+            if self.settle is not None:
+                case = self.settle(case, asked.corpus, bool(self._comparability.recut))
+            known = self.known(asked.corpus) if self.known is not None and self._cites else None
+        except AueporaError as exc:
+            return self.end(asked.case, exc)
+        first = [self.called(case, call, known) for call in asked.counted]
+        return first + [self.called(case, call, known, asked.unjudged) for call in asked.calls[len(first) :]]
+
+    def _end(self, asked: Asked, case: GoldenCase, measured: list[Measured]) -> Finished:
+        counted = measured[: len(asked.counted)]
+        done = self.judge(case, [one.result for one in counted], self._record(case, counted))
+        done.error = next((call.error for call in asked.counted if call.error is not None), None)
+        singles = [one.result for one in measured]
+        note_again(done.result, singles, self.run.metrics)
+        _sum_usage(done.result, singles)
+        return done
 
     def called(self, case: GoldenCase, call: CallResult, known: Any = None, unjudged: Collection[str] = ()) -> Called:
         """Return *call* with what is known of its case."""
@@ -225,12 +230,6 @@ class CaseFlow:
     def _leave(self, result: CaseResult, error: BaseException | None) -> Finished:
         self._redact(result)
         return Finished(result, error=error)
-
-    def _ended(self, asked: Asked) -> Finished | None:
-        for call in asked.counted:
-            if call.error is not None and (ended := self._how(call.error)) is not None:
-                return self.leave_out(asked.case, ended, call.error)
-        return None
 
     def _how(self, error: BaseException) -> Ended | None:
         if isinstance(error, CaseEndedError):
