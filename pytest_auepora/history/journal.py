@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import IO, Any, TypedDict
+from typing import IO, TYPE_CHECKING, Any, TypedDict
 
 from ..core.case_texts import ResultFile, Stored
 from ..core.json import dumps
@@ -22,13 +22,14 @@ from ..core.run import CaseResult, Run
 from ..errors import HistoryError
 from ..evaluation.recording import Recording
 from ..regression.baseline import GIT_COMMIT
-from ..regression.guards.gates import GateOutcome
-from ..regression.verdict import Verdict
 from ..shapes import check_shape
 from .codec import CaseJson, run_text
 from .settings import journal_path, journals_in, make_folder
 from .store import HistoryStore
 from .tables import new_run_id
+
+if TYPE_CHECKING:
+    from ..regression.verdict import Verdict
 
 
 class Journal:
@@ -126,6 +127,9 @@ class Unfinished:
     @property
     def verdict(self) -> Verdict:
         """Nothing was judged."""
+        from ..regression.guards.gates import GateOutcome  # every run has a journal, and calls to begin
+        from ..regression.verdict import Verdict
+
         reason = (
             f"the run ended before it was judged, after {len(self.run.cases)} of {len(self.run.expected_ids)} cases"
         )

@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.json import dumps
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
 from ..errors import HistoryError, UnknownRunError, did_you_mean, message_of
 from ..evaluation.recording import Recording
-from ..regression.verdict import Verdict
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics, aggregate_of, unmapped_cases
 from .codec import Packing, Recorded, checked, compared_blocks, run_of, verdict_of
@@ -38,6 +37,9 @@ from .tables import (
     recordings_of,
     row_of,
 )  # fmt: skip
+
+if TYPE_CHECKING:
+    from ..regression.verdict import Verdict
 
 Recordings = Mapping[str, Sequence[Recording]]
 """By case, what was recorded of its answer at every repeat."""

@@ -8,16 +8,18 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from ..core.json import dumps
 from ..core.run import Run, run_title
 from ..errors import HistoryError
-from ..regression.verdict import Verdict
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics
 from .codec import Block, Recorded, run_text, verdict_text
 from .database import Database, Row, Statements, blob
+
+if TYPE_CHECKING:
+    from ..regression.verdict import Verdict
 
 RECORDINGS = "eval_recordings"
 """The table of recorded answers."""

@@ -19,7 +19,6 @@ from ..calls.call import Fn
 from ..core.run import run_title
 from ..errors import HistoryError, UnknownRunError, names_words
 from ..evaluation.replay import Answering, RecordedRun, ask_case, replayed, resumed
-from ..regression.accept import again_plan
 from ..regression.baseline import GIT_COMMIT
 from ..regression.guards.case_guard import Confirmations
 from .compat import fixtures_only_for
@@ -89,6 +88,8 @@ class AnswerSources:
         if not (self.options.intents or self.options.anchoring):
             return {}
         if (plan := self._again.get(suite.path)) is None:
+            from ..regression.accept import again_plan
+
             asked = (case.id for case in suite.cases if case.skip is None and case.benchmark is None)
             known = self.options.repeats(suite.repeat) - 1  # repeats tell as much
             found = again_plan(asked, suite.policy.again)
