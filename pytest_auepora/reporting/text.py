@@ -6,6 +6,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import names_words
@@ -72,6 +73,7 @@ def text_width(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_char_width, text))
 
 
+@lru_cache(maxsize=1024)
 def _char_width(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me", "Cf") and char != "\u00ad":
         return 0
