@@ -37,7 +37,8 @@ def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
     lock = Path(tempfile.gettempdir()) / f"auepora-{name}.lock"
     held = _taken(lock, path, timeout)
     try:
-        _remove_leftovers(path)
+        for left in path.resolve().parent.glob(f".{escape(path.resolve().name)}.*.tmp"):
+            left.unlink(missing_ok=True)
         yield
     finally:
         if _is_at(lock, held):
@@ -69,11 +70,6 @@ def _is_at(path: Path, held: Lock) -> bool:
         return held.fh is not None and os.path.samestat(path.stat(), os.fstat(held.fh.fileno()))
     except FileNotFoundError:
         return False
-
-
-def _remove_leftovers(path: Path) -> None:
-    for left in path.resolve().parent.glob(f".{escape(path.resolve().name)}.*.tmp"):
-        left.unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -220,14 +220,13 @@ class _Seen:
             self.outputs += part.outputs
 
     def results(self) -> list[MetricResult]:
-        parts = iter(self.measured)
-        return [
-            metric.compute(self.samples, self.outputs) if _sees_everything(metric) else _result(metric, next(parts))
-            for metric in self.metrics
-        ]
-
-
-def _result(metric: Metric, measured: _Measured) -> MetricResult:
-    result = metric.aggregate(measured.values)
-    result.details.update({"num_skipped": measured.skipped, **measured.counts})
-    return result
+        parts, out = iter(self.measured), []
+        for metric in self.metrics:
+            if _sees_everything(metric):
+                out.append(metric.compute(self.samples, self.outputs))
+                continue
+            measured = next(parts)
+            result = metric.aggregate(measured.values)
+            result.details.update({"num_skipped": measured.skipped, **measured.counts})
+            out.append(result)
+        return out

@@ -33,13 +33,14 @@ class Ended(NamedTuple):
 def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
     """Return the result of a case of which only the golden file is known."""
     sample = case.sample
+    slices = {k: v for k, v in sample.labels.items() if isinstance(v, (str, int, float, bool))}
     return CaseResult(
         case_id=case.id,
         query=sample.query,
         where=where,
         content_hash=case.content_hash,
         cluster=case.cluster,
-        labels={**_slicing_labels(sample.labels), "tags": list(case.tags)},
+        labels={**slices, "tags": list(case.tags)},
         expected=_expected(sample),
         extra=_terms(case),
     )
@@ -85,11 +86,6 @@ def _terms(case: GoldenCase) -> dict[str, Any]:
     if case.quarantine is not None:
         out["quarantine"] = case.quarantine
     return out
-
-
-def _slicing_labels(labels: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep the labels that name a slice: single words and numbers."""
-    return {k: v for k, v in labels.items() if isinstance(v, (str, int, float, bool))}
 
 
 def _expected(sample: EvaluationSample) -> dict[str, Any]:

@@ -136,7 +136,11 @@ def aggregate_of(
         spent.add(**usage)
     ranks = [rank_of(case) for case in answered if case.ranks and case.case_id not in unmapped]
     recalls: list[tuple[float | None, ...]] = []  # at each of the cuts
-    means = {name: _mean(_stored_values(name, answered)) for name in _READ if _is_current(name, run.metrics.get(name))}
+    means = {
+        name: _mean(case.scores[name].value for case in answered if name in case.scores)
+        for name in _READ
+        if _is_current(name, run.metrics.get(name))
+    }
     anew: dict[str, list[CaseResult]] = {name: [] for name in _READ if name not in means}
     cites = False
     for case in answered:
@@ -205,10 +209,6 @@ def _registry() -> Registry:
 def _is_current(name: str, info: MetricInfo | None) -> bool:
     """Whether the metric *name*, of which a run says *info*, is the same today."""
     return info is not None and metric_key(info) == metric_key(MetricInfo.of(_registry().get(name)))
-
-
-def _stored_values(name: str, cases: Iterable[CaseResult]) -> Iterator[float | None]:
-    return (case.scores[name].value for case in cases if name in case.scores)
 
 
 def _values_anew(
