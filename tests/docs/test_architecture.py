@@ -96,6 +96,7 @@ def called(tmp_path_factory: pytest.TempPathFactory) -> Called:
 def test_the_steps_are_the_way_of_a_case(called: Called) -> None:
     found = set(steps())
     assert len(found) <= 25
+    assert f"These {len(found)} files" in PAGE
     assert found - called.by_case == {"io/golden/load.py", "regression/verdict.py"}  # once a file, once a run
     assert found <= called.at_all
 
@@ -104,3 +105,27 @@ def test_the_page_says_how_many_files_a_case_calls(called: Called) -> None:
     told = re.search(r"calls functions of (\d+) files", PAGE)
     assert told is not None
     assert abs(len(called.by_case) - int(told[1])) <= 4, f"architecture.md: it is {len(called.by_case)} files"
+
+
+def other_files() -> tuple[set[str], dict[str, int]]:
+    """The files that the second table names, without suffix, and how many it counts of the other rooms."""
+    named: set[str] = set()
+    counted: dict[str, int] = {}
+    table = PAGE.split("| files | what they do for a case |", 1)[1].split("\n\n", 1)[0]
+    for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE):
+        counted |= {room: int(n) for room, n in re.findall(r"`([\w/]+/)` \((\d+)\)", row)}
+        room, _, names = row.rpartition("`: ") if "`: " in row else ("", "", row)
+        first, *elsewhere = names.split("; ")
+        named |= {room.strip("`") + name for name in re.findall(r"`([\w/]+\w)`", first)}
+        named |= {name for rest in elsewhere for name in re.findall(r"`([\w/]+\w)`", rest)}
+    return named, counted
+
+
+def test_the_other_files_of_a_case_are_on_the_page(called: Called) -> None:
+    named, counted = other_files()
+    there = {name.removesuffix(".py") for name in called.by_case - set(steps())}
+    assert named - there == set(), "no case calls them"
+    rest = there - named
+    found = {room: sum(name.startswith(room) for name in rest) for room in counted}
+    assert rest - {name for room in counted for name in rest if name.startswith(room)} == set()
+    assert {room: n for room, n in found.items() if abs(n - counted[room]) > 1} == {}

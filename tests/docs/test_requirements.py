@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Collection
 
 import pytest
 
@@ -31,16 +32,22 @@ def rows() -> dict[int, list[list[str]]]:
     return out
 
 
+def _moved(test: str, known: Collection[str]) -> str:
+    name = test.partition("::")[2]
+    there = sorted(one for one in known if one.endswith(f"::{name}"))
+    return f" is now {there[0]}" if there else did_you_mean(test, known)
+
+
 def test_every_requirement_has_tests_that_exist() -> None:
     paths = (ROOT / "tests").rglob("test_*.py")
-    known = {name for path in paths for name in _TEST.findall(path.read_text(encoding="utf-8"))}
+    known = {f"{path.stem}::{name}" for path in paths for name in _TEST.findall(path.read_text(encoding="utf-8"))}
     assert sum(map(len, rows().values())) > 140
     missing = []
     for requirements in rows().values():
         for section, says, told in requirements:
-            tests = re.findall(r"`\w+::(\w+)`", told)  # a test may have moved to another file
+            tests = re.findall(r"`(\w+::\w+)`", told)
             assert tests, f"{section} {says}: no test"
-            missing += [f"{section} {says}: {test}{did_you_mean(test, known)}" for test in tests if test not in known]
+            missing += [f"{section} {says}: {test}{_moved(test, known)}" for test in tests if test not in known]
     assert missing == []
 
 

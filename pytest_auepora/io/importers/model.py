@@ -27,7 +27,7 @@ class ImportedSuite:
     """The cases of a file of another tool.
 
     Attributes:
-        cases: mappings with the keys of a golden case, ready to be written; see `write_golden`.
+        cases: mappings with the keys of a golden case, ready to be written; see `golden_text`.
         dropped: what a golden case cannot hold, one sentence each, with how often it occurred.
         suite: the name of the data set, where it has one.
         notes: what was read as something else: a column of another name, a context that is a quote.

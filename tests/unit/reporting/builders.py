@@ -11,6 +11,7 @@ from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import failed_scores, score_case
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.errors import Problem
 from pytest_auepora.metrics.ranking.gold import expected_behaviour
 from pytest_auepora.metrics.ranking.matching import grades_of_retrieved, ranks_of_relevant
 from pytest_auepora.metrics.registry import Registry
@@ -23,6 +24,12 @@ from pytest_auepora.regression.verdict import Verdict, judge
 
 METRICS = ("recall@5", "mrr@10", "token_f1", "assertion_pass", "refusal_correctness", "mean_latency", "p95_latency")
 REGISTRY = Registry()
+MISTAKES = [
+    Problem("a.golden.yaml", 2, 11, "unknown metric 'recal@3' (did you mean 'recall@3'?)"),
+    Problem("a.golden.yaml", 7, 9, "id 'one' is <b>taken</b> | by *another*"),
+    Problem("b.golden.yaml", 0, 0, "there is no case in it"),
+]
+"""Mistakes in golden files, with and without a place."""
 
 
 def metrics_of(names: Sequence[str] = METRICS) -> dict[str, Metric]:

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from pytest_auepora.errors import AueporaError, Problem
 from pytest_auepora.reporting import formats
+from pytest_auepora.reporting.findings import annotation_lines
 from pytest_auepora.reporting.formats import FORMATS, read_target, report_text, wants_trend
 
-from .builders import Case, run_of, verdict_of
+from .builders import MISTAKES, Case, run_of, verdict_of
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,14 @@ def test_a_function_is_given_what_it_names(monkeypatch: pytest.MonkeyPatch, kind
     )
     assert one == two
     assert "wrong" in one
+
+
+def test_annotations_and_issues_begin_with_mistakes() -> None:
+    run = run_of([Case("a", error="E: x")])
+    judged = [run], [verdict_of(run)]
+    first = annotation_lines(*judged, mistakes=MISTAKES, prefix="rag").splitlines()
+    assert first[0].startswith("::error file=rag/a.golden.yaml,title=golden file,line=2::unknown metric")
+    assert first[2].startswith("::error file=rag/b.golden.yaml,title=golden file::")
+    issues = json.loads(report_text("gitlab", *judged, mistakes=MISTAKES))
+    assert [i["check_name"] for i in issues[:4]] == [*["auepora/mistake"] * 3, "auepora/threshold"]
+    assert len({i["fingerprint"] for i in issues}) == len(issues)

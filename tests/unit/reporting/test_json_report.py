@@ -26,7 +26,7 @@ from pytest_auepora.reporting.markdown_report import markdown_report
 from pytest_auepora.reporting.side_by_side import side_by_side
 from pytest_auepora.reporting.side_by_side_formats import side_by_side_json
 
-from .builders import METRICS, Case, baseline_of, run_of, verdict_of
+from .builders import METRICS, MISTAKES, Case, baseline_of, run_of, verdict_of
 
 CASES = [Case(f"case-{i}", got=["refunds.md", "x"], tags=["smoke"]) for i in range(12)]
 
@@ -256,3 +256,20 @@ def test_the_report_notices_what_is_wrong(path: tuple[str | int, ...], value: An
 )
 def test_side_by_side_notices_what_is_wrong(path: tuple[str | int, ...], value: Any) -> None:
     assert not fits(side_by_side_schema(), changed(systems(), path, value))
+
+
+def test_mistakes_are_kept() -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
+    run = run_of([Case("a")])
+    text = json_report([run], [verdict_of(run)], mistakes=MISTAKES)
+    jsonschema.validate(json.loads(text), report_schema())
+    assert read_json_report(text)[::2] == ([run], MISTAKES)
+    assert read_json_report(json_report([run], [verdict_of(run)]))[2] == []
+
+
+@pytest.mark.parametrize(
+    "found", ["3", "[1]", "null", '[{"path": "a"}]', '[{"path":"a","line":1e999,"col":1,"message":""}]']
+)
+def test_a_forged_list_of_mistakes_is_refused(found: str) -> None:
+    with pytest.raises(AueporaError, match="not an auepora report"):
+        read_json_report(f'{{"format": 1, "suites": [], "mistakes": {found}}}')

@@ -6,11 +6,12 @@ from html.parser import HTMLParser
 import pytest
 
 from pytest_auepora.core.run import Run
+from pytest_auepora.errors import Problem
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report, step_summary
 
-from .builders import Case, baseline_of, run_of, verdict_of
+from .builders import MISTAKES, Case, baseline_of, run_of, verdict_of
 from .terminal.test_screens import broken, hundred
 
 CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], thresholds={"token_f1": 0.5}) for i in range(12)]
@@ -202,3 +203,22 @@ def test_the_step_summary_fits_into_the_room_that_is_left() -> None:
         text = step_summary([run], [verdict_of(run)], room=room)
         assert len(text.encode()) <= max(room, 0)
         assert bool(text) == (room >= 8_000)
+
+
+def test_a_mistake_is_named_with_its_place() -> None:
+    lines = markdown_report([], [], mistakes=MISTAKES).splitlines()
+    assert lines[1] == "## ⚪ auepora: not judged"
+    assert lines[5] == "- **a.golden.yaml\\:2:11** unknown metric 'recal@3' (did you mean 'recall@3'?)"
+    assert lines[6] == "- **a.golden.yaml\\:7:9** id 'one' is &lt;b>taken&lt;/b> \\| by \\*another\\*"
+    assert lines[7] == "- **b.golden.yaml** there is no case in it"
+
+
+def test_more_mistakes_than_fit() -> None:
+    many = [Problem("a.golden.yaml", line, 1, "x" * 100) for line in range(1, 3000)]
+    text = markdown_report([], [], mistakes=many)
+    assert len(text) <= 65_536
+    assert "2,999 mistakes in 1 golden file" in text
+    left = re.search(r"- … and ([\d,]+) more", text)
+    assert left is not None
+    assert int(left[1].replace(",", "")) + text.count("- **a") == 2999
+    assert step_summary([], [], mistakes=many, room=8000).count("- **a") >= 10

@@ -15,7 +15,7 @@ from pytest_auepora.reporting.html.report import hash_source, html_report
 from pytest_auepora.reporting.side_by_side import side_by_sides
 from pytest_auepora.reporting.trend import EarlierRun, Trend
 
-from ..builders import Case, run_of, system, verdict_of
+from ..builders import MISTAKES, Case, run_of, system, verdict_of
 from .pages import BAD_ID, CASES, Element, data_of, read, red
 
 EVIL = "<img src=x onerror=alert(1)></script><script>alert(2)</script><!-- {{ 7 * 7 }} $x$ \u2028\u202e\x00 \" '"
@@ -204,3 +204,21 @@ def test_the_templates_are_part_of_the_package() -> None:
 
     names = {path.name for path in (Path(room.__file__).parent / "templates").iterdir()}
     assert {"report.html.j2", "suite.html.j2", "base.css", "table.js"} <= names
+
+
+@pytest.mark.parametrize("beside", [0, 1, 2])
+def test_mistakes_stand_below_the_verdict(beside: int) -> None:
+    pytest.importorskip("jinja2", reason="the html extra")
+    runs = [run_of([Case("a")], suite=f"s{i}") for i in range(beside)]
+    page = read(html_report(runs, [verdict_of(run) for run in runs], mistakes=MISTAKES))
+    main = page.one("main")
+    assert main.all()[0].given["class"] == "verdict is-not-judged"
+    section = page.one("section", class_="mistakes")
+    assert section.one("h2").words == "3 mistakes in 2 golden files"
+    assert [one.words.split(" ")[0] for one in section.all("li")] == [m.place for m in MISTAKES]
+    assert len(page.all("article")) == beside
+
+
+def test_a_page_of_nothing_says_no_pass() -> None:
+    pytest.importorskip("jinja2", reason="the html extra")
+    assert read(html_report([], [])).one("h1").words == "Not judged"
