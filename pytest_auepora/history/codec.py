@@ -267,12 +267,12 @@ class Packing:
 
     def add(self, case: CaseJson) -> None:
         """Take in a result and all answers to its case; what comes later of the same case counts."""
-        self.case_ids.add(case.case_id)
         self._results.add(case.bare)
-        if case.answers:
+        if case.answers or case.case_id in self.case_ids:  # what it showed before counts no more
             self._cases[-1].append(case.case_id)
-            if self._answers.add(b"[%s,%s]" % (case.shown, case.answers)):
+            if self._answers.add(b"[%s,%s]" % (case.shown, case.answers or b"[]")):
                 self._cases.append([])
+        self.case_ids.add(case.case_id)
 
     def results(self) -> list[bytes]:
         """Return the results that were taken in, as `run_of` reads them."""

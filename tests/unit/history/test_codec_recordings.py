@@ -77,6 +77,16 @@ def test_what_comes_later_of_a_case_counts() -> None:
     assert run_of(run_text(Run("shop", "")), packing.results()).cases["one"].query == "after"
 
 
+def test_an_attempt_without_an_answer_shows_none_of_the_one_before() -> None:
+    packing, ended = Packing(), CaseResult("one", state="error", error="ConnectionError: no route")
+    packing.add(CaseJson.of(answered(), [("=", [])]))
+    packing.add(CaseJson.of(ended))
+    (back,) = run_of(run_text(Run("shop", "")), packing.results()).cases.values()
+    recorded = Recorded(packing.answers())
+    assert recorded.shown(back) == ended
+    assert recorded["one"] == []
+
+
 def test_no_answers_take_no_block() -> None:
     assert packed({}) == []
     assert "one" not in Recorded([])
