@@ -56,7 +56,7 @@ class AnswerSources:
     ) -> None:
         self.options, self.project, self.suites, self.callers, self._replay = options, project, suites, callers, replay
         self.confirmations = Confirmations()
-        self._known: dict[tuple[Path, str, int], AnswerSource] = {}
+        self._known: dict[tuple[Path, str], AnswerSource] = {}  # the latest: a system made anew for each test is let go
         self._again: dict[Path, dict[str, int]] = {}
 
     @property
@@ -70,9 +70,9 @@ class AnswerSources:
         Raises:
             SystemShapeError: *rag* is nothing that can be asked.
         """
-        key = suite.path, variant, id(rag)
-        if (known := self._known.get(key)) is None:
-            known = self._known[key] = self._made(rag, suite, variant)
+        known = self._known.get((suite.path, variant))
+        if known is None or known.rag is not rag:
+            known = self._known[suite.path, variant] = self._made(rag, suite, variant)
         return known
 
     def _made(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
@@ -104,8 +104,7 @@ class AnswerSource:
     """
 
     def __init__(self, sources: AnswerSources, suite: GoldenSuite, variant: str, rag: Any, system: System) -> None:
-        self._sources, self.suite, self.variant, self.system = sources, suite, variant, system
-        self._rag = rag  # while it is kept, its id is nobody else's
+        self._sources, self.suite, self.variant, self.rag, self.system = sources, suite, variant, rag, system
         self._replayed = system if isinstance(system, Answering) else None  # and so asks nothing
         self.repeats = sources.options.repeats(suite.repeat)
 

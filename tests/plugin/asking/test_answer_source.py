@@ -73,3 +73,15 @@ def test_answers_of_fewer_runs_are_kept_than_results(counted: Example) -> None:
         counted.run()
     counted.run("--auepora-replay", "last~1")  # which has none of its own, and pushes none out
     assert [bool(store(counted).recordings(run.run_id)) for run in store(counted).runs()] == [False, True, True, False]
+
+
+def test_a_system_made_anew_for_each_case_is_let_go(project: Example) -> None:
+    project.system(
+        "def rag():\n    system = System()\n    ALIVE.add(system)\n    return system\n\n\n"
+        "import weakref\nALIVE = weakref.WeakSet()\n\n\n"
+        "class System:\n    def __call__(self, query):\n        return answer(query)\n\n\n"
+        "def pytest_sessionfinish():\n    (pathlib.Path(__file__).parent / 'alive.txt').write_text(str(len(ALIVE)))\n",
+        scope="function",
+    )
+    assert project.run().ret == 0
+    assert int(project.read("alive.txt")) <= 1
