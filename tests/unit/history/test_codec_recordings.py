@@ -77,7 +77,7 @@ def test_what_comes_later_of_a_case_counts() -> None:
     assert run_of(run_text(Run("shop", "")), packing.results()).cases["one"].query == "after"
 
 
-def test_an_attempt_without_an_answer_shows_none_of_the_one_before() -> None:
+def test_an_attempt_without_answer_shows_no_earlier_one() -> None:
     packing, ended = Packing(), CaseResult("one", state="error", error="ConnectionError: no route")
     packing.add(CaseJson.of(answered(), [("=", [])]))
     packing.add(CaseJson.of(ended))
