@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 from collections import OrderedDict
@@ -9,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any
 
 from ..errors import AueporaError, UnsendableError
@@ -77,8 +80,6 @@ def _task(key: str, task: bytes | None) -> Callable[[Any], Any]:
 
 def worker_pool(jobs: int, task: PickledTask) -> ProcessPoolExecutor:
     """Return *jobs* fresh processes that know *task*; they start anew, so that no thread of this one is copied."""
-    from multiprocessing import get_context
-
     return ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=_install, initargs=(task.key, task.task)
     )
@@ -92,7 +93,15 @@ def end_now(pool: Executor) -> None:
 
 def _install(key: str, task: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's to answer
+    Thread(target=_end_with_owner, daemon=True).start()
     _installed[key] = task
+
+
+def _end_with_owner() -> None:
+    """End this worker when its owner is gone: killed, or interrupted before it knew that it had started the worker."""
+    if (owner := parent_process()) is not None:
+        owner.join()
+        os._exit(1)
 
 
 def pack(value: Any) -> bytes:

@@ -148,20 +148,31 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
-def test_ctrl_c_ends_processes_that_hang(tmp_path: Path) -> None:
-    (tmp_path / "hangs.py").write_text(HANGS, encoding="utf-8")
-    with subprocess.Popen([sys.executable, "hangs.py"], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
-        while len([*tmp_path.glob("began-*")]) < 2:
+def ended_while_processes_hang(folder: Path, signum: int) -> tuple[str, int]:
+    """Send *signum* to a process whose workers hang, and return what it and they wrote, and its exit code."""
+    (folder / "hangs.py").write_text(HANGS, encoding="utf-8")
+    with subprocess.Popen([sys.executable, "hangs.py"], cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        while len([*folder.glob("began-*")]) < 2:
             assert process.poll() is None
             time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signum)
         try:
-            _, told = process.communicate(timeout=60)
+            _, told = process.communicate(timeout=60)  # until nobody can write any more, the workers included
         finally:
             process.kill()
+    return told, process.returncode
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to one process there")
+def test_ctrl_c_ends_processes_that_hang(tmp_path: Path) -> None:
+    told, code = ended_while_processes_hang(tmp_path, signal.SIGINT)
     assert told.rstrip().endswith("KeyboardInterrupt")
-    assert process.returncode == -signal.SIGINT
+    assert code == -signal.SIGINT
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+def test_processes_that_hang_end_with_a_killed_owner(tmp_path: Path) -> None:
+    assert ended_while_processes_hang(tmp_path, signal.SIGKILL)[1] == -signal.SIGKILL
 
 
 class Output:
