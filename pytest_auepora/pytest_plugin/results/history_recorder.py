@@ -79,6 +79,8 @@ class Recorder:
         """Write down what was measured, in case this process does not live to store it."""
         for one in unpack(report):
             self._write(one)
+            if report.when != "setup":  # what a fixture measured comes with the call's report as well
+                one.recordings = []  # pytest holds reports to the end, and answers are large
 
     def _write(self, one: CaseReport) -> None:
         path, variant, result = one.path, one.variant, one.result
@@ -87,11 +89,10 @@ class Recorder:
             run.provenance = dict(one.provenance)
             self._journal.begin(run, self._suites.commit)
             self._unjudged.add((path, variant))
-        recordings, one.recordings = one.recordings, []  # pytest holds reports to the end, and answers are large
         kept = self._kept(result)
-        case = CaseJson.of(kept, recordings)
+        case = CaseJson.of(kept, one.recordings)
         self._packings.setdefault((path, variant), Packing()).add(case)
-        self._note_cut((path, variant), result.case_id, recordings)
+        self._note_cut((path, variant), result.case_id, one.recordings)
         stored = self._journal.add(path, variant, case, one.provenance)
         if stored is not None and kept is result and self._only_ours_judge:
             result.put_away(stored)
