@@ -129,7 +129,7 @@ def test_there_is_at_least_one_core() -> None:
 
 
 HANGS = """\
-import pathlib, time
+import pathlib, signal, time
 
 from pytest_auepora.core.batches import run_batches
 
@@ -144,6 +144,7 @@ class Hangs:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which processes in the background are started without
     list(run_batches(Hangs(), ([i] for i in range(9)), jobs=2))
 """
 
