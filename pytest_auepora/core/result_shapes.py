@@ -36,7 +36,7 @@ def _is_score(value: Any) -> bool:
 
 
 Count = Kind("a whole number from 1 on", lambda value: type(value) is int and 1 <= value < 10**9)
-Place = Annotated[int, Kind("a whole number from 0 on", lambda value: type(value) is int and value >= 0)]
+Place = Annotated[int, Kind("a whole number from 0 on", lambda value: type(value) is int and 0 <= value < 10**15)]
 Rank = Kind("a rank from 1 on, or null", lambda value: value is None or Count.holds(value))
 Origin = Kind("kind, run and taken, or nothing", _is_origin)
 Range = Kind("a lowest and a highest number", _is_range)

@@ -130,11 +130,16 @@ def split_variance(baseline: Mapping[str, Sequence[float]], candidate: Mapping[s
     noisy as the other.
 
     Args:
-        baseline: case id → its score in each repeat, of two cases or more.
-        candidate: the same of the same cases.
+        baseline: case id → its score in each repeat.
+        candidate: the same; cases that are not on both sides are ignored.
+
+    Raises:
+        ValueError: fewer than two cases on both sides, or one without any score.
     """
-    cases = sorted(baseline)
+    cases = sorted(baseline.keys() & candidate.keys())
     sides = [[baseline[c] for c in cases], [candidate[c] for c in cases]]
+    if len(cases) < 2 or not all(scores for side in sides for scores in side):
+        raise ValueError("the split needs two cases or more, each with a score on both sides")
     differences = [_mean(after) - _mean(before) for before, after in zip(*sides, strict=True)]
     total = _squares(differences) / (len(cases) - 1)
     repeats = [len(cases) / math.fsum(1 / len(scores) for scores in side) for side in sides]

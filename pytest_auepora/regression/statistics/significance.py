@@ -214,7 +214,11 @@ def judge_family(
         alpha: family-wise level of a failure, and of each lower bound.
         draws: random sign patterns where more than 13 clusters differ.
         members: what the family is of, for people.
+
+    Raises:
+        ValueError: a difference is not finite, a name occurs twice, or a setting is out of range.
     """
+    _check(metrics, alpha, draws)
     if not any(any(m.differences.values()) for m in metrics):
         return [_unchanged(metric, clusters, alpha, len(metrics), members) for metric in metrics]
     from .signflip import cluster_sums, sign_flip_test  # which imports numpy
@@ -233,6 +237,23 @@ def judge_family(
         )  # fmt: skip
         out.append(verdict)
     return out
+
+
+def _check(metrics: Sequence[PairedMetric], alpha: float, draws: int) -> None:
+    if not 0.0 < alpha < 0.5:
+        raise ValueError(f"alpha must lie between 0 and 0.5, not {alpha}")
+    if draws < 1:
+        raise ValueError(f"draws must be positive, not {draws}")
+    names = [metric.name for metric in metrics]
+    for metric in metrics:
+        if names.count(metric.name) > 1:
+            raise ValueError(f"metric {metric.name!r} is in the family twice")
+        if not (metric.min_effect >= 0.0 and metric.margin >= 0.0):
+            found = f"{metric.min_effect} and {metric.margin}"
+            raise ValueError(f"{metric.name}: min_effect and margin must be numbers, 0 or more, not {found}")
+        for case, difference in metric.differences.items():
+            if not math.isfinite(difference):
+                raise ValueError(f"{metric.name}: the difference of case {case!r} is {difference}")
 
 
 def _unchanged(

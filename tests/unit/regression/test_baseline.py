@@ -100,19 +100,19 @@ def answer(query: str) -> tuple[str, list[dict[str, str]]]:
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("scores.mrr", float("nan"), "cases.c0.scores.mrr: expected a finite number or null, found NaN"),
-        ("scores.mrr", float("inf"), "cases.c0.scores.mrr: expected a finite number or null, found Infinity"),
-        ("scores.mrr", "0.5", 'cases.c0.scores.mrr: expected a finite number or null, found "0.5"'),
-        ("scores.mrr", [1], "cases.c0.scores.mrr: expected a finite number or null, found [1]"),
-        ("ranks.d0", 0, "cases.c0.ranks.d0: expected a rank from 1 on, or null, found 0"),
-        ("state", "fine", "cases.c0.state: expected one of passed, failed, error, skipped"),
-        ("repeats", -1, "cases.c0.repeats: expected a whole number from 1 on, found -1"),
-        ("data.bleu", "[1, NaN]", "cases.c0.data.bleu: expected a text that is JSON of finite numbers"),
+        ("cases.c0.scores.mrr", float("nan"), "cases.c0.scores.mrr: expected a finite number or null, found NaN"),
+        ("cases.c0.scores.mrr", float("inf"), "cases.c0.scores.mrr: expected a finite number or null, found Infinity"),
+        ("cases.c0.scores.mrr", "0.5", 'cases.c0.scores.mrr: expected a finite number or null, found "0.5"'),
+        ("cases.c0.scores.mrr", [1], "cases.c0.scores.mrr: expected a finite number or null, found [1]"),
+        ("cases.c0.ranks.d0", 0, "cases.c0.ranks.d0: expected a rank from 1 on, or null, found 0"),
+        ("cases.c0.state", "fine", "cases.c0.state: expected one of passed, failed, error, skipped"),
+        ("cases.c0.repeats", -1, "cases.c0.repeats: expected a whole number from 1 on, found -1"),
+        ("cases.c0.data.bleu", "[1, NaN]", "cases.c0.data.bleu: expected a text that is JSON of finite numbers"),
+        ("metrics.mrr.pairs", 10**400, "metrics.mrr.pairs: expected a whole number from 0 on, found 1000"),
     ],
 )
 def test_a_key_that_cannot_be_is_named(stored: tuple[Path, str], key: str, value: Any, said: str) -> None:
-    raw = json.loads(stored[1])
-    place = raw["cases"]["c0"]
+    raw = place = json.loads(stored[1])
     *way, last = key.split(".")
     for part in way:
         place = place[part]

@@ -76,6 +76,12 @@ def test_without_repeats_there_is_no_split() -> None:
     assert "cannot be told apart" in str(split)
 
 
+@pytest.mark.parametrize("candidate", [{}, {"a": [1.0]}, {"a": [1.0], "b": []}])
+def test_the_split_needs_two_cases(candidate: Repeats) -> None:
+    with pytest.raises(ValueError, match="two cases"):
+        split_variance({"a": [0.0], "b": [1.0]}, candidate)
+
+
 def test_the_split_in_words() -> None:
     split = VarianceSplit(40, 0.10, 0.04, 0.15, 0.15)
     assert split.most_shrink == pytest.approx(1 - math.sqrt(0.4))

@@ -172,3 +172,26 @@ def test_the_same_data_give_the_same_verdict() -> None:
     assert judge_family(metrics, {}) == first
     for a, b in zip(first, judge_family(metrics, {}, draws=5000), strict=True):
         assert a.p_adjusted == pytest.approx(b.p_adjusted, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "message"),
+    [
+        (PairedMetric("m", {"a": math.nan}), {}, "difference of case 'a' is nan"),
+        (PairedMetric("m", {"a": -math.inf}), {}, "difference of case 'a' is -inf"),
+        (PairedMetric("m", {}, min_effect=-0.1), {}, "min_effect"),
+        (PairedMetric("m", {}, margin=-0.1), {}, "margin"),
+        (PairedMetric("m", {}, margin=math.nan), {}, "margin"),
+        (PairedMetric("m", {}), {"alpha": 0.0}, "alpha"),
+        (PairedMetric("m", {}), {"alpha": 0.5}, "alpha"),
+        (PairedMetric("m", {}), {"draws": 0}, "draws"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(metric: PairedMetric, options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        judge_family([metric], {}, **options)  # type: ignore[arg-type]
+
+
+def test_one_name_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="'m' is in the family twice"):
+        judge_family([PairedMetric("m", {}), PairedMetric("m", {})], {})
