@@ -43,6 +43,45 @@ def test_a_case_that_is_run_again_counts_once(project: Example) -> None:
     assert [case.state for case in kept(project).cases.values()] == ["passed"] * 5
 
 
+MOVING_ON = """
+class System:
+    def __init__(self, model):
+        self.auepora_provenance = {"model": model}
+
+    def __call__(self, query):
+        if "warehouse" in query and self.auepora_provenance["model"] == "old":
+            raise OSError("busy")
+        return answer(query)
+
+
+MADE = []
+
+
+@pytest.fixture
+def rag(request):
+    MADE.append(request.node.name)
+    return System("old" if MADE.count("warehouse") == 1 and request.node.name == "warehouse" else "new")
+"""
+
+
+def test_what_was_said_of_a_case_that_was_asked_again_is_past(project: Example) -> None:
+    pytest.importorskip("pytest_rerunfailures")
+    project.write("conftest.py", f"import pytest\nfrom shop import answer\n\n{MOVING_ON}")
+    result = project.run("--reruns=1", plugins=("pytest_rerunfailures",))
+    assert result.parseoutcomes() == {"passed": 7, "rerun": 1}
+    assert kept(project).provenance == {"model": "new"}
+    assert "under the same conditions" not in str(result.stdout)
+
+
+def test_a_case_that_was_skipped_says_nothing_of_the_run(project: Example) -> None:
+    project.case("free-returns", "skip: not yet")
+    project.conftest("def pytest_auepora_provenance():\n    return {'model': 'm'}\n")
+    result = project.run()
+    assert result.parseoutcomes()["skipped"] == 1
+    assert kept(project).provenance == {"model": "m"}
+    assert "under the same conditions" not in str(result.stdout)
+
+
 def test_results_that_no_figures_can_be_made_of_are_a_note(project: Example) -> None:
     project.conftest("\n\ndef pytest_auepora_redact(result):\n    result.outputs['retrieved'] = [{}]\n")
     result = project.run()
