@@ -187,7 +187,7 @@ class _Builder:
                 out[key] = value
                 if marks is not None:
                     marks += (self.mark(key_event), self.mark(event))
-        if merged:
+        if merged and self.aliased <= MAX_ALIASED:  # what blows the file up is refused at its end, and not made
             self.merge(merged, out)
         return out
 

@@ -197,6 +197,22 @@ def test_a_bomb_of_aliases_is_refused_before_it_goes_off(parser: Any) -> None:
         read("\n".join(lines) + "\ncases: *i\n")
 
 
+def test_a_bomb_of_merge_keys_is_refused_unmerged(parser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "MAX_ALIASED", 100)
+    after: list[int] = []
+    monkeypatch.setattr(load._Builder, "merge", lambda self, *_: after.append(self.aliased))
+    with pytest.raises(GoldenFileError, match="aliases blow this file up by 210 values; the limit is 100"):
+        read("a: &a {k: 1, l: 2, m: 3}\ncases:\n" + "- {<<: *a}\n" * 30)
+    assert after == [7 * number for number in range(1, 15)]
+
+
+@pytest.mark.parametrize("before", ["", "x: &a 1\n"])
+@pytest.mark.parametrize("depth", [101, 5000])
+def test_deep_nesting_is_refused_however_deep(parser: Any, depth: int, before: str) -> None:
+    with pytest.raises(GoldenFileError, match="nest more than 100 deep"):
+        read(before + "cases: " + "[" * depth + "]" * depth)
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
