@@ -21,7 +21,7 @@ from ..regression.baseline import BROKEN, GIT_COMMIT
 from .options import Options, is_asked_for, measures
 from .results.terminal import wrapped
 from .session import SUFFIXES, Suites
-from .xdist import lost_case, run_provenance, unpack
+from .xdist import run_provenance, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
@@ -185,6 +185,8 @@ class Judge:
         path = nodeid.partition("::")[0]
         if not path.endswith(SUFFIXES):
             return  # a test of the user's own
+        from .workers import lost_case
+
         suite = self._suites.at(path)
         for case, variant in lost_case(nodeid, suite, {variant for where, variant in self.runs if where == path}):
             run = self._run(path, variant)

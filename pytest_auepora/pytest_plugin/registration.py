@@ -103,9 +103,9 @@ def _register_judging(config: pytest.Config, session: AueporaSession, collecting
     judge = Judge(config, options, suites, collecting, replaying=session.answers.asks_nothing)
     register(judge, "auepora-judge")
     if config.getoption("dist", "no") != "no":  # pytest-xdist's
-        from .xdist import Crashes
+        from .workers import Workers
 
-        register(Crashes(options.override, verbose=config.get_verbosity() > 0), "auepora-crashes")
+        register(Workers(options.override, verbose=config.get_verbosity() > 0), "auepora-workers")
     if options.intents or options.anchoring or is_watched():
         from .results.progress import RunProgress
 

@@ -26,7 +26,7 @@ def test_workers_run_cases_and_the_controller_judges(project: Example) -> None:
     project.conftest(TELL)
     assert project.run("-n", "1", plugins=("xdist",)).ret == 0
     assert parts(project, "gw0") == RUNS_CASES
-    assert parts(project) == RUNS_CASES | JUDGES | {"auepora-crashes"}
+    assert parts(project) == RUNS_CASES | JUDGES | {"auepora-workers"}
 
 
 @pytest.mark.parametrize(
