@@ -110,10 +110,14 @@ def test_a_run_over_a_host_is_stored_here_and_replayed_there(project: Example, h
         assert not list(host.folder.rglob(".auepora"))
 
 
-def test_a_run_that_loses_a_host_is_red_and_kept(project: Example, hosts: list[Host], tmp_path: Path) -> None:
+def test_a_run_that_loses_a_host_is_red_and_can_be_resumed(project: Example, hosts: list[Host], tmp_path: Path) -> None:
     """pytest-xdist ends it with an internal error, as it has nothing to replace the host with."""
     project.write("conftest.py", LOST.format(down=str(tmp_path / "down")))
     result = spread(project, "--tx", hosts[0].address, "--tx", "popen")
     assert result.ret == pytest.ExitCode.INTERNAL_ERROR, str(result.stdout)
     (lost,) = HistoryStore(project.path / ".auepora" / "history.sqlite").load("last").cases.values()
     assert (lost.state, lost.error) == ("error", "RuntimeError: the worker process running this case died")
+    (tmp_path / "down").touch()
+    result = project.run("--auepora-resume")
+    assert result.ret == 0, str(result.stdout)
+    assert "5 passed" in str(result.stdout)
