@@ -74,7 +74,7 @@ def to_response(raw: Any) -> Response:
     if isinstance(raw, Response):
         if not isinstance(raw.text, str):
             raise OutputShapeError(f"the text of the Response is {describe(raw.text)}, not a string\n{ACCEPTED}")
-        return Response(raw.text, raw.structured, dict(raw.metadata))
+        return Response(raw.text, raw.structured, _mapping(raw.metadata))
     if isinstance(raw, str):
         return Response(str(raw))
     if not isinstance(raw, (Document, RetrievedDocument)) and not _is_stream(raw):
@@ -90,7 +90,7 @@ def _checked(raw: SystemOutputs) -> SystemOutputs:
     out.retrieved = to_retrieved(raw.retrieved)
     out.response = to_response(raw.response)
     out.timings, dropped = _timings(raw.timings)
-    out.extra = dict(raw.extra)
+    out.extra = _mapping(raw.extra)
     out.memo = {}
     _add_notes(out, [*notes_on(out.retrieved), *dropped])
     return out

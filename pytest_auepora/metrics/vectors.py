@@ -128,8 +128,10 @@ class BertEncoder:
         """Return the token vectors of each text, and remember those in *keep*."""
         with self._lock:
             wanted = dict.fromkeys(texts)
-            known = {t: self._known.pop(t) for t in wanted if t in self._known}
+            known = {t: self._known[t] for t in wanted if t in self._known}
             out = known | dict(self._encode([t for t in wanted if t not in known]))
+            for text in known:
+                del self._known[text]
             self._known |= known | {t: out[t] for t in keep if t in out}  # the latest last
             size = sum(made.rows.nbytes for made in self._known.values())
             while size > _KEEP_BYTES and len(self._known) > 1:
@@ -222,11 +224,13 @@ class Embedder:
         """Return the vector of each text, of length 1 (or 0 where the function gave zeros)."""
         with self._lock:
             wanted = list(dict.fromkeys(texts))
-            out = {t: self._known.pop(t) for t in wanted if t in self._known}
+            out = {t: self._known[t] for t in wanted if t in self._known}
             fresh = sorted((t for t in wanted if t not in out), key=len)  # alike lengths need little padding
             for i in range(0, len(fresh), self._batch_size):
                 batch = fresh[i : i + self._batch_size]
                 out.update(zip(batch, self._embed(batch), strict=True))
+            for text in out:
+                self._known.pop(text, None)
             self._known |= out  # the latest last
             while len(self._known) > _KEEP:
                 del self._known[next(iter(self._known))]

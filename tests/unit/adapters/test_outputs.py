@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pytest
 from hypothesis import given
@@ -20,6 +20,7 @@ from pytest_auepora.metrics.operational import ErrorRatePer1k, Retries
 from pytest_auepora.metrics.privacy import SecureFieldBypass
 
 A, B = {"id": "a", "text": "ta"}, {"id": "b", "text": "tb"}
+NONE: Any = None
 
 
 @dataclass
@@ -50,6 +51,7 @@ class Plain:
         SystemOutputs(
             [RetrievedDocument(Document("a"), 0.0, 3), RetrievedDocument(Document("b"), 0.0, 3)], Response("text")
         ),
+        SystemOutputs(cast(Any, [A, B]), Response("text", metadata=NONE), NONE, NONE),
         ("text", [A, B]),
         ([A, B], "text"),
         (Response("text"), (A, B)),

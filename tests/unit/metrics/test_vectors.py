@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +16,9 @@ import pytest
 from pytest_auepora.errors import MetricError, MissingExtraError
 from pytest_auepora.metrics.generation_semantic import BertScoreMetric, EmbeddingSimilarity
 from pytest_auepora.metrics.vectors import (
+    BertEncoder,
     BertMatch,
+    Embedder,
     TokenVectors,
     _batches,
     fingerprint,
@@ -130,6 +133,26 @@ def test_greedy_matching_by_hand() -> None:
     assert match(reference, vectors([[1, 0]], [0])) == BertMatch(0, 0, 0)
     opposite = match(vectors([[1, 0]], [1]), vectors([[-1, 0]], [1]))
     assert opposite.f1 == 0
+
+
+def test_a_text_that_fails_leaves_the_others_known() -> None:
+    asked: list[str] = []
+
+    def embed(texts: list[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return [[1.0 / (text != "bad")] for text in texts]
+
+    class Encoder(BertEncoder):
+        def _encode(self, texts: list[str]) -> Iterator[tuple[str, TokenVectors]]:
+            return ((text, vectors([row], [1])) for text, row in zip(texts, embed(texts), strict=True))
+
+    for known in (Embedder(embed), Encoder("m")):
+        keep: dict[str, Any] = {"keep": ["reference"]} if isinstance(known, Encoder) else {}
+        known.vectors(["reference"], **keep)
+        with pytest.raises(ZeroDivisionError):
+            known.vectors(["reference", "bad"], **keep)
+        known.vectors(["reference"], **keep)
+    assert asked == ["reference", "bad"] * 2
 
 
 def test_batches_keep_the_budget_and_lose_nothing() -> None:
