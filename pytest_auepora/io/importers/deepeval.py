@@ -87,7 +87,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     elif path.suffix.lower() == ".jsonl":
         write_lines(path, rows)
     else:
-        write_text(path, json.dumps(rows, indent=4, ensure_ascii=False, allow_nan=False) + "\n")
+        write_text(path, dump_json(rows, indent=4) + "\n")
 
 
 def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:

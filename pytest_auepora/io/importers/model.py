@@ -92,6 +92,11 @@ def _slug(query: str) -> str:
     return _legal(slug or "case")
 
 
+def take_notes(metadata: dict[str, Any], name: str) -> dict[str, Any]:
+    """Take what an import noted under *name* out of *metadata*; what is no mapping is somebody else's, and stays."""
+    return dict(metadata.pop(name)) if isinstance(metadata.get(name), Mapping) else {}
+
+
 def split_metadata(row: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
     """Return the columns of *row* that are not *known* and hold something: they become metadata."""
     known = set(known)

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest
-from .rows import as_list, only_list, read_data, text_of, write_data
+from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest, take_notes
+from .rows import as_list, only_list, only_mapping, read_data, text_of, write_data
 
 QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt", "message", "q")
 _NOTES = "promptfoo"
@@ -26,7 +26,8 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     tests, default = _tests(path, dropped)
     cases = []
     for test in tests:
-        variables = {**_mapping(default.get("vars")), **_mapping(test.get("vars"))}
+        # a text in the place of a mapping names a file, which is not read
+        variables = {**only_mapping(default.get("vars")), **only_mapping(test.get("vars"))}
         key = next(
             (k for k in QUERY_VARS if k in variables), next(iter(variables), None) if len(variables) == 1 else None
         )
@@ -42,18 +43,17 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         notes = {**({"query": key} if key != "query" else {}), **read.notes}
         if rest := {k: v for k, v in variables.items() if k != key}:
             notes["vars"] = rest
-        if metadata := {**_mapping(test.get("metadata")), **({_NOTES: notes} if notes else {})}:
+        if metadata := {**only_mapping(test.get("metadata")), **({_NOTES: notes} if notes else {})}:
             case["metadata"] = metadata
         drop_rest(test, ("vars", "assert", "description", "metadata"), dropped, "{} of a test")
         cases.append(case)
     return ImportedSuite(cases)
 
 
-def _mapping(value: Any) -> dict[str, Any]:
-    return dict(value) if isinstance(value, Mapping) else {}  # a text names a file, which is not read
-
-
-def _tests(path: Path, dropped: Dropped) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _tests(path: Path, dropped: Dropped, above: tuple[Path, ...] = ()) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the tests of a file, which those *above* it take theirs from, and what holds for all of them."""
+    if path.resolve() in above:
+        raise ImportProblem(f"{path}: its tests are in itself")
     data = read_data(path)
     if path.suffix.lower() in (".csv", ".tsv"):
         return [_of_row(row, dropped) for row in data], {}
@@ -68,18 +68,18 @@ def _tests(path: Path, dropped: Dropped) -> tuple[list[dict[str, Any]], dict[str
     found: list[dict[str, Any]] = []
     given = data["tests"]
     for test in given if isinstance(given, list) else [given]:
-        found += [dict(test)] if isinstance(test, Mapping) else _elsewhere(path, test, dropped)
-    return found, _mapping(default)
+        found += [dict(test)] if isinstance(test, Mapping) else _elsewhere(path, test, dropped, above)
+    return found, only_mapping(default)
 
 
-def _elsewhere(path: Path, where: Any, dropped: Dropped) -> list[dict[str, Any]]:
+def _elsewhere(path: Path, where: Any, dropped: Dropped, above: tuple[Path, ...]) -> list[dict[str, Any]]:
     """Read tests that stand in a file beside the configuration."""
     name = str(where).removeprefix("file://")
     other = path.parent / name
     if "://" in name or other.suffix.lower() not in (".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml"):
         dropped.add(f"tests from {where}: only files are read")
         return []
-    return _tests(other, dropped)[0]
+    return _tests(other, dropped, (*above, path.resolve()))[0]
 
 
 def _of_row(row: Mapping[str, str], dropped: Dropped) -> dict[str, Any]:
@@ -103,9 +103,9 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     tests = []
     for case in suite.cases:
         metadata = dict(case.get("metadata", {}))
-        notes = metadata.pop(_NOTES, {})
+        notes = take_notes(metadata, _NOTES)
         test: dict[str, Any] = {"description": case["id"]}
-        test["vars"] = {notes.get("query", "query"): case["query"], **notes.get("vars", {})}
+        test["vars"] = {str(notes.get("query", "query")): case["query"], **only_mapping(notes.get("vars"))}
         if assertions := assertions_of(case, notes, answer_of(case, dropped)):
             test["assert"] = assertions
         if metadata:
@@ -235,14 +235,14 @@ def _pattern(kind: str, texts: list[str]) -> str:
 def assertions_of(case: Mapping[str, Any], notes: Mapping[str, Any], answer: str | None) -> list[dict[str, Any]]:
     """Return the assertions of a case."""
     made: list[dict[str, Any]] = []
+    reference = {"type": "factuality", **only_mapping(notes.get("reference"))}
     if answer is not None:
-        reference = notes.get("reference", {"type": "factuality"})
         made.append({"type": reference["type"], "value": answer, **{k: reference[k] for k in reference if k != "type"}})
     kind = "regex" if case.get("match") == "regex" else "icontains"
     for key, negated in (("must_contain", ""), ("forbidden", "not-")):
         texts = case.get(key, [])
         texts = [texts] if isinstance(texts, str) else texts
-        told = answer is not None and notes.get("reference", {}).get("type") == "equals" and not negated
+        told = answer is not None and reference["type"] == "equals" and not negated
         whole = _pattern("equals", [answer or ""]) if told else None
         made += [{"type": f"{negated}{kind}", "value": text} for text in texts if text != whole]
     if (expect := case.get("expect")) in ("refuse", "answer"):

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest
-from .rows import only_list, read_data, text_of, write_data
+from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest, take_notes
+from .rows import only_list, only_mapping, read_data, text_of, write_data
 
 QUERY_KEYS = ("query", "question", "user_input", "input", "prompt", "text")
 _ANSWER_KEYS = ("answer", "response", "output", "text")
@@ -105,15 +105,17 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
 
 def _case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     metadata = dict(case.get("metadata", {}))
-    notes = metadata.pop(_NOTES, {})
-    inputs = {notes["query"]: case["query"], **notes.get("inputs", {})} if "query" in notes else case["query"]
+    notes = take_notes(metadata, _NOTES)
+    inputs: Any = case["query"]
+    if "query" in notes:
+        inputs = {str(notes["query"]): inputs, **only_mapping(notes.get("inputs"))}
     made: dict[str, Any] = {"name": case["id"], "inputs": inputs}
     if metadata:
         made["metadata"] = metadata
     if (answer := answer_of(case, dropped)) is not None:
         expected: Any = answer
         if "answer" in notes:
-            expected = {notes["answer"]: answer, **notes.get("expected_output", {})}
+            expected = {str(notes["answer"]): answer, **only_mapping(notes.get("expected_output"))}
         elif "expected_output" in notes and text_of(notes["expected_output"]) == answer:
             expected = notes["expected_output"]
         made["expected_output"] = expected

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -140,9 +141,20 @@ def write_lines(path: Path, rows: Iterable[Any]) -> None:
     write_text(path, "".join(f"{dump_json(row)}\n" for row in rows))
 
 
-def dump_json(value: Any) -> str:
-    """Return *value* as JSON on one line."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+def dump_json(value: Any, indent: int | None = None) -> str:
+    """Return *value* as JSON, on one line without *indent*; days, which YAML knows, are texts.
+
+    Raises:
+        ImportProblem: it holds a number that is none.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_told)
+    except ValueError as exc:
+        raise ImportProblem(f"cannot be written as JSON: {exc}") from None
+
+
+def _told(value: Any) -> str:
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
@@ -161,8 +173,13 @@ def first(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
 
 
 def text_of(value: Any) -> str:
-    """Return *value* as a text: itself, or JSON."""
-    return value if isinstance(value, str) else dump_json(value)
+    """Return *value* as a text: itself, a day as YAML writes it, or JSON."""
+    return _told(value) if isinstance(value, (str, date)) else dump_json(value)
+
+
+def only_mapping(value: Any) -> dict[str, Any]:
+    """Return *value* where it is a mapping, else an empty one."""
+    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def only_list(value: Any) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.io.importers import export_cases, import_cases
+from pytest_auepora.io.importers import FORMATS, export_cases, import_cases
 from pytest_auepora.io.importers.model import ImportedSuite, ImportProblem
 from tests.unit.io.files import write_golden
 
@@ -60,6 +60,7 @@ def test_thresholds_of_a_loaded_file_are_not_lost_in_silence(tmp_path: Path) -> 
         ("promptfoo", "a.yaml", "a: [", r"a\.yaml:\d+:\d+: not YAML"),
         ("promptfoo", "a.yaml", "a: 1", "expected a list of tests, or a configuration with tests"),
         ("pydantic-evals", "a.yaml", "cases: 1", "expected a mapping with a list of cases"),
+        ("promptfoo", "a.yaml", "tests: [a.yaml]", r"a\.yaml: its tests are in itself"),
         ("beir", "a.json", "{}", "no test.tsv; there is none"),
     ],
 )
@@ -77,3 +78,34 @@ def test_bytes_that_are_no_utf8(tmp_path: Path) -> None:
 def test_nothing_to_write(tmp_path: Path) -> None:
     with pytest.raises(ImportProblem, match="there are no cases to write"):
         write_golden(ImportedSuite([]), tmp_path / "a.golden.yaml")
+
+
+FORMS = [(fmt, end) for fmt, form in FORMATS.items() if fmt != "parquet" for end in form.written or ("",)]
+
+
+@pytest.mark.parametrize(("fmt", "end"), FORMS)
+def test_metadata_that_json_does_not_know(tmp_path: Path, fmt: str, end: str) -> None:
+    """A day that nobody quoted; and what an import would note there, were it no text."""
+    path = tmp_path / "a.golden.yaml"
+    for said in ("{day: 2024-02-03}", "{promptfoo: x}", "{promptfoo: {vars: x, query: [1], reference: {a: 1}}}",
+                 "{pydantic_evals: query}", "{pydantic_evals: {query: q, inputs: x, answer: a, expected_output: x}}",
+                 "{pydantic_evals: {query: [1], answer: [1]}}"):  # fmt: skip
+        path.write_text(f"cases: [{{id: a, query: Why?, reference_answer: So., metadata: {said}}}]", encoding="utf-8")
+        export_cases(load_golden(path), tmp_path / f"out{end}", fmt)
+        if "day" in said and fmt != "trec":
+            written = [file.read_text(encoding="utf-8") for file in (tmp_path / f"out{end}").rglob("*") if file.is_file()]
+            assert "2024-02-03" in "".join(written or [(tmp_path / f"out{end}").read_text(encoding="utf-8")])
+
+
+def test_a_number_that_is_none_is_not_written_as_json(tmp_path: Path) -> None:
+    with pytest.raises(ImportProblem, match="cannot be written as JSON: "):
+        exported(tmp_path, "ragas", {"id": "a", "query": "Why?", "metadata": {"x": float("nan")}})
+
+
+def test_days_in_yaml_of_others_are_texts(tmp_path: Path) -> None:
+    assertion = "{type: icontains, value: 2024-02-03}"
+    suite = imported(tmp_path, "promptfoo", f"tests: [{{vars: {{q: Why?}}, assert: [{assertion}]}}]", "a.yaml")
+    assert suite.cases[0]["must_contain"] == ["2024-02-03"]
+    case = "{inputs: Why?, expected_output: {at: 2024-02-03 10:30:00}}"
+    suite = imported(tmp_path, "pydantic-evals", f"cases: [{case}]", "b.yaml")
+    assert suite.cases[0]["reference_answer"] == '{"at": "2024-02-03T10:30:00"}'
