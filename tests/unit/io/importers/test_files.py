@@ -93,7 +93,9 @@ def test_metadata_that_json_does_not_know(tmp_path: Path, fmt: str, end: str) ->
         path.write_text(f"cases: [{{id: a, query: Why?, reference_answer: So., metadata: {said}}}]", encoding="utf-8")
         export_cases(load_golden(path), tmp_path / f"out{end}", fmt)
         if "day" in said and fmt != "trec":
-            written = [file.read_text(encoding="utf-8") for file in (tmp_path / f"out{end}").rglob("*") if file.is_file()]
+            written = [
+                file.read_text(encoding="utf-8") for file in (tmp_path / f"out{end}").rglob("*") if file.is_file()
+            ]
             assert "2024-02-03" in "".join(written or [(tmp_path / f"out{end}").read_text(encoding="utf-8")])
 
 
