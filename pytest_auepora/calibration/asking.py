@@ -20,7 +20,7 @@ from .labels import Item
 _TOLD = 3  # reasons in an error
 
 
-def take_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
+def read_run(items: Sequence[Item], run: Run, metric: str) -> None:
     """Give the items that name a case of *run* its answer and the judge's score of it.
 
     Raises:

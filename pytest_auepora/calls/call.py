@@ -105,7 +105,7 @@ class Call:
             value, error = self.attempt(passing)
             if inspect.isawaitable(value):
                 return value
-            pause = self.settle(value, error)
+            pause = self.end_attempt(value, error)
             if pause is None or self.wait(pause):
                 return None
 
@@ -128,7 +128,7 @@ class Call:
                         value, error = await self.outcome(value, passing + cancelled)
                     if scope.cancelled_caught:
                         self.late, self.result.seconds = True, self._spent
-            pause = self.settle(value, error)
+            pause = self.end_attempt(value, error)
             if pause is None:
                 return
             await (trio or asyncio).sleep(pause)
@@ -158,7 +158,7 @@ class Call:
         finally:
             self._stop_clock()
 
-    def settle(self, value: Any, error: BaseException | None) -> float | None:
+    def end_attempt(self, value: Any, error: BaseException | None) -> float | None:
         """Book the end of an attempt.
 
         Returns:
@@ -220,7 +220,7 @@ class Call:
         """Give it up though it runs, for *error*, or because it is late, or because nobody will ask for it."""
         return self._end(None, self._too_late() if self.late else error or _given_up(), lost=True)
 
-    def take(self, timeout: float | None) -> CallResult:
+    def deliver(self, timeout: float | None) -> CallResult:
         """Return the result to its owner, and print and log here what the call did.
 
         The owner's time limit holds, though the call may have been started early under another.

@@ -112,18 +112,18 @@ class Caller:
             if alone:
                 call = Call(fn, None, self.retry, self.processes)
                 if (awaitable := call.run((KeyboardInterrupt,))) is None:
-                    return call.take(limit)
+                    return call.deliver(limit)
                 call.detach()
                 call.hand_over(awaitable)
-                self._beside().expect(call)
+                self._own_loop().expect(call)
             else:
-                call = self._book(self._beside(), key, fn, limit, upcoming)
+                call = self._book(self._own_loop(), key, fn, limit, upcoming)
             self._wait(call)
         except BaseException:  # Ctrl-C, or somebody ends the waiting, as pytest-timeout does: the place is wanted
             self._let_go(key, call)
             raise
         self.ahead.pop(key, None)
-        return call.take(limit)
+        return call.deliver(limit)
 
     def prepare(self, key: Hashable, fn: Fn) -> None:
         """Make a call now, in this thread, that its owner will ask for; what it prints waits for that."""
@@ -144,7 +144,7 @@ class Caller:
         limit = self.timeout if timeout is None else timeout
         if (self.concurrency == 1 and limit is None) or running_trio() is not None:
             return await self._call_here(fn, limit)
-        executor = self._here()
+        executor = self._this_loop()
         upcoming, alone = self._alone(key, () if self._loops_change else upcoming, limit)
         if alone:
             return await self._call_here(fn, limit)
@@ -157,7 +157,7 @@ class Caller:
             self._free_places()
             raise
         self.ahead.pop(key, None)
-        return call.take(limit)
+        return call.deliver(limit)
 
     def map(self, fns: Iterable[Fn], timeouts: Iterable[float | None] = repeat(None)) -> Iterator[CallResult]:
         """Yield the result of each of *fns*, in order, in constant memory: *fns* is read as results are taken.
@@ -244,7 +244,7 @@ class Caller:
 
     # -- where calls run
 
-    def _beside(self) -> OwnLoop:
+    def _own_loop(self) -> OwnLoop:
         from .executor import OwnLoop
 
         if not isinstance(self._executor, OwnLoop):
@@ -254,7 +254,7 @@ class Caller:
             self._executor = own
         return self._executor
 
-    def _here(self) -> Executor:
+    def _this_loop(self) -> Executor:
         import asyncio
 
         from .executor import Executor
@@ -281,14 +281,14 @@ class Caller:
         call = Call(fn, limit, self.retry, self.processes)
         call.claim()
         await call.arun((KeyboardInterrupt,), (cancelled,))
-        return call.take(limit)
+        return call.deliver(limit)
 
     # -- waiting and giving up
 
     def _wait(self, call: Call) -> None:
         patience = 2 * self.grace + _POLL  # the loop's own timers act first
         while not call.wait(_POLL):
-            own = self._beside()
+            own = self._own_loop()
             if call.state == "queued":
                 own.expect(call)  # a thread may have left it for a loop that was left behind
             if own.is_stuck(patience):
@@ -304,7 +304,7 @@ class Caller:
             call.expire()
             if call.late or call.timeout is None:
                 call.lose(AueporaError(_STRANDED))
-        self._beside().submit([call for call in self.ahead.values() if call.state == "queued"])
+        self._own_loop().submit([call for call in self.ahead.values() if call.state == "queued"])
 
     def _let_go(self, key: Hashable, call: Call | None) -> None:
         if call is None:  # ended while calls are submitted: which of them were is not certain

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..calibration.asking import ask, take_from_run
+from ..calibration.asking import ask, read_run
 from ..calibration.labels import read_label_file
 from ..calibration.study import study
 from ..core.metrics_base import Metric
@@ -72,7 +72,7 @@ def run(given: argparse.Namespace) -> int:
     judge = MetricInfo.of(metric).judge
     if given.kept:
         _, run_of_then = Sources(given.history).find(given.kept)
-        take_from_run(labels.items, run_of_then, name)
+        read_run(labels.items, run_of_then, name)
         judge = run_of_then.metrics[name].judge or judge
     _check_models([i.model for i in labels.items if i.model and not given.ask], judge)
     if given.ask or not given.kept:

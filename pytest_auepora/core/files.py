@@ -35,7 +35,7 @@ def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
     """
     name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:24]
     lock = Path(tempfile.gettempdir()) / f"auepora-{name}.lock"
-    held = _taken(lock, path, timeout)
+    held = _acquired(lock, path, timeout)
     try:
         for left in path.resolve().parent.glob(f".{escape(path.resolve().name)}.*.tmp"):
             left.unlink(missing_ok=True)
@@ -47,7 +47,7 @@ def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
         held.release()
 
 
-def _taken(lock: Path, path: Path, timeout: float) -> Lock:
+def _acquired(lock: Path, path: Path, timeout: float) -> Lock:
     """Take the lock of *path* at *lock*, where everybody else will look for it."""
     import portalocker
 

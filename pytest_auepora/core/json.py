@@ -57,7 +57,7 @@ def loads(data: bytes | str) -> Any:
         return json.loads(data)
 
 
-def taken_apart(value: Any) -> dict[str, Any]:
+def fields_of(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass by name, as they are."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
@@ -65,7 +65,7 @@ def taken_apart(value: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Return what is written of something that JSON does not know."""
     if is_dataclass(value):
-        return taken_apart(value)
+        return fields_of(value)
     if hasattr(value, "tolist"):  # numbers and arrays of numpy
         return value.tolist()
     if isinstance(value, Enum):  # orjson does so without asking

@@ -94,7 +94,7 @@ class AueporaEvaluator:
                         f"samples {batch[0].sample_id!r} to {batch[-1].sample_id!r} ({len(batch)}) were not measured: "
                         f"their worker died ({made.reason})"
                     )
-                seen.take(batch, made)
+                seen.add(batch, made)
                 bar.done(len(batch))
         return seen.results()
 
@@ -212,7 +212,7 @@ class _Seen:
     def __post_init__(self) -> None:
         self.measured = [_Measured(metric.counts([])) for metric in self.metrics if not _sees_everything(metric)]
 
-    def take(self, batch: list[EvaluationSample], part: _Part) -> None:
+    def add(self, batch: list[EvaluationSample], part: _Part) -> None:
         for measured, more in zip(self.measured, part.measured, strict=True):
             measured.add(more)
         if part.outputs is not None:

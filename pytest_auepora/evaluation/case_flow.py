@@ -1,8 +1,8 @@
 """The one door out of a case: its finished calls come in, its result leaves.
 
 Golden items, `auepora_case`, `evaluate`, `auepora score`, replays and crashed workers all end their cases here, so that
-a case ends the same way whoever ran it: labels settled, answers scored, recorded and redacted, repeats merged, held to
-its thresholds and its baseline.  What is redacted is redacted before anything is made from it.
+a case ends the same way whoever ran it: labels matched anew, answers scored, recorded and redacted, repeats merged,
+held to its thresholds and its baseline.  What is redacted is redacted before anything is made from it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..metrics.judge.usage import USAGE, add_usage
 from ..regression.accept import note_again
 from ..regression.baseline import Baseline
 from ..regression.compare import CaseComparison, Comparability, comparability_of, compare_case
-from ..regression.guards.case_guard import judge_case, settle_confirmed
+from ..regression.guards.case_guard import judge_case, merge_confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
 from .case_result import Ended, ended_result, errored_result
@@ -85,7 +85,7 @@ class CaseFlow:
         accepting: whether cases are compared with the baseline and not held to it.
         timed: whether the time of a call is the system's.
         convert: reads the system's own answers.
-        settle: matches labels that moved, by the corpus, anew; told whether documents are cut otherwise than for the
+        relabel: matches labels that moved, by the corpus, anew; told whether documents are cut otherwise than for the
             baseline.
         known: gives what knows an id of the corpus, for citations; None where there is no corpus.
         redact: takes out of a result what nobody may see; called for each answer.
@@ -104,7 +104,7 @@ class CaseFlow:
     accepting: bool = False
     timed: bool = True
     convert: Convert | None = None
-    settle: Callable[[GoldenCase, Any, bool], GoldenCase] | None = None
+    relabel: Callable[[GoldenCase, Any, bool], GoldenCase] | None = None
     known: Callable[[Any], Callable[[str], bool] | None] | None = None
     redact: Redact | None = None
     record_cap: int = 0
@@ -135,8 +135,8 @@ class CaseFlow:
                 return self.leave_out(asked.case, ended, call.error)
         case = asked.case
         try:
-            if self.settle is not None:
-                case = self.settle(case, asked.corpus, bool(self._comparability.recut))
+            if self.relabel is not None:
+                case = self.relabel(case, asked.corpus, bool(self._comparability.recut))
             known = self.known(asked.corpus) if self.known is not None and self._cites else None
         except AueporaError as exc:
             return self.end(asked.case, exc)
@@ -171,7 +171,7 @@ class CaseFlow:
             done.result.extra[CONFIRMED] = len(kept)
         note_again(done.result, [done.result, *again], self.run.metrics)
         _sum_usage(done.result, [done.result, *again])
-        settle_confirmed(done.result, again)
+        merge_confirmed(done.result, again)
         if done.comparison is not None:
             done.comparison.note_state(done.result)
 

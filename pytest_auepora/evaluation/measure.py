@@ -24,7 +24,7 @@ from ..core.types import EvaluationSample, Response, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known
-from ..metrics.judge.usage import USAGE, metered, repeated, take_usage
+from ..metrics.judge.usage import USAGE, metered, pop_usage, repeated
 from ..metrics.ranking.matching import ranks_of_relevant
 from ..regression.baseline import metric_key
 from .case_result import blank_result, errored_result, shown_outputs, snippet
@@ -112,7 +112,7 @@ def to_judge(one: Called, answer: SystemOutputs | RecordedAnswer, metrics: Seque
         return ToJudge(metrics, one.case.sample, answer, repeat)
     wanted = [m for m in metrics if answer.is_answer and _known(m, answer) is None]
     outputs = _noted(one, answer.parts().restore()) if wanted else SystemOutputs([], Response(""))
-    return ToJudge(wanted, answer.settled(one.case).sample, outputs, repeat)
+    return ToJudge(wanted, answer.relabelled(one.case).sample, outputs, repeat)
 
 
 def _judged_early(one: Called) -> Mapping[str, Score]:
@@ -162,7 +162,7 @@ def _measured(called: Called, outputs: SystemOutputs, scores: dict[str, Score]) 
     case, call, where, *_ = called
     result = blank_result(case, where=where)
     result.seconds, result.concurrency = call.seconds, call.concurrency
-    if spent := take_usage(scores):
+    if spent := pop_usage(scores):
         result.extra[USAGE] = spent
     result.scores = scores
     _say_why_unlabelled(result, case)
@@ -180,7 +180,7 @@ def _measured_again(
     metric has the same version and parameters; where it has none, what was not recorded is an error of that metric.
     What judges said since is in *judged*.
     """
-    case = recorded.settled(called.case)
+    case = recorded.relabelled(called.case)
     raw, result = recorded.raw, blank_result(case, where=called.where)
     result.seconds, result.concurrency = raw["seconds"], raw["concurrency"]
     if recorded.run_id:
@@ -194,7 +194,7 @@ def _measured_again(
     result.scores = {
         name: _score_again(m, case.sample, outputs, recorded, judged.get(name)) for name, m in metrics.items()
     }
-    if spent := take_usage(result.scores):
+    if spent := pop_usage(result.scores):
         result.extra[USAGE] = spent
     if "shown" in raw:
         result.outputs, result.ranks = raw["shown"], raw["ranks"]

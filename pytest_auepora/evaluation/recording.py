@@ -90,7 +90,7 @@ def record(
     if redact is not None:
         _redact(case, outputs, told, parts, redact)
     raw["scores"] = _said(_costly(told.scores, metrics))
-    kept, mark = _apart(raw, parts), PARTIAL
+    kept, mark = _without_texts(raw, parts), PARTIAL
     if (excess := _size(kept, cap) - cap) > 0:
         _cut(parts, excess, cap)
         mark = CUT
@@ -98,7 +98,7 @@ def record(
         return WHOLE + kept[0], kept[1]
     raw |= {"scores": _said(told.scores), "ranks": told.ranks}
     raw["shown"] = told.outputs if redact is None else cropped(told.outputs)
-    rest, texts = _apart(raw, parts)
+    rest, texts = _without_texts(raw, parts)
     return mark + rest, texts
 
 
@@ -112,7 +112,7 @@ def _redact(case: GoldenCase, outputs: SystemOutputs, told: CaseResult, parts: P
         parts.drop(("retrieved",), f"{_UNSEEN}: the passages that labels which moved were matched by")
 
 
-def _apart(raw: dict[str, Any], parts: Parts) -> Recording:
+def _without_texts(raw: dict[str, Any], parts: Parts) -> Recording:
     """Return *raw* with *parts*; instead of its text a hit has the place of it among the texts."""
     hits = [hit for hit in parts.retrieved or () if hit[TEXT] is not None]
     texts = [hit[TEXT] for hit in hits]
@@ -267,7 +267,7 @@ class RecordedAnswer:
         rest, texts = self.recording
         return rest[0] + dumps({**json.loads(rest[1:]), "scores": scores}), texts
 
-    def settled(self, case: GoldenCase) -> GoldenCase:
+    def relabelled(self, case: GoldenCase) -> GoldenCase:
         """Return *case* with its labels as they were found when it was recorded."""
         if not self.is_answer or "moved" not in self.raw:
             return case

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..core.json import dumps, encoded, loads, taken_apart
+from ..core.json import dumps, encoded, fields_of, loads
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
 from ..errors import HistoryError
@@ -108,7 +108,7 @@ def unpacked(blocks: Iterable[bytes]) -> Iterator[Any]:
 
 def run_text(run: Run) -> str:
     """Return *run* without its cases."""
-    raw = taken_apart(run)
+    raw = fields_of(run)
     del raw["cases"]
     return dumps(raw)
 
@@ -134,7 +134,7 @@ class CaseJson:
     @classmethod
     def of(cls, result: CaseResult, recordings: Sequence[Recording] = ()) -> CaseJson:
         """Return *result* with its *recordings*, repeats in order."""
-        raw = taken_apart(result)
+        raw = fields_of(result)
         raw["scores"] = {name: score.said() for name, score in result.scores.items()}
         del raw["outputs"]
         rest = encoded(raw)[:-1]
@@ -208,9 +208,9 @@ def rounded(value: float | None) -> float | None:
 
 def verdict_text(verdict: Verdict) -> str:
     """Return *verdict* without its cases."""
-    raw = taken_apart(verdict)
+    raw = fields_of(verdict)
     if verdict.comparison is not None:
-        raw["comparison"] = taken_apart(verdict.comparison)
+        raw["comparison"] = fields_of(verdict.comparison)
         del raw["comparison"]["cases"]
     return dumps(raw)
 

@@ -90,7 +90,7 @@ def _known(said: Mapping[str, Any], wanted: Gate) -> Iterator[tuple[Way, Gate]]:
 
 def _merged(root: Any, changes: Mapping[Way, Any]) -> Any:
     """Return what the file is to say."""
-    done = _apart(root)
+    done = _without_aliases(root)
     for way, value in changes.items():
         at = done
         for step in way[:-1]:
@@ -99,11 +99,11 @@ def _merged(root: Any, changes: Mapping[Way, Any]) -> Any:
     return done
 
 
-def _apart(value: Any) -> Any:
+def _without_aliases(value: Any) -> Any:
     """Return a copy in which a value that an alias repeats is two."""
     if isinstance(value, list):
-        return [_apart(one) for one in value]
-    return {key: _apart(one) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_without_aliases(one) for one in value]
+    return {key: _without_aliases(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _edited(text: str, root: Node, changes: Mapping[Way, Any]) -> str:

@@ -290,7 +290,7 @@ MATCHES: tuple[Match, ...] = ("exact", "span", "fallback_doc", "none")
 hold at least half of the passage; by any chunk of the document; not at all."""
 
 
-def settle(case: GoldenCase, labels: Sequence[CheckedLabel], corpus: Corpus, *, strict: bool = False) -> GoldenCase:
+def relabel(case: GoldenCase, labels: Sequence[CheckedLabel], corpus: Corpus, *, strict: bool = False) -> GoldenCase:
     """Return *case* as it is to be scored; itself where none of its labels by id moved.
 
     ``moved`` of the result says what became of each moved label, and under ``match`` how the case is matched: as its

@@ -44,7 +44,7 @@ def as_metric(base: Metric | str) -> Metric:
     return _registry().get(base)
 
 
-def take_after(metric: Metric, base: Metric, *names: str) -> None:
+def inherit(metric: Metric, base: Metric, *names: str) -> None:
     """Give *metric* the ruler and the named class attributes of *base*, which is known only when it is made."""
     vars(metric).update((name, getattr(base, name)) for name in names)
     if base.judged:
@@ -62,7 +62,7 @@ class OverMetric(Configured):
 
     def __post_init__(self) -> None:
         self.base = self.metric = as_metric(self.base)
-        take_after(self, self.metric, "deterministic", "baselined")
+        inherit(self, self.metric, "deterministic", "baselined")
         super().__post_init__()
 
     def params(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class SlicedMetric(Metric):
         self._shown = shown
         self.target = self.base.target
         vars(self)["interval"] = interval_of(self.base)
-        take_after(self, self.base, "direction", "range", "deterministic", "baselined", "version", "required")
+        inherit(self, self.base, "direction", "range", "deterministic", "baselined", "version", "required")
 
     def required_fields(self) -> list[str]:
         """What the base metric needs."""

@@ -13,7 +13,7 @@ from ..errors import MetricError
 from .annotation.labels import LabelSource
 from .annotation.measures import Labelled
 from .options import Configured, choice, words
-from .pairs import OverMetric, OverPairs, Pair, as_metric, pairs_by_case, take_after
+from .pairs import OverMetric, OverPairs, Pair, as_metric, inherit, pairs_by_case
 from .ranking.gold import Behaviour, expected_behaviour
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 from .text.assertions import phrase_finder, wordings
@@ -206,7 +206,7 @@ class CounterfactualConsistency(OverPairs):
     def __post_init__(self) -> None:
         if isinstance(self.base, (Metric, str)):
             self.base = base = as_metric(self.base)
-            take_after(self, base, "deterministic", "baselined")
+            inherit(self, base, "deterministic", "baselined")
             low, high = base.range
             vars(self)["range"] = (min(low, 1 - high), max(high, 1 - low))
         super().__post_init__()

@@ -114,8 +114,8 @@ def run_case(session: AueporaSession, rag: Any) -> None:
         calls = [caller.call(*ask, timeout=limit) for ask, limit in asks]
         if source.judged:
             if caller.concurrency == 1:
-                session.judging.call_meanwhile(asked.item, source, calls, _following(asked, rag))
-            calls = [session.judging.take((asked.item, i), call) for i, call in enumerate(calls)]
+                session.judging.preload(asked.item, source, calls, _following(asked, rag))
+            calls = [session.judging.with_scores((asked.item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):
         asked.confirm(done, [caller.call(key, fn, timeout=limit) for key, fn, limit in more])
@@ -134,7 +134,7 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     asks = _with_upcoming(asked, rag)
     calls = [await caller.acall(*ask, timeout=limit) for ask, limit in asks]
     if asked.source.judged:
-        calls = [await session.judging.atake((item, i), call) for i, call in enumerate(calls)]
+        calls = [await session.judging.awith_scores((item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):
         asked.confirm(done, [await caller.acall(key, fn, timeout=limit) for key, fn, limit in more])

@@ -35,7 +35,7 @@ class Labels:
     Args:
         options: what the user asks for.
         project: says what the corpus is where no fixture does.
-        replaying: whether what is scored was settled when it was recorded: the corpus of today says nothing about it.
+        replaying: whether labels were matched when the answer was recorded: the corpus of today says nothing about it.
     """
 
     def __init__(self, options: Options, project: ProjectHooks, *, replaying: bool = False) -> None:
@@ -120,7 +120,7 @@ class Labels:
                 found.append(history_recall(HistoryStore(place), suite.name, hashes))
         return found
 
-    def settle(self, suite: GoldenSuite, case: GoldenCase, given: Any, *, recut: bool) -> GoldenCase:
+    def relabel(self, suite: GoldenSuite, case: GoldenCase, given: Any, *, recut: bool) -> GoldenCase:
         """Return *case* as it is to be scored: labels that moved are matched by passage or document.
 
         While all ids are in the corpus and nobody said that they mean other chunks now, nothing is looked up.
@@ -136,7 +136,7 @@ class Labels:
         """
         if self._replaying:
             return case
-        from ..labels.check import settle
+        from ..labels.check import relabel
 
         corpus = self.corpus(suite, given)
         gold = case.sample.relevant_docs
@@ -146,7 +146,7 @@ class Labels:
         doubtful = any(doc.doc_id not in corpus or doc.text for doc in by_id)
         if not doubtful and not (by_id and (recut or self._old)):
             return case
-        return settle(case, self.check(suite, case, corpus), corpus, strict=self._options.strict_labels)
+        return relabel(case, self.check(suite, case, corpus), corpus, strict=self._options.strict_labels)
 
 
 # -- checking labels, in place of running cases

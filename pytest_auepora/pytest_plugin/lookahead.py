@@ -245,7 +245,7 @@ class JudgeAhead:
     def expect(self, item: pytest.Item, repeat: int, source: AnswerSource) -> bool:
         """Prepare to judge an answer that may come early; whether its suite has anything to judge side by side.
 
-        Not where labels are matched by a corpus: they are settled when the item runs.
+        Not where labels are matched by a corpus: they are relabelled when the item runs.
         """
         if (item, repeat) in self._expected:
             return True
@@ -280,7 +280,7 @@ class JudgeAhead:
             job.detach()
             executor.submit([job])
 
-    def call_meanwhile(
+    def preload(
         self, item: pytest.Item, source: AnswerSource, calls: Sequence[CallResult], following: Upcoming
     ) -> None:
         """While the answers of *source* to *item* are judged, make the calls *following*, one by one in this thread."""
@@ -309,30 +309,30 @@ class JudgeAhead:
         work = [to_judge(called, answer, metrics, repeat)]
         return JudgedAnswer(answer, judge_answers(work, progress=flow.progress)[0])
 
-    def take(self, key: Hashable, result: CallResult) -> CallResult:
+    def with_scores(self, key: Hashable, result: CallResult) -> CallResult:
         """Return *result* with its scores, if it is judged early; waits for them."""
         if (job := self._jobs.get(key)) is not None and self._executor is not None:
             self._executor.expect(job)
             while not job.wait(_POLL):
                 self._suites.progress.draw()
-        return self._taken(key, result)
+        return self._finished(key, result)
 
-    async def atake(self, key: Hashable, result: CallResult) -> CallResult:
+    async def awith_scores(self, key: Hashable, result: CallResult) -> CallResult:
         """Do the same without holding up the running loop; under trio it does."""
         if (job := self._jobs.get(key)) is None or running_trio() is not None:
-            return self.take(key, result)
+            return self.with_scores(key, result)
         import asyncio
 
         while not job.wait(0.0):
             self._suites.progress.draw()
             await asyncio.sleep(0.005)
-        return self._taken(key, result)
+        return self._finished(key, result)
 
-    def _taken(self, key: Hashable, result: CallResult) -> CallResult:
+    def _finished(self, key: Hashable, result: CallResult) -> CallResult:
         self._expected.pop(key, None)
         if (job := self._jobs.pop(key, None)) is None:
             return result
-        done = job.take(None)
+        done = job.deliver(None)
         if isinstance(done.error, KeyboardInterrupt | SystemExit):
             raise done.error
         return result if done.error is not None or done.value is None else replace(result, value=done.value)

@@ -233,14 +233,14 @@ class Suites:
             run, (baseline, _) = self.run(suite, variant), self.baseline(suite, variant)
             project, may_have_corpus = self._project, self._project.has_corpus
 
-            def settle(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
+            def relabel(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
                 if corpus is None and not may_have_corpus:
                     return case
-                return self._labels.settle(suite, case, corpus, recut=recut)
+                return self._labels.relabel(suite, case, corpus, recut=recut)
 
             flow = self._flows[key] = CaseFlow(
                 run, self.metrics(suite), suite.policy, baseline=baseline, advisory=self.advisory(suite),
-                accepting=self._options.accepting, convert=project.convert, settle=settle,
+                accepting=self._options.accepting, convert=project.convert, relabel=relabel,
                 known=lambda corpus: self._labels.known(suite, corpus), redact=project.redact,
                 record_cap=self._record_cap, ended_by=ended_by, accepted=self._accepted(suite, variant),
                 progress=self.progress,

@@ -108,15 +108,15 @@ def merge(
             f"{run.title}: {', '.join(mixed)} changed its definition since the baseline; "
             "accept it with a full run and --auepora-update=all"
         )
-    _take(new, run, done, intents, _only_better(old, run) if "improved" in intents else ())
+    _merge_cases(new, run, done, intents, _only_better(old, run) if "improved" in intents else ())
     if prune and run.is_full:
         expected = set(run.expected_ids)
         done.removed = [i for i in new.cases if i not in expected]
         for case_id in done.removed:
             del new.cases[case_id]
-    _settle_metrics(new, keys, whole=whole or (prune and run.is_full))
+    _merge_metrics(new, keys, whole=whole or (prune and run.is_full))
     learns = whole and run.origin.get("kind") != "replayed"  # a replay asks nothing again
-    _settle_steadiness(new, run, {} if learns else old.metrics)
+    _merge_steadiness(new, run, {} if learns else old.metrics)
     if done.added or done.changed or whole:
         new.provenance = dict(run.provenance)
     if (old.cases, old.metrics) == (new.cases, new.metrics) and not provenance_changes(old.provenance, new.provenance):
@@ -124,7 +124,7 @@ def merge(
     return new, done
 
 
-def _take(new: Baseline, run: Run, done: Accepted, intents: Collection[str], better: Collection[str]) -> None:
+def _merge_cases(new: Baseline, run: Run, done: Accepted, intents: Collection[str], better: Collection[str]) -> None:
     """Put the executed cases that may and shall be accepted into *new*, and count them in *done*."""
     for case_id, result in run.cases.items():
         before = new.cases.get(case_id)
@@ -149,7 +149,7 @@ def _only_better(old: Baseline, run: Run) -> set[str]:
     return {i for i, c in cases if c.paired and not c.lost and c.worst == 0 and (c.best > 0 or c.flip == "fixed")}
 
 
-def _settle_metrics(new: Baseline, keys: dict[str, dict[str, Any]], *, whole: bool) -> None:
+def _merge_metrics(new: Baseline, keys: dict[str, dict[str, Any]], *, whole: bool) -> None:
     """Describe exactly the metrics that some case still has a score for."""
     merged = dict(keys) if whole else {**new.metrics, **keys}
     for case in new.cases.values() if whole else ():
@@ -159,7 +159,7 @@ def _settle_metrics(new: Baseline, keys: dict[str, dict[str, Any]], *, whole: bo
     new.metrics = {n: k for n, k in merged.items() if n in used}
 
 
-def _settle_steadiness(new: Baseline, run: Run, before: Mapping[str, Mapping[str, Any]]) -> None:
+def _merge_steadiness(new: Baseline, run: Run, before: Mapping[str, Mapping[str, Any]]) -> None:
     """Store which metrics are steady, and over how many pairs of answers, *before* among them.
 
     A metric stays steady only while no pair of answers to one case differs in it.

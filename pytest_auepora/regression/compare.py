@@ -299,7 +299,7 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, comparability)
         for case_id, result in run.cases.items()
     }
-    _settle_recut(out, comparability)
+    _explain_recut(out, comparability)
     out.former = {name: mean for name in out.incomparable if (mean := _former(out, name)) is not None}
     known = run.cases if run.is_full else set(run.expected_ids or run.cases)
     if vanished := [case_id for case_id in baseline.cases if case_id not in known]:
@@ -309,7 +309,7 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     return out
 
 
-def _settle_recut(out: Comparison, comparability: Comparability) -> None:
+def _explain_recut(out: Comparison, comparability: Comparability) -> None:
     """A metric that compares in some cases does compare, and the other cases say why they do not."""
     for name in comparability.survives:
         was = [c for c in out.cases.values() if c.before is not None and c.before.scores.get(name) is not None]

@@ -21,7 +21,7 @@ from .guards.calibration import advisory_notes, broken_outcomes, hold_back, sile
 from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares, unmet_notes
 from .guards.gates import GateOutcome, judge_gate
-from .guards.interval_guard import score_pairs, settle
+from .guards.interval_guard import compare_pairs, score_pairs
 from .guards.steadiness import VarianceSplit, flaky_cases, noise_of
 from .guards.suite_guard import judge_comparison, net_flips, slice_notes, too_few_notes
 from .policy import RegressionPolicy
@@ -131,7 +131,7 @@ def judge(
     if baseline is not None:
         out.comparison = compare(run, baseline)
     if out.comparison is not None and accepting:
-        settle(run, out.comparison, metrics)
+        compare_pairs(run, out.comparison, metrics)
     gates = list(gates)
     if all(gate.metric != "error_rate" for gate in gates):  # which is 0 unless the suite says otherwise
         gates.append(Gate("error_rate", Bound("max", 0.0)))

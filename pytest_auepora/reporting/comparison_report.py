@@ -42,7 +42,7 @@ def _lines(report: CompareReport) -> Iterator[str]:
     yield from _judged(report)
     for kind, heading in _HEADINGS.items():
         yield from _queries(heading, [q for q in report.per_query if q.kind is kind])
-    yield from _apart(report)
+    yield from _not_comparable(report)
 
 
 def _figures(report: CompareReport) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _queries(heading: str, queries: Sequence[QueryComparison]) -> Iterator[str]:
     yield from _more(len(rows))
 
 
-def _apart(report: CompareReport) -> Iterator[str]:
+def _not_comparable(report: CompareReport) -> Iterator[str]:
     by = grouped((f"not comparable ({why})", case_id) for case_id, why in report.not_comparable.items())
     for name, ids in ((report.run_a, report.only_a), (report.run_b, report.only_b)):
         if ids:

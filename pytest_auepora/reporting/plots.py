@@ -145,7 +145,7 @@ def _distribution(
 def _scatter(pairs: Mapping[int, ScoreChange], ends: tuple[float, float], prefix: str, words: str) -> str:
     lowest, highest = ends
     span = highest - lowest
-    placed, spread, crowd = _moved_apart(pairs, span)
+    placed, spread, crowd = _spread(pairs, span)
     size = min(20.0, max(1.0, 700 / crowd))
     with _figure(3.4, 2.9, "baseline", "this run") as (figure, axes):
         room = spread + span * 0.03
@@ -165,7 +165,7 @@ def _scatter(pairs: Mapping[int, ScoreChange], ends: tuple[float, float], prefix
         return svg_text(figure, prefix, f"Baseline against this run, one dot a case: {words}")
 
 
-def _moved_apart(pairs: Mapping[int, ScoreChange], span: float) -> tuple[dict[int, tuple[float, float]], float, int]:
+def _spread(pairs: Mapping[int, ScoreChange], span: float) -> tuple[dict[int, tuple[float, float]], float, int]:
     """Lay cases of the very same scores in a spiral around their place, so that each of them is seen.
 
     Returns:

@@ -185,7 +185,7 @@ def side_by_side(
         said += [(f"not comparable in {run.title} ({why})", name) for name, why in reasons.items()]
     notes += [f"{', '.join(of)}: {what}" for what, of in grouped(said).items()]
     wanted = names if names is not None else [run.variant or run.suite for run in runs]
-    columns = tuple(_column(run, name) for run, name in zip(runs, _told_apart(wanted), strict=True))
+    columns = tuple(_column(run, name) for run, name in zip(runs, _distinct_names(wanted), strict=True))
     cases = tuple(_case(case_id, [run.cases.get(case_id) for run in runs]) for case_id in ids)
     like = runs[0].suite, runs[0].path, runs[0].owner
     return SideBySide(*like, CONFIDENCE, len(shared), columns, tuple(rows), cases, tuple(notes))
@@ -229,7 +229,7 @@ def _column(run: Run, name: str) -> Column:
     )  # fmt: skip
 
 
-def _told_apart(names: Sequence[str]) -> list[str]:
+def _distinct_names(names: Sequence[str]) -> list[str]:
     """Return different names: two runs of one configuration are told apart by a number."""
     seen = Counter[str]()
     out = []

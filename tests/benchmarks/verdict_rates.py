@@ -24,7 +24,7 @@ from pytest_auepora.evaluation.case_flow import merge_repeats
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import again_plan, merge, note_again
 from pytest_auepora.regression.compare import compare_case
-from pytest_auepora.regression.guards.case_guard import Confirmations, judge_case, settle_confirmed
+from pytest_auepora.regression.guards.case_guard import Confirmations, judge_case, merge_confirmed
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.suggest import learn
 from pytest_auepora.regression.thresholds import Gate
@@ -97,7 +97,7 @@ def run_once(systems: Sequence[System], policy: RegressionPolicy, gates: Sequenc
         if confirmations.wants("suite", len(ids), result, policy):
             again = [judged(case_id, system) for _ in range(policy.confirm)]
             note_again(result, [result, *again], infos)
-            settle_confirmed(result, again)
+            merge_confirmed(result, again)
         now.add([result])
     return judge(now, gates, policy, metrics, baseline=baseline)
 

@@ -38,7 +38,7 @@ class GoldenCase:
         xfail: why it is expected to fail, or None.
         timeout: seconds one call may take, or None.
         moved: what became of labels whose chunks have other ids now, and how the case is matched (see
-            `labels.check.settle`); None as long as every label is where it was.
+            `labels.check.relabel`); None as long as every label is where it was.
         benchmark: options of the timing (rounds, iterations, warmup_rounds, group), or None if it is not timed.
         resources: whether processor time and memory are sampled around its calls, for metrics of the suite.
     """

@@ -274,7 +274,7 @@ class AnnotationFile(LabelSource):
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
-                    self._take(line, f"{self.path.as_posix()}:{number}")
+                    self._read_row(line, f"{self.path.as_posix()}:{number}")
                 except MetricError as exc:
                     problems.append(str(exc))
         if problems:
@@ -283,7 +283,7 @@ class AnnotationFile(LabelSource):
         if not self._chunks and not self._answers:
             raise MetricError(f"{self.path.as_posix()} holds no annotation")
 
-    def _take(self, line: str, where: str) -> None:
+    def _read_row(self, line: str, where: str) -> None:
         try:
             raw = json.loads(line)
         except (ValueError, RecursionError) as exc:

@@ -69,7 +69,7 @@ class JudgeSettings:
         if (budget := self._budget()) is not None:
             options["budget"] = Budget(*(None if limit is None else limit / processes for limit in budget))
         if said.get("cache"):
-            options["cache_dir"] = self.beside(said["cache"])
+            options["cache_dir"] = self.path_of(said["cache"])
         try:
             return OpenAICompatibleCritic(
                 str(said["model"]), base_url=str(said["url"]), extra=parameters,
@@ -78,7 +78,7 @@ class JudgeSettings:
         except (MetricError, TypeError, ValueError) as exc:
             raise MetricError(f"{self.path}: {exc}" if self.path else str(exc)) from None
 
-    def beside(self, name: str) -> Path:
+    def path_of(self, name: str) -> Path:
         """Return a path of the file, which is relative to its folder."""
         return Path(self.path).parent / Path(name).expanduser()
 
@@ -204,7 +204,7 @@ def critic_from_environment() -> OpenAICompatibleCritic:
 def prompts_in_use() -> Path | None:
     """Return the folder of the project's own prompts."""
     settings = _settings()
-    return settings.beside(settings.said["prompts"]) if settings.said.get("prompts") else None
+    return settings.path_of(settings.said["prompts"]) if settings.said.get("prompts") else None
 
 
 class AsksCritic:

@@ -121,7 +121,7 @@ def count(own: JudgeUsage, **more: Any) -> None:
         meter.add(**more)
 
 
-def take_usage(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
+def pop_usage(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
     """Take the usage out of the details of *scores*; return it by metric, without those that spent nothing."""
     found = {}
     for name, score in scores.items():

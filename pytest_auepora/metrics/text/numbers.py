@@ -187,11 +187,11 @@ class Stated:
         for text in texts:
             for quantity in quantities(text):
                 for reading in quantity.readings:
-                    self._take(reading, quantity.unit)
+                    self._add(reading, quantity.unit)
             for number, word in worded(_tidy(text)):
-                self._take(Decimal(number), _UNITS.get(word, ""))
+                self._add(Decimal(number), _UNITS.get(word, ""))
 
-    def _take(self, value: Value, unit: str) -> None:
+    def _add(self, value: Value, unit: str) -> None:
         self._units.setdefault(value, set()).add(unit)
         if isinstance(value, tuple):
             self._months.add(value[:2])

@@ -144,7 +144,7 @@ class Reports:
             prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)
             trends = self._trends() if wants_trend(target.kind) else None
             judged = self._judged()
-            text = report_text(target.kind, *judged, prefix=prefix, trends=trends, **self._beside())
+            text = report_text(target.kind, *judged, prefix=prefix, trends=trends, **self._shared())
             write_report(target.path, text)
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
             self.problems.append(f"{self._named(target)} was not written: {_told(exc)}")
@@ -172,7 +172,7 @@ class Reports:
     def _judged(self) -> tuple[list[Any], list[Any]]:
         return [one.run for one in self.judge.judged], [one.verdict for one in self.judge.judged]
 
-    def _beside(self) -> dict[str, Any]:
+    def _shared(self) -> dict[str, Any]:
         return {"compared": self.judge.compared, "mistakes": self.mistakes}
 
     def _trends(self) -> Mapping[str, Trend]:
@@ -189,7 +189,7 @@ class Reports:
         try:
             with Path(path).open("ab") as file:
                 judged = self._judged()
-                file.write(step_summary(*judged, room=SUMMARY_BYTES - file.tell(), **self._beside()).encode())
+                file.write(step_summary(*judged, room=SUMMARY_BYTES - file.tell(), **self._shared()).encode())
         except Exception as exc:
             self.problems.append(f"the step summary was not written: {_told(exc)}")
 

@@ -121,7 +121,7 @@ def guard_case(
             continue
         if feeds_case_guard(name, info, policy, always=always):
             went = "fell" if info.direction == "higher" else "rose"
-            then, now = _apart(change.before, change.after, own.case_max_drop)
+            then, now = _distinguishable(change.before, change.after, own.case_max_drop)
             out.append(f"{name} {went} from {then} to {now} {SINCE}, limit {own.case_max_drop:g}")
     return out
 
@@ -135,7 +135,7 @@ def feeds_case_guard(name: str, info: MetricInfo, policy: RegressionPolicy, *, a
     return not (exempt or info.judge) and info.deterministic and all(map(math.isfinite, info.range))
 
 
-def _apart(before: float, after: float, limit: float) -> tuple[str, str]:
+def _distinguishable(before: float, after: float, limit: float) -> tuple[str, str]:
     """Return both with as many digits as it takes not to read '0.70 to 0.20, limit 0.5'."""
     for digits in range(2, 17):
         told = f"{before:.{digits}f}", f"{after:.{digits}f}"
@@ -173,7 +173,7 @@ class Confirmations:
         return asks
 
 
-def settle_confirmed(result: CaseResult, again: Sequence[CaseResult]) -> None:
+def merge_confirmed(result: CaseResult, again: Sequence[CaseResult]) -> None:
     """Decide a failed case by the answers it was asked for *again*, each judged as the first: it fails if all do.
 
     The scores of *result* stay those of the first answer, or asking failing cases would pull means towards green.

@@ -142,7 +142,7 @@ def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutco
         out.culprits = tuple(case.case_id for case in ran if case.state in guilty)
         counted = "error" if gate.metric == "error_rate" else "passed"
         out.n, out.value = len(ran), sum(case.state == counted for case in ran) / len(ran)
-        return _settle(out, gate.bound)
+        return _judged_by(out, gate.bound)
     return _judge_metric(out, gate, metrics[gate.metric], run)
 
 
@@ -164,7 +164,7 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> Gat
     sign = 1 if metric.direction == "higher" else -1
     short = ((sign * value, i) for i, value in values.items() if not gate.bound.holds(value))
     out.culprits = tuple(i for _, i in nsmallest(5, short, key=itemgetter(0)))
-    return _settle(out, gate.bound, n_error)
+    return _judged_by(out, gate.bound, n_error)
 
 
 def why_nothing(scores: ScoreList) -> str:
@@ -210,7 +210,7 @@ def _keeps(value: float, case: CaseResult, metric: str) -> bool:
     return all(Bound(*said).holds(value) for said in case.extra.get("thresholds", {}).get(metric, ()))
 
 
-def _settle(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
+def _judged_by(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
     assert out.value is not None
     out.state = "passed" if bound.holds(out.value) else "failed"
     word = "is" if out.state == "passed" else "is not"

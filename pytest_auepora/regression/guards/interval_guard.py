@@ -44,7 +44,7 @@ class _DamagedError(Exception):
     """What the baseline kept of a metric is not of its shape, or cannot be aggregated."""
 
 
-def is_apart(info: MetricInfo) -> bool:
+def has_own_interval(info: MetricInfo) -> bool:
     """Whether the metric is judged by an interval of its own, outside the family."""
     return info.interval in ("bootstrap", "jackknife") or info.target in APART
 
@@ -96,7 +96,9 @@ def aggregate_of(metric: Metric, measured: Sequence[Measurement]) -> float | Non
     return float(result.value) if used and math.isfinite(result.value) else None
 
 
-def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> tuple[dict[str, Pairs], list[str]]:
+def compare_pairs(
+    run: Run, comparison: Comparison, metrics: Mapping[str, Metric]
+) -> tuple[dict[str, Pairs], list[str]]:
     """Complete *comparison* by what single cases could not tell.
 
     Return the pairs of the metrics that stand apart, whose change is that of the aggregate, and the names of those of
@@ -107,7 +109,7 @@ def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> t
     damaged: list[str] = []
     for name, info in run.metrics.items():
         metric = metrics.get(name)
-        if metric is None or not info.baselined or not (is_apart(info) or info.interval == "pairs"):
+        if metric is None or not info.baselined or not (has_own_interval(info) or info.interval == "pairs"):
             continue
         if info.target == "LATENCY":
             _same_concurrency(run, comparison, name)
@@ -120,7 +122,7 @@ def settle(run: Run, comparison: Comparison, metrics: Mapping[str, Metric]) -> t
             continue
         if change is not None:
             comparison.aggregates[name] = change
-            if is_apart(info):
+            if has_own_interval(info):
                 out[name] = pairs
             else:
                 _behind(comparison, name, metric, pairs)
@@ -225,21 +227,21 @@ class _Question(NamedTuple):
         return bootstrap_interval(over, self.pairs, self.clusters, effect=self.effect, alpha=alpha, sums=sums)
 
 
-def judge_apart(
+def judge_intervals(
     run: Run, comparison: Comparison, policy: RegressionPolicy, metrics: Mapping[str, Metric]
 ) -> list[GateOutcome]:
     """Complete *comparison* and return one outcome per metric that stands apart and compares.
 
     Below ten clusters a change of more than ``min_effect`` fails, from there on one that is more than chance.
     """
-    settled, damaged = settle(run, comparison, metrics)
+    compared, damaged = compare_pairs(run, comparison, metrics)
     restore = "restore the baseline or accept anew"
     out = [
         GateOutcome(regression_title(name), "regression", "failed", f"{comparison.incomparable[name]}; {restore}")
         for name in damaged
     ]
     asked = []
-    for name, pairs in settled.items():
+    for name, pairs in compared.items():
         info, change = run.metrics[name], comparison.aggregates[name]
         clusters = {i: run.cases[i].cluster or i for i in pairs}
         effect: Effect = "ratio" if info.target in APART and change.before > 0 else "difference"

@@ -21,7 +21,7 @@ from ..statistics.significance import PairedMetric, judge_family
 from ..thresholds import Bound, sliced
 from .case_guard import feeds_case_guard
 from .gates import GateOutcome, cases_words, decide, in_slice, label_values, regression_outcome
-from .interval_guard import is_apart, judge_apart
+from .interval_guard import has_own_interval, judge_intervals
 from .steadiness import instead_of_cases
 
 NET_FLIPS = "net flips"
@@ -65,7 +65,7 @@ def judge_comparison(
 
     Metrics that *metrics* does not have the object of are judged by the values of their cases alone.
     """
-    apart = judge_apart(run, comparison, policy, metrics)
+    apart = judge_intervals(run, comparison, policy, metrics)
     order = {name: i for i, name in enumerate(run.metrics)}
     gates = apart + judge_regression(run, comparison, policy, advisory)
     return sorted(gates, key=lambda gate: order.get(gate.metric, len(order)))
@@ -108,7 +108,7 @@ def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list
     inside = [(part, {i for i, case in run.cases.items() if in_slice(case, part)}) for part in slices]
     clusters = run.clusters
     for name, info in run.metrics.items():
-        changes = comparison.changes_of(name) if info.baselined and not is_apart(info) else {}
+        changes = comparison.changes_of(name) if info.baselined and not has_own_interval(info) else {}
         if not changes:
             continue
         out.append(Part(name, changes, count_clusters(changes, clusters)))
@@ -150,7 +150,7 @@ def net_flips(
     drops = {
         name: policy.for_metric(name).case_max_drop + TIE
         for name, info in run.metrics.items()
-        if name not in advisory and not is_apart(info) and feeds_case_guard(name, info, policy)
+        if name not in advisory and not has_own_interval(info) and feeds_case_guard(name, info, policy)
     }
     flipped: set[str] = set()
     signs: dict[str, float] = {}

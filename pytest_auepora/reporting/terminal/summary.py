@@ -197,11 +197,11 @@ def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutco
     if worse:
         counts = grouped((f"{gate.n_worse} worse, {gate.n_better} better", gate.part) for gate in worse)
         cases = "; ".join(f"{', '.join(parts)}: {many}" for many, parts in counts.items())
-        yield ", ".join([f"regression: {cases}", *_beside(worse, run, named)])
+        yield ", ".join([f"regression: {cases}", *_owner_and_cost(worse, run, named)])
     found: list[tuple[tuple[str, str], GateOutcome]] = []
     for gate in gates:
         if gate in in_rows:
-            if beside := _beside([gate], run, named):
+            if beside := _owner_and_cost([gate], run, named):
                 found.append((("", ", ".join(beside)), gate))
         elif gate not in worse:
             reason = notes.gate_reason(gate)
@@ -209,11 +209,11 @@ def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutco
     for (kind, story), same in grouped(found).items():
         titles = ", ".join(gate.part for gate in same)
         text = story if story.startswith(titles) else f"{titles}: {story}"
-        beside = _beside(same, run, named) if kind else []
+        beside = _owner_and_cost(same, run, named) if kind else []
         yield ", ".join([f"{'regression: ' if kind == 'regression' else ''}{text}", *beside])
 
 
-def _beside(gates: Sequence[GateOutcome], run: Run, named: set[str]) -> list[str]:
+def _owner_and_cost(gates: Sequence[GateOutcome], run: Run, named: set[str]) -> list[str]:
     """Return owner and costly cases, as far as they were not *named*."""
     owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
     owner = [f"owner {', '.join(owners)}"] if owners else []

@@ -87,10 +87,10 @@ def test_one_skip_among_repeats_skips_the_case(tmp_path: Path) -> None:
 
 
 def test_labels_that_cannot_be_settled_are_an_error_of_the_case(tmp_path: Path) -> None:
-    def settle(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
+    def relabel(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
         raise CorpusError(f"{case.id}: {corpus} is no corpus")
 
-    suite, flow = flow_of(tmp_path, settle=settle)
+    suite, flow = flow_of(tmp_path, relabel=relabel)
     done = flow.finish(Asked(suite.cases[0], [CallResult(("x", ["d"]))], corpus=7), as_system(answer))
     assert done.result.state == "error"
     assert done.result.error.startswith("pytest_auepora.errors.CorpusError: a: 7 is no corpus")

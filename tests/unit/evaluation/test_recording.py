@@ -216,8 +216,8 @@ def test_it_answers_the_same_question_only() -> None:
 
 def test_labels_that_had_moved_are_matched_as_they_were() -> None:
     gold = [Document("old", "", {"match": "moved", "ids": ["a"]})]
-    settled = replace(CASE, sample=replace(CASE.sample, relevant_docs=gold), moved={"match": "span", "labels": {}})
-    result, text = measured(CallResult(outputs()), USED, settled)
+    relabelled = replace(CASE, sample=replace(CASE.sample, relevant_docs=gold), moved={"match": "span", "labels": {}})
+    result, text = measured(CallResult(outputs()), USED, relabelled)
     kept = again(RecordedAnswer(text, keys(USED)), USED)  # asked with the case of the golden file
     assert (kept.scores, kept.ranks, kept.expected) == (result.scores, result.ranks, result.expected)
 

@@ -14,7 +14,7 @@ from example_suite.simple_rag import (
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.labels.check import check_case, settle
+from pytest_auepora.labels.check import check_case, relabel
 from pytest_auepora.labels.corpus import Passage, corpus_of
 from pytest_auepora.labels.repair import repair
 from pytest_auepora.metrics.registry import Registry
@@ -53,14 +53,14 @@ def test_labels_by_chunk_id_move_and_the_score_stays() -> None:
     assert set(kinds.values()) == {"re-anchorable", "merged", "split"}  # which the others are differs by the Python
     rag = build_rag(Breakage.RECHUNK, list(long_chunks()))
     recall = Registry().get("recall@5")
-    naive, settled = [], []
+    naive, relabelled = [], []
     for case in cases:
         out = rag.run(case.sample, top_k=case.top_k)
         naive.append(recall.measure(case.sample, out))
         out.memo.clear()
-        settled.append(recall.measure(settle(case, checked[case.id], now).sample, out))
+        relabelled.append(recall.measure(relabel(case, checked[case.id], now).sample, out))
     assert [m.value for m in naive if isinstance(m, Measurement)] == [0.0] * len(cases)
-    assert [m.value for m in settled if isinstance(m, Measurement)] == [1.0] * len(cases)
+    assert [m.value for m in relabelled if isinstance(m, Measurement)] == [1.0] * len(cases)
 
 
 def test_provable_labels_are_repaired_and_nothing_else(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.io.golden.model import GoldenCase
-from pytest_auepora.labels.check import CheckedLabel, check_case, repairs, settle
+from pytest_auepora.labels.check import CheckedLabel, check_case, relabel, repairs
 from pytest_auepora.labels.corpus import Passage, corpus_of
 from pytest_auepora.labels.repair import plan
 from pytest_auepora.metrics.ranking.matching import ranks_of_relevant
@@ -32,9 +32,9 @@ def case(*labels: str | Document) -> GoldenCase:
     return GoldenCase(EvaluationSample("c", "q", gold), content_hash="h")
 
 
-def settled(golden: GoldenCase, corpus: Any, *, strict: bool = False) -> GoldenCase:
+def relabelled(golden: GoldenCase, corpus: Any, *, strict: bool = False) -> GoldenCase:
     chunks = corpus_of([Document(i, text, {"document_id": "p"}) for i, text in corpus.items()])
-    return settle(golden, check_case(golden, chunks, [recall_of]), chunks, strict=strict)
+    return relabel(golden, check_case(golden, chunks, [recall_of]), chunks, strict=strict)
 
 
 def recall(golden: GoldenCase, *returned: str) -> object:
@@ -44,13 +44,13 @@ def recall(golden: GoldenCase, *returned: str) -> object:
 
 def test_a_case_without_moved_labels_stays_the_very_same() -> None:
     golden = case("p#1", Document("p", "Gift cards", {"match": "quote"}))
-    assert settled(golden, OLD) is golden
+    assert relabelled(golden, OLD) is golden
     nobody = GoldenCase(EvaluationSample("c", "q"))
-    assert settled(nobody, {"x": ONE}) is nobody
+    assert relabelled(nobody, {"x": ONE}) is nobody
 
 
 def test_the_same_text_under_another_id_is_the_same_chunk() -> None:
-    golden = settled(case("p#1", "p#2"), {"n1": ONE, "n2": TWO})
+    golden = relabelled(case("p#1", "p#2"), {"n1": ONE, "n2": TWO})
     assert golden.moved is not None
     assert golden.moved["match"] == "exact"
     assert golden.moved["labels"]["p#1"] == {"became": "re-anchorable", "match": "exact", "chunks": ["n1"]}
@@ -60,7 +60,7 @@ def test_the_same_text_under_another_id_is_the_same_chunk() -> None:
 
 
 def test_a_chunk_with_half_the_passage_counts_with_its_grade() -> None:
-    golden = settled(case(Document("p#3", "", {"grade": 2})), {"n1": ONE, "n2": TWO})
+    golden = relabelled(case(Document("p#3", "", {"grade": 2})), {"n1": ONE, "n2": TWO})
     assert golden.moved is not None
     assert golden.moved["match"] == "span"
     assert golden.sample.relevant_docs is not None
@@ -70,7 +70,7 @@ def test_a_chunk_with_half_the_passage_counts_with_its_grade() -> None:
 
 
 def test_below_half_only_the_document_is_left() -> None:
-    golden = settled(case("p#1", "p#2"), {"n1": ONE, "n2": "Gift cards are nice."})
+    golden = relabelled(case("p#1", "p#2"), {"n1": ONE, "n2": "Gift cards are nice."})
     assert golden.moved is not None
     assert golden.moved["match"] == "fallback_doc"
     assert recall(golden, "n9").value == 0.5  # type: ignore[attr-defined]
@@ -78,8 +78,8 @@ def test_below_half_only_the_document_is_left() -> None:
 
 def test_strict_and_unknown_labels_leave_nothing_to_score_by() -> None:
     for golden in (
-        settled(case("p#3"), {"n1": ONE, "n2": TWO}, strict=True),
-        settled(case("p#1", "q#1"), {"n1": ONE}),
+        relabelled(case("p#3"), {"n1": ONE, "n2": TWO}, strict=True),
+        relabelled(case("p#1", "q#1"), {"n1": ONE}),
     ):
         assert golden.moved is not None
         assert golden.moved["match"] == "none"
@@ -87,7 +87,7 @@ def test_strict_and_unknown_labels_leave_nothing_to_score_by() -> None:
         assert recall(golden, "n1") == RecallAtK(k=5).measure(
             EvaluationSample("c", "q"), SystemOutputs([], Response(""))
         )
-    assert settled(case("p#1"), {"n1": ONE}, strict=True).moved["match"] == "exact"  # type: ignore[index]
+    assert relabelled(case("p#1"), {"n1": ONE}, strict=True).moved["match"] == "exact"  # type: ignore[index]
 
 
 # --- repairs ---

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
-from pytest_auepora.metrics.judge.usage import USAGE, JudgeUsage, add_usage, take_usage, usage_of
+from pytest_auepora.metrics.judge.usage import USAGE, JudgeUsage, add_usage, pop_usage, usage_of
 
 
 def test_usage_leaves_the_scores_details() -> None:
     scores = {"a": Score("number", 1.0, details={"of": 2, USAGE: {"requests": 2}}), "b": Score("n/a", reason="none")}
-    assert take_usage(scores) == {"a": {"requests": 2}}
+    assert pop_usage(scores) == {"a": {"requests": 2}}
     assert scores["a"].details == {"of": 2}
-    assert take_usage(scores) == {}
+    assert pop_usage(scores) == {}
 
 
 def test_a_run_sums_its_cases_by_metric() -> None:

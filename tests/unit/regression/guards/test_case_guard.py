@@ -12,7 +12,7 @@ from pytest_auepora.regression.guards.case_guard import (
     assertion_fault,
     is_confirmable,
     judge_case,
-    settle_confirmed,
+    merge_confirmed,
 )
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Bound
@@ -96,7 +96,7 @@ def test_an_assertion_failed_in_the_baseline_is_not_red() -> None:
 @pytest.mark.parametrize(("states", "state"), [(("failed", "failed"), "failed"), (("failed", "passed"), "passed")])
 def test_a_case_fails_if_every_answer_fails(states: tuple[str, ...], state: str) -> None:
     first = judged(1.0, 0.2)
-    settle_confirmed(first, [case("a", state=one) for one in states])
+    merge_confirmed(first, [case("a", state=one) for one in states])
     assert first.state == state
     assert first.scores["mrr"].value == 0.2, "means use the first answer"
     if state == "passed":
@@ -128,4 +128,4 @@ def test_cases_that_passed_when_asked_again_are_not_capped() -> None:
     for _ in range(40):
         result = judged(1.0, 0.2)
         assert asked.wants("suite", 100, result, RegressionPolicy())
-        settle_confirmed(result, [case("a")])
+        merge_confirmed(result, [case("a")])

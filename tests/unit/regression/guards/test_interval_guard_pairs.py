@@ -8,7 +8,7 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import FURTHER, Score
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare
-from pytest_auepora.regression.guards.interval_guard import score_pairs, settle
+from pytest_auepora.regression.guards.interval_guard import compare_pairs, score_pairs
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 
@@ -101,9 +101,9 @@ def test_settling_twice_changes_nothing() -> None:
     now, before = noisy(0.4), noisy(0.0)
     comparison = compare(now, accepted(before))
     metrics = {name: of(name) for name in now.metrics}
-    settle(now, comparison, metrics)
+    compare_pairs(now, comparison, metrics)
     first = dict(comparison.aggregates), {i: dict(c.changes) for i, c in comparison.cases.items()}
-    settle(now, comparison, metrics)
+    compare_pairs(now, comparison, metrics)
     assert first == (comparison.aggregates, {i: c.changes for i, c in comparison.cases.items()})
 
 
