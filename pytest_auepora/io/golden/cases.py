@@ -81,6 +81,7 @@ class CaseReader:
         self.cases: dict[str, GoldenCase] = {}
         self._bases: dict[str, _Base] = {}
         self._searched = 0
+        self._check_labels(defaults)
 
     def read_part(self, part: Source, cases: list[Any]) -> None:
         """Read the cases of *part* of the file; what is wrong with them goes to the source of the whole."""
@@ -144,12 +145,15 @@ class CaseReader:
     def _check(self, said: dict[str, Any], raw: dict[str, Any]) -> None:
         if "match" in said and said["match"] == "regex":
             self._check_regexes(said, raw)
-        if "labels" in raw and isinstance(raw["labels"], dict):
-            for name in raw["labels"]:
-                if name in CASE_FIELDS or name == "tag":
-                    self.source.bad_key(raw["labels"], name, f"{name!r} is a key of the case itself; write it there")
+        self._check_labels(raw)
         if "must_pass" in said and said["must_pass"] and said.get("xfail") is not None:
             self.source.bad_whole(raw, "must_pass and xfail contradict each other")
+
+    def _check_labels(self, raw: Mapping[str, Any]) -> None:
+        if isinstance(labels := raw.get("labels"), dict):
+            for name in labels:
+                if name in CASE_FIELDS or name == "tag":
+                    self.source.bad_key(labels, name, f"{name!r} is a key of the case itself; write it there")
 
     def _check_regexes(self, said: dict[str, Any], raw: dict[str, Any]) -> None:
         for name in ("must_contain", "forbidden"):

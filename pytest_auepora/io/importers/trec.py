@@ -8,6 +8,7 @@ of the topics.
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -157,8 +158,10 @@ def read_run(path: Path) -> dict[str, list[RetrievedDocument]]:
         if not parts:
             continue
         try:
-            topic, _, document, _, score, _ = parts
-            found.setdefault(topic, []).append((float(score), document))
+            topic, _, document, _, written, _ = parts
+            if math.isnan(score := float(written)):  # which has no place in an order
+                raise ValueError(written)
+            found.setdefault(topic, []).append((score, document))
         except ValueError:
             raise ImportProblem(f"{path}:{number}: expected 'topic Q0 document rank score tag', got {line!r}") from None
     return {

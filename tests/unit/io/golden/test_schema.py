@@ -51,6 +51,7 @@ NEEDS_MORE_THAN_ONE_VALUE = {
     "statistic of a share", "pass rate of nothing", "slice of nobody", "slice misspelt", "case threshold on a share",
     "regression metric", "suite a device", "threshold NaN", "threshold on a key of no text", "docs twice",
     "span backwards", "bad regex", "variant of nobody", "variant of itself", "taken id", "a label that is a key",
+    "defaults with a label that is a key",
     "a label without a name", "threshold of its own", "threshold with statistics", "own threshold not computed",
     "timeout for ever", "must pass and fail", "quarantine no such day",
     "id a day", "metadata a set",  # what an editor sees is JSON

@@ -39,8 +39,9 @@ def test_trec_run_is_ranked_by_score(tmp_path: Path) -> None:
     assert [(d.doc.doc_id, d.score, d.rank) for d in docs] == [("b", 0.9, 1), ("c", 0.5, 2), ("a", 0.5, 3)]
 
 
-def test_trec_run_with_a_line_that_is_none(tmp_path: Path) -> None:
-    (tmp_path / "a.run").write_text("q1 Q0 a 1 high x\n", encoding="utf-8")
+@pytest.mark.parametrize("line", ["q1 Q0 a 1 high x", "q1 Q0 a 1 nan x", "q1 Q0 a 0.5 x"])
+def test_trec_run_with_a_line_that_is_none(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.run").write_text(f"{line}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"a\.run:1: expected 'topic Q0 document rank score tag'"):
         read_run(tmp_path / "a.run")
 
