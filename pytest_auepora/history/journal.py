@@ -202,8 +202,7 @@ def _read(lines: Iterable[bytes]) -> list[Unfinished]:
             one.run.provenance = said["provenance"] or one.run.provenance
             if one.commit:
                 one.run.provenance[GIT_COMMIT] = one.commit
-            if answers := said.get("answers"):
-                one.recordings[result.case_id] = [(answer, texts) for answer, texts in answers]
+            one.recordings[result.case_id] = [(answer, texts) for answer, texts in said.get("answers", ())]
     return list(runs.values())
 
 

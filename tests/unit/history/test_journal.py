@@ -100,6 +100,15 @@ def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Pa
     assert recover(store, tmp_path) == []
 
 
+def test_an_attempt_without_answer_keeps_no_earlier_one(store: HistoryStore, tmp_path: Path) -> None:
+    journal = write(tmp_path, 2)
+    journal.add(a_run().path, "", CaseJson.of(CaseResult("case-1", state="error")), {})
+    journal.close(keep=True)
+    (run_id,) = recover(store, tmp_path)
+    assert store.load(run_id).cases["case-1"].state == "error"
+    assert store.recordings(run_id) == {"case-0": answers_to(0)}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a file that is held cannot be opened there")
 def test_a_run_that_goes_on_is_left_alone(store: HistoryStore, tmp_path: Path) -> None:
     journal = write(tmp_path, 2)
