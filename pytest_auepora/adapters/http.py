@@ -89,7 +89,11 @@ class HttpRag:
         headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
     ) -> None:
-        parts = urlsplit(url)
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError as exc:
+            raise SystemShapeError(f"HttpRag: no http(s) URL: {exc}") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SystemShapeError(f"HttpRag: {parts.scheme or url!r} is no http(s) URL")
         if parts.username or parts.password:
@@ -99,7 +103,7 @@ class HttpRag:
         if not timeout > 0:
             raise SystemShapeError(f"HttpRag: timeout is {timeout!r}; accepted: seconds, above 0")
         self._url = url
-        self._where = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        self._where = f"{parts.scheme}://{parts.hostname}{f':{port}' if port else ''}{parts.path}"
         self._method = method.upper()
         self._json = json
         self._answer = None if answer is None else JsonPath(answer)

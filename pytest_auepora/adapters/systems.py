@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, cast
@@ -187,6 +187,8 @@ def _of_pair(retriever: Any, generator: Any) -> System:
         start = time.perf_counter()
         found = yield find(**asked)
         middle = time.perf_counter()
+        if isinstance(found, Iterator) and not inspect.isgenerator(found):  # a map: it can be gone through once
+            found = list(found)
         try:
             retrieved = to_retrieved(found)
         except OutputShapeError as exc:

@@ -91,6 +91,8 @@ def test_header_from_the_environment(endpoint: Endpoint, monkeypatch: pytest.Mon
     [
         ({"url": "ftp://a/b"}, "'ftp' is no http"),
         ({"url": "localhost:80/ask"}, "is no http"),
+        ({"url": "http://host:99999/"}, "no http.* URL: Port out of range"),
+        ({"url": "http://[::1/"}, "no http.* URL: Invalid IPv6"),
         ({"url": "https://me:pw@host/"}, "put it into a header"),
         ({"answer": None}, "nothing would be measured"),
         ({"answer": ""}, "an empty text is no path"),

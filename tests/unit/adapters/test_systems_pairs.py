@@ -169,3 +169,8 @@ def test_noise_that_no_generator_could_read_is_an_error() -> None:
     system = as_system((lambda query: [("text", 0.5)], lambda query, docs: "x"))
     with pytest.raises(OutputShapeError, match="noise_docs: no text can be put into what the retriever gives"):
         system.invoke(sample, 5)
+
+
+def test_documents_to_be_read_once_reach_the_generator_too() -> None:
+    outputs = ask(as_system((lambda query, k: map(dict, find(query, k)), write)))
+    assert outputs.response.text == " | ".join(r.doc.text for r in outputs.retrieved) != ""
