@@ -248,9 +248,15 @@ class HistoryStore:
 
     def provenance(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return what was said of the provenance of runs, by id."""
+        out: dict[str, dict[str, Any]] = {}
         sql = "SELECT provenance FROM eval_runs WHERE run_id = :id"
         with self._database.transaction() as open_:
-            return {i: json.loads(text) for i in run_ids for (text,) in open_.rows(sql, {"id": i})}
+            for run_id in run_ids:
+                for (text,) in open_.rows(sql, {"id": run_id}):
+                    with self._reading(f"the provenance of run {run_id}"):
+                        check_shape(found := json.loads(text), dict[str, Any])
+                        out[run_id] = found
+        return out
 
     def info(self, name: str) -> StoredRun:
         """Return what the list says about one run; *name* as `resolve` reads it."""

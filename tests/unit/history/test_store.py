@@ -227,6 +227,18 @@ def test_a_damaged_run_is_told(tmp_path: Path, data: bytes) -> None:
         kept.load(run_id)
 
 
+@pytest.mark.parametrize("text", ["{", "[]"])
+def test_damaged_provenance_is_told(tmp_path: Path, text: str) -> None:
+    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
+    run_id = kept.add(run, verdict_of(run))
+    raw = sqlite3.connect(tmp_path / "h.sqlite")
+    raw.execute("UPDATE eval_runs SET provenance = ?", (text,))
+    raw.commit()
+    raw.close()
+    with pytest.raises(HistoryError, match=f"the provenance of run {run_id} cannot be read"):
+        kept.provenance([run_id])
+
+
 def test_a_url_shows_no_password() -> None:
     assert without_password("postgresql://me:se:cret@host/db") == "postgresql://me:***@host/db"
     assert without_password("sqlite:///here.sqlite") == "sqlite:///here.sqlite"
