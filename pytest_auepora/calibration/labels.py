@@ -21,6 +21,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,7 @@ Value = bool | int | str
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 _TEXTS = ("query", "answer", "case", "answer_hash", "group", "batch", "model", "error")
 _KEYS = ("id", "label", "labels", "score", "scores", "swapped", "evidence", *_TEXTS)
+_WHOLE = re.compile(r"-?\d{1,9}")
 _MANY = {"label": "labels", "score": "scores", "evidence": "evidence"}
 """Columns of CSV that may be several, ``label_anna`` for instance, and the key they make together."""
 
@@ -141,10 +143,15 @@ def _csv_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         for name in header:
             if name not in _KEYS and name.partition("_")[0] not in _MANY:
                 source.complain(1, 1, f"unknown column {name!r}{did_you_mean(name, _KEYS)}")
+        for name in {name for name in header if header.count(name) > 1}:
+            source.complain(1, 1, f"the column {name!r} is named twice")
         if source.problems:
             return
         for cells in reader:
-            if any(cell.strip() for cell in cells):
+            if any(cell.strip() for cell in cells[len(header) :]):
+                told = f"{len(cells)} columns, and the header has {len(header)}; quote a text that holds a separator"
+                source.complain(reader.line_num, 1, told)
+            elif any(cell.strip() for cell in cells):
                 yield reader.line_num, _gathered(dict(zip(header, cells, strict=False)))
     except csv.Error as exc:
         source.complain(reader.line_num, 1, f"not CSV: {exc}")
@@ -167,7 +174,7 @@ def _gathered(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _item(raw: Mapping[str, Any], line: int, source: Source) -> Item:
-    item = Item(str(raw.get("id") or line), line=line)
+    item = Item(str(line if raw.get("id") in (None, "") else raw["id"]), line=line)
     for name in _TEXTS:
         if (said := raw.get(name)) is not None:
             setattr(item, name, str(said))
@@ -197,7 +204,7 @@ def _value(said: Any, line: int, source: Source) -> Value | None:
         text = said.strip()
         if text.lower() in _WORDS:
             return _WORDS[text.lower()]
-        return int(text) if text.lstrip("-").isdecimal() else text or None
+        return int(text) if _WHOLE.fullmatch(text) else text or None
     source.complain(line, 1, f"a label is true, false, a grade from 1 to 5 or a word, got {said!r}")
     return None
 
@@ -207,7 +214,7 @@ def _number(said: Any, what: str, line: int, source: Source) -> float | None:
         return None
     try:
         value = float(said)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = float("nan")
     if math.isfinite(value):
         return value

@@ -67,6 +67,18 @@ def test_words_need_to_be_told_which_mean_yes(tmp_path: Path, positive: list[str
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("word", ["--5", "1" * 5000])
+def test_a_label_that_looks_like_a_number_is_a_word(tmp_path: Path, word: str) -> None:
+    path = tmp_path / "w.csv"
+    path.write_text(f"label\n{word}\n", encoding="utf-8")
+    assert read_label_file(path, [word]).items[0].people == [word]
+
+
+def test_ids_may_be_counted_from_nought(tmp_path: Path) -> None:
+    path = lines(tmp_path / "l.jsonl", {"id": 0, "label": 1}, {"id": 1, "label": 0}, {"id": "", "label": 0})
+    assert [item.id for item in read_label_file(path).items] == ["0", "1", "3"]
+
+
 def test_positive_has_to_fit(tmp_path: Path) -> None:
     with pytest.raises(MetricError, match="say themselves"):
         read_label_file(lines(tmp_path / "b.jsonl", {"label": True}), ["yes"])
@@ -101,6 +113,9 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
         ("l.jsonl", '{"id": "a"}\n', "holds no label"),
         ("l.csv", "id,lable\na,1\n", "unknown column 'lable' (did you mean 'label'"),
         ("l.csv", 'id,label\n"a,1\n', "not CSV"),
+        ("l.csv", "id,answer,label\na,No, never,yes\n", "2:1: 4 columns, and the header has 3; quote a text"),
+        ("l.csv", "label,label\nyes,no\n", "1:1: the column 'label' is named twice"),
+        ("l.jsonl", f'{{"label": 1, "score": {10**400}}}\n', "1:1: score must be a number"),
         ("l.jsonl", '{"label": "good"}\n{"label": true}\n', "labels are of one kind in a file"),
     ],
 )
