@@ -159,7 +159,7 @@ def _timings(raw: Any) -> tuple[dict[str, float], list[str]]:
             continue
         try:
             seconds = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise OutputShapeError(f"timings[{name!r}] is {describe(value)}; accepted: seconds") from None
         if math.isfinite(seconds) and seconds >= 0:
             good |= seconds_by_name(str(name), seconds)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar
 
 from ...calls.caller import Caller
 from ...core.retry import RetryPolicy
@@ -82,8 +83,8 @@ class Scale:
         Raises:
             JudgeReplyError: it is no number, or not on the scale.
         """
-        if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
-            raise JudgeReplyError(f"the judge's score is not a number: {score!r}")
+        if not _is_number(score):
+            raise JudgeReplyError(f"the judge's score is not a number: {score!r:.200}")
         if not self.low <= score <= self.high or (self.words and score not in dict(self.words).values()):
             allowed = " or ".join(f"{s:g}" for _, s in self.words) or f"between {self.low:g} and {self.high:g}"
             raise JudgeReplyError(f"the judge's score {score:g} is not {allowed}")
@@ -144,10 +145,11 @@ def read_reply(text: str, words: Mapping[str, float] | None = None) -> tuple[flo
         JudgeReplyError: it is none of these, or JSON that is not well-formed stands beside it.
     """
     spoken = _THOUGHT.sub("", text)
+    said: dict[str, Any] | None
     if not words and re.fullmatch(rf"\s*{_NUMBER}\s*", spoken):
-        return float(spoken), ""
-    if (said := _last_object(spoken, ("verdict", "score") if words else ("score",))) is None:
-        return _labelled(spoken, text), ""
+        said = {"score": float(spoken)}
+    elif (said := _last_object(spoken, ("verdict", "score") if words else ("score",))) is None:
+        said = {"score": _labelled(spoken, text)}
     rationale = next((said[key] for key in ("rationale", "reason") if key in said), "")
     shown = rationale if isinstance(rationale, str) else json.dumps(rationale, ensure_ascii=False)
     if words and "verdict" in said:
@@ -156,9 +158,14 @@ def read_reply(text: str, words: Mapping[str, float] | None = None) -> tuple[flo
             raise JudgeReplyError(f"the judge's verdict is none of {', '.join(words)}: {_shown(text)}")
         return words[word], shown
     score = said["score"]
-    if isinstance(score, bool) or not isinstance(score, (int, float)) or not math.isfinite(score):
+    if not _is_number(score):
         raise JudgeReplyError(f"the judge's score is not a number: {_shown(text)}")
     return float(score), shown
+
+
+def _is_number(score: object) -> TypeGuard[float]:
+    """Whether it is a finite number; whole numbers may be too large to be one."""
+    return isinstance(score, (int, float)) and not isinstance(score, bool) and abs(score) <= sys.float_info.max
 
 
 def _labelled(spoken: str, text: str) -> float:

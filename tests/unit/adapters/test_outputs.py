@@ -222,6 +222,7 @@ async def stream() -> Any:
         (stream(), ["async_generator", "async for part in stream"]),
         ({"answer": "x", "timings": 3}, ["timings are int: 3"]),
         ({"answer": "x", "timings": {"retrieval": "fast"}}, ["timings['retrieval'] is str: 'fast'"]),
+        ({"answer": "x", "timings": {"retrieval": 10**400}}, ["timings['retrieval'] is int: 1000"]),
         ({"answer": "x", "documents": [{}]}, ["in what the RAG returned", "document 1 has neither an id nor a text"]),
     ],
 )

@@ -57,6 +57,9 @@ def test_scores_that_are_read(text: str, score: float, rationale: str) -> None:
         '{"score": null}',
         '{"score": NaN}',
         '{"score": 1e999}',
+        f'{{"score": {10**400}}}',
+        str(10**400),
+        "Score: 1e999",
         "[0.8]",
         "null",
         '{"score": 0.8',
@@ -108,7 +111,7 @@ def test_scales_that_make_no_sense(text: str) -> None:
         Scale.read(text)
 
 
-@pytest.mark.parametrize("score", [0.25, 2, True, None, float("nan")])
+@pytest.mark.parametrize("score", [0.25, 2, True, None, float("nan"), pytest.param(10**400, id="no float")])
 def test_a_score_beside_the_verdicts_is_an_error(score: Any) -> None:
     with pytest.raises(JudgeReplyError):
         Scale.read("no:0|yes:1").to_unit(score)
