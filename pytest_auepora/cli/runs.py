@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Sequence
 
 from ..history.tables import StoredRun
-from ..metrics.judge.usage import JudgeUsage
 from ..reporting.notes import cost_text
 from ..reporting.numbers import plural, score
 from ..reporting.terminal.layout import Cell, Column, render, table
@@ -36,7 +35,7 @@ def run(given: argparse.Namespace) -> int:
     """List, delete or prune."""
     store = open_history(given.history)
     if given.delete:
-        for run_id in [store.resolve(name) for name in given.delete]:
+        for run_id in dict.fromkeys([store.resolve(name) for name in given.delete]):
             print(f"deleted {store.delete(run_id)}")
         return PASSED
     if given.prune:
@@ -75,10 +74,11 @@ def _table(found: Sequence[StoredRun]) -> str:
 
 def _judge(one: StoredRun) -> str:
     """Return the cost of the judge, its tokens where prices are not known."""
-    usage = JudgeUsage(**one.aggregate.get("judge", {}))
-    if usage.cost is not None:
-        return cost_text(usage.cost)
-    return f"{usage.tokens:,} tokens" if usage.requests else ""
+    spent = one.aggregate.get("judge", {})
+    if (cost := spent.get("cost")) is not None:
+        return cost_text(cost)
+    tokens = spent.get("prompt_tokens", 0) + spent.get("completion_tokens", 0)
+    return f"{tokens:,} tokens" if spent.get("requests") else ""
 
 
 def _outcome(one: StoredRun) -> str:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from ..core.metrics_base import CHUNK_KEYS, Measurement
 from ..core.run import CaseResult, MetricInfo, Run
@@ -29,6 +29,13 @@ SHOWN_AS = {"groundedness": "assertion_pass"}
 
 MRR_CUT = 10
 """A first hit below this rank counts as none."""
+
+
+class _Spent(TypedDict, total=False):
+    requests: float
+    prompt_tokens: float
+    completion_tokens: float
+    cost: float | None
 
 
 @dataclass(slots=True)
@@ -58,7 +65,7 @@ class AggregateMetrics:
     refusal_correctness: float | None = None
     total_queries: int = 0
     failed_queries: int = 0
-    judge: dict[str, Any] = field(default_factory=dict)
+    judge: Annotated[dict[str, Any], _Spent] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is stored: four decimals, ``null`` for what is undefined, k as text."""

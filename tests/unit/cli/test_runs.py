@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -35,6 +37,11 @@ def test_runs_are_found_from_a_directory_below(shell: Shell, ids: list[str], mon
 def test_runs_can_be_deleted(shell: Shell, ids: list[str]) -> None:
     assert shell("runs", "--delete", "last").out == f"deleted {ids[1]}\n"
     assert [one["run_id"] for one in json.loads(shell("runs", "--json").out)] == ids[:1]
+
+
+def test_a_run_that_is_named_twice_is_deleted_once(shell: Shell, ids: list[str]) -> None:
+    said = shell("runs", "--delete", "last", ids[1])
+    assert (said.code, said.out, said.err) == (0, f"deleted {ids[1]}\n", "")
 
 
 def test_nothing_is_deleted_where_one_of_the_names_is_wrong(shell: Shell, ids: list[str]) -> None:
@@ -92,6 +99,19 @@ def test_what_the_judge_cost(shell: Shell, cost: float | None, told: str) -> Non
     head, _, line = shell("runs").out.splitlines()
     assert "judge" in head
     assert told in line
+
+
+@pytest.mark.parametrize(
+    ("spent", "code", "told"),
+    [({"requests": 2, "fees": 1}, 0, ""), ({"cost": "1"}, 3, "aggregate.judge.cost"), ({"requests": [1]}, 3, "judge")],
+)
+def test_usage_that_was_edited(shell: Shell, spent: dict[str, object], code: int, told: str) -> None:
+    run, path = run_of([GOOD]), shell.path / FOLDER / "history.sqlite"
+    HistoryStore(path).add(run, verdict_of(run))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE eval_runs SET aggregate_json = ?", (json.dumps({"judge": spent}),))
+    said = shell("runs")
+    assert (said.code, told in said.err) == (code, True)
 
 
 def test_no_history_is_said_and_not_made(shell: Shell) -> None:
