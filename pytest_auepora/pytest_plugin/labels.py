@@ -222,7 +222,7 @@ class LabelReport:
     options: Options
     suites: Suites
     labels: Labels
-    found: dict[str, list[tuple[str, list[CheckedLabel]]]] = field(default_factory=dict)
+    found: dict[str, dict[str, tuple[str, list[CheckedLabel]]]] = field(default_factory=dict)
     repaired: dict[str, Repaired] = field(default_factory=dict)
     note: str = ""
 
@@ -232,12 +232,13 @@ class LabelReport:
         return f"auepora: {what}; the system is not called"
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take in what was found about a case."""
+        """Take in what was found about a case; a rerun replaces it."""
         if (text := getattr(report, _ATTRIBUTE, None)) is not None:
             from ..labels.check import CheckedLabel
 
             path, variant, labels = json.loads(text)
-            self.found.setdefault(path, []).append((variant, [CheckedLabel.from_dict(one) for one in labels]))
+            checked = variant, [CheckedLabel.from_dict(one) for one in labels]
+            self.found.setdefault(path, {})[report.nodeid] = checked
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -258,7 +259,7 @@ class LabelReport:
 
         for path, checked in self.found.items():
             baselines = baselines_of(suite := self.suites.at(path), self.options.override)
-            labels = [of_case for _, of_case in checked]
+            labels = [of_case for _, of_case in checked.values()]
             done = self.repaired[path] = repair(suite.path, labels, baselines, self.suites.registry)
             # configurations that do not agree leave labels to people that each by itself would have repaired
             if done.problem or left_of(done, [label for of_case in labels for label in of_case]):
@@ -277,13 +278,13 @@ class LabelReport:
         for path, checked in sorted(self.found.items()):
             suite = self.suites.at(path)
             places, done = self.labels.places(suite.path), self.repaired.get(path)
-            for variant in sorted({variant for variant, _ in checked}):
-                labels = [label for its, of_case in checked if its == variant for label in of_case]
+            for variant in sorted({variant for variant, _ in checked.values()}):
+                labels = [label for its, of_case in checked.values() if its == variant for label in of_case]
                 title = run_title(suite.name, variant)
                 lines = label_page(title, path, labels, places, done, width=width, ascii_only=is_ascii())
                 write_lines(terminalreporter, lines)
             if done is not None:
-                for text in repaired_texts(done, [label for _, of_case in checked for label in of_case]):
+                for text in repaired_texts(done, [label for _, of_case in checked.values() for label in of_case]):
                     terminalreporter.line(harmless(text))
         if self.note:
             terminalreporter.line(harmless(f"auepora: {self.note}"), yellow=True)

@@ -32,6 +32,13 @@ def test_each_moved_label_is_told_with_place_and_source(shop: Example) -> None:
     assert result.parseoutcomes() == {"passed": 1, "failed": 2}
 
 
+def test_a_case_that_is_checked_again_counts_once(shop: Example) -> None:
+    pytest.importorskip("pytest_rerunfailures", reason="reruns need pytest-rerunfailures")
+    rechunk(shop, "merged")
+    result = shop.run("--auepora-labels=check", "--reruns=1", auepora=False, plugins=("pytest_rerunfailures",))
+    result.stdout.fnmatch_lines(["3 labels of 3 cases: 1 valid, 1 re-anchorable, 1 merged"])
+
+
 def test_provable_moves_are_rewritten_and_keep_the_baseline(shop: Example) -> None:
     rechunk(shop, "merged")
     before = json.loads(shop.baseline.read_text())["cases"]
