@@ -6,12 +6,13 @@ A new retriever returns documents nobody judged; counted as misses, they look li
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..core.metrics_base import CHUNK_KEYS, Measurement, NotApplicable
-from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ..core.rag_interface import NOISE_DOCS
+from ..core.types import EvaluationSample, SystemOutputs, TargetCategory, id_of_text
 from ..errors import MetricError
 from .options import Configured
 from .ranking.gold import Label, Matcher, grade_of, labels_of
@@ -217,13 +218,14 @@ class RetrievalAccuracy(Configured):
 class DocumentNoiseAtK(Configured):
     """Share of the returned top k that is known noise; lower is better.
 
-    Noise is what ``labels["noise_docs"]`` lists; without it, what is judged and not relevant (grade 0, or a
-    candidate that no relevant label covers).
+    Noise is what ``labels["noise_docs"]`` lists: ids, texts, or mappings with ``text`` and perhaps ``id``; without it,
+    what is judged and not relevant (grade 0, or a candidate that no relevant label covers).
     """
 
     k: int
 
     stem = "document_noise@{k}"
+    version = 2
     ruler = CHUNK_KEYS
     target = TargetCategory.NOISE_ROBUSTNESS
     direction = "lower"
@@ -234,9 +236,9 @@ class DocumentNoiseAtK(Configured):
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """N/a where no noise is named, or nothing was returned.  Details: ``noise``, the ids."""
         top = outputs.retrieved[: self.k]
-        noise = sample.labels.get("noise_docs")
+        noise = sample.labels.get(NOISE_DOCS)
         if noise is not None:
-            named = {noise} if isinstance(noise, str) else set(map(str, noise))
+            named = _names([noise] if isinstance(noise, (str, Mapping)) else noise)
             found = [r.doc.doc_id for r in top if r.doc.doc_id in named]
         else:
             labels = labels_of(sample)
@@ -248,3 +250,14 @@ class DocumentNoiseAtK(Configured):
         if not top:
             return NotApplicable("nothing returned")
         return Measurement(len(found) / len(top), details={"noise": list(dict.fromkeys(found))} if found else {})
+
+
+def _names(noise: Iterable[Any]) -> set[str]:
+    """Return the ids that documents of *noise* go by; what is a text alone may be an id."""
+    names: set[str] = set()
+    for one in noise:
+        if isinstance(one, Mapping):
+            names.add(str(one.get("id") or id_of_text(str(one.get("text")))))
+        else:
+            names |= {str(one), id_of_text(str(one))}
+    return names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
-from pytest_auepora.core.types import Document, EvaluationSample
+from pytest_auepora.core.types import Document, EvaluationSample, id_of_text
 from pytest_auepora.metrics.retrieval_judged import (
     RBP,
     BPref,
@@ -103,6 +103,8 @@ def test_document_noise() -> None:
     named = wants("a", labels={"noise_docs": ["x", "y"]})
     assert DocumentNoiseAtK(5).measure(named, RANKED) == Measurement(2 / 5, details={"noise": ["x", "y"]})
     assert score(DocumentNoiseAtK(1), wants("a", labels={"noise_docs": "x"}), RANKED) == 1.0
+    written = wants("a", labels={"noise_docs": [{"id": "x", "text": "of x"}, {"text": "of z"}, "of y"]})
+    assert score(DocumentNoiseAtK(5), written, got("x", doc(id_of_text("of z")), doc(id_of_text("of y")), "a")) == 3 / 4
     assert reason(DocumentNoiseAtK(5), wants("a"), RANKED).startswith("no noise_docs")
     assert reason(DocumentNoiseAtK(5), GOLD, got()) == "nothing returned"
 
