@@ -245,7 +245,7 @@ class JudgeAhead:
     def expect(self, item: pytest.Item, repeat: int, source: AnswerSource) -> bool:
         """Prepare to judge an answer that may come early; whether its suite has anything to judge side by side.
 
-        Not where labels are matched by a corpus: they are relabelled when the item runs.
+        Not where labels are matched by a corpus: a case is relabelled when its item runs.
         """
         if (item, repeat) in self._expected:
             return True
