@@ -238,6 +238,10 @@ def _told(exc: BaseException) -> str:
     return f"{type(exc).__name__}: {exc}"
 
 
+_TOLD: pytest.StashKey[list[tuple[str, object]]] = pytest.StashKey()
+"""On an item: the properties that were added."""
+
+
 class JUnitProperties:
     """Scores in ``--junitxml``: properties of each test that ran golden cases.
 
@@ -250,10 +254,14 @@ class JUnitProperties:
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Add the properties while the last report of the item, from which the file is made, is still to come."""
         case_reports = item.stash.get(CASE_REPORTS, [])
+        if of_attempt_before := item.stash.get(_TOLD, []):
+            item.user_properties[:] = [one for one in item.user_properties if one not in of_attempt_before]
+        told = item.stash[_TOLD] = []
         for one in case_reports:
             prefix = f"auepora.{one.result.case_id}." if len(case_reports) > 1 else "auepora."
             properties = _properties(one, self._suites.at(one.path).owner)
-            item.user_properties += [(f"{prefix}{name}", text) for name, text in properties]
+            told += [(f"{prefix}{name}", text) for name, text in properties]
+        item.user_properties += told
 
 
 def _properties(one: CaseReport, owner: str) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -71,6 +72,16 @@ def test_what_was_said_of_a_case_that_was_asked_again_is_past(project: Example) 
     assert result.parseoutcomes() == {"passed": 7, "rerun": 1}
     assert kept(project).provenance == {"model": "new"}
     assert "under the same conditions" not in str(result.stdout)
+
+
+def test_junit_properties_are_of_the_last_attempt(project: Example) -> None:
+    pytest.importorskip("pytest_rerunfailures")
+    project.write("conftest.py", f"import pytest\nfrom shop import answer\n\n{MOVING_ON}")
+    project.pytester.makeini("[pytest]\nauepora_junit_properties = true")
+    project.run("--reruns=1", "--junitxml=j.xml", plugins=("pytest_rerunfailures",))
+    cases = [one for one in ElementTree.parse(project.path / "j.xml").iter("testcase") if one.get("name") == "warehouse"]
+    said = [[one.get("value") for one in case.iter("property") if one.get("name") == "auepora.state"] for case in cases]
+    assert said == [["error"], ["passed"]]
 
 
 def test_a_case_that_was_skipped_says_nothing_of_the_run(project: Example) -> None:
