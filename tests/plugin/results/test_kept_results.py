@@ -79,7 +79,9 @@ def test_junit_properties_are_of_the_last_attempt(project: Example) -> None:
     project.write("conftest.py", f"import pytest\nfrom shop import answer\n\n{MOVING_ON}")
     project.pytester.makeini("[pytest]\nauepora_junit_properties = true")
     project.run("--reruns=1", "--junitxml=j.xml", plugins=("pytest_rerunfailures",))
-    cases = [one for one in ElementTree.parse(project.path / "j.xml").iter("testcase") if one.get("name") == "warehouse"]
+    cases = [
+        one for one in ElementTree.parse(project.path / "j.xml").iter("testcase") if one.get("name") == "warehouse"
+    ]
     said = [[one.get("value") for one in case.iter("property") if one.get("name") == "auepora.state"] for case in cases]
     assert said == [["error"], ["passed"]]
 
