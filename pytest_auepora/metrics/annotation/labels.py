@@ -191,7 +191,7 @@ class GoldenLabels(LabelSource):
             places = list(_graded(sample))
         else:
             where = f"chunk_labels of {sample.sample_id}"
-            rows = [given] if isinstance(given, Mapping) else given
+            rows = _rows(given, where)
             places = [(_place(row, where), read_labels(_without(row, *_PLACE), CHUNK_LABELS, where)) for row in rows]
         return _matched(places, outputs, depth) if places else NotApplicable("no chunk is labelled")
 
@@ -203,15 +203,21 @@ class GoldenLabels(LabelSource):
         if not given:
             return NotApplicable("no answer_labels")
         where = f"answer_labels of {sample.sample_id}"
-        rows = [given] if isinstance(given, Mapping) else given
         here = answer_hash(answer_text(outputs))
-        said = [_answer_row(row, where) for row in rows]
+        said = [_answer_row(row, where) for row in _rows(given, where)]
         found = [labels for digest, labels in said if digest == here]
         return _majority(found) if found else _ANOTHER
 
     def params(self) -> Any:
         """Return what changes the labels, JSON-able."""
         return "golden"
+
+
+def _rows(given: Any, where: str) -> Sequence[Mapping[str, Any]]:
+    rows = [given] if isinstance(given, Mapping) else given
+    if not isinstance(rows, (list, tuple)) or not all(isinstance(row, Mapping) for row in rows):
+        raise MetricError(f"{where}: expected a mapping or a list of mappings, got {given!r:.80}")
+    return rows
 
 
 def _graded(sample: EvaluationSample) -> Iterator[tuple[Label, Labels]]:
@@ -232,6 +238,8 @@ def _answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, Labels]:
         raise MetricError(f"{where}: say which answer the labels are for, by answer (its text) or answer_hash")
     labels: dict[str, bool] = {}
     if (claims := raw.get("claims")) is not None:
+        if not isinstance(claims, (list, tuple)):
+            raise MetricError(f"{where}: claims are a list, got {claims!r:.80}")
         labels = labels_from_claims([c.get("label") if isinstance(c, Mapping) else c for c in claims], where)
     labels |= read_labels(_without(raw, "answer", "answer_hash", "claims"), ANSWER_LABELS, where)
     return answer_hash(str(text)) if known is None else str(known), labels

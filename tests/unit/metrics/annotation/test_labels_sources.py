@@ -77,12 +77,21 @@ def test_every_bad_line_is_named(tmp_path: Path) -> None:
         {"case": "c", "answer": "x", "helpfull": True},
         "[1]",
         {"case": "c", "chunk": "a", "labels": [1]},
+        {"case": "c", "answer": "x", "claims": 5},
     )
     with pytest.raises(MetricError) as caught:
         AnnotationFile(file)
     lines = str(caught.value).splitlines()
-    assert [line.split(": ")[0].rsplit(":", 1)[1] for line in lines] == ["2", "3", "4", "5", "6", "7"]
+    assert [line.split(": ")[0].rsplit(":", 1)[1] for line in lines] == ["2", "3", "4", "5", "6", "7", "8"]
     assert "did you mean 'helpful'" in lines[3]
+
+
+@pytest.mark.parametrize("said", ["x", ["x"], 1, [1]])
+def test_labels_of_a_case_that_are_no_mappings(said: Any) -> None:
+    with pytest.raises(MetricError, match="chunk_labels of case: expected a mapping or a list of mappings, got"):
+        TopicalPrecisionAtK(3).measure(case(chunk_labels=said), got("a"))
+    with pytest.raises(MetricError, match="answer_labels of case: expected a mapping or a list of mappings, got"):
+        Helpfulness().measure(case(answer_labels=said), gave("x"))
 
 
 def test_files_that_cannot_be_used(tmp_path: Path) -> None:
