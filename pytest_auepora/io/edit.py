@@ -83,7 +83,7 @@ def appended(path: Path, new: Sequence[Mapping[str, Any]], registry: Registry | 
     """
     suite = load_golden(path, registry)
     text = path.read_text(encoding="utf-8-sig")
-    block = _block(path, text, suite.cases[0].line, new)
+    block = _block(path, StringIO(text).readlines()[suite.cases[0].line - 1], new)
     whole = text + ("" if text.endswith("\n") else "\n") + block if new else text
     _check(path, suite, whole, [*raw_cases(path), *new])
     return Appended(tuple(case["id"] for case in new), block, _as_written(path, whole))
@@ -98,13 +98,13 @@ def replaced(path: Path, case_id: str, new: Mapping[str, Any] | None, registry: 
     """
     suite = load_golden(path, registry)
     text = path.read_text(encoding="utf-8-sig")
-    lines = StringIO(text).readlines() if path.suffix == ".jsonl" else text.splitlines(keepends=True)
+    lines = StringIO(text).readlines()  # not splitlines(), which also breaks at U+2028
     starts = [case.line - 1 for case in suite.cases]
     at = starts.index(suite.case(case_id).line - 1)
     end = starts[at + 1] if at + 1 < len(starts) else len(lines)
     while end > starts[at] + 1 and lines[end - 1].strip()[:1] in ("", "#"):
         end -= 1  # blank lines and comments before the next case are the next case's
-    block = "" if new is None else _block(path, "".join(lines), starts[at] + 1, [new])
+    block = "" if new is None else _block(path, lines[starts[at]], [new])
     whole = "".join([*lines[: starts[at]], block, *lines[end:]])
     _check(path, suite, whole, [one for old in raw_cases(path) if (one := new if old["id"] == case_id else old)])
     return _as_written(path, whole)
@@ -133,10 +133,10 @@ def _check(path: Path, suite: GoldenSuite, whole: str, cases: Sequence[Any]) -> 
     raise GoldenFileError([Problem(str(path), suite.cases[-1].line, 1, message)])
 
 
-def _block(path: Path, text: str, line: int, cases: Sequence[Mapping[str, Any]]) -> str:
+def _block(path: Path, first: str, cases: Sequence[Mapping[str, Any]]) -> str:
+    """Return *cases* as they are written in the file at *path*, indented as *first*, the first line of a case."""
     if path.suffix == ".jsonl":
         return "".join(f"{json.dumps(case, ensure_ascii=False)}\n" for case in cases)
-    first = text.splitlines()[line - 1]
     indent = first[: len(first) - len(first.lstrip())]
     return "".join(case_text(case, indent) for case in cases)
 

@@ -74,10 +74,18 @@ def test_where_it_cannot_be_done_nothing_is_guessed(golden: Path) -> None:
         appended(golden, [NEW])
 
 
-def test_a_line_separator_in_a_text_ends_no_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"])
+def test_a_line_separator_in_a_text_ends_no_line(tmp_path: Path, separator: str) -> None:
     path = tmp_path / "a.golden.jsonl"
-    path.write_text('{"id": "a", "query": "x\u2028y"}\n{"id": "b", "query": "z"}\n', encoding="utf-8")
+    path.write_text(f'{{"id": "a", "query": "x{separator}y"}}\n{{"id": "b", "query": "z"}}\n', encoding="utf-8")
     assert replaced(path, "b", {"id": "b", "query": "w"}).endswith('y"}\n{"id": "b", "query": "w"}\n')
+    path = tmp_path / "b.golden.yaml"
+    path.write_text(TEXT.replace("First?", f'"What{separator} is first?"'), encoding="utf-8")
+    text = replaced(path, "two", NEW)
+    assert text.endswith("  - id: three\n    query: Third?\n# the end\n")
+    path.write_text(text, encoding="utf-8")
+    assert raw_cases(path)[1] == NEW
+    assert "\n  - id: four\n" in appended(path, [{"id": "four", "query": "4th?"}]).text
 
 
 @pytest.mark.parametrize(("mark", "end"), [("\ufeff", "\r\n"), ("", "\r\n"), ("\ufeff", "\n")])
