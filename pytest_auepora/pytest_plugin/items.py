@@ -211,8 +211,8 @@ class Running:
         """Keep what early calls print and log apart from what items do; pytest swaps streams between phases."""
         if CASE in item.stash:
             self._splitter.install()
-            if CASE_REPORTS in item.stash:
-                del item.stash[CASE_REPORTS]  # it is run again
+        if CASE_REPORTS in item.stash:
+            del item.stash[CASE_REPORTS]  # it is run again
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:

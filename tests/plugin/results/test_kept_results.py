@@ -20,9 +20,12 @@ def pytest_auepora_run_finished(run, verdict):
 """
 
 
+def store_of(project: Example) -> HistoryStore:
+    return HistoryStore(project.path / ".auepora" / "history.sqlite")
+
+
 def kept(project: Example) -> Run:
-    store = HistoryStore(project.path / ".auepora" / "history.sqlite")
-    return store.load(store.runs()[0].run_id)
+    return store_of(project).load("last")
 
 
 def test_what_the_project_changes_at_the_end_is_kept(project: Example) -> None:
@@ -84,6 +87,20 @@ def test_junit_properties_are_of_the_last_attempt(project: Example) -> None:
     ]
     said = [[one.get("value") for one in case.iter("property") if one.get("name") == "auepora.state"] for case in cases]
     assert said == [["error"], ["passed"]]
+
+
+def test_a_test_that_is_run_again_reports_its_last_attempt(project: Example) -> None:
+    pytest.importorskip("pytest_rerunfailures")
+    project.write(
+        "test_own.py",
+        "import pytest\n\nSEEN = []\n\n@pytest.mark.auepora('shop.golden.yaml')\ndef test_each(auepora_case):\n"
+        "    SEEN.append(auepora_case.id)\n    assert auepora_case.id != 'warranty' or SEEN.count('warranty') == 2\n",
+    )
+    project.pytester.makeini("[pytest]\nauepora_junit_properties = true")
+    result = project.run("test_own.py", "--reruns=1", "--junitxml=j.xml", "-v", plugins=("pytest_rerunfailures",))
+    result.stdout.fnmatch_lines(["test_own.py::test_each[[]warranty[]] PASSED recall@1*"])
+    assert "auepora.warranty." not in project.read("j.xml")
+    assert store_of(project).recordings("last")["warranty"]
 
 
 def test_a_case_that_was_skipped_says_nothing_of_the_run(project: Example) -> None:
