@@ -80,7 +80,7 @@ def request_json(
 
     data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     kind = {} if data is None else {"Content-Type": "application/json"}
-    sent = {name: value.strip() for name, value in headers.items()}
+    sent = {name: Secret(value.strip()) for name, value in headers.items()}
     for name, value in sent.items():  # the standard library would repeat the value in its error
         if _NO_HEADER.search(value):
             raise HttpError("header", f"the value for header {name} has a character that HTTP does not allow")

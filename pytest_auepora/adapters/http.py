@@ -29,7 +29,7 @@ from urllib.parse import quote, urlsplit
 from ..core.telemetry import REPORTED, seconds_by_name
 from ..core.types import EvaluationSample, Response, SystemOutputs
 from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError, did_you_mean
-from ..http import HttpError, mask, request_json, shorten
+from ..http import HttpError, Secret, mask, request_json, shorten
 from .documents import NESTED_KEYS, to_retrieved
 from .shapes import describe
 
@@ -243,11 +243,11 @@ def _expanded(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
         if missing:
             raise SystemShapeError(f"HttpRag: the header {name} needs ${missing[0]}, which is not in the environment")
         secrets.update(os.environ[v] for v in _VARIABLE.findall(value))
-        made[name] = _VARIABLE.sub(lambda m: os.environ[m[1]], value)
+        made[name] = Secret(_VARIABLE.sub(lambda m: os.environ[m[1]], value))
         secrets.update((made[name], *made[name].split(" ")[1:]))  # a scheme such as Bearer is no secret
         if why := _unsendable(made[name]):
             raise SystemShapeError(f"HttpRag: the value of the header {name} {why}")
-    return made, sorted(secrets)
+    return made, [Secret(secret) for secret in sorted(secrets)]
 
 
 def _unsendable(value: str) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 import traceback
 from email.utils import formatdate
+from typing import Any
 
 import pytest
 
+from pytest_auepora.adapters.http import HttpRag
+from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.metrics.judge.chat import JudgeCallError, TransientJudgeError
 from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
@@ -143,6 +146,21 @@ def test_a_key_that_comes_back_is_in_no_message(reply: Reply, end: str, monkeypa
     with judge_server(reply) as server, pytest.raises(AueporaError) as caught:
         critic(server, attempts=1, api_key_env="OPENAI_API_KEY").score(prompt="x")
     assert KEY[:8] not in str(caught.value)
+    assert KEY[:8] not in with_locals(caught.value)
+
+
+@pytest.mark.parametrize("ask", [
+    lambda url: OpenAICompatibleCritic("m", api_key_env="RAG_TOKEN", base_url=url).score(prompt="x"),
+    lambda url: HttpRag(url, headers={"Authorization": "Bearer ${RAG_TOKEN}"}).run(EvaluationSample("s", "q")),
+])  # fmt: skip
+def test_a_key_is_in_no_variable_of_a_request(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cannot(*_: Any) -> Any:
+        raise LookupError
+
+    monkeypatch.setenv("RAG_TOKEN", KEY)
+    monkeypatch.setattr("pytest_auepora.http._reply", cannot)
+    with pytest.raises(LookupError) as caught:
+        ask("http://127.0.0.1:9/v1")
     assert KEY[:8] not in with_locals(caught.value)
 
 
