@@ -35,18 +35,20 @@ class _Sentence:
 
 def _read(outputs: SystemOutputs) -> list[_Sentence]:
     """Return the sentences of the answer; ``[2]``, ``[1, 3]`` and ``[id-of-a-chunk]`` cite."""
-    ids = {r.doc.doc_id: place for place, r in enumerate(outputs.retrieved)}
-    return [_sentence(text, ids) for text in sentences(answer_text(outputs))]
+    ids: dict[str, int] = {}
+    for place, r in enumerate(outputs.retrieved):
+        ids.setdefault(r.doc.doc_id, place)
+    return [_sentence(text, ids, len(outputs.retrieved)) for text in sentences(answer_text(outputs))]
 
 
-def _sentence(text: str, ids: Mapping[str, int]) -> _Sentence:
+def _sentence(text: str, ids: Mapping[str, int], retrieved: int) -> _Sentence:
     sentence = _Sentence(text)
     for group in _GROUP.finditer(text):
         names = _BETWEEN.split(group[1].strip())
         if all(name in ids or re.fullmatch(r"\d{1,3}", name) for name in names):
             sentence.said = sentence.said.replace(group[0], "").strip()
             for name in names:
-                place = ids[name] if name in ids else _place(int(name), len(ids))
+                place = ids[name] if name in ids else _place(int(name), retrieved)
                 if place is None or place not in sentence.cited:
                     sentence.cited.append(place)
     return sentence

@@ -40,6 +40,11 @@ def test_recall_and_precision(answer: str, recall: float, precision: float | str
     assert scores(answer) == (recall, precision)
 
 
+def test_an_id_returned_twice_keeps_its_ranks() -> None:
+    outputs = gave("Rent is due [rent]. Pets cost money [3].", Document("rent", "rent is due"), Document("rent"), DOCS[1])
+    assert value(CitationRecall(ByWords()), case(), outputs) == 1
+
+
 def test_nothing_to_judge() -> None:
     recall = CitationRecall(ByWords())
     assert reason(recall, case(), gave("", *DOCS)) == "no answer"
