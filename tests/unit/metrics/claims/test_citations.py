@@ -41,7 +41,9 @@ def test_recall_and_precision(answer: str, recall: float, precision: float | str
 
 
 def test_an_id_returned_twice_keeps_its_ranks() -> None:
-    outputs = gave("Rent is due [rent]. Pets cost money [3].", Document("rent", "rent is due"), Document("rent"), DOCS[1])
+    outputs = gave(
+        "Rent is due [rent]. Pets cost money [3].", Document("rent", "rent is due"), Document("rent"), DOCS[1]
+    )
     assert value(CitationRecall(ByWords()), case(), outputs) == 1
 
 
