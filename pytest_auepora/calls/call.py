@@ -75,6 +75,7 @@ class Call:
         self.on_finish: Callable[[], None] | None = None
         self.output: CallOutput | None = None
         self.fn = fn
+        self._waiters: list[Fn] | None = []  # None once the gate is open
         self._began: float | None = None  # when the running attempt began; None between attempts
         self._spent = 0.0  # seconds of the last attempt
         self._lock = threading.Lock()
@@ -193,6 +194,14 @@ class Call:
             self._gate.release()  # for the next one who waits
         return is_over
 
+    def add_waiter(self, go_on: Fn) -> bool:
+        """Have *go_on* called, in whichever thread ends the call, when it is over; return whether there is to wait."""
+        with self._lock:
+            if self._waiters is None:
+                return False
+            self._waiters.append(go_on)
+            return True
+
     def left(self) -> float | None:
         """Return the seconds that the running attempt still has, the next one's between two; None without a limit."""
         began, timeout = self._began, self.timeout
@@ -253,6 +262,10 @@ class Call:
                 self.on_finish()
         finally:
             self._gate.release()
+            with self._lock:
+                waiters, self._waiters = self._waiters or (), None
+            for go_on in waiters:
+                go_on()
         return True
 
     def _mute(self) -> None:

@@ -88,22 +88,14 @@ class Executor:
     # -- in the loop
 
     async def arrival(self, call: Call) -> None:
-        """Return when *call* is over."""
+        """Return when *call* is over, and what its ``on_finish`` does is done."""
         arrived = self.loop.create_future()
 
         def arrive() -> None:
             if not arrived.done():
                 arrived.set_result(None)
 
-        before = call.on_finish
-
-        def finish() -> None:
-            if before is not None:
-                before()
-            self.post(arrive) if self._blocks else arrive()  # a thread may end it
-
-        call.on_finish = finish
-        if call.state != "over":
+        if call.add_waiter(partial(self.post, arrive) if self._blocks else arrive):  # a thread may end it
             await arrived
 
     def _add(self, calls: list[Call]) -> None:

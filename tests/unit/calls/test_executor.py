@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
 import pytest
 
-from pytest_auepora.calls.call import CallResult, Fn
+from pytest_auepora.calls.call import Call, CallResult, Fn
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError
@@ -74,6 +75,26 @@ def test_functions_that_block_overlap_and_are_given_up(release: threading.Event)
     assert {one.value, two.value} == {0, 1}
     assert (hung.timed_out, type(hung.error)) == (True, CallTimeoutError)
     assert last.value == "good"
+
+
+def test_what_follows_a_call_is_done_before_its_owner_goes_on() -> None:
+    """Or the scores of an early answer would be looked for before its judges are asked."""
+    began, order = threading.Event(), list[str]()
+
+    def after(key: Hashable, _: Call) -> None:
+        if key == 1:
+            began.set()
+            time.sleep(0.1)
+            order.append("judged")
+
+    async def main() -> None:
+        with Caller(2, blocks=True, after=after) as caller:
+            await caller.acall(0, partial(began.wait, LONG), [(1, str)])
+            await caller.acall(1, str)
+            order.append("asked for")
+
+    asyncio.run(main())
+    assert order == ["judged", "asked for"]
 
 
 def test_coroutines_of_functions_run_in_the_running_loop() -> None:
