@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import AueporaError, GoldenFileError, NotComparableError, Problem, did_you_mean
+from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem, did_you_mean
 from ..history.settings import FILE, VARIABLE, find_place, project_place, project_root, settings_of
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
@@ -18,6 +18,7 @@ from ..io.source import MAX_BYTES
 from ..metrics.judge.settings import use_judge
 from ..metrics.registry import Registry, add_from, add_installed
 from ..regression.guards.calibration import FOLDER
+from ..shapes import ShapeError
 
 if TYPE_CHECKING:
     from ..core.run import Run
@@ -209,6 +210,21 @@ def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
         NotComparableError: it is no report.
     """
     return _read_report(name, _text(name))
+
+
+def kept_verdict(store: HistoryStore, run_id: str) -> Verdict:
+    """Return the verdict that a run of *store* got then.
+
+    Raises:
+        HistoryError: it cannot be read.
+    """
+    from ..reporting.json_report import read_verdict
+
+    raw = store.verdict(run_id)
+    try:
+        return read_verdict(raw)
+    except ShapeError as exc:
+        raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
 
 
 def _text(name: str) -> str:

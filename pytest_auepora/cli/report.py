@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.run import Run
-from ..errors import HistoryError, Problem
+from ..errors import Problem
 from ..history.store import HistoryStore
 from ..regression.verdict import Verdict
 from ..reporting.formats import FORMATS, report_text, wants_trend
-from ..reporting.json_report import from_outside, read_verdict
+from ..reporting.json_report import from_outside
 from ..reporting.side_by_side import side_by_sides
 from ..reporting.side_by_side_formats import side_by_side_lines
 from ..reporting.tally import mistakes_note
@@ -20,8 +20,7 @@ from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines
 from ..reporting.text import printable
 from ..reporting.trend import trend_of
-from ..shapes import ShapeError
-from .common import PASSED, add_history, open_history, put, read_report
+from .common import PASSED, add_history, kept_verdict, open_history, put, read_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,11 +51,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _kept(store: HistoryStore, name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
     run_id = store.resolve(name)
-    run, raw = store.load(run_id), store.verdict(run_id)
-    try:
-        return [run], [read_verdict(raw)], []
-    except ShapeError as exc:
-        raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
+    return [store.load(run_id)], [kept_verdict(store, run_id)], []
 
 
 def summary_text(

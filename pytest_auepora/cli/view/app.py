@@ -25,6 +25,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import AueporaError, NotComparableError, UnknownRunError
+from ...reporting.json_report import from_outside
+from ...reporting.text import harmless
 from ...reporting.trend import Trend, trend_of
 from .content import case_page, cases_page, evidence_of, listed_run, overview, slice_metrics
 from .library import Library, Pair, label_path, put_label
@@ -75,10 +77,11 @@ def app_of(library: Library, token: str = "") -> Guard:
     def answered(make: Callable[[Asked], Any]) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             try:
-                made = make(request.query_params)
+                with from_outside(library.store.name):
+                    made = make(request.query_params)
+                    return made if isinstance(made, Response) else JSONResponse(made)
             except (AueporaError, OSError) as exc:
                 return _failed(exc)
-            return made if isinstance(made, Response) else JSONResponse(made)
 
         return answer
 
@@ -109,7 +112,7 @@ def app_of(library: Library, token: str = "") -> Guard:
 
 def _failed(error: Exception) -> Response:
     code = 404 if isinstance(error, UnknownRunError) else 409 if isinstance(error, NotComparableError) else 500
-    return JSONResponse({"error": str(error)}, code)
+    return JSONResponse({"error": harmless(str(error))}, code)
 
 
 def _joined(parts: Iterable[Any]) -> str:

@@ -22,9 +22,9 @@ from ...regression.compare import CaseComparison
 from ...regression.compare import compare as pair_cases
 from ...regression.verdict import Verdict
 from ...reporting.html.cases import MOST_COLUMNS, case_line
-from ...reporting.json_report import read_verdict
 from ...reporting.metric_rows import chosen_metrics
 from ...reporting.text import listed
+from ..common import kept_verdict
 from ..compare import policy_of, steady_of
 
 _KEPT = 4
@@ -125,7 +125,7 @@ class Library:
 
     def _pair(self, run_id: str, against: str) -> Pair:
         info, run = self.store.info(run_id), self._run(run_id)
-        verdict = read_verdict(self.store.verdict(run_id))
+        verdict = kept_verdict(self.store, run_id)
         if not against:
             before = self._run_before(info)
             return Pair(info, run, verdict, self._run(before.run_id) if before else None, before)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +47,14 @@ def test_a_run_its_cases_and_one_of_them(page: Page, history: Stored) -> None:
     assert one["judges"] == [
         {"metric": "helpful", "value": "0.800", "labels": {}, "file": "labels/billing.helpful.jsonl"}
     ]
+
+
+@pytest.mark.parametrize("text", ['{"title": 3}', '{"title": ["\\ud800"]}'])
+def test_a_damaged_verdict_is_said(page: Page, history: Stored, tmp_path: Path, text: str) -> None:
+    with closing(sqlite3.connect(tmp_path / ".auepora" / "history.sqlite")) as connection, connection:
+        connection.execute("UPDATE eval_runs SET verdict_json = ?", (text,))
+    error = told(page, f"/api/run?run={history.worse}", 500)["error"]
+    assert f"history.sqlite: the verdict of run {history.worse} cannot be read: title: " in error
 
 
 @pytest.mark.parametrize(
