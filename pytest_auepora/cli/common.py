@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..core.files import read_text
 from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem, did_you_mean
 from ..history.settings import FILE, VARIABLE, find_place, project_place, project_root, settings_of
 from ..io.golden.load import load_golden
@@ -209,7 +210,7 @@ def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
         UsageError: the file cannot be read.
         NotComparableError: it is no report.
     """
-    return _read_report(name, _text(name))
+    return _read_report(name, read_text(Path(name), UsageError))
 
 
 def kept_verdict(store: HistoryStore, run_id: str) -> Verdict:
@@ -227,13 +228,6 @@ def kept_verdict(store: HistoryStore, run_id: str) -> Verdict:
         raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
 
 
-def _text(name: str) -> str:
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise UsageError(f"{name}: cannot be read: {getattr(exc, 'strerror', None) or exc}") from None
-
-
 def _read_report(name: str, text: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
     from ..reporting.json_report import read_json_report
 
@@ -245,7 +239,7 @@ def _read_report(name: str, text: str) -> tuple[list[Run], list[Verdict], list[P
 
 def _from_file(name: str, like: Run | None) -> list[Run]:
     """Return the runs of a report, or that of a baseline."""
-    text = _text(name)
+    text = read_text(Path(name), UsageError)
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError):

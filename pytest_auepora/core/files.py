@@ -1,8 +1,9 @@
-"""Files that people keep: written by one run at a time, and whole or not at all."""
+"""Files that people keep: read with the place of what is wrong; written by one run at a time, whole or not at all."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -10,9 +11,9 @@ from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..errors import NotWrittenError
+from ..errors import AueporaError, NotWrittenError
 
 if TYPE_CHECKING:
     from portalocker import Lock
@@ -21,6 +22,39 @@ if TYPE_CHECKING:
 def shown_path(path: Path, root: Path) -> str:
     """Return *path* as people read it: relative to *root* where it lies there."""
     return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+
+
+def read_text(path: Path, error: type[AueporaError] = AueporaError) -> str:
+    """Return the text of the file at *path*; raises *error*, which names it, where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise error(f"{path}: cannot be read: not UTF-8: {exc.reason} at byte {exc.start}") from None
+    except OSError as exc:
+        raise error(f"{path}: cannot be read: {exc.strerror or exc}") from None
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of *text* that are not blank, each after its number."""
+    return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+
+
+def json_of(text: str, path: Path, line: int = 1, error: type[AueporaError] = AueporaError) -> Any:
+    """Return the value of *text*, which begins at *line* of the file at *path*; raises *error* where it is no JSON."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as exc:
+        raise error(f"{path}:{line + exc.lineno - 1}:{exc.colno}: not JSON: {exc.msg}") from None
+    except RecursionError:
+        raise error(f"{path}:{line}: nests too deep") from None
+    except ValueError as exc:  # a number of thousands of digits
+        raise error(f"{path}:{line}: not JSON: {exc}") from None
+
+
+def read_json_lines(path: Path, error: type[AueporaError] = AueporaError) -> Iterator[tuple[str, Any]]:
+    """Yield the values of a file in JSON Lines, each after its place, ``path:line``; raises *error* as the others."""
+    for number, line in lines_of(read_text(path, error)):
+        yield f"{path}:{number}", json_of(line, path, number, error)
 
 
 @contextmanager

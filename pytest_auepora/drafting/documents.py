@@ -14,6 +14,7 @@ from math import log
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core.files import read_text
 from ..errors import AueporaError, CorpusError, did_you_mean
 from ..labels.corpus import load_corpus
 from ..metrics.text.tokens import words
@@ -61,18 +62,15 @@ def read_documents(folder: Path) -> dict[str, str]:
     else:
         paths = sorted(p for p in folder.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
         names = {p: p.relative_to(folder) for p in paths}
-        found = {n.as_posix(): _text(p) for p, n in names.items() if not any(x.startswith(".") for x in n.parts)}
+        found = {
+            n.as_posix(): read_text(p, CorpusError)
+            for p, n in names.items()
+            if not any(x.startswith(".") for x in n.parts)
+        }
         found = {name: text for name, text in found.items() if text.strip()}
     if not found:
         raise CorpusError(f"{folder}: no documents; expected files of {', '.join(SUFFIXES)}, or JSON Lines with texts")
     return found
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise CorpusError(f"{path}: cannot be read: {getattr(exc, 'strerror', None) or exc}") from None
 
 
 def passages_of(documents: Mapping[str, str]) -> list[Passage]:

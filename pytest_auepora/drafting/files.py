@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.files import write_atomically
+from ..core.files import read_json_lines, write_atomically
 from ..core.json import dumps
 from ..errors import AueporaError
 from ..io.edit import appended, raw_cases, replaced
@@ -70,15 +69,10 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.rows: list[dict[str, Any]] = []
-        if not path.exists():
-            return
-        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-            try:
-                row = json.loads(line) if line.strip() else {}
-            except ValueError as exc:
-                raise AueporaError(f"{path}:{number}: not JSON: {exc}") from None
-            if row:
-                self.rows.append(row)
+        for where, row in read_json_lines(path) if path.exists() else ():
+            if not isinstance(row, dict):
+                raise AueporaError(f"{where}: expected a mapping, got {row!r:.80}")
+            self.rows.append(row)
 
     def done(self, provenance: Mapping[str, Any]) -> dict[str, bool]:
         """Return by job whether it gave a draft, of those that the same model was asked with the same prompts."""

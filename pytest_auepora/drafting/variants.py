@@ -8,7 +8,6 @@ on every machine and Python, whatever other cases there are.
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 from struct import unpack
 from typing import Any, Literal
 
+from ..core.files import json_of, read_json_lines, read_text
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..errors import AueporaError
@@ -219,36 +219,27 @@ def load_paraphrases(path: Path) -> dict[str, list[str]]:
     Raises:
         AueporaError: the file cannot be read; the message names the line where there is one.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise AueporaError(f"{path}: cannot be read: {getattr(exc, 'strerror', None) or exc}") from None
     found: dict[str, list[str]] = {}
-    for where, case_id, query in _rows(path, text) if path.suffix.lower() == ".jsonl" else _entries(path, text):
+    for where, case_id, query in _rows(path) if path.suffix.lower() == ".jsonl" else _entries(path):
         if not isinstance(query, str) or not query.strip():
             raise AueporaError(f"{where}: expected a text, got {query!r:.80}")
         found.setdefault(str(case_id), []).append(query)
     return found
 
 
-def _rows(path: Path, text: str) -> Iterator[tuple[str, Any, Any]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as exc:
-            raise AueporaError(f"{path}:{number}: not JSON: {exc}") from None
+def _rows(path: Path) -> Iterator[tuple[str, Any, Any]]:
+    for where, row in read_json_lines(path):
         if not isinstance(row, Mapping) or not {"id", "query"} <= row.keys():
-            raise AueporaError(f"{path}:{number}: expected a row with id and query, got {line.strip():.80}")
-        yield f"{path}:{number}", row["id"], row["query"]
+            raise AueporaError(f"{where}: expected a row with id and query, got {row!r:.80}")
+        yield where, row["id"], row["query"]
 
 
-def _entries(path: Path, text: str) -> Iterator[tuple[str, Any, Any]]:
+def _entries(path: Path) -> Iterator[tuple[str, Any, Any]]:
     import yaml
 
+    text = read_text(path)
     try:
-        said = json.loads(text) if path.suffix.lower() == ".json" else yaml.safe_load(text)
+        said = json_of(text, path) if path.suffix.lower() == ".json" else yaml.safe_load(text)
     except (ValueError, yaml.YAMLError) as exc:
         raise AueporaError(f"{path}: cannot be read: {exc}") from None
     if not isinstance(said, Mapping):

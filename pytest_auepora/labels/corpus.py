@@ -4,9 +4,9 @@ and what a label meant when it was written.
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from ..adapters.documents import to_document
 from ..adapters.shapes import describe
+from ..core.files import json_of, read_json_lines, read_text
 from ..core.types import Document
 from ..errors import CorpusError, OutputShapeError
 from ..metrics.ranking.gold import source_of, span_of
@@ -191,24 +192,23 @@ def load_corpus(path: Path) -> Corpus:
     Raises:
         CorpusError: it cannot be read; the message names the line.
     """
+    if path.suffix.lower() == ".json":
+        said = json_of(read_text(path, CorpusError), path, error=CorpusError)
+        with _of(path):
+            return corpus_of(said)
+    chunks = []
+    for where, item in read_json_lines(path, CorpusError):
+        with _of(where):
+            chunks.append(_chunk(item))
+    with _of(path):
+        return _collected(chunks)
+
+
+@contextmanager
+def _of(where: Path | str) -> Iterator[None]:
+    """Say of what is no corpus where it stands."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise CorpusError(f"{path}: cannot be read: {getattr(exc, 'strerror', None) or exc}") from None
-    where = str(path)
-    try:
-        if path.suffix.lower() == ".json":
-            return corpus_of(json.loads(text))
-        items = []
-        for number, line in enumerate(text.split("\n"), 1):
-            if line.strip():
-                where = f"{path}:{number}"
-                items.append(_chunk(json.loads(line)))
-        where = str(path)
-        return _collected(items)
-    except json.JSONDecodeError as exc:
-        line = f":{exc.lineno}" if where == str(path) else ""
-        raise CorpusError(f"{where}{line}: not JSON: {exc.msg}") from None
+        yield
     except CorpusError as exc:
         raise CorpusError(f"{where}: {exc}") from None
 

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from ...core.files import locked, write_atomically
+from ...core.files import locked, read_json_lines, write_atomically
 from ...core.run import CaseResult, Run
 from ...errors import AueporaError, UnknownRunError
 from ...history.compare import CompareReport, as_baseline, compare
@@ -250,15 +250,7 @@ def _row(run: Run, case: CaseResult, metric: str) -> dict[str, Any]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
-        return
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError:
-            row = None
+    for where, row in read_json_lines(path) if path.exists() else ():
         if not isinstance(row, dict) or not isinstance(row.get("labels"), dict):
-            raise AueporaError(f"{path}:{number}: expected a label that was given in auepora view")
+            raise AueporaError(f"{where}: expected a label that was given in auepora view")
         yield row

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...core.files import lines_of, read_text
 from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades, name_of
-from .rows import read_rows, read_text, write_lines, write_text
+from .rows import read_rows, write_lines, write_text
 
 _HEADER = ("query-id", "corpus-id", "score")
 
@@ -49,9 +50,9 @@ def _split(path: Path, split: str | None) -> Path:
 
 def _qrels(path: Path) -> dict[str, dict[str, int]]:
     judged: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+    for number, line in lines_of(read_text(path, ImportProblem)):
         parts = line.split("\t")
-        if not line.strip() or (number == 1 and tuple(parts) == _HEADER):
+        if number == 1 and tuple(parts) == _HEADER:
             continue
         try:
             query, document, score = parts

@@ -12,6 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from ...core.files import json_of, lines_of, read_text
 from ...errors import GoldenFileError
 from ..source import Source
 from ..yaml.load import load_yaml, sound_number
@@ -21,20 +22,6 @@ _MOST_DEPTH = 80
 """How deep lists and mappings may nest; a case has a few levels of its own, and golden files nest at most 100."""
 
 
-def read_text(path: Path) -> str:
-    """Return the text of *path*.
-
-    Raises:
-        ImportProblem: it cannot be read, or is no UTF-8.
-    """
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as exc:
-        raise ImportProblem(f"{path}: not UTF-8: {exc.reason} at byte {exc.start}") from None
-    except OSError as exc:
-        raise ImportProblem(f"{path}: cannot be read: {exc.strerror or exc}") from None
-
-
 def read_data(path: Path) -> Any:
     """Return what a ``.json``, ``.jsonl``, ``.yaml``, ``.yml``, ``.csv`` or ``.tsv`` file holds, by its suffix.
 
@@ -42,11 +29,11 @@ def read_data(path: Path) -> Any:
         ImportProblem: it cannot be read.
     """
     suffix = path.suffix.lower()
-    text = read_text(path)
+    text = read_text(path, ImportProblem)
     if suffix in (".csv", ".tsv"):
         return _csv(text, "\t" if suffix == ".tsv" else ",", path)
     if suffix in (".jsonl", ".ndjson"):
-        return [_json(line, path, n) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+        return [_json(line, path, number) for number, line in lines_of(text)]
     if suffix in (".yaml", ".yml"):
         return _yaml(text, path)
     if suffix == ".json":
@@ -70,13 +57,12 @@ def read_rows(path: Path, *keys: str) -> list[dict[str, Any]]:
 
 
 def _json(text: str, path: Path, line: int) -> Any:
+    data = json_of(text, path, line, ImportProblem)
     try:
-        _check(data := json.loads(text))
+        _check(data)
     except RecursionError:
         raise ImportProblem(f"{path}:{line}: nests too deep") from None
     except ValueError as exc:
-        if isinstance(exc, json.JSONDecodeError):
-            raise ImportProblem(f"{path}:{line + exc.lineno - 1}:{exc.colno}: not JSON: {exc.msg}") from None
         raise ImportProblem(f"{path}:{line}: not JSON: {exc}") from None
     return data
 

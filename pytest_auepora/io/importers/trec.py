@@ -13,9 +13,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ...core.files import lines_of, read_text
 from ...core.types import Document, RetrievedDocument
 from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades, texts_of
-from .rows import read_text, write_text
+from .rows import write_text
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+?)\s*(?=<|\s)", re.IGNORECASE)
@@ -67,12 +68,9 @@ def read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
         ImportProblem: a line has other than four columns, or a grade that is no whole number.
     """
     judged: dict[str, dict[str, int]] = {}
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        parts = line.split()
-        if not parts:
-            continue
+    for number, line in lines_of(read_text(path, ImportProblem)):
         try:
-            topic, iteration, document, written = parts
+            topic, iteration, document, written = line.split()
             grade = int(written)
         except ValueError:
             raise ImportProblem(f"{path}:{number}: expected 'topic iteration document grade', got {line!r}") from None
@@ -90,13 +88,11 @@ def read_topics(path: Path) -> dict[str, str]:
     Raises:
         ImportProblem: a line or a topic lacks one of them, or a topic is there twice.
     """
-    text = read_text(path)
+    text = read_text(path, ImportProblem)
     if "<top>" in text.lower():
         return _tagged(text, path)
     found: dict[str, str] = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
+    for number, line in lines_of(text):
         topic, separator, query = line.partition("\t")
         if not separator or not query.strip():
             raise ImportProblem(f"{path}:{number}: expected 'topic<TAB>query', got {line!r}")
@@ -153,12 +149,9 @@ def read_run(path: Path) -> dict[str, list[RetrievedDocument]]:
         ImportProblem: a line has other than six columns, or a score that is no number.
     """
     found: dict[str, list[tuple[float, str]]] = {}
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        parts = line.split()
-        if not parts:
-            continue
+    for number, line in lines_of(read_text(path, ImportProblem)):
         try:
-            topic, _, document, _, written, _ = parts
+            topic, _, document, _, written, _ = line.split()
             if math.isnan(score := float(written)):  # which has no place in an order
                 raise ValueError(written)
             found.setdefault(topic, []).append((score, document))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import unicodedata
 from abc import ABC, abstractmethod
@@ -13,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from ...core.files import json_of, lines_of, read_text
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs
 from ...errors import MetricError, did_you_mean
@@ -274,28 +274,19 @@ class AnnotationFile(LabelSource):
         self._read()
 
     def _read(self) -> None:
-        try:
-            lines = self.path.read_text(encoding="utf-8-sig").split("\n")
-        except (OSError, UnicodeDecodeError) as exc:
-            raise MetricError(f"annotations {self.path.as_posix()} cannot be read: {exc}") from None
         problems = []
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                try:
-                    self._read_row(line, f"{self.path.as_posix()}:{number}")
-                except MetricError as exc:
-                    problems.append(str(exc))
+        for number, line in lines_of(read_text(self.path, MetricError)):
+            try:
+                self._read_row(json_of(line, self.path, number, MetricError), f"{self.path}:{number}")
+            except MetricError as exc:
+                problems.append(str(exc))
         if problems:
             more = f"\n… and {len(problems) - 10} more" if len(problems) > 10 else ""
             raise MetricError("\n".join(problems[:10]) + more)
         if not self._chunks and not self._answers:
-            raise MetricError(f"{self.path.as_posix()} holds no annotation")
+            raise MetricError(f"{self.path} holds no annotation")
 
-    def _read_row(self, line: str, where: str) -> None:
-        try:
-            raw = json.loads(line)
-        except (ValueError, RecursionError) as exc:
-            raise MetricError(f"{where}: not JSON: {exc}") from None
+    def _read_row(self, raw: Any, where: str) -> None:
         if not isinstance(raw, dict) or not isinstance(raw.get("labels", {}), dict):
             raise MetricError(f"{where}: a row is a mapping, and so are its labels")
         row = _without({**raw, **raw.get("labels", {})}, "labels", "annotator", "note")

@@ -96,7 +96,7 @@ def test_a_file_that_is_neither_says_why(shell: Shell, text: str, said: str) -> 
 def test_a_file_that_cannot_be_read(shell: Shell) -> None:
     (shell.path / "bytes.json").write_bytes(b"\xff{}")
     (shell.path / "folder.json").mkdir()
-    for name, why in (("lost.json", "No such file"), ("bytes.json", "'utf-8' codec"), ("folder.json", "")):
+    for name, why in (("lost.json", "No such file"), ("bytes.json", "not UTF-8"), ("folder.json", "")):
         with pytest.raises(UsageError, match=f"^{name}: cannot be read: {why}"):
             read_report(name)
 

@@ -9,8 +9,32 @@ from typing import Any
 import portalocker
 import pytest
 
-from pytest_auepora.core.files import locked, write_atomically
-from pytest_auepora.errors import NotWrittenError
+from pytest_auepora.core.files import locked, read_json_lines, write_atomically
+from pytest_auepora.errors import CorpusError, NotWrittenError
+
+
+def test_json_lines_are_read_with_their_places(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('\ufeff{"a": 1}\r\n\n "x\u2028y"\n'.encode())
+    assert list(read_json_lines(path)) == [(f"{path}:1", {"a": 1}), (f"{path}:3", "x\u2028y")]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b'1\n{"a" 2}', r"a\.jsonl:2:6: not JSON: Expecting ':' delimiter"),
+        (b"1" * 5000, r"a\.jsonl:1: not JSON: Exceeds the limit"),
+        (b"[" * 100_000, r"a\.jsonl:1: nests too deep"),
+        (b"1\n\xff", r"a\.jsonl: cannot be read: not UTF-8: invalid start byte at byte 2"),
+        (None, r"a\.jsonl: cannot be read: No such file"),
+    ],
+)
+def test_what_cannot_be_read_says_where(tmp_path: Path, data: bytes | None, told: str) -> None:
+    path = tmp_path / "a.jsonl"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(CorpusError, match=told):
+        list(read_json_lines(path, CorpusError))
 
 
 @pytest.fixture

@@ -77,8 +77,17 @@ def test_what_was_noted_is_read_again(tmp_path: Path) -> None:
     assert again.rows[-1] == {"id": "x", "decision": "rejected", "reason": "too easy"}
 
 
-def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("damaged", "told"),
+    [
+        (b'{"id', ":3:2: not JSON"),
+        (b"3", ":3: expected a mapping, got 3"),
+        (b"[1]", ":3: expected a mapping"),
+        (b"\xff", ": cannot be read: not UTF-8"),
+    ],
+)
+def test_a_damaged_line_is_named(tmp_path: Path, damaged: bytes, told: str) -> None:
     path = tmp_path / "a.drafts.jsonl"
-    path.write_text('{"id": "x"}\n\n{"id', encoding="utf-8")
-    with pytest.raises(AueporaError, match=r"a\.drafts\.jsonl:3: not JSON"):
+    path.write_bytes(b'{"id": "x"}\n\n' + damaged)
+    with pytest.raises(AueporaError, match=rf"a\.drafts\.jsonl{told}"):
         Journal(path)

@@ -32,7 +32,7 @@ def test_forms(tmp_path: Path, name: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("a.jsonl", '{"id": "x", "query": "one"}\n{"id"', "a.jsonl:2: not JSON"),
+        ("a.jsonl", '{"id": "x", "query": "one"}\n{"id"', "a.jsonl:2:6: not JSON"),
         ("a.jsonl", '{"id": "x"}', "a.jsonl:1: expected a row with id and query"),
         ("a.jsonl", '{"id": "x", "query": 3}', "a.jsonl:1: expected a text, got 3"),
         ("a.yaml", "- x", "a.yaml: expected JSON Lines with id and query, or"),

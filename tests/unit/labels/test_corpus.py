@@ -57,8 +57,9 @@ def test_a_corpus_is_read_from_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "text", "says"),
-    [("a.jsonl", '"a"\n{"id": }', "a.jsonl:2: not JSON"), ("a.jsonl", '"a"\n[1, 2]', "a.jsonl:2: the corpus holds"),
-     ("a.json", "{\n1}", "a.json:2: not JSON"), ("a.jsonl", "\n", "a.jsonl: the corpus is empty")],
+    [("a.jsonl", '"a"\n{"id": }', "a.jsonl:2:8: not JSON"), ("a.jsonl", '"a"\n[1, 2]', "a.jsonl:2: the corpus holds"),
+     ("a.json", "{\n1}", "a.json:2:1: not JSON"), ("a.jsonl", "\n", "a.jsonl: the corpus is empty"),
+     ("a.json", "{}", "a.json: the corpus is empty"), ("a.json", "[" * 100_000, r"a.json:1: nests too deep")],
 )  # fmt: skip
 def test_a_file_that_is_no_corpus_is_refused_with_its_line(tmp_path: Path, name: str, text: str, says: str) -> None:
     path = tmp_path / name

@@ -50,6 +50,9 @@ def test_what_cannot_be_labelled_is_said(history: Stored, tmp_path: Path) -> Non
         put_label(path, run, run.cases["steady"], "recall@5", person="anna", label=True)
     with pytest.raises(AueporaError, match="no stored answer"):
         put_label(path, run, run.cases["raises"], "helpful", person="anna", label=True)
+    path.write_bytes(b"\xff\n")
+    with pytest.raises(AueporaError, match=r"l\.jsonl: cannot be read"):
+        put_label(path, run, run.cases["steady"], "helpful", person="anna", label=True)
     path.write_text('{"id": "1", "label": 4}\n')
     with pytest.raises(AueporaError, match=r"l\.jsonl:1: expected a label that was given in auepora view"):
         put_label(path, run, run.cases["steady"], "helpful", person="anna", label=True)
