@@ -288,7 +288,14 @@ def ranks_of_relevant(sample: EvaluationSample, outputs: SystemOutputs) -> dict[
 def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> list[int]:
     """Return the grade of every returned chunk, in order: the highest of the labels it covers, 0 for none.
 
-    A repeat has the grade of its first occurrence here, because that is what a reader would mark.
+    A repeat has the grade of its first occurrence here, because that is what a reader would mark.  A label that cannot
+    be compared with a chunk does not mark it.
     """
-    held = _as_returned(sample, outputs)
-    return [held.marked.get(slot, 0) if held else 0 for slot in range(len(outputs.retrieved))]
+    if (held := _as_returned(sample, outputs)) is not None:
+        return [held.marked.get(slot, 0) for slot in range(len(outputs.retrieved))]
+    try:
+        labels = labels_of(sample)
+    except MetricError:
+        return [0] * len(outputs.retrieved)
+    matcher = Matcher(labels)
+    return [max((labels[at].grade for at in matcher.marks(r.doc)), default=0) for r in outputs.retrieved]

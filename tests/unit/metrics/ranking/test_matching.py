@@ -157,6 +157,9 @@ def test_grades_are_those_a_reader_would_mark() -> None:
     outputs = got("a x n a", doc("c", "one two", document_id="d"))
     assert grades_of_retrieved(sample, outputs) == [2, 0, 0, 2, 3]
     assert grades_of_retrieved(EvaluationSample("s", "q"), outputs) == [0] * 5
+    blind = wants(*graded(a=2), doc("d", "words", match="quote"))  # no metric says how good this is
+    assert grades_of_retrieved(blind, got("a x", doc("c", document_id="d"))) == [2, 0, 0]
+    assert grades_of_retrieved(wants(doc("a", grade="good")), got("a x")) == [0, 0]
 
 
 @given(judgments, rankings, st.sampled_from(["first", "collapse"]), st.sampled_from(["irrelevant", "skip"]))
