@@ -237,9 +237,12 @@ def judge_intervals(
     compared, damaged = compare_pairs(run, comparison, metrics)
     restore = "restore the baseline or accept anew"
     out = [
-        GateOutcome(regression_title(name), "regression", "failed", f"{comparison.incomparable[name]}; {restore}")
+        GateOutcome(
+            regression_title(name), "regression", "failed", f"{comparison.incomparable[name]}; {restore}", name,
+            total=len(run.cases), owner=run.owner_of(name),
+        )
         for name in damaged
-    ]
+    ]  # fmt: skip
     asked = []
     for name, pairs in compared.items():
         info, change = run.metrics[name], comparison.aggregates[name]

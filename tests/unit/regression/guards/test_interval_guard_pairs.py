@@ -8,6 +8,7 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import FURTHER, Score
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare
+from pytest_auepora.regression.guards.calibration import Standing, hold_back
 from pytest_auepora.regression.guards.interval_guard import compare_pairs, score_pairs
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
@@ -60,6 +61,7 @@ def test_what_the_baseline_has_too_little_of_is_said() -> None:
 )
 def test_damaged_data_of_the_baseline_fail_its_metric(name: str, kept: object, told: str) -> None:
     now = answers(of(name), "one two three", "three four five")
+    now.owner = "search-team"
     old = accepted(now)
     for case in old.cases.values():
         case.data[name] = kept
@@ -68,6 +70,10 @@ def test_damaged_data_of_the_baseline_fail_its_metric(name: str, kept: object, t
     assert failed.state == "failed"
     assert failed.message.startswith(f"damaged: the baseline's data of {name} {told}")
     assert failed.message.endswith("; restore the baseline or accept anew")
+    assert (failed.metric, failed.total, failed.owner) == (name, 2, "search-team")
+    assert failed.is_of_whole
+    hold_back([failed], Standing({name: "not calibrated"}, {}))
+    assert failed.state == "advisory"
 
 
 def test_noise_robustness_is_tested_by_pairs() -> None:
