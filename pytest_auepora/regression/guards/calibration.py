@@ -9,26 +9,31 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, NotWrittenError, names_words
+from ...shapes import ShapeError, check_shape
 from ..compare import changed_words
 from ..policy import RegressionPolicy
 from .case_guard import RAISED
 from .gates import GateOutcome, cases_words, why_nothing
 
 FORMAT = 1
-_YES = {"yes": True, "no": False}
 _NO_FILE = re.compile(r"(?<=there is no )([^;]*)/[^/;]*\.json")
 FOLDER = "__calibrations__"
+_Pair = Literal["yes yes", "yes no", "no yes", "no no"]
 
 
 class CalibrationError(AueporaError):
     """A calibration file that cannot be read or written."""
+
+
+class _Judge(TypedDict, total=False):
+    params: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +53,10 @@ class Calibration:
     metric: str
     gate: bool
     reason: str
-    judge: Mapping[str, Any]
+    judge: Annotated[Mapping[str, Any], _Judge]
     threshold: float = 0.5
     statistics: Mapping[str, Any] = field(default_factory=dict)
-    labels: Mapping[str, tuple[bool, bool]] = field(default_factory=dict)
+    labels: Annotated[Mapping[str, tuple[bool, bool]], Mapping[str, _Pair]] = field(default_factory=dict)
 
     def mismatch(self, judge: Mapping[str, Any]) -> str:
         """Say what about *judge* (a `MetricInfo.judge`) is not what was calibrated; empty where all is."""
@@ -96,7 +101,7 @@ def load_calibration(path: Path) -> Calibration | None:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError) as exc:
+    except (OSError, ValueError, RecursionError) as exc:
         why = exc.strerror if isinstance(exc, OSError) else f"not JSON: {exc}"
         raise CalibrationError(f"{path}: cannot be read: {why}; run auepora calibrate again") from None
     if not isinstance(raw, dict) or "format" not in raw:
@@ -109,18 +114,13 @@ def load_calibration(path: Path) -> Calibration | None:
 
 
 def _from_raw(raw: Mapping[str, Any], path: Path) -> Calibration:
-    known = {f.name for f in fields(Calibration)}
     try:
-        made = Calibration(**{key: value for key, value in raw.items() if key in known})
-        said = {str(item): pair.split() for item, pair in raw.get("labels", {}).items()}
-        labels = {item: (_YES[people], _YES[judge]) for item, (people, judge) in said.items()}
-    except (TypeError, ValueError, KeyError, AttributeError) as exc:
+        check_shape(raw, Calibration)
+    except ShapeError as exc:
         raise CalibrationError(f"{path}: not a calibration file: {exc}; run auepora calibrate again") from None
-    if not isinstance(raw["gate"], bool) or not isinstance(raw["judge"], dict):
-        raise CalibrationError(f"{path}: not a calibration file: gate must be true or false, judge a mapping")
-    return replace(
-        made, metric=str(made.metric), reason=str(made.reason), threshold=float(made.threshold), labels=labels
-    )
+    labels = {item: tuple(said == "yes" for said in pair.split()) for item, pair in raw.get("labels", {}).items()}
+    known = {f.name: raw[f.name] for f in fields(Calibration) if f.name in raw}
+    return Calibration(**known | {"labels": labels})
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:
