@@ -73,7 +73,7 @@ def test_damaged_data_of_the_baseline_fail_its_metric(name: str, kept: object, t
     assert (failed.metric, failed.total, failed.owner) == (name, 2, "search-team")
     assert failed.is_of_whole
     hold_back([failed], Standing({name: "not calibrated"}, {}))
-    assert failed.state == "advisory"
+    assert failed.would_be == "failed"
 
 
 def test_noise_robustness_is_tested_by_pairs() -> None:
