@@ -12,6 +12,7 @@ from ..core.batches import all_cores
 from ..errors import UnsendableError
 from ..evaluation.recorded import score_recorded
 from ..evaluation.suite import Evaluation
+from ..history.settings import project_keep
 from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
 from ..metrics.registry import Registry
@@ -73,8 +74,10 @@ def run(given: argparse.Namespace) -> int:
     if missing := done.run.missing_ids:
         verdict.notes.append(f"no output for {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}")
     if given.save:
-        store = open_history(given.history)
-        print(f"kept as {store.add(done.run, verdict, started=datetime.now(timezone.utc))}", file=sys.stderr)
+        store, keep = open_history(given.history), project_keep(Path.cwd())
+        started = datetime.now(timezone.utc)
+        run_id = store.add(done.run, verdict, started=started, keep=keep.runs or 0, keep_recorded=keep.answers or 0)
+        print(f"kept as {run_id}", file=sys.stderr)
     _write(given.out, done)
     if given.json:
         put(json_report([done.run], [verdict]), None)

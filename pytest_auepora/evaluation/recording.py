@@ -27,9 +27,6 @@ from ..shapes import check_shape
 from .answer_codec import TEXT, Parts, PartsShape
 from .case_result import cropped, shown_outputs
 
-CAP = 1_000_000
-"""Characters of one answer with its documents that are kept, unless something else is asked for."""
-
 ERRORED = "!"
 """The call failed; its error is kept."""
 WHOLE = "="
@@ -61,7 +58,7 @@ def record(
     metrics: Mapping[str, Metric],
     *,
     redact: Redact | None = None,
-    cap: int = CAP,
+    cap: int,
 ) -> Recording:
     """Return what is kept of one answer, apart from the texts of its documents.
 

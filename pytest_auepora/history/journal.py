@@ -24,7 +24,7 @@ from ..evaluation.recording import Recording
 from ..regression.baseline import GIT_COMMIT
 from ..shapes import check_shape
 from .codec import CaseJson, run_text
-from .settings import journal_path, journals_in, make_folder
+from .settings import Keep, journal_path, journals_in, make_folder
 from .store import HistoryStore
 from .tables import new_run_id
 
@@ -138,8 +138,8 @@ class Unfinished:
         return Verdict(self.run.title, gates=[gate], notes=[reason], failed_cases=failed)
 
 
-def recover(store: HistoryStore, folder: Path) -> list[str]:
-    """Store the killed runs whose journals lie in *folder*, and return their ids.
+def recover(store: HistoryStore, folder: Path, keep: Keep) -> list[str]:
+    """Store the killed runs whose journals lie in *folder*, with as many before them as *keep* says; return their ids.
 
     Raises:
         HistoryError: they cannot be stored, or a journal was edited or damaged; such journals stay.
@@ -156,7 +156,15 @@ def recover(store: HistoryStore, folder: Path) -> list[str]:
                 damaged.append(f"{path}: a run that was killed cannot be read, mend or remove the file: {exc}")
                 continue
             out += [
-                store.add(one.run, one.verdict, started=one.started, git_commit=one.commit, recordings=one.recordings)
+                store.add(
+                    one.run,
+                    one.verdict,
+                    started=one.started,
+                    git_commit=one.commit,
+                    recordings=one.recordings,
+                    keep=keep.runs or 0,
+                    keep_recorded=keep.answers or 0,
+                )
                 for one in found
                 if one.run.cases
             ]

@@ -8,10 +8,12 @@ from __future__ import annotations
 import configparser
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from ..errors import HistoryError
 
 KEEP = 200
 """Runs kept of each suite and configuration unless something else is asked for."""
@@ -46,6 +48,37 @@ _FILES: dict[str, tuple[tuple[str, ...], ...]] = {
 """Where pytest looks, in its order, and in which tables."""
 _ALWAYS = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 """Files that make a root although they are empty."""
+
+
+class Keep(NamedTuple):
+    """How much of each suite and configuration a history keeps.
+
+    ``runs``, ``answers`` (runs whose answers are kept as well), ``characters`` (of one answer with its documents);
+    None is all of them.
+    """
+
+    runs: int | None = KEEP
+    answers: int | None = KEEP_RECORDED
+    characters: int | None = 1_000_000
+
+
+def read_keep(words: Iterable[str]) -> Keep:
+    """Return what the words of ``auepora_keep`` say; the rest is as by default.
+
+    Raises:
+        HistoryError: a word that cannot be read.
+    """
+    found: dict[str, int | None] = Keep()._asdict()
+    for word in words:
+        name, _, text = word.partition("=")
+        number = int(text) if text.isdecimal() and len(text) < 16 else {"all": None, "none": 0}.get(text, -1)
+        if name not in found or number == -1 or (number == 0 and name != "answers"):
+            raise HistoryError(
+                f"auepora_keep = {word}: expected runs=N, answers=N or characters=N, where N is a number from 1 on "
+                "or all; answers=none stores no answer"
+            )
+        found[name] = number
+    return Keep(**found)
 
 
 def make_folder(folder: Path) -> None:
@@ -119,6 +152,17 @@ def project_place(start: Path) -> str | Path | None:
     if found is not None and (said := str(found[1].get(_KEY, "")).strip()):
         return find_place(said, found[0])
     return find_place("", project_root(start))
+
+
+def project_keep(start: Path) -> Keep:
+    """Return how much the history of the project around *start* keeps, by its settings.
+
+    Raises:
+        HistoryError: they cannot be read.
+    """
+    found = settings_of(start)
+    said = found[1].get("auepora_keep", ()) if found is not None else ()
+    return read_keep(said.split() if isinstance(said, str) else map(str, said))
 
 
 def _read(path: Path, tables: tuple[tuple[str, ...], ...]) -> dict[str, Any] | None:

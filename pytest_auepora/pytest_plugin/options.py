@@ -5,16 +5,18 @@ from __future__ import annotations
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
+    from ..history.settings import Keep
 
 UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
 LABEL_WORDS = ("check", "repair", "strict")
 KEEP = ("runs=200", "answers=20", "characters=1000000")
+"""As `history.settings.Keep` has it; every pytest run would have to import that."""
 TO_LEARN = 5
 """Answers to each case that a suggestion is made from, where ``--auepora-repeat`` does not say."""
 
@@ -34,18 +36,6 @@ def measures(config: pytest.Config) -> bool:
     """Whether cases are run, and not just collected or set up."""
     option = config.option
     return not (option.collectonly or getattr(option, "setuponly", False))  # --setup-plan sets it as well
-
-
-class Keep(NamedTuple):
-    """How much of each suite and configuration the history keeps.
-
-    ``runs``, ``answers`` (runs whose answers are kept as well), ``characters`` (of one answer with its documents);
-    None is all of them.
-    """
-
-    runs: int | None
-    answers: int | None
-    characters: int | None
 
 
 class Options:
@@ -131,18 +121,13 @@ class Options:
         return (old[-1] if old else ""), words
 
     def _keep(self) -> Keep:
-        """Read what of ``auepora_keep`` is given; the rest is as by default."""
-        found: dict[str, int | None] = dict.fromkeys(Keep._fields)
-        for word in (*KEEP, *self.config.getini("auepora_keep")):
-            name, _, text = word.partition("=")
-            number = int(text) if text.isdecimal() and len(text) < 16 else {"all": None, "none": 0}.get(text, -1)
-            if name not in found or number == -1 or (number == 0 and name != "answers"):
-                raise pytest.UsageError(
-                    f"auepora_keep = {word}: expected runs=N, answers=N or characters=N, where N is a number from 1 on "
-                    "or all; answers=none stores no answer"
-                )
-            found[name] = number
-        return Keep(**found)
+        from ..errors import HistoryError
+        from ..history.settings import read_keep
+
+        try:
+            return read_keep(self.config.getini("auepora_keep"))
+        except HistoryError as exc:
+            raise pytest.UsageError(str(exc)) from None
 
     def _number(self, name: str, *, zero: bool = False) -> Any:
         given = self.config.getoption(name)

@@ -47,7 +47,7 @@ def configure(config: pytest.Config) -> None:
     if is_controller and options.history_place is not None:
         from .results.history_recorder import prepare_history
 
-        unread = prepare_history(options.history_place, config.rootpath)
+        unread = prepare_history(options.history_place, config.rootpath, options.keep)
     replay = None
     if config.option.auepora_replay or config.option.auepora_resume:
         replay = make_replay(config, options.history_place)

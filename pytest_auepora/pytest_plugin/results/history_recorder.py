@@ -17,7 +17,7 @@ from ...errors import AueporaError
 from ...evaluation.recording import CUT, Recording
 from ...history.codec import CaseJson, Packing, Recorded, without_answer
 from ...history.journal import Journal, recover
-from ...history.settings import folder_of, journals_in
+from ...history.settings import Keep, folder_of, journals_in
 from ...history.store import HistoryStore
 from ..session import Suites
 from ..xdist import CaseReport, unpack
@@ -26,15 +26,14 @@ if TYPE_CHECKING:
     from ...core.run import CaseResult, Run
     from ...regression.verdict import Verdict
     from ...reporting.trend import Trend
-    from ..options import Keep
 
 
-def prepare_history(place: str | Path, root: Path) -> str:
+def prepare_history(place: str | Path, root: Path, keep: Keep) -> str:
     """Store the runs of processes that were killed; what cannot be stored now, and why, is returned."""
     if not journals_in(folder := folder_of(place, root)):
         return ""
     try:
-        recover(HistoryStore(place), folder)
+        recover(HistoryStore(place), folder, keep)
     except AueporaError as exc:
         return str(exc)
     return ""

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from datetime import datetime, timezone
 
 import pytest
 
+from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.history.codec import CaseJson
+from pytest_auepora.history.journal import Journal
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.regression.verdict import Verdict
 
 from ...unit.history.blocks import block_of
 from ..conftest import CONFTEST, Example
@@ -57,6 +62,18 @@ def test_it_can_lie_elsewhere_and_keep_fewer(project: Example) -> None:
         project.run()
     assert len(store(project, "kept/runs.sqlite").runs()) == 2
     assert not (project.path / ".auepora").exists()
+
+
+def test_a_killed_run_lets_as_many_stay_as_any(project: Example) -> None:
+    project.pytester.makeini("[pytest]\nauepora_keep = runs=2")
+    for _ in range(3):
+        store(project).add(Run("killed"), Verdict("killed"))
+    journal = Journal(project.path / FOLDER, datetime.now(timezone.utc))
+    journal.begin(Run("killed"))
+    journal.add("", "", CaseJson.of(CaseResult("a")), {})
+    journal.close(keep=True)
+    project.run()
+    assert [line.cases for line in store(project).runs(suite="killed")] == [1, 0]
 
 
 def test_a_history_on_a_server(project: Example) -> None:

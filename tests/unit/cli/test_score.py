@@ -14,6 +14,8 @@ from pytest_auepora.core import progress
 from pytest_auepora.errors import UnsendableError
 from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import evaluate
+from pytest_auepora.history.settings import FOLDER
+from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.accept import accept, note_again
 from pytest_auepora.regression.baseline import baseline_path
 from tests.unit.metrics.judge.judge_server import GOOD, judge_server
@@ -160,6 +162,15 @@ def test_the_run_can_be_kept(shell: Shell) -> None:
     shell("score", shell.outputs(BAD), GOLDEN, "--save")
     assert shell("compare").code == 1
     assert not shell("runs").err
+
+
+def test_as_many_runs_are_kept_as_the_settings_say(shell: Shell) -> None:
+    (shell.path / "pytest.ini").write_text("[pytest]\nauepora_keep = runs=2\n")
+    for _ in range(3):
+        shell("score", "outputs.jsonl", GOLDEN, "--save")
+    assert len(HistoryStore(shell.path / FOLDER / "history.sqlite").runs()) == 2
+    (shell.path / "pytest.ini").write_text("[pytest]\nauepora_keep = runs=few\n")
+    assert "auepora_keep = runs=few: expected runs=N" in shell("score", "outputs.jsonl", GOLDEN, "--save").err
 
 
 def test_without_a_golden_file_it_is_a_usage_error(shell: Shell) -> None:

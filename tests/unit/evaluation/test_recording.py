@@ -60,7 +60,7 @@ def measured(
     """Return what is measured on *call*, and what is recorded of it."""
     (done,) = measure_calls([Called(case, call)], SYSTEM, used)
     assert not isinstance(done.answer, RecordedAnswer)
-    return done.result, record(case, done.result, done.answer, used, **how)
+    return done.result, record(case, done.result, done.answer, used, **{"cap": 1_000_000, **how})
 
 
 def recorded(given: SystemOutputs, used: dict[str, Metric], **how: Any) -> tuple[CaseResult, RecordedAnswer]:

@@ -34,7 +34,7 @@ def case(name: str = "one", **labels: object) -> GoldenCase:
 def kept(name: str = "one") -> Recording:
     (done,) = measure_calls([Called(case(name), CallResult("old"))], SYSTEM, {})
     assert not isinstance(done.answer, RecordedAnswer)
-    return record(case(name), done.result, done.answer, {})
+    return record(case(name), done.result, done.answer, {}, cap=1_000_000)
 
 
 def earlier(times: int = 1, **extra: object) -> RecordedRun:

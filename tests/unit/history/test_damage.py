@@ -23,6 +23,7 @@ from pytest_auepora.evaluation.suite import Evaluation, evaluate
 from pytest_auepora.history.answers import choose, load_recorded
 from pytest_auepora.history.codec import CaseJson, lines_of
 from pytest_auepora.history.journal import Journal, recover
+from pytest_auepora.history.settings import Keep
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
@@ -70,7 +71,7 @@ def answers(golden: Path, done: Evaluation) -> dict[str, Sequence[Recording]]:
     for case in load_golden(golden, Registry()).cases:
         result = done.run.cases[case.id]
         outputs = None if case.id == "c1" else to_outputs(answer(case.sample.query))
-        out[case.id] = [record(case, result, outputs, done.metrics)] * 2
+        out[case.id] = [record(case, result, outputs, done.metrics, cap=1_000_000)] * 2
     return out
 
 
@@ -184,7 +185,7 @@ def test_a_damaged_journal(golden: Path, done: Evaluation, tmp_path: Path, tries
         path.write_bytes(damaged(data, pick) if pick.random() < 0.1 else data)
         store = HistoryStore(tmp_path / "h.sqlite")
         try:
-            for run_id in recover(store, folder):
+            for run_id in recover(store, folder, Keep()):
                 store.load(run_id)
                 store.delete(run_id)
         except HistoryError as exc:

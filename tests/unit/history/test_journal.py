@@ -15,8 +15,9 @@ from pytest_auepora.evaluation.recording import Recording
 from pytest_auepora.history.answers import choose, load_recorded
 from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal, recover
-from pytest_auepora.history.settings import folder_of, journals_in
+from pytest_auepora.history.settings import Keep, folder_of, journals_in
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import Case, run_of, verdict_of
 
@@ -88,7 +89,7 @@ def die(folder: Path) -> None:
 
 def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Path) -> None:
     die(tmp_path)
-    (run_id,) = recover(store, tmp_path)
+    (run_id,) = recover(store, tmp_path, Keep())
     run = store.load(run_id)
     assert run.cases == {i: c for i, c in a_run().cases.items() if i != "case-2"}
     assert run.provenance == {"model": "m-1", "git_commit": "abc123"}
@@ -97,14 +98,25 @@ def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Pa
     assert (line.started, line.git_commit, line.complete) == ("2031-05-06T07:08:09+00:00", "abc123", False)
     assert line.outcome == "not judged"
     assert "after 2 of 3 cases" in store.verdict(run_id)["notes"][0]
-    assert recover(store, tmp_path) == []
+    assert recover(store, tmp_path, Keep()) == []
+
+
+def test_what_is_taken_up_prunes_as_the_user_says(store: HistoryStore, tmp_path: Path) -> None:
+    for _ in range(3):
+        store.add(a_run(), Verdict("shop"), recordings={"case-0": answers_to(0)})
+    die(tmp_path)
+    recover(store, tmp_path, Keep(runs=None, answers=None))
+    assert (len(store.runs()), len(store.recorded())) == (4, 4)
+    die(tmp_path)
+    recover(store, tmp_path, Keep(runs=3, answers=2))
+    assert (len(store.runs()), len(store.recorded())) == (3, 2)
 
 
 def test_an_attempt_without_answer_keeps_no_earlier_one(store: HistoryStore, tmp_path: Path) -> None:
     journal = write(tmp_path, 2)
     journal.add(a_run().path, "", CaseJson.of(CaseResult("case-1", state="error")), {})
     journal.close(keep=True)
-    (run_id,) = recover(store, tmp_path)
+    (run_id,) = recover(store, tmp_path, Keep())
     assert store.load(run_id).cases["case-1"].state == "error"
     assert store.recordings(run_id) == {"case-0": answers_to(0)}
 
@@ -115,8 +127,10 @@ def test_a_run_that_goes_on_is_left_alone(store: HistoryStore, tmp_path: Path) -
     assert journals_in(tmp_path) == [journal.path]
     done = subprocess.run(
         [sys.executable, "-c", "import sys\nfrom pathlib import Path\n"
-         "from pytest_auepora.history.journal import recover\nfrom pytest_auepora.history.store import HistoryStore\n"
-         "folder = Path(sys.argv[1])\nprint(recover(HistoryStore(folder / 'history.sqlite'), folder))", str(tmp_path)],
+         "from pytest_auepora.history.journal import recover\nfrom pytest_auepora.history.settings import Keep\n"
+         "from pytest_auepora.history.store import HistoryStore\n"
+         "folder = Path(sys.argv[1])\nkept = HistoryStore(folder / 'history.sqlite')\n"
+         "print(recover(kept, folder, Keep()))", str(tmp_path)],
         cwd=ROOT, check=True, capture_output=True, encoding="utf-8",
     )  # fmt: skip
     assert done.stdout == "[]\n"
@@ -128,7 +142,7 @@ def test_what_cannot_be_stored_stays(tmp_path: Path) -> None:
     die(tmp_path)
     (tmp_path / "history.sqlite").write_text("my notes " * 200)
     with pytest.raises(HistoryError):
-        recover(HistoryStore(tmp_path / "history.sqlite"), tmp_path)
+        recover(HistoryStore(tmp_path / "history.sqlite"), tmp_path, Keep())
     assert len(journals_in(tmp_path)) == 1
 
 

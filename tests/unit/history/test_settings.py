@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.history.settings import project_place, project_root
+from pytest_auepora.history.settings import Keep, project_keep, project_place, project_root, read_keep
+from pytest_auepora.pytest_plugin.options import KEEP
 
 INI = "[pytest]\nauepora_history = kept/runs.sqlite\n"
 
@@ -59,3 +60,11 @@ def test_a_history_makes_a_root_by_itself(tmp_path: Path, monkeypatch: pytest.Mo
     inside.mkdir()
     monkeypatch.chdir(inside)
     assert project_place(Path.cwd()) == history
+
+
+def test_how_much_is_kept(tmp_path: Path) -> None:
+    assert read_keep(KEEP) == Keep() == project_keep(tmp_path)
+    (tmp_path / "pytest.toml").write_text("[pytest]\nauepora_keep = ['runs=all', 'answers=none']\n")
+    assert project_keep(tmp_path) == Keep(runs=None, answers=0)
+    (tmp_path / "pytest.toml").write_text("[pytest]\nauepora_keep = 'characters=7 runs=3'\n")
+    assert project_keep(tmp_path) == Keep(3, 20, 7)
