@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.files import write_atomically
 from ..core.run import CaseResult, Run
@@ -16,7 +17,9 @@ from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun
 from ..labels.corpus import Passage, Recall
 from .codec import Block, Packing, Recorded, run_of, run_text
-from .store import LAST, HistoryStore
+
+if TYPE_CHECKING:
+    from .store import HistoryStore
 
 _FOLDER = "accepted"
 
@@ -67,6 +70,8 @@ def choose(store: HistoryStore, name: str) -> Chosen:
     Raises:
         UnknownRunError: there is no such run, or its answers are not recorded.
     """
+    from .store import LAST  # takes sqlite3, which a worker with accepted answers may not have
+
     kept = store.recorded()
     if match := re.fullmatch(LAST, name):
         back = int(match[1] or 0)

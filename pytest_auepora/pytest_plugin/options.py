@@ -72,12 +72,13 @@ class Options:
         """Where runs are kept, or None where no history is wanted.
 
         Raises:
-            pytest.UsageError: this Python has no sqlite3.
+            pytest.UsageError: this Python has no sqlite3; a worker keeps no runs, and may do without.
         """
         from ..history.settings import find_place, is_url
 
         place = find_place(self.config.getini("auepora_history"), self.config.rootpath)
-        if place is not None and not is_url(place) and find_spec("_sqlite3") is None:
+        keeps = place is not None and not is_url(place) and not hasattr(self.config, "workerinput")
+        if keeps and find_spec("_sqlite3") is None:
             raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
         return place
 

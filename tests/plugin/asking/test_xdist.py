@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import Example, gates
+from ..conftest import CONFTEST, Example, gates
 from ..counting import store
 
 pytest.importorskip("xdist", reason="needs pytest-xdist")
@@ -84,6 +84,17 @@ def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Example
     assert project.baseline.read_bytes() == serial
     assert all((host / root.name / "shop.golden.yaml").exists() for host in hosts)
     assert not any(list(host.rglob("shop.json")) for host in hosts)
+
+
+def test_a_worker_needs_no_sqlite(project: Example) -> None:
+    """The controller alone keeps runs; a worker may be another host's."""
+    gone = "if os.environ.get('PYTEST_XDIST_WORKER'):\n    sys.modules['sqlite3'] = sys.modules['_sqlite3'] = None\n"
+    project.write("conftest.py", f"import os\nimport sys\n\n{gone}\n{CONFTEST}")
+    project.edit("mrr, token_f1", "mrr, preference, token_f1")  # which compares with the answers that were accepted
+    result = project.run_apart("-n", "1")
+    assert "crashed" not in str(result.stdout)
+    assert "recall@3" in str(result.stdout)
+    assert len(store(project).load("last").cases) == 5
 
 
 @pytest.mark.slow
