@@ -91,7 +91,7 @@ def _read_verdicts(text: str, most: int) -> dict[int, bool]:
     said = read_object(text, ["verdicts"])["verdicts"]
     try:
         verdicts = {int(one["number"]): {"yes": True, "no": False}[one["verdict"]] for one in said}
-    except (TypeError, KeyError, ValueError):
+    except (TypeError, KeyError, ValueError, OverflowError):
         raise JudgeReplyError(f"the judge's verdicts have no number with yes or no: {text!r:.200}") from None
     if verdicts.keys() != set(range(1, most + 1)):
         raise JudgeReplyError(f"the judge was asked about claims 1 to {most}, and spoke of {[*verdicts]}")

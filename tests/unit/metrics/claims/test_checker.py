@@ -167,6 +167,7 @@ def test_a_judge_splits_and_checks_all_claims_of_a_text_at_once() -> None:
         ({"claims": '{"claims": "one"}'}, "no list of texts"),
         ({"claims": "I cannot."}, "has no claims"),
         ({"verdicts": '{"verdicts": [{"number": 1, "verdict": "maybe"}]}'}, "yes or no"),
+        ({"verdicts": '{"verdicts": [{"number": 1e999, "verdict": "yes"}]}'}, "have no number"),
         (
             {"verdicts": '{"verdicts": [{"number": 1, "verdict": "yes"}]}'},
             "asked about claims 1 to 2, and spoke of .1.",
