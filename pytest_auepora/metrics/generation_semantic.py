@@ -66,7 +66,7 @@ class BertScoreMetric(_Semantic):
     """
 
     model_type: str = "microsoft/deberta-xlarge-mnli"
-    num_layers: int | None = None
+    num_layers: int | None = field(default=None, metadata={"least": 0})
     compare_to: str = choice("reference", "query")
     score_type: str = choice("F1", "precision", "recall")
     device: str | None = field(default=None, metadata=UNSPELLED)
@@ -80,8 +80,6 @@ class BertScoreMetric(_Semantic):
         aliases = {"f1": "F1", "f": "F1", "p": "precision", "r": "recall"}
         self.score_type = aliases.get(str(self.score_type).lower(), str(self.score_type).lower())
         super().__post_init__()
-        if self.num_layers is not None and (type(self.num_layers) is not int or self.num_layers < 0):
-            raise MetricError(f"num_layers must be a whole number of at least 0, got {self.num_layers!r}")
         self._encoder = BertEncoder(self.model_type, self.num_layers, self.device)
 
     def params(self) -> dict[str, Any]:
@@ -134,8 +132,6 @@ class EmbeddingSimilarity(_Semantic):
             self.model, self.embed_fn = self.embed_fn, None
         if self.embed_fn is not None and not callable(self.embed_fn):
             raise MetricError(f"embed_fn must be a function from texts to vectors, got {self.embed_fn!r}")
-        if type(self.batch_size) is not int or self.batch_size < 1:
-            raise MetricError(f"batch_size must be a whole number of at least 1, got {self.batch_size!r}")
         if self.embed_fn is not None:
             self.model = getattr(self.embed_fn, "__qualname__", type(self.embed_fn).__qualname__)
         super().__post_init__()

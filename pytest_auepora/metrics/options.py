@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ..core.metrics_base import Metric
@@ -49,6 +50,9 @@ class Configured(Metric):
     name with fields in braces (``"recall@{k}"``).  Fields that the stem does not show and that differ from their
     default follow in brackets, so that a metric made in Python carries the name the registry accepts for it.
 
+    Options declared as ``int``, ``float``, ``bool`` and ``str`` are held to that; whole numbers are at least 1, or what
+    the field's metadata call ``least``.
+
     Raises:
         MetricError: an option has a value the metric cannot work with.
     """
@@ -68,17 +72,17 @@ class Configured(Metric):
             raise MetricError(
                 f"{name} must be one of {', '.join(words)}, got {value!r}{did_you_mean(str(value), words)}"
             )
-        if isinstance(option.default, bool) and not isinstance(value, bool):
+        if option.type == "bool" and not isinstance(value, bool):
             raise MetricError(f"{name} must be true or false, got {value!r}")
-        if isinstance(option.default, float) and (isinstance(value, bool) or not isinstance(value, (int, float))):
+        if option.type == "float" and (isinstance(value, bool) or not isinstance(value, (int, float))):
             raise MetricError(f"{name} must be a number, got {value!r}")
-        if name == "timing_key" and not isinstance(value, str):
+        if option.type == "str" and not isinstance(value, (str, Path)):
             raise MetricError(f"{name} must be a text, got {value!r}")
-        if name in ("k", "n", "top_k") and value is not None:
+        if option.type in ("int", "int | None") and value is not None:
             if not isinstance(value, int) or isinstance(value, bool):
                 raise MetricError(f"{name} must be a whole number, got {value!r}")
-            if value < 1:
-                raise MetricError(f"{name} must be at least 1, got {value}")
+            if value < (least := option.metadata.get("least", 1)):
+                raise MetricError(f"{name} must be at least {least}, got {value}")
 
     def _options(self) -> list[Field[Any]]:
         return [f for f in fields(self) if "unspelled" not in f.metadata]

@@ -107,8 +107,6 @@ class _BleuMetric(Configured):
         # "none" in a name reads as None
         self.smooth_method, self.tokenizer = self.smooth_method or "none", self.tokenizer or "none"
         super().__post_init__()
-        if type(self.max_order) is not int or self.max_order < 1:
-            raise MetricError(f"max_order must be a whole number of at least 1, got {self.max_order!r}")
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         texts = targets(sample)
@@ -239,8 +237,6 @@ class Chrf(Configured):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if type(self.char_order) is not int or self.char_order < 1:
-            raise MetricError(f"char_order must be a whole number of at least 1, got {self.char_order!r}")
         if not 0 < self.beta < float("inf"):
             raise MetricError(f"beta must be a number above 0, got {self.beta!r}")
 
