@@ -38,6 +38,7 @@ KEYS = {
 """Words of the file, and what they mean."""
 
 _NUMBERS = ("concurrency", "timeout", "attempts")
+_TEXTS = ("key", "key_header", "cache", "prompts")
 _ENVIRONMENT = {"url": "AUEPORA_JUDGE_URL", "model": "AUEPORA_JUDGE_MODEL", "cache": "AUEPORA_JUDGE_CACHE"}
 _NAMED = {"temperature", "seed", "max_tokens"}
 
@@ -61,7 +62,8 @@ class JudgeSettings:
         said = self.said
         parameters = dict(said.get("parameters") or {})
         options: dict[str, Any] = {name: parameters.pop(name) for name in _NAMED if name in parameters}
-        options |= {name: said[name] for name in (*_NUMBERS, "key_header", "query", "schema") if name in said}
+        options |= {name: said[name] for name in ("timeout", "key_header", "query", "schema") if name in said}
+        options |= {name: int(said[name]) for name in ("concurrency", "attempts") if name in said}
         if concurrency is not None:
             options.setdefault("concurrency", concurrency)
         if prices := self._prices():
@@ -131,6 +133,8 @@ def load_settings(path: Path) -> JudgeSettings:
         mark = exc.problem_mark
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark is not None else str(path)
         raise MetricError(f"{place}: {exc.problem}") from None
+    except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
+        raise MetricError(f"{path}: {' '.join(str(exc).split())}") from None
     if not isinstance(said, dict) or not isinstance(node, yaml.MappingNode):
         raise MetricError(f"{path}:1:1: expected keys and values, as `url: http://localhost:11434/v1`")
     lines = {key.value: (key.start_mark.line + 1, key.start_mark.column + 1) for key, _ in node.value}
@@ -142,6 +146,8 @@ def load_settings(path: Path) -> JudgeSettings:
             raise settings.wrong(key, f"{key} is a number above 0, not {value!r}")
         if key in ("parameters", "query") and not isinstance(value, Mapping):
             raise settings.wrong(key, f"{key} are keys and values, not {value!r}")
+        if key in _TEXTS and value and not isinstance(value, str):
+            raise settings.wrong(key, f"{key} is a text, not {value!r}")
     return settings
 
 

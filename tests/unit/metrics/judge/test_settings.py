@@ -35,8 +35,8 @@ def test_all_keys_reach_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             tmp_path,
             f"url: {server.url}\nmodel: judge-1\nkey: MY_KEY\nkey_header: api-key\nquery: {{api-version: v2}}\n"
             "parameters: {temperature: null, seed: 7, reasoning_effort: low}\nschema: none\n"
-            "prices: {judge-1: {input: 1, output: 2}}\nbudget: {tokens: 500}\nconcurrency: 2\ntimeout: 5\nattempts: 1\n"
-            "cache: replies\n",
+            "prices: {judge-1: {input: 1, output: 2}}\nbudget: {tokens: 500}\nconcurrency: 2.0\ntimeout: 5\n"
+            "attempts: 1\ncache: replies\n",
         )
         judge = load_settings(file).critic()
         assert judge.score(prompt="x") == 0.75
@@ -44,7 +44,7 @@ def test_all_keys_reach_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert body == {"model": "judge-1", "messages": body["messages"], "seed": 7, "reasoning_effort": "low"}
     assert server.paths == ["/v1/chat/completions?api-version=v2"]
     assert server.headers[0]["Api-Key" if "Api-Key" in server.headers[0] else "api-key"] == "sk-0123"
-    assert judge.concurrency == 2
+    assert repr(judge.concurrency) == "2"
     assert judge.usage.cost == pytest.approx(120e-6)
     assert list((tmp_path / "replies").rglob("*.json"))
 
@@ -60,6 +60,12 @@ def test_all_keys_reach_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("model: m\ntimeout: soon", ":2:1: timeout is a number above 0, not 'soon'"),
         ("attempts: 1.5", ":1:1: attempts is a number above 0"),
         ("parameters: hot", ":1:1: parameters are keys and values"),
+        ("model: m\nkey: 5", ":2:1: key is a text, not 5"),
+        ("key_header: [x]", ":1:1: key_header is a text, not ['x']"),
+        ("cache: 5", ":1:1: cache is a text, not 5"),
+        ("prompts: {a: b}", ":1:1: prompts is a text, not"),
+        ("query: {a: 2024-13-45}", "month must be in 1..12"),
+        ("url: \x00", "special characters are not allowed"),
     ],
 )
 def test_mistakes_are_told_with_their_place(tmp_path: Path, text: str, message: str) -> None:
