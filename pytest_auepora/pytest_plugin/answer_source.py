@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,8 +116,9 @@ class AnswerSource:
 
     @cached_property
     def flow(self) -> CaseFlow:
-        """Ends the cases."""
-        return self._sources.suites.flow(self.suite, self.variant)
+        """Ends the cases; another source may end others of the suite, which came about otherwise."""
+        flow = self._sources.suites.flow(self.suite, self.variant)
+        return replace(flow, run=replace(flow.run, provenance=self.provenance))
 
     @cached_property
     def provenance(self) -> dict[str, Any]:

@@ -58,7 +58,6 @@ class Auepora:
         )  # fmt: skip
         done.run.path, done.run.provenance = suites.relative(suite.path), dict(source.provenance)
         done.accepting = session.options.accepting
-        source.flow.run.provenance = source.provenance
         case_reports = []
         for one in run_suite(
             source.flow, suite.cases, source.system, source.caller, repeat=done.repeat,

@@ -54,7 +54,6 @@ class AskedCase:
         from ..evaluation.case_flow import Asked
 
         source, flow = self.source, self.source.flow
-        flow.run.provenance = source.provenance  # another source may have answered cases of the suite
         again = source.again.get(self.case.id, 0)
         done = flow.finish(Asked(self.case, calls, self.corpus, again, source.unjudged if again else ()), source.system)
         keep(self.item, CaseReport(flow.run.path, source.variant, done.result, source.provenance, done.recordings))

@@ -225,7 +225,7 @@ class Suites:
         return blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
 
     def flow(self, suite: GoldenSuite, variant: str) -> CaseFlow:
-        """Return what ends the cases of *suite* under one configuration."""
+        """Return what ends the cases of *suite* under one configuration, before anything is known of the answers."""
         key = suite.path, variant
         if (flow := self._flows.get(key)) is None:
             from ..evaluation.case_flow import CaseFlow

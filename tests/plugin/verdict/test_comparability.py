@@ -88,6 +88,34 @@ def test_chunk_labels_do_not_compare_by_document(project: Example) -> None:
     assert any(note.startswith("no label was met") for note in notes)
 
 
+TWO_SYSTEMS = """
+def states(auepora, version):
+    def rag(query):
+        return "yes", [f"d{version}"]
+
+    rag.auepora_provenance = {"chunker_version": version}
+    return [case.state for case in auepora.evaluate("cut.golden.yaml", rag).run.cases.values()]
+
+
+def test_1(auepora):
+    assert states(auepora, 1) == ["passed"]
+
+
+def test_2(auepora):
+    assert states(auepora, 2) == ["passed"]
+"""
+
+
+def test_each_system_is_held_to_what_it_compares_with(project: Example) -> None:
+    (project.path / "shop.golden.yaml").unlink()
+    project.write("cut.golden.yaml", "metrics: [recall@3]\ncases:\n  - {id: a, query: q, relevant_docs: [d1]}\n")
+    project.write("test_cut.py", TWO_SYSTEMS)
+    project.run("--auepora-update", "-k", "test_1")
+    for tests in (["-k", "test_2"], ["test_cut.py::test_1", "test_cut.py::test_2"]):
+        result = project.run("-o", "auepora_history=off", *tests)
+        assert result.parseoutcomes().get("failed", 0) == 0
+
+
 def test_a_golden_file_names_its_own_rulers(project: Example) -> None:
     only_retrieval(project)
     project.edit("thresholds:\n", "regression: {not_comparable: {corpus: recall@3}}\nthresholds:\n")
