@@ -80,21 +80,21 @@ class Metric:
 
     name: str
     target: TargetCategory
-    direction: ClassVar[Direction] = "higher"
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    deterministic: ClassVar[bool] = True
-    baselined: ClassVar[bool] = True
-    judged: ClassVar[bool] = False
+    direction: Direction = "higher"
+    range: tuple[float, float] = (0.0, 1.0)
+    deterministic: bool = True
+    baselined: bool = True
+    judged: bool = False
     concurrency: int = 1
     shares: ClassVar[bool] = True
     against_accepted: ClassVar[bool] = False
-    scored_by: ClassVar[Metric | None] = None
-    version: ClassVar[int] = 1
-    ruler: ClassVar[tuple[str, ...] | None] = None
-    survives: ClassVar[Literal["", "passages", "documents"]] = ""
-    interval: ClassVar[str | None] = None
+    scored_by: Metric | None = None
+    version: int = 1
+    ruler: tuple[str, ...] | None = None
+    survives: Literal["", "passages", "documents"] = ""
+    interval: str | None = None
     additive: ClassVar[bool] = False
-    required: ClassVar[tuple[str, ...]] = ()
+    required: tuple[str, ...] = ()
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
     oracle: ClassVar[str] = ""

@@ -144,7 +144,7 @@ class ResponseDiversity(Configured):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.of == "embedding":
-            vars(self).update(range=(0.0, 2.0), ruler=("embedding",))
+            self.range, self.ruler = (0.0, 2.0), ("embedding",)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
         """Remember the direction of one answer; it counts in the aggregate only."""

@@ -46,10 +46,11 @@ def as_metric(base: Metric | str) -> Metric:
 
 def inherit(metric: Metric, base: Metric, *names: str) -> None:
     """Give *metric* the ruler and the named class attributes of *base*, which is known only when it is made."""
-    vars(metric).update((name, getattr(base, name)) for name in names)
+    for name in names:
+        setattr(metric, name, getattr(base, name))
     if base.judged:
-        vars(metric).update(judged=True, scored_by=base.scored_by or base)
-    vars(metric)["ruler"] = ruler_of(base)
+        metric.judged, metric.scored_by = True, base.scored_by or base
+    metric.ruler = ruler_of(base)
 
 
 @dataclass(eq=False, repr=False)
@@ -146,7 +147,7 @@ class SlicedMetric(Metric):
         self.name = name or shown
         self._shown = shown
         self.target = self.base.target
-        vars(self)["interval"] = interval_of(self.base)
+        self.interval = interval_of(self.base)
         inherit(self, self.base, "direction", "range", "deterministic", "baselined", "version", "required")
 
     def required_fields(self) -> list[str]:

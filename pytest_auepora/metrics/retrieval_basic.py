@@ -37,7 +37,7 @@ class Matched(Configured):
         super().__post_init__()
         self.matching = Matching(self.level, self.duplicates, self.ties)
         if self.level == "doc":
-            vars(self).update(ruler=(), survives="documents")  # which stay the same, however they are cut
+            self.ruler, self.survives = (), "documents"  # which stay the same, however they are cut
 
     def spelled_stem(self) -> str:
         """Return the stem without a cut-off that is not set, with ``_doc`` behind it at document level."""

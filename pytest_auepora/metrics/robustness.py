@@ -208,7 +208,7 @@ class CounterfactualConsistency(OverPairs):
             self.base = base = as_metric(self.base)
             inherit(self, base, "deterministic", "baselined")
             low, high = base.range
-            vars(self)["range"] = (min(low, 1 - high), max(high, 1 - low))
+            self.range = (min(low, 1 - high), max(high, 1 - low))
         super().__post_init__()
 
     def spelling(self) -> str:

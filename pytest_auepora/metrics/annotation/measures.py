@@ -30,8 +30,8 @@ class Labelled(Configured):
     def __post_init__(self) -> None:
         self._source = _source(self.labels)
         if not self._source.deterministic:
-            vars(self)["deterministic"] = False
-        vars(self)["judged"] = self._source.judged
+            self.deterministic = False
+        self.judged = self._source.judged
         super().__post_init__()
 
     @property

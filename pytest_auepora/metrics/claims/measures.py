@@ -36,8 +36,8 @@ class Checked(Configured):
 
     def __post_init__(self) -> None:
         self._checker = as_checker(self.checker, self.critic)
-        vars(self)["judged"] = self._checker is not None and self._checker.judged
-        vars(self)["deterministic"] = self._checker is None or self._checker.deterministic
+        self.judged = self._checker is not None and self._checker.judged
+        self.deterministic = self._checker is None or self._checker.deterministic
         super().__post_init__()
 
     @property

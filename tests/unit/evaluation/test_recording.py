@@ -183,7 +183,7 @@ def test_a_judged_score_is_kept_while_its_metric_is_the_same() -> None:
     result, kept = recorded(outputs(), {"moody": moody})
     assert again(kept, {"moody": moody}).scores == result.scores
     assert moody.asked == 1
-    moody.version = 2  # type: ignore[misc]
+    moody.version = 2
     assert again(kept, {"moody": moody}).scores["moody"].value == 0.5
 
 
@@ -191,7 +191,7 @@ def test_a_judged_score_is_kept_while_its_metric_is_the_same() -> None:
 def test_scores_of_today_take_the_place_of_those_of_then(hidden: dict[str, Any]) -> None:
     moody = Moody()
     _, kept = recorded(outputs(extra=hidden), {"moody": moody})
-    moody.version = 2  # type: ignore[misc]
+    moody.version = 2
     today = again(kept, {"moody": moody})
 
     def redact(result: CaseResult) -> None:
