@@ -66,3 +66,12 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     frameworks = {f"pytest_auepora.adapters.{name}" for name in ("haystack", "langchain", "llamaindex")}
     heavy = {"asyncio", "fractions", "jinja2", "multiprocessing", "numpy", "statistics"}
     assert not seen & {*frameworks, *heavy, "nltk", "portalocker", "rouge_score", "sacrebleu", "tqdm"}
+
+
+@pytest.mark.parametrize("option", ["--auepora-update", "--auepora-replay", "--auepora-resume", "--auepora-suggest"])
+def test_a_folder_behind_an_option_brings_its_options(pytester: pytest.Pytester, option: str) -> None:
+    pytester.mkdir("project").joinpath("conftest.py").write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--theirs', action='store_true')\n"
+    )
+    result = pytester.runpytest(option, "project", "--theirs")
+    assert "unrecognized arguments" not in str(result.stderr)
