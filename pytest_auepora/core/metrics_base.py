@@ -44,6 +44,10 @@ class NotApplicable:
     reason: str
 
 
+CaseScore = Measurement | NotApplicable
+"""What a metric says of one case: what it measured, or why it does not apply."""
+
+
 class Metric:
     """A named measure of one target.
 
@@ -122,20 +126,18 @@ class Metric:
         """The value a case gets in gates when it could not be measured at all."""
         return self.range[0] if self.direction == "higher" else self.range[1]
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score one case.  Raises what the formula raises; never returns NaN."""
         result = self.compute([sample], [outputs])
         if result.details.get("num_samples") == 0:
             return NotApplicable("not measured for this case")
         return Measurement(result.value, details={})
 
-    def measure_failure(self, error: BaseException) -> Measurement | NotApplicable | None:  # noqa: ARG002 - as above
+    def measure_failure(self, error: BaseException) -> CaseScore | None:  # noqa: ARG002 - as above
         """Score a case whose call raised *error*; None: the case is an error of this metric as well."""
         return None
 
-    def measure_many(
-        self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
-    ) -> list[Measurement | NotApplicable]:
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         """Score many cases; models override it to work in batches."""
         return [self.measure(s, o) for s, o in zip(samples, outputs, strict=True)]
 

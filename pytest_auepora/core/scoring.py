@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from .metrics_base import Measurement, Metric, NotApplicable, mean_of
+from .metrics_base import CaseScore, Measurement, Metric, NotApplicable, mean_of
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 
 ScoreState = Literal["number", "n/a", "error", "aggregate"]
@@ -29,7 +29,7 @@ class Score:
     details: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, seen: Measurement | NotApplicable) -> Score:
+    def of(cls, seen: CaseScore) -> Score:
         """Wrap what a metric returned."""
         if isinstance(seen, NotApplicable):
             return cls("n/a", reason=seen.reason)

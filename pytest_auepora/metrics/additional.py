@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from ..core.metrics_base import Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import Document, EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
@@ -48,7 +48,7 @@ class DistinctN(Configured):
     source = "Li et al. 2016 (arXiv:1510.03055)"
     oracle = "a set over all answers, exact"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where the answer is shorter than n words."""
         tokens = answer_words(answer_text(outputs))
         grams = [" ".join(tokens[i : i + self.n]) for i in range(len(tokens) - self.n + 1)]
@@ -98,7 +98,7 @@ class IntraListDiversity(Configured):
     source = "Ziegler et al. 2005, with cosine over embeddings"
     oracle = "numpy, every pair"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a for fewer than two documents, and where one has no embedding.
 
         Raises:
@@ -146,7 +146,7 @@ class ResponseDiversity(Configured):
         if self.of == "embedding":
             self.range, self.ruler = (0.0, 2.0), ("embedding",)
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Remember the direction of one answer; it counts in the aggregate only."""
         if self.of == "embedding":
             vector = outputs.response.metadata.get("embedding")
@@ -186,7 +186,7 @@ class Latency(Configured):
 
     lone = "timing_key"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Return the seconds of one call; n/a where the timing was not taken.
 
         Raises:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..core.metrics_base import Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
@@ -119,7 +119,7 @@ class OverSpans(Configured):
     source = "Chroma, Evaluating Chunking Strategies for Retrieval (2024), in characters"
     oracle = "sets of character positions"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``gold``, ``common`` and ``returned`` characters."""
         seen = covered(sample, [r.doc for r in outputs.retrieved[: self.k]])
         if isinstance(seen, NotApplicable):
@@ -189,7 +189,7 @@ class CoverageEntities(Configured):
     source = "fraction of entity tags present in the retrieved context"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where no entity is listed.  Details: ``missing``, by first name."""
         from .text.assertions import phrase_finder, wordings
 
@@ -232,7 +232,7 @@ class CitationCoverage(Configured):
     source = "citations that resolve to a real chunk"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a for refusals, answers that say they are not grounded, and no answer.  Details: ``unresolved``."""
         refused = is_refusal(outputs, REFUSAL_PATTERNS)
         if refused is None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core.metrics_base import Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .judge.critic import Judgement, JudgeReplyError, LLMCritic, Question
-from .judge.measures import Judged, Seen, reasons
+from .judge.measures import Judged, reasons
 from .judge.prompts import numbered
 from .options import UNSPELLED, choice
 from .refusal import is_refusal
@@ -58,7 +58,7 @@ class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  
     source = "Auepora (arXiv:2405.07437), LLM-judged faithfulness"
     oracle = "a loopback server with known replies"
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         if not answer_text(outputs).strip():
             return NotApplicable("the answer is empty")
         if is_refusal(outputs):
@@ -115,7 +115,7 @@ class LLMAnswerQuality(Judged):
             raise MetricError("weights need per_dimension=true and aggregation=mean")
         super().__post_init__()
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         if not answer_text(outputs).strip():
             return Measurement(0.0, details={"note": "the answer is empty"})
         groups = [(d,) for d in self.dimensions] if self.per_dimension else [self.dimensions]
@@ -125,7 +125,7 @@ class LLMAnswerQuality(Judged):
             for group in groups
         ]
 
-    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Seen:
+    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> CaseScore:
         if not self.per_dimension:
             return super()._combine(judgements, questions)
         scores = {d: self._unit(j) for d, j in zip(self.dimensions, judgements, strict=True)}

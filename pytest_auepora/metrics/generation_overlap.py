@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.metrics_base import Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
 from .text.bleu import BleuScore, SentenceBleu
@@ -67,7 +67,7 @@ class SquadMetric(Configured):
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
         raise NotImplementedError
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         texts = targets(sample)
         if isinstance(texts, NotApplicable):
             return texts
@@ -149,7 +149,7 @@ class KPrecision(AgainstEvidence):
     source = _ADLAKHA
     oracle = "an independent count over SQuAD-normalised words, exact"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``unsupported``, words of the answer that no document has.  An empty answer scores 0."""
         evidence = evidence_texts(sample, outputs, self.evidence_source)
         if isinstance(evidence, NotApplicable):
@@ -192,7 +192,7 @@ class EvidenceOverlapFaithfulness(AgainstEvidence):
     source = "Auepora (arXiv:2405.07437), lexical proxy of faithfulness"
     oracle = "an independent count with a regular expression and sets, exact"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Return the share of n-grams that occur in the evidence; an empty answer scores 0."""
         evidence = evidence_texts(sample, outputs, self.evidence_source, self.top_k)
         if isinstance(evidence, NotApplicable):
@@ -209,7 +209,7 @@ class EvidenceOverlapFaithfulness(AgainstEvidence):
             details["note"] = "nothing was retrieved"
         return Measurement((len(grams) - len(missing)) / len(grams), details=details)
 
-    def _without_ngrams(self, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def _without_ngrams(self, outputs: SystemOutputs) -> CaseScore:
         if not answer_words(answer_text(outputs)):
             return Measurement(0.0, details={"note": "the answer has no word"})
         return NotApplicable(f"the answer is shorter than {self.n} words")

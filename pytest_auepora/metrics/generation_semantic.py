@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.metrics_base import Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
 from .options import UNSPELLED, choice
@@ -25,16 +25,14 @@ from .vectors import (
 
 __all__ = ["BertScoreMetric", "EmbeddingSimilarity"]
 
-Seen = Measurement | NotApplicable
-
 
 class _Semantic(Compared):
     """Scores in batches: all texts of the cases that can be scored are encoded together."""
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         return self.measure_many([sample], [outputs])[0]
 
-    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         wanted = [targets(s, self.compare_to) for s in samples]
         answers = [answer_text(o) for o in outputs]
         pairs = [(w, a) for w, a in zip(wanted, answers, strict=True) if not isinstance(w, NotApplicable) and a.strip()]

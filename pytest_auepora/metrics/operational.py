@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.metrics_base import Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import Configured
@@ -41,7 +41,7 @@ class ErrorRatePer1k(Operational):
     source = "operational metrics: 4xx/5xx per 1k requests"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a for a client abort: ``extra["aborted"]``, or status 499.  Details: ``status``.
 
         Raises:
@@ -56,7 +56,7 @@ class ErrorRatePer1k(Operational):
             raise MetricError(f"status must be an HTTP status, got {status!r}")
         return Measurement(1000.0 if status >= 400 else 0.0, details={"status": status})
 
-    def measure_failure(self, error: BaseException) -> Measurement | NotApplicable:
+    def measure_failure(self, error: BaseException) -> CaseScore:
         """Return 1000 for a call that raised; n/a where its ``status`` is that of a client abort."""
         aborted = getattr(error, "status", None) == CLIENT_ABORT
         return NotApplicable("aborted by the client") if aborted else Measurement(1000.0)
@@ -86,7 +86,7 @@ class TimeoutRate(Operational):
         if deadline is not None and not (isinstance(deadline, (int, float)) and 0 < deadline < math.inf):
             raise MetricError(f"soft_deadline_ms must be a number above 0, got {deadline!r}")
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """1 for a late call, else 0; n/a without a deadline or a timing."""
         seconds = outputs.timings.get(self.timing_key)
         places = (outputs.extra, sample.labels, sample.metadata)
@@ -114,7 +114,7 @@ class Retries(Operational):
     source = "operational metrics: count and reasons"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where nobody counted.  Details: ``reasons``."""
         retry = outputs.extra.get("retry")
         if isinstance(told := outputs.extra.get("retries"), int) and retry is None:
@@ -142,7 +142,7 @@ class Resource(Operational):
     source = "operational metrics: process-level samples"
     oracle = "psutil, and the process clock"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where no sample was taken."""
         taken = outputs.extra.get("resources")
         value = taken.get(self.stem) if isinstance(taken, Mapping) else None

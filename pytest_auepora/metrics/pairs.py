@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..core.metrics_base import Measurement, Metric, NotApplicable, interval_of, ruler_of
+from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, interval_of, ruler_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
 from ..errors import MetricError
 from .options import Configured, words
@@ -84,7 +84,7 @@ class OverPairs(Configured):
         self.scenarios = words(self.scenarios)
         super().__post_init__()
 
-    def noted(self, sample: EvaluationSample, seen: Any) -> Measurement | NotApplicable:
+    def noted(self, sample: EvaluationSample, seen: Any) -> CaseScore:
         """Return what to remember of a case: *seen*, whose it is, and which case it is a variant of."""
         parent = sample.labels.get("variant_of")
         scenario = sample.labels.get("scenario")
@@ -158,13 +158,11 @@ class SlicedMetric(Metric):
         """The options of the base metric, and what the slice is."""
         return {**self.base.params(), "slice": self._shown}
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Measure a case of the slice with the base metric."""
         return self.base.measure(sample, outputs) if self.predicate(sample) else NotApplicable("outside the slice")
 
-    def measure_many(
-        self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
-    ) -> list[Measurement | NotApplicable]:
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         """Let the base metric score all cases of the slice at once."""
         inside = [self.predicate(s) for s in samples]
         chosen = [(s, o) for s, o, keep in zip(samples, outputs, inside, strict=True) if keep]

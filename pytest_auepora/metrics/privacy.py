@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.metrics_base import Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import Configured
@@ -71,7 +71,7 @@ class OverSensitive(Configured):
     source = "privacy metrics of the orchestration layer"
     oracle = "counted on presidio-research texts"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where nothing sensitive is listed.  Details: ``leaked``, the numbers of the items, from 1."""
         items = [answer_words(text) for text in _items(sample)]
         if not items:
@@ -141,7 +141,7 @@ class SecureFieldBypass(Configured):
     source = "privacy metrics of the orchestration layer"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where no secure field is marked, and where the system does not say what it did."""
         wanted = _wanted(sample)
         if wanted is None:

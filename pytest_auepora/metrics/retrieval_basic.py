@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from ..core.metrics_base import Measurement, Metric, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
 from .ranking.matching import Matching, Ranking, at_least_one, at_most_one, ranking_of
@@ -63,7 +63,7 @@ class Ranked(Matched):
         super().__post_init__()
         self.matching = self.matching._replace(unjudged=self.unjudged)
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score the ranking of one case; n/a where nobody said what is relevant, and where nothing is."""
         held = ranking_of(sample, outputs, self.matching)
         if isinstance(held, NotApplicable):
@@ -163,6 +163,6 @@ class EmptyResultRate(Metric):
     source = "share of queries without a result"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score one case; always a number."""
         return Measurement(0.0 if outputs.retrieved else 1.0)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..core.metrics_base import CHUNK_KEYS, Measurement, NotApplicable
+from ..core.metrics_base import CHUNK_KEYS, CaseScore, Measurement, NotApplicable
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory, id_of_text
 from ..errors import MetricError
@@ -30,7 +30,7 @@ class Judged(NamedTuple):
 class OverJudgments(Matched):
     """Base of the metrics over all judgments of a case, relevant or not."""
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score one case; n/a where nothing is judged."""
         if sample.relevant_docs is None:
             return NotApplicable("no relevant_docs")
@@ -46,7 +46,7 @@ class OverJudgments(Matched):
             slots.append(Judged(grade, bool(fresh)))
         return self.weigh(labels, slots)
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> CaseScore:
         """Score what is known of the slots; there is at least one label."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ class JudgedAtK(OverJudgments):
     source = "ir_measures Judged@k"
     oracle = "ir_measures Judged@k, exact"
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> CaseScore:
         """N/a where nothing was returned."""
         top = slots[: self.k]
         if not top:
@@ -80,7 +80,7 @@ class BPref(OverJudgments):
     source = "Buckley and Voorhees 2004; trec_eval bpref"
     oracle = "pytrec_eval bpref, 1e-12"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a without a relevant document, and without one judged bad: grade 0, or -1, over which none is preferred."""
         seen = super().measure(sample, outputs)
         judged = sample.candidate_docs or any(grade_of(doc) < 1 for doc in sample.relevant_docs or ())
@@ -88,7 +88,7 @@ class BPref(OverJudgments):
             return seen
         return NotApplicable("no document is judged not relevant")
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> CaseScore:
         """N/a without a relevant document."""
         relevant = sum(label.grade > 0 for label in labels)
         against = len(labels) - relevant
@@ -125,7 +125,7 @@ class RBP(OverJudgments):
         if not 0 < self.p < 1:
             raise MetricError(f"p must lie between 0 and 1, got {self.p}")
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> Measurement | NotApplicable:
+    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> CaseScore:
         """N/a without a relevant document."""
         if not any(label.grade for label in labels):
             return NotApplicable("nothing relevant")
@@ -171,7 +171,7 @@ class DuplicateRateAtK(Configured):
     source = "companion of the first-occurrence rule for duplicate ids"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where nothing was returned.  Details: ``repeated``, the ids."""
         ids = [r.doc.doc_id for r in outputs.retrieved[: self.k]]
         if not ids:
@@ -198,7 +198,7 @@ class RetrievalAccuracy(Configured):
     source = "Auepora (arXiv:2405.07437), accuracy of relevant against candidate documents"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``tp``, ``tn``, ``fp``, ``fn``."""
         if sample.relevant_docs is None:
             return NotApplicable("no relevant_docs")
@@ -233,7 +233,7 @@ class DocumentNoiseAtK(Configured):
     source = "RGB (arXiv:2309.01431), noise ratio"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where no noise is named, or nothing was returned.  Details: ``noise``, the ids."""
         top = outputs.retrieved[: self.k]
         noise = sample.labels.get(NOISE_DOCS)

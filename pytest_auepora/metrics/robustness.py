@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass
 from typing import Any, ClassVar
 
-from ..core.metrics_base import Measurement, Metric, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .annotation.labels import LabelSource
@@ -59,7 +59,7 @@ class Refusals(Labelled):
         self.refusal_patterns = words(self.refusal_patterns)
         super().__post_init__()
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """1 for a refusal, 0 for an answer; n/a for cases of another kind and where nothing was answered."""
         if expected_behaviour(sample) != self.expected:
             return NotApplicable("not a refusal case" if self.expected == "refuse" else "not a case to be answered")
@@ -146,7 +146,7 @@ class NoiseRobustness(OverMetric, OverPairs):
         """What the base metric needs."""
         return self.metric.required_fields()
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Measure one case with the base metric; it counts in the aggregate only."""
         seen = self.metric.measure(sample, outputs)
         return seen if isinstance(seen, NotApplicable) else self.noted(sample, [seen.value, seen.data])
@@ -224,7 +224,7 @@ class CounterfactualConsistency(OverPairs):
         said = [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name
         return {**super().params(), "base": said}
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Remember the answer of one case; it counts in the aggregate only."""
         if not (answer := answer_text(outputs).strip()):
             return NotApplicable("no answer")
@@ -289,7 +289,7 @@ class MisleadingRate(OverMetric, OverPairs):
     source = "RECALL (arXiv:2311.08147), M-rate"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Note whether one case was answered rightly; it counts in the aggregate only."""
         right = _correct(self.metric, self.at_least, sample, outputs)
         return right if isinstance(right, NotApplicable) else self.noted(sample, right)
@@ -315,7 +315,7 @@ class MistakeReappearance(Configured):
     source = "RECALL (arXiv:2311.08147), R-rate"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where no mistake is planted, and where there is no answer.  Details: ``repeated``."""
         mistakes = wordings(sample.labels.get("mistakes"), "mistakes")
         if not mistakes:
@@ -350,7 +350,7 @@ class ErrorDetection(Configured):
         self.error_patterns = words(self.error_patterns)
         super().__post_init__()
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         if not wordings(sample.labels.get("mistakes"), "mistakes"):
             return NotApplicable("no mistakes are planted")
         said = outputs.response.metadata.get("error_detected")
@@ -385,7 +385,7 @@ class ErrorCorrection(OverMetric):
         self.error_patterns = self._detection.error_patterns
         super().__post_init__()
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         pointed_out = self._detection.measure(sample, outputs)
         if isinstance(pointed_out, NotApplicable):
             return pointed_out

@@ -8,7 +8,7 @@ from math import fsum, log2
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ...core.metrics_base import Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ...errors import MetricError
 from ..options import Configured, choice
@@ -78,7 +78,7 @@ class _OverAnswers(Labelled):
     wanted: ClassVar[tuple[str, ...]] = ()
     target = TargetCategory.GENERATION_FAITHFULNESS
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         known = self._source.answer_labels(sample, outputs, self.wanted)
         if isinstance(known, NotApplicable):
             return known
@@ -129,7 +129,7 @@ class ConditionalFabrication(_OverAnswers):
     wanted = ("source_cited", "fabricated_source")
     formula = "answers that cite and make a source up / answers that cite"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Return 1 or 0; n/a where the answer cites nothing."""
         known = self._source.answer_labels(sample, outputs, ("source_cited",))
         if not isinstance(known, NotApplicable) and known.get("source_cited") is False:
@@ -203,7 +203,7 @@ class _OverChunks(Labelled):
     interval = ""  # the mean, with a detail added
     target = TargetCategory.RETRIEVAL_RELEVANCE
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         depth = self.k if self.unjudged == "irrelevant" else len(outputs.retrieved)
         known = self._source.chunk_labels(sample, outputs, self.wanted, depth)
         if isinstance(known, NotApplicable):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...core.metrics_base import Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ...errors import MetricError
 from ..refusal import is_refusal
@@ -15,7 +15,7 @@ from ..text.comparands import answer_text, evidence_texts
 from ..text.tokens import sentences
 from .checker import ClaimChecker
 from .matrix import ask
-from .measures import Checked, Seen
+from .measures import Checked
 
 _GROUP = re.compile(r"\s?\[([^\[\]\n]{1,200})\]")
 _BETWEEN = re.compile(r"\s*[,;]\s*")
@@ -63,7 +63,7 @@ class _Citations(Checked):
     source = "ALCE (arXiv:2305.14627)"
     oracle = "ALCE's definition worked out by hand, and an independent count over random entailments"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a for refusals, without an answer, and where citations are only known for the answer as a whole."""
         read = self._sentences(sample, outputs)
         if isinstance(read, NotApplicable):
@@ -99,7 +99,7 @@ class _Citations(Checked):
         known: list[bool] = outputs.memo[key][1]
         return known
 
-    def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> Seen:
+    def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> CaseScore:
         raise NotImplementedError
 
 
@@ -113,7 +113,7 @@ class CitationRecall(_Citations):
     stem = "citation_recall"
     formula = "sentences that their cited passages support together / sentences"
 
-    def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> Seen:
+    def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> CaseScore:
         bad = [s.said[:200] for s, supported in zip(read, joint, strict=True) if not supported]
         details: dict[str, Any] = {"of": len(read), **({"unsupported": bad[:10]} if bad else {})}
         return Measurement(sum(joint) / len(read), details=details)
@@ -129,7 +129,7 @@ class CitationPrecision(_Citations):
     stem = "citation_precision"
     formula = "citations of supported sentences that support alone, or without which the rest does not / citations"
 
-    def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> Seen:
+    def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> CaseScore:
         cited = sum(len(s.cited) for s in read)
         if not cited:
             return NotApplicable("the answer cites nothing")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ...core.metrics_base import Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..judge.critic import LLMCritic
 from ..options import UNSPELLED, Configured
@@ -14,7 +14,6 @@ from .checker import ClaimChecker, Entails, as_checker
 from .matrix import Case, Matrix, fill
 
 _SHOWN, _LONGEST = 10, 200
-Seen = Measurement | NotApplicable
 
 
 @dataclass(eq=False, repr=False)
@@ -75,25 +74,25 @@ class ClaimMetric(Checked):
     over = "answer"
     faults = "unsupported"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where there is nothing to take a share of.  Details: the claims or chunks that cost something."""
         return self.measure_many([sample], [outputs])[0]
 
-    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         """Split and ask for all cases at once."""
         cases = [Case.of(s, o, self._checker) for s, o in zip(samples, outputs, strict=True)]
         lacking = [case.lacks(self.relations) for case in cases]
         fill([c for c, lack in zip(cases, lacking, strict=True) if lack is None], self.relations, self._checker)
         return [lack or self._measured(case) for case, lack in zip(cases, lacking, strict=True)]
 
-    def _measured(self, case: Case) -> Seen:
+    def _measured(self, case: Case) -> CaseScore:
         if (lack := case.lacks(self.relations)) is not None:  # only now it is known how many claims there are
             return lack
         if self.over == "chunks" and not case.outputs.retrieved:
             return NotApplicable("nothing was retrieved")
         return self._score(case)
 
-    def _score(self, case: Case) -> Seen:
+    def _score(self, case: Case) -> CaseScore:
         hits = self._hits(case.matrix)
         bad = [i for i, hit in enumerate(hits) if hit is (self.direction == "lower")]
         names = (
@@ -150,7 +149,7 @@ class ClaimF1(ClaimMetric):
     relations = ("answer_by_reference", "reference_by_answer")
     formula = "2 · claim_precision · claim_recall / (claim_precision + claim_recall)"
 
-    def _score(self, case: Case) -> Seen:
+    def _score(self, case: Case) -> CaseScore:
         precision, recall = (sum(hits) / len(hits) for hits in map(case.matrix.supported, self.relations))
         both = precision + recall
         details = {"precision": precision, "recall": recall}
@@ -192,7 +191,7 @@ class ContextPrecision(ClaimMetric):
         "retrieved chunks that support a reference claim / retrieved chunks; ranked: mean precision@k over their ranks"
     )
 
-    def _score(self, case: Case) -> Seen:
+    def _score(self, case: Case) -> CaseScore:
         seen = super()._score(case)
         if self.ranked and isinstance(seen, Measurement):
             ranks = [rank for rank, hit in enumerate(self._hits(case.matrix), 1) if hit]
@@ -212,7 +211,7 @@ class ContextUtilization(ClaimMetric):
     over = "reference"
     formula = "reference claims that a chunk and the answer support / reference claims that a chunk supports"
 
-    def _score(self, case: Case) -> Seen:
+    def _score(self, case: Case) -> CaseScore:
         retrieved, used = map(case.matrix.supported, self.relations)
         hits = [u for r, u in zip(retrieved, used, strict=True) if r]
         return Measurement(sum(hits) / len(hits)) if hits else NotApplicable("no reference claim was retrieved")

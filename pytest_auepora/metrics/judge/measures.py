@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ...core.metrics_base import Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..options import UNSPELLED, Configured
 from ..refusal import is_refusal
@@ -14,8 +14,6 @@ from ..text.comparands import answer_text
 from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, Scale, good, object_schema, read_object
 from .prompts import fingerprint, load_prompt
 from .settings import AsksCritic
-
-Seen = Measurement | NotApplicable
 
 RATIONALE_CAP = 500
 
@@ -44,7 +42,7 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         prompt = f"{load_prompt(self.prompt).version}:{fingerprint(self._filled())}"
         return {**super().params(), "judge": self.critic_params(), "prompt": prompt}
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         """Return what to ask about one case, or what is known without asking."""
         raise NotImplementedError
 
@@ -52,7 +50,7 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         """Ask all questions; one that fails gives its exception."""
         return self.critic_in_use().judge_many(questions)
 
-    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> Seen:
+    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
         """Make the replies to one case's questions its score."""
         (judgement,) = judgements
         details: dict[str, Any] = {"score": judgement.score, "scale": self.scale}
@@ -72,11 +70,11 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         words = {"scale": self._scale.asked, "reply": self._scale.reply, **(words or {})}
         return load_prompt(self.prompt).fill(words, **material)
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Seen:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Ask about one case; see `measure_many`."""
         return self.measure_many([sample], [outputs])[0]
 
-    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Seen]:
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         """Ask about all cases at once.
 
         Raises:
@@ -121,7 +119,7 @@ class Rubric(Judged):
     source = "promptfoo's llm-rubric"
     oracle = _LOOPBACK
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         given = sample.labels.get("rubric") or ()
         rubrics = [given] if isinstance(given, str) else list(given)
         if not rubrics:
@@ -179,7 +177,7 @@ class AnswerRelevancy(Judged):
     source = "deepeval's answer relevancy"
     oracle = _LOOPBACK
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         if not (answer := answer_text(outputs).strip()):
             return NotApplicable("the answer is empty")
         if is_refusal(outputs):
@@ -191,7 +189,7 @@ class AnswerRelevancy(Judged):
     def _replies(self, questions: Sequence[Question]) -> list[Any]:
         return self.critic_in_use().read_many(questions, _STATEMENTS)
 
-    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> Seen:
+    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
         (statements,) = judgements
         if not statements:
             return NotApplicable("the answer makes no statement")
@@ -226,7 +224,7 @@ class Preference(Judged):
     source = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
     oracle = _LOOPBACK
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | Seen:
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         if sample.reference_answer is not None and not self.referenced:
             return NotApplicable("there is a reference_answer")
         before, now = str(outputs.memo.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()

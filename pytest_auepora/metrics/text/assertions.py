@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.metrics_base import Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ...errors import MetricError, MissingExtraError, did_you_mean
 from ..options import Configured, choice
@@ -33,7 +33,7 @@ class AssertionPass(Configured):
     source = "phrase assertions of golden-query suites"
     oracle = "by hand"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Return 1 where every condition holds, else 0; n/a where none is set."""
         wanted, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
         if not wanted and not forbidden:
@@ -146,7 +146,7 @@ class JsonSchemaValid(Configured):
     source = "JSON Schema, draft 2020-12 unless $schema says otherwise"
     oracle = "jsonschema's own verdict"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Return 1 or 0; n/a where the case has no schema."""
         schema = sample.labels.get("answer_schema")
         if schema is None:
@@ -248,7 +248,7 @@ class NuggetRecall(Configured):
     source = "TREC 2024 RAG, nugget evaluation (arXiv:2411.09607), matched by wording"
     oracle = "by hand"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``missing``, ``partly``: nuggets by name.  N/a without a nugget that counts."""
         nuggets = _nuggets(sample)
         if not nuggets:
@@ -284,7 +284,7 @@ class InformationIntegration(Configured):
     source = "RGB, information integration (arXiv:2309.01431)"
     oracle = "by hand"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``missing``, nuggets by name.  N/a with fewer than two nuggets."""
         nuggets: Sequence[_Nugget] = _nuggets(sample)
         if len(nuggets) < 2:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from ...core.metrics_base import Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ...errors import MetricError
 from ..options import Configured, choice
@@ -108,7 +108,7 @@ class _BleuMetric(Configured):
         self.smooth_method, self.tokenizer = self.smooth_method or "none", self.tokenizer or "none"
         super().__post_init__()
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         texts = targets(sample)
         if isinstance(texts, NotApplicable):
             return texts
@@ -240,7 +240,7 @@ class Chrf(Configured):
         if not 0 < self.beta < float("inf"):
             raise MetricError(f"beta must be a number above 0, got {self.beta!r}")
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score against the best reference; n/a without one."""
         texts = targets(sample)
         if isinstance(texts, NotApplicable):

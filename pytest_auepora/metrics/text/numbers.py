@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from ...core.metrics_base import Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ..options import choice
 from .comparands import AgainstEvidence, answer_text, evidence_texts
@@ -225,7 +225,7 @@ class UnsupportedNumbers(AgainstEvidence):
     source = "this project"
     oracle = "by hand"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``unsupported``, the numbers.  N/a where the answer is empty or has none."""
         answer = answer_text(outputs)
         if not answer.strip():

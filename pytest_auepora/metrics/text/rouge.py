@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ...core.metrics_base import Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ...errors import MetricError
 from ..options import choice
@@ -119,7 +119,7 @@ class _Rouge(Compared):
             return self.tokenizer(text)
         return words(text, "unicode" if self.tokenizer == "unicode" else "default", stem=self.use_stemmer)
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement | NotApplicable:
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         texts = targets(sample, self.compare_to)
         if isinstance(texts, NotApplicable):
             return texts
