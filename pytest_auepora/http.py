@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Literal
 
 from .core.retry import asked_by_headers
@@ -69,7 +67,8 @@ def request_json(
         url: http or https.
         body: JSON-able; None sends nothing.
         headers: further headers; the line break at the end of a key is not sent.
-        timeout: seconds for all of it; a server that trickles is given up as well.
+        timeout: seconds for all of it; a server that trickles is given up as well.  `http_opener` says what is not
+            counted.
         secrets: what stands in no message.
         longest: bytes that the reply may have.
 
@@ -97,15 +96,16 @@ def _reply(request: Any, timeout: float, secrets: Sequence[str], longest: int) -
     import http.client
     import urllib.error
 
-    end = time.monotonic() + timeout
+    from .http_opener import opener
+
     try:
-        with _opener().open(request, timeout=timeout) as response:
-            raw = _read(response, end, longest)
+        with opener().open(request, timeout=timeout) as response:
+            raw = _read(response, longest)
             if raw is not None:
                 return response.status, raw
             failed = HttpError("too long", f"more than {longest:,} bytes")
     except urllib.error.HTTPError as exc:
-        told, asked = _text(_start_of(exc, end), secrets), asked_by_headers(exc.headers)
+        told, asked = _text(_start_of(exc), secrets), asked_by_headers(exc.headers)
         failed = HttpError("status", told, exc.code, mask(str(exc.reason), secrets), asked)
     except (OSError, http.client.HTTPException, UnicodeError) as exc:
         reason = getattr(exc, "reason", exc)
@@ -117,7 +117,7 @@ def _reply(request: Any, timeout: float, secrets: Sequence[str], longest: int) -
     raise failed  # out here it has no context: the reply of a server cannot go to another process
 
 
-def _read(response: Any, end: float, longest: int) -> bytes | None:
+def _read(response: Any, longest: int) -> bytes | None:
     """Return all of a reply, None where it is too long."""
     parts: list[bytes] = []
     size = 0
@@ -126,17 +126,15 @@ def _read(response: Any, end: float, longest: int) -> bytes | None:
         size += len(block)
         if size > longest:
             return None
-        if time.monotonic() > end:  # a socket's timeout begins anew with every byte
-            raise TimeoutError
     return b"".join(parts)
 
 
-def _start_of(error: Any, end: float) -> bytes:
+def _start_of(error: Any) -> bytes:
     """Return the start of a refusal's body, as far as it comes in time."""
     start = b""
     try:
         with error:
-            while len(start) < _START and time.monotonic() < end and (block := error.read1(_START)):
+            while len(start) < _START and (block := error.read1(_START)):
                 start += block
     except Exception:  # the refusal itself is what has to be told
         return start
@@ -172,16 +170,3 @@ def _forms(secret: str) -> tuple[str, ...]:
 
     sent = secret.strip()
     return sent, sent.replace("/", r"\/"), quote(sent, safe="")
-
-
-@lru_cache(maxsize=1)
-def _opener() -> Any:
-    import urllib.request
-
-    class NoRedirect(urllib.request.HTTPRedirectHandler):
-        """A redirect would carry the key to somebody else."""
-
-        def redirect_request(self, *args: Any, **kwargs: Any) -> None:
-            return None
-
-    return urllib.request.build_opener(NoRedirect)
