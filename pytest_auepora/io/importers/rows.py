@@ -84,9 +84,21 @@ def _check(data: Any, depth: int = 0) -> None:
 
 def _yaml(text: str, path: Path) -> Any:
     try:
-        return load_yaml(Source(str(path), text))
+        _check_depth(data := load_yaml(Source(str(path), text)))
     except GoldenFileError as exc:
         raise ImportProblem(str(exc)) from None
+    except RecursionError:
+        raise ImportProblem(f"{path}: nests too deep") from None
+    return data
+
+
+def _check_depth(data: Any, depth: int = 0) -> None:
+    """Raise `RecursionError` where aliases nest lists and mappings deeper than they are written."""
+    if isinstance(data, (dict, list)):
+        if depth > _MOST_DEPTH:
+            raise RecursionError
+        for part in data.values() if isinstance(data, dict) else data:
+            _check_depth(part, depth + 1)
 
 
 def _csv(text: str, delimiter: str, path: Path) -> list[dict[str, str]]:

@@ -102,6 +102,8 @@ def test_damaged_parquet(tmp_path: Path, tries: int) -> None:
 
 
 DEEP = "[" * 100_000 + "]" * 100_000
+ALIASED = "\n".join([f"    a{i}: &a{i} {'[' * 60}{f'*a{i - 1}' if i else ''}{']' * 60}" for i in range(60)])
+"""Lists that nest through aliases deeper than they are written."""
 
 
 @pytest.mark.parametrize(
@@ -114,6 +116,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
         ("ragas", "a.json", f'[{{"user_input": "Why?", "n": {"9" * 5000}}}]'),
         ("ragas", "a.json", f'[{{"user_input": "Why?", "n": {"9" * 2000}}}]'),
         ("promptfoo", "a.yaml", DEEP),
+        ("promptfoo", "a.yaml", f"tests:\n- vars:\n    q: Why?\n{ALIASED}"),
         ("promptfoo", "a.yaml", "tests: [{vars: {q: 2024-99-99}}]"),
         ("promptfoo", "a.yaml", f"tests: [{{vars: {{q: {'9' * 5000}}}}}]"),
         ("trec", "qrels.txt", f"301 0 FBIS-1 {'9' * 5000}\n"),
