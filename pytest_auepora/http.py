@@ -150,18 +150,22 @@ def shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def mask(value: Any, secrets: Iterable[str], depth: int = 0) -> Any:
+def mask(value: Any, secrets: Iterable[str]) -> Any:
     """Return a JSON value with ``***`` for every one of *secrets*, which a server may send back."""
+    forms = {form for secret in secrets for form in _forms(secret) if len(form) >= _SHORTEST_SECRET}
+    return _masked(value, sorted(forms, key=len, reverse=True))
+
+
+def _masked(value: Any, forms: Sequence[str], depth: int = 0) -> Any:
     if isinstance(value, str):
-        for secret in sorted({form for one in secrets for form in _forms(one)}, key=len, reverse=True):
-            if len(secret) >= _SHORTEST_SECRET:
-                value = value.replace(secret, "***")
+        for form in forms:
+            value = value.replace(form, "***")
         return value
     if depth > _NESTED_MOST:
         return "…"
     if isinstance(value, Mapping):
-        return {mask(k, secrets): mask(v, secrets, depth + 1) for k, v in value.items()}
-    return [mask(v, secrets, depth + 1) for v in value] if isinstance(value, list) else value
+        return {_masked(k, forms): _masked(v, forms, depth + 1) for k, v in value.items()}
+    return [_masked(v, forms, depth + 1) for v in value] if isinstance(value, list) else value
 
 
 def _forms(secret: str) -> tuple[str, ...]:

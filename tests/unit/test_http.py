@@ -12,6 +12,7 @@ import pytest
 from pytest_auepora.adapters.http import HttpRag
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import AueporaError
+from pytest_auepora.http import mask
 from pytest_auepora.metrics.judge.chat import JudgeCallError, TransientJudgeError
 from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
 from tests.loopback import nobody_listens
@@ -171,6 +172,12 @@ def test_a_key_written_another_way_is_masked_too(written: str, monkeypatch: pyte
         critic(server).score(prompt="x")
     assert "***" in str(caught.value)
     assert "cd" not in str(caught.value)
+
+
+def test_every_text_of_a_reply_is_masked() -> None:
+    reply = {"a": KEY, KEY: [f"<{KEY}>", {"n": 1, "x": None}], "short": "abc"}
+    masked = {"a": "***", "***": ["<***>", {"n": 1, "x": None}], "short": "abc"}
+    assert mask(reply, iter([KEY[:8], "abc", KEY])) == masked
 
 
 def test_a_line_break_after_a_key_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
