@@ -269,9 +269,6 @@ class Running:
             self._session.callers.drop()
             self._session.judging.forget()
 
-    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        """Cancel calls before pytest tears session fixtures down, also after ``-x`` and Ctrl-C."""
-        self._session.callers.close()
-        self._session.judging.close()
+        """No call prints any more."""
         self._splitter.uninstall()

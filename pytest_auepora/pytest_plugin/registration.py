@@ -37,7 +37,9 @@ def _session(config: pytest.Config, options: Options, replay: Replay | None, rec
     judging = JudgeAhead(options, project, suites)
     callers = Callers(config, options, judging.start)
     answers = AnswerSources(options, project, suites, callers, replay)
-    return AueporaSession(options, project, suites, labels, answers, judging, callers, Queue(()))
+    session = AueporaSession(options, project, suites, labels, answers, judging, callers, Queue(()))
+    config.pluginmanager.register(session, "auepora-session")
+    return session
 
 
 def configure(config: pytest.Config) -> None:

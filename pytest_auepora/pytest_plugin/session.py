@@ -79,6 +79,12 @@ class AueporaSession:
     answered: Callable[..., None] | None = None
     running: pytest.Function = field(init=False)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Cancel calls before pytest tears session fixtures down, also after ``-x`` and Ctrl-C."""
+        self.callers.close()
+        self.judging.close()
+
 
 class Suites:
     """The golden files of one process: each is read once, and so is what it is scored with and held to.

@@ -14,7 +14,7 @@ def pytest_sessionstart(session):
     pathlib.Path(__file__).with_name(f"{worker}.txt").write_text(" ".join(sorted(names)))
 """
 
-RUNS_CASES = {"auepora-collecting", "auepora-running", "auepora-watchdog"}
+RUNS_CASES = {"auepora-collecting", "auepora-running", "auepora-session", "auepora-watchdog"}
 JUDGES = {"auepora-judge", "auepora-recorder", "auepora-short-failures", "auepora-terminal"}
 
 
@@ -52,3 +52,17 @@ def test_without_the_option_no_part_is_there(project: Example) -> None:
     project.write("test_it.py", "def test_it(auepora):\n    assert auepora.evaluate('shop.golden.yaml')['mrr'] > 0\n")
     assert project.run(auepora=False).ret == 0
     assert parts(project) == set()
+
+
+@pytest.mark.parametrize("auepora", [False, True])
+def test_no_thread_outlives_the_session(project: Example, auepora: bool) -> None:  # noqa: FBT001
+    project.conftest("""
+        import pathlib, threading
+
+        def pytest_unconfigure(config):
+            left = [one.name for one in threading.enumerate() if one.name in ("auepora-loop", "auepora-call")]
+            pathlib.Path("left.txt").write_text(" ".join(left))
+    """)
+    project.write("test_it.py", "def test_it(auepora):\n    assert auepora.evaluate('shop.golden.yaml')['mrr'] > 0\n")
+    assert project.run("-o", "auepora_timeout=5", auepora=auepora).ret == 0
+    assert project.read("left.txt") == ""
