@@ -55,7 +55,7 @@ def test_without_the_option_no_part_is_there(project: Example) -> None:
 
 
 @pytest.mark.parametrize("auepora", [False, True])
-def test_no_thread_outlives_the_session(project: Example, auepora: bool) -> None:  # noqa: FBT001
+def test_no_thread_outlives_the_session(project: Example, auepora: bool) -> None:
     project.conftest("""
         import pathlib, threading
 
