@@ -12,6 +12,7 @@ import copy
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, Literal
 
 _STREAMS = ("stdout", "stderr")
@@ -82,16 +83,14 @@ class OutputSplitter:
     """
 
     def __init__(self) -> None:
-        self._shadowed: list[Any] = []
-        self._replaced: list[tuple[str, Any, Any]] = []
-        self._handlers: list[logging.Handler] = []
+        self._undo = ExitStack()
 
     def install(self) -> None:
         """Take in the current streams and root handlers."""
         for handler in logging.root.handlers:
             if keep_with_call not in handler.filters:
                 handler.addFilter(keep_with_call)
-                self._handlers.append(handler)
+                self._undo.callback(handler.removeFilter, keep_with_call)
         for name in _STREAMS:
             stream = getattr(sys, name)
             if stream is not None and not isinstance(stream, _Proxy) and "write" not in getattr(stream, "__dict__", ()):
@@ -99,14 +98,7 @@ class OutputSplitter:
 
     def uninstall(self) -> None:
         """Leave everything as it was found."""
-        for stream in self._shadowed:
-            stream.__dict__.pop("write", None)
-        for name, proxy, stream in self._replaced:
-            if getattr(sys, name) is proxy:
-                setattr(sys, name, stream)
-        for handler in self._handlers:
-            handler.removeFilter(keep_with_call)
-        self.__init__()  # type: ignore[misc]
+        self._undo.close()
 
     def __enter__(self) -> OutputSplitter:
         self.install()
@@ -121,9 +113,14 @@ class OutputSplitter:
         except AttributeError:  # an object that takes no attributes
             proxy = _Proxy(name, stream)
             setattr(sys, name, proxy)
-            self._replaced.append((name, proxy, stream))
+            self._undo.callback(_put_back, name, proxy, stream)
         else:
-            self._shadowed.append(stream)
+            self._undo.callback(stream.__dict__.pop, "write", None)
+
+
+def _put_back(name: str, proxy: _Proxy, stream: Any) -> None:
+    if getattr(sys, name) is proxy:
+        setattr(sys, name, stream)
 
 
 class _Proxy:
