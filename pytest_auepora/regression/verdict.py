@@ -175,9 +175,9 @@ def _judge_anchor(
         told = "nothing in this run compares with the anchor, so slow drift was not judged"
         out.notes.append(f"{told}; renew it: --auepora-update anchor")
     for gate in judge_comparison(run, found, policy.against_anchor(), metrics, advisory):
-        part = gate.part
-        gate.title, gate.kind = f"anchor: {part}", "anchor"
-        gate.message = f"{gate.title}: {gate.message.removeprefix(f'{part} ')}"
+        gate.title, gate.kind = f"anchor: {gate.part}", "anchor"
+        gate.tell(gate.reason, f"{gate.title}: ")
+        gate.part = gate.title
         out.gates.append(gate)
 
 
@@ -228,4 +228,5 @@ def _withhold(run: Run, verdict: Verdict) -> None:
     reason = f"{len(run.cases)} of {len(run.expected_ids)} cases ran, so this was not judged"
     for gate in verdict.gates:
         if gate.kind not in ("baseline", "calibration"):
-            gate.state, gate.message, gate.would_be = "not judged", reason, ""
+            gate.state, gate.would_be = "not judged", ""
+            gate.tell(reason)

@@ -72,7 +72,7 @@ def _metrics(report: CompareReport) -> Iterator[str]:
 
 def _judged(report: CompareReport) -> Iterator[str]:
     gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
-    by = grouped((gate.message.removeprefix(f"{gate.part} "), gate.part) for gate in gates)
+    by = grouped((gate.reason, gate.part) for gate in gates)
     told = [f"{', '.join(names)}: {message}" for message, names in by.items()]
     told += [f"{case_id}: {'; '.join(lines)}" for case_id, lines in report.problems.items()]
     if told:

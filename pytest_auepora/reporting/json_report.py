@@ -19,7 +19,7 @@ from ..core.scoring import Aggregate
 from ..errors import AueporaError, Problem
 from ..regression.baseline import BaselineCase
 from ..regression.compare import CaseComparison, Comparison, MetricChange, ScoreChange
-from ..regression.guards.gates import GateOutcome
+from ..regression.guards.gates import REGRESSION, GateOutcome
 from ..regression.guards.steadiness import VarianceSplit
 from ..regression.verdict import Outcome, Verdict, Word
 from ..shapes import ShapeError, check_shape
@@ -183,10 +183,19 @@ def read_verdict(raw: Mapping[str, Any]) -> Verdict:
     """
     check_shape(raw, Verdict, {"VarianceSplit": VarianceSplit})
     out = _made(Verdict, raw)
-    out.gates = [_made(GateOutcome, {**g, "culprits": tuple(g.get("culprits", ()))}) for g in raw.get("gates", ())]
+    out.gates = [_gate(gate) for gate in raw.get("gates", ())]
     out.aggregates = {name: _made(Aggregate, a) for name, a in raw.get("aggregates", {}).items()}
     out.noise = {name: _made(VarianceSplit, split) for name, split in raw.get("noise", {}).items()}
     out.comparison = None if raw.get("comparison") is None else _comparison(raw["comparison"])
+    return out
+
+
+def _gate(raw: Mapping[str, Any]) -> GateOutcome:
+    out = _made(GateOutcome, {**raw, "culprits": tuple(raw.get("culprits", ()))})
+    if "part" not in raw:  # versions that wrote the part into title and message alone
+        out.part = out.title.removeprefix(REGRESSION)
+        subjects = (f"{out.part}: ", f"{out.part} ")
+        out.subject = next((one for one in subjects if out.message.startswith(one)), "")
     return out
 
 
@@ -235,10 +244,14 @@ MEANING = {
     "Difference.value": "this column - the first, in the metric's own unit and sign",
     "Figure.standing": "what the difference amounts to",
     "GateOutcome.before": "what value is held against, where that is of an earlier run",
+    "GateOutcome.brief": "the message without what stands beside it: numbers of a table, why a judge is advisory",
     "GateOutcome.culprits": "cases that cost most, worst first",
+    "GateOutcome.finding": "of a failure the message without its arithmetic; empty if it has none",
     "GateOutcome.line": "line of the golden file, or 0",
     "GateOutcome.mde": "minimum detectable drop (80 % power); null if not tested",
+    "GateOutcome.part": "the metric, slice or statistic that it is about; else the title",
     "GateOutcome.p": "p-value of the drop, the metric taken alone; null if not tested",
+    "GateOutcome.subject": "what the message begins with if it names the part",
     "GateOutcome.warning": "where mde exceeds the margin: how many cases are needed",
     "GateOutcome.word": "against a baseline: worse, better, same or inconclusive; else empty",
     "GateOutcome.would_be": "of an advisory gate: the state it would have, did it count",

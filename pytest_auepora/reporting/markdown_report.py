@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..core.run import CaseResult, Run
 from ..errors import Problem
+from ..regression.guards.gates import REGRESSION
 from ..regression.verdict import Verdict
 from . import notes
 from .diagnosis import together, worst_first
@@ -193,7 +194,8 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
             owner = f"owner {gate.owner}" if gate.owner != run.owner and gate.owner else ""
             culprits = ", ".join(gate.culprits[:3] if gate.kind != "coverage" else ())
             cost = f"costs most: {culprits}" if culprits else ""
-            stories.append(((gate.title.removesuffix(gate.part), gate.message, owner, cost), gate.part))
+            before = REGRESSION if gate.kind == "regression" else ""
+            stories.append(((before, gate.message, owner, cost), gate.part))
         for (kind, message, *beside), parts in grouped(stories).items():
             told = [titled(kind + ", ".join(parts), message), *filter(None, beside)]
             shown = " \u00b7 ".join(map(escape_markdown, told))

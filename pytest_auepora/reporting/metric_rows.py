@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
 from ..regression.compare import MetricChange
-from ..regression.guards.gates import GateOutcome, regression_title
+from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .numbers import bound_of, metric_gain, metric_value
 from .text import Symbols
@@ -130,7 +130,7 @@ def _row(run: Run, verdict: Verdict, found: Aggregate, gate: GateOutcome | None)
     if comparison is not None and change is None and info is not None and info.baselined:
         has_cases = any(s.state == "number" for s in run.scores_of(name))  # which is what baselines hold
         word = "changed" if name in comparison.incomparable else "new" if has_cases else ""
-    mark = next((_mark(g) for g in verdict.gates if g.title == regression_title(name)), "")
+    mark = next((_mark(g) for g in verdict.gates if g.metric == name and g.is_of_whole), "")
     former = comparison.former.get(name) if comparison is not None else None
     return MetricRow(name, found.value, found.n, found.total, info, found.n_error, change, word, gate, mark, former)
 

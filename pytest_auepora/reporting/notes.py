@@ -75,9 +75,12 @@ def lowest_note(run: Run, verdict: Verdict) -> str:
 
 def gate_reason(gate: GateOutcome) -> str:
     """Return why *gate* is what it is; of a regression the finding, without the arithmetic, which the reports have."""
-    story = gate.message.removeprefix(f"{gate.title}: ")
-    end = next((end for end in ("): ", "), p ") if end in story and gate.state == "failed"), "")
-    return f"{story.partition(end)[0]})" if end else story
+    return gate.finding if gate.finding and gate.state == "failed" else full_reason(gate)
+
+
+def full_reason(gate: GateOutcome) -> str:
+    """Return why *gate* is what it is, with the name of its part only where that is part of the sentence."""
+    return gate.reason if gate.subject.endswith(": ") else gate.message
 
 
 class GateGroup(NamedTuple):

@@ -21,7 +21,7 @@ from ...regression.statistics.intervals import mean_difference
 from ...reporting.html.cases import MOST_HITS, case_details, shown
 from ...reporting.html.page import OUTCOMES
 from ...reporting.metric_rows import MetricRow, metric_rows
-from ...reporting.notes import gate_reason, missing_notes, next_steps, noise_lines
+from ...reporting.notes import full_reason, gate_reason, missing_notes, next_steps, noise_lines
 from ...reporting.notes import provenance_changes as changed_since
 from ...reporting.numbers import metric_change, metric_value, number
 from ...reporting.relevant_docs import score_texts, source_text
@@ -98,7 +98,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
 
 def _reason(gate: GateOutcome, owner: str) -> dict[str, Any]:
     """Return a judgement: what is said first, and the arithmetic behind it."""
-    message = shown(gate.message.removeprefix(f"{gate.title}: "))
+    message = shown(full_reason(gate))
     short = shown(gate_reason(gate))
     return {
         "state": gate.state, "kind": gate.kind, "title": shown(gate.title), "short": short,

@@ -199,11 +199,11 @@ def hold_back(gates: Iterable[GateOutcome], standing: Standing) -> None:
         why = standing.advisory.get(gate.metric)
         if why is None or gate.state not in ("passed", "failed", "inconclusive"):
             continue
-        gate.would_be, gate.state = gate.state, "advisory"
+        gate.would_be, gate.state, gate.brief = gate.state, "advisory", f"advisory: {gate.message}"
         if gate.would_be == "failed":
-            told = gate.message if gate.message.startswith(gate.part) else f"{gate.part}: {gate.message}"
-            gate.message = f"would fail: {told}"
-        gate.message = f"advisory: {gate.message}; {why}"
+            named = gate.message if gate.subject else f"{gate.part}: {gate.message}"
+            gate.brief = f"advisory: would fail: {named}"
+        gate.tell(f"{gate.brief}; {why}")
 
 
 def broken_outcomes(run: Run, standing: Standing) -> list[GateOutcome]:
@@ -237,7 +237,7 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: Standing) -
         by.setdefault(_NO_FILE.sub(r"\1/<metric>.json", why), {})[name] = why
     would = [gate for gate in gates if gate.would_be == "failed"]
     whole = [gate for gate in would if not gate.is_of_slice]
-    notes = [gate.message.removesuffix(f"; {standing.advisory[gate.metric]}") for gate in whole]
+    notes = [gate.brief for gate in whole]
     if slices := [gate.part for gate in would if gate not in whole]:
         notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
     if cases := _would_fail(run, gates):

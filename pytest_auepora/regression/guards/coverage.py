@@ -101,9 +101,10 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
         return []
     why = [f"{names_words(names)} ({what})" for what, names in by_reason(comparison.incomparable).items()]
     why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
-    message = f"baseline: nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
-    told = f"{message}; whether the run is worse was not judged"
-    return [GateOutcome("baseline", "baseline", "failed" if required else "not judged", told, owner=run.owner)]
+    message = f"nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
+    out = GateOutcome("baseline", "baseline", "failed" if required else "not judged", "", owner=run.owner)
+    out.tell(f"{message}; whether the run is worse was not judged", "baseline: ")
+    return [out]
 
 
 def _lost(run: Run, what: str, message: str, culprits: list[str]) -> GateOutcome:

@@ -22,6 +22,8 @@ from ..thresholds import Bound, Gate
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
 GateWord = Literal["", "worse", "better", "same", "inconclusive"]
+REGRESSION = "regression: "
+"""What the title of an outcome against the baseline begins with; behind it stands its part."""
 
 
 @dataclass(slots=True)
@@ -59,16 +61,32 @@ class GateOutcome:
     """How many cases went down and up, if it was tested for chance."""
     word: GateWord = ""
     """Against a baseline: whether the metric is worse, better, the same, or nobody can tell; else empty."""
+    part: str = ""
+    """The metric, slice or statistic that it is about, as lists name it; else the title."""
+    subject: str = ""
+    """What the message begins with if it names the part: ``mrr `` or ``mrr: ``."""
+    finding: str = ""
+    """The message without the arithmetic, if it failed and has some."""
+    brief: str = ""
+    """The message without what stands beside it: the numbers of a table, or why a judge cannot fail the run."""
+
+    def __post_init__(self) -> None:
+        """Name it by its title where it is about no metric."""
+        self.part = self.part or self.title
 
     @property
-    def part(self) -> str:
-        """The metric, slice or statistic that it is about."""
-        return self.title.removeprefix(regression_title(""))
+    def reason(self) -> str:
+        """The message without the name that it may begin with."""
+        return self.message.removeprefix(self.subject)
+
+    def tell(self, reason: str, subject: str = "") -> None:
+        """Set the message to *reason*, behind the *subject* if it names the part."""
+        self.message, self.subject = subject + reason, subject
 
     @property
     def is_of_whole(self) -> bool:
         """Whether it says that a metric got worse over the whole suite, and not over a slice of it."""
-        return self.title == regression_title(self.metric)
+        return self.kind == "regression" and self.part == self.metric
 
     @property
     def is_of_slice(self) -> bool:
@@ -76,18 +94,14 @@ class GateOutcome:
         return self.kind == "regression" and not self.is_of_whole
 
 
-def regression_title(part: str) -> str:
-    """Return the title of the outcome about a metric, or a slice of it, against its baseline."""
-    return f"regression: {part}"
-
-
 def regression_outcome(
-    run: Run, part: str, metric: str, shown: MetricChange, *, n: int, dropped: Sequence[str]
+    run: Run, part: str, metric: str, shown: MetricChange | None = None, *, n: int = 0, dropped: Sequence[str] = ()
 ) -> GateOutcome:
     """Begin the outcome about a metric, or a slice of it, over *n* cases of which some *dropped*, worst first."""
+    before, after = (shown.before, shown.after) if shown is not None else (None, None)
     return GateOutcome(
-        regression_title(part), "regression", "passed", "", metric, shown.after, n=n, total=len(run.cases),
-        owner=run.owner_of(metric), culprits=tuple(dropped[:5]), before=shown.before,
+        f"{REGRESSION}{part}", "regression", "passed", "", metric, after, n=n, total=len(run.cases),
+        owner=run.owner_of(metric), culprits=tuple(dropped[:5]), before=before, part=part,
     )  # fmt: skip
 
 
@@ -100,7 +114,8 @@ def decide(gate: GateOutcome, outcome: Outcome, policy: RegressionPolicy) -> Non
     elif outcome == "inconclusive":
         gate.state = "inconclusive"
         if policy.on_inconclusive == "fail":
-            gate.state, gate.message = "failed", f"inconclusive (on_inconclusive: fail): {gate.message}"
+            gate.state, gate.finding = "failed", "inconclusive (on_inconclusive: fail)"
+            gate.tell(f"{gate.finding}: {gate.message}")
 
 
 def in_slice(case: CaseResult, part: Mapping[str, str]) -> bool:
@@ -133,7 +148,8 @@ def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutco
     if not ran and cases:
         reasons = dict.fromkeys(case.error for case in cases if case.error)
         told = f" ({'; '.join([*reasons][:2])})" if reasons else ""
-        out.state, out.message = "not judged", f"{gate.title}: every case was skipped{told}"
+        out.state = "not judged"
+        out.tell(f"every case was skipped{told}", f"{gate.title}: ")
         return out
     if not ran:
         return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")
@@ -215,10 +231,11 @@ def _judged_by(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
     out.state = "passed" if bound.holds(out.value) else "failed"
     word = "is" if out.state == "passed" else "is not"
     errors = f", {errored_words(n_error)}" if n_error else ""
-    out.message = f"{out.title} {bound.shown(out.value)} {word} {bound} (over {out.n} of {out.total} cases{errors})"
+    out.tell(f"{bound.shown(out.value)} {word} {bound} (over {out.n} of {out.total} cases{errors})", f"{out.title} ")
     return out
 
 
 def _fail(out: GateOutcome, why: str) -> GateOutcome:
-    out.state, out.message = "failed", f"{out.title}: {why}"
+    out.state = "failed"
+    out.tell(why, f"{out.title}: ")
     return out

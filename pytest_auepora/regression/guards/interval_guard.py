@@ -28,7 +28,7 @@ from ..statistics.intervals import (
     jackknife_interval,
     judge_interval,
 )
-from .gates import GateOutcome, cases_words, decide, regression_outcome, regression_title
+from .gates import GateOutcome, cases_words, decide, regression_outcome
 
 APART = ("LATENCY", "PRIVACY", "OPERATIONAL")
 """Targets that stand outside the family of metrics, whatever their aggregate is."""
@@ -235,14 +235,10 @@ def judge_intervals(
     Below ten clusters a change of more than ``min_effect`` fails, from there on one that is more than chance.
     """
     compared, damaged = compare_pairs(run, comparison, metrics)
-    restore = "restore the baseline or accept anew"
-    out = [
-        GateOutcome(
-            regression_title(name), "regression", "failed", f"{comparison.incomparable[name]}; {restore}", name,
-            total=len(run.cases), owner=run.owner_of(name),
-        )
-        for name in damaged
-    ]  # fmt: skip
+    out = [regression_outcome(run, name, name) for name in damaged]
+    for gate in out:
+        gate.state = "failed"
+        gate.tell(f"{comparison.incomparable[gate.metric]}; restore the baseline or accept anew")
     asked = []
     for name, pairs in compared.items():
         info, change = run.metrics[name], comparison.aggregates[name]
@@ -278,30 +274,32 @@ def limits(name: str, info: MetricInfo, policy: RegressionPolicy) -> tuple[float
 
 def _tolerate(gate: GateOutcome, question: _Question) -> None:
     gate.bound = f"{_worse(question)} <= {_amount(question.min_effect, question)}"
-    gate.message, gate.word = _told(question), "same"
+    told, gate.word = _told(question), "same"
     if question.drop < -question.min_effect - 1e-9:
         gate.word = "better"
     if question.drop > question.min_effect + 1e-9:
         gate.state, gate.word = "failed", "worse"
         limit = _amount(question.min_effect, question)
         drop = next(said for d in range(4, 18) if (said := _amount(question.drop, question, digits=d)) != limit)
-        gate.message += f": {_worse(question)} of {drop}, more than the tolerated {limit}"
+        told += f": {_worse(question)} of {drop}, more than the tolerated {limit}"
+    gate.tell(told, f"{question.name} ")
 
 
 def _judge(gate: GateOutcome, question: _Question, policy: RegressionPolicy, alpha: float) -> None:
     gate.bound, gate.word = f"interval at {alpha:g}", "same"
+    told, subject = _told(question), f"{question.name} "
     if all(then == now for then, now in question.pairs.values()):
-        gate.message = f"{_told(question)}: no case differs"
+        gate.tell(f"{told}: no case differs", subject)
         return
     if question.n_clusters < CLUSTERS_FOR_STATISTICS:
-        gate.message = f"{_told(question)}: fewer than {CLUSTERS_FOR_STATISTICS} clusters, and the metric varies"
+        gate.tell(f"{told}: fewer than {CLUSTERS_FOR_STATISTICS} clusters, and the metric varies", subject)
         decide(gate, "inconclusive", policy)
         return
     seen = question.interval(alpha)
     found = judge_interval(
         seen, question.effect, direction=question.info.direction, min_effect=question.min_effect, margin=question.margin
     )
-    gate.message = f"{_told(question)}: {_between(seen, question)}; {_reason(found, question)}"
+    gate.tell(f"{told}: {_between(seen, question)}; {_reason(found, question)}", subject)
     decide(gate, found, policy)
 
 
@@ -309,7 +307,7 @@ def _told(question: _Question) -> str:
     change = question.change
     over = cases_words(change.n)
     clusters = "" if question.n_clusters == change.n else f" in {question.n_clusters} clusters"
-    return f"{question.name} {change.before:.4f} \u2192 {change.after:.4f} over {over}{clusters}"
+    return f"{change.before:.4f} \u2192 {change.after:.4f} over {over}{clusters}"
 
 
 def _between(seen: Difference, question: _Question) -> str:

@@ -203,14 +203,18 @@ def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionP
     own = policy.for_metric(part.metric)
     out = _outcome(run, comparison, part)
     out.bound, out.word = f"drop <= {own.min_effect:g}", "better" if change.gain > own.min_effect + 1e-9 else "same"
-    out.message = f"{part.title} {change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
-    if -change.gain > own.min_effect + 1e-9:
+    is_worse = -change.gain > own.min_effect + 1e-9
+    if is_worse:
         out.state, out.word = "failed", "worse"
-        fell = Bound("max", own.min_effect).shown(-change.gain)
-        out.message += f": fell by {fell}, more than the tolerated {own.min_effect:g}"
     if part.metric == NET_FLIPS:
         down, up = (sum(gain * sign > 0 for gain in part.gains.values()) for sign in (-1, 1))
-        out.message = f"{down} of {cases_words(change.n)} fell by more than {own.case_max_drop:g}, {up} rose so"
+        out.tell(f"{down} of {cases_words(change.n)} fell by more than {own.case_max_drop:g}, {up} rose so")
+        return out
+    told = f"{change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
+    if is_worse:
+        fell, limit = Bound("max", own.min_effect).shown(-change.gain), f"more than the tolerated {own.min_effect:g}"
+        told, out.brief = f"{told}: fell by {fell}, {limit}", f"fell by {limit}"
+    out.tell(told, f"{part.title} ")
     return out
 
 
@@ -234,7 +238,8 @@ def _statistical(
         told = found.reason
         if outcome == "inconclusive" and not part.slice:
             told += instead_of_cases(run, comparison, found)
-        gate.message = f"{told}; {gate.warning}" if gate.warning else told
+        gate.tell(f"{told}; {gate.warning}" if gate.warning else told)
+        gate.finding = found.finding if outcome == "fail" else ""
         decide(gate, outcome, policy)
         out[part.title] = gate
     return out

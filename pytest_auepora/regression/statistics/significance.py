@@ -167,6 +167,14 @@ class MetricVerdict:
         return max(floor, cases_for_effect(n, mde, effect))
 
     @property
+    def finding(self) -> str:
+        """How far scores moved, in how many cases."""
+        by = _number(abs(self.drop))
+        up_or_down = "worse" if self.drop > 0 else "better"
+        how = "unchanged on average" if abs(self.drop) < 5e-5 else f"{up_or_down} by {by}"
+        return f"{how} ({_over(self)}: {self.n_worse} worse, {self.n_better} better)"
+
+    @property
     def reason(self) -> str:
         """The outcome in words, with the numbers behind it; the metric's name is left to the reader's table."""
         outcome, margin = self.outcome, _number(self.metric.margin)
@@ -177,12 +185,12 @@ class MetricVerdict:
             told = f"with the usual spread of scores so many would show a drop of {usual}"
             return f"no case differs ({_over(self)}); {told}"
         if outcome in ("fail", "better"):
-            return f"{_moved(self)}, {_p_value(self, self.p_adjusted if outcome == 'fail' else self.p_gain)}"
+            return f"{self.finding}, {_p_value(self, self.p_adjusted if outcome == 'fail' else self.p_gain)}"
         if outcome == "pass":
             but = f"; {_clear_but_small(self)}" if self.is_clear else ""
-            return f"{_moved(self)}: a drop of {margin} is ruled out ({_bound(self)}){but}"
+            return f"{self.finding}: a drop of {margin} is ruled out ({_bound(self)}){but}"
         why = f", {_why_no_failure(self)}, and" if self.drop > TIE else ", but"
-        return f"{_moved(self)}{why} {_why_no_pass(self)}: {_what_decides(self)}"
+        return f"{self.finding}{why} {_why_no_pass(self)}: {_what_decides(self)}"
 
     @property
     def warning(self) -> str:
@@ -293,12 +301,6 @@ def _what_decides(e: MetricVerdict) -> str:
 
 def _clear_but_small(e: MetricVerdict) -> str:
     return f"the drop is clear ({_p_value(e, e.p_adjusted)}) but below min_effect {_number(e.metric.min_effect)}"
-
-
-def _moved(e: MetricVerdict) -> str:
-    by = _number(abs(e.drop))
-    how = "unchanged on average" if abs(e.drop) < 5e-5 else f"worse by {by}" if e.drop > 0 else f"better by {by}"
-    return f"{how} ({_over(e)}: {e.n_worse} worse, {e.n_better} better)"
 
 
 def _over(e: MetricVerdict) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from ...core.run import Run
 from ...errors import ACCEPTED_SHAPES
-from ...regression.guards.gates import GateOutcome
+from ...regression.guards.gates import REGRESSION, GateOutcome
 from ...regression.verdict import Verdict
 from .. import notes
 from ..diagnosis import alike, diagnose, worst_first
+from ..findings import titled
 from ..metric_rows import MetricRow, metric_rows, state_mark
 from ..numbers import change, plural
 from ..tally import FAILING, cases_of, comparison_word, headline, headline_style
@@ -30,7 +30,6 @@ _COLUMNS = (
     Column("gate", least=8),
 )
 _PLAIN: tuple[str, ...] = ()
-_FELL_BY = re.compile(r"^.*: fell by [\d.]+, ")
 _STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",)}
 
 
@@ -204,13 +203,12 @@ def _stories(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutco
             if beside := _owner_and_cost([gate], run, named):
                 found.append((("", ", ".join(beside)), gate))
         elif gate not in worse:
-            reason = notes.gate_reason(gate)
-            found.append(((gate.kind, _FELL_BY.sub("fell by ", reason) if gate.is_of_whole else reason), gate))
+            brief = gate.brief if gate.is_of_whole else ""
+            found.append(((gate.kind, brief or notes.gate_reason(gate)), gate))
     for (kind, story), same in grouped(found).items():
-        titles = ", ".join(gate.part for gate in same)
-        text = story if story.startswith(titles) else f"{titles}: {story}"
+        text = titled(", ".join(gate.part for gate in same), story)
         beside = _owner_and_cost(same, run, named) if kind else []
-        yield ", ".join([f"{'regression: ' if kind == 'regression' else ''}{text}", *beside])
+        yield ", ".join([f"{REGRESSION if kind == 'regression' else ''}{text}", *beside])
 
 
 def _owner_and_cost(gates: Sequence[GateOutcome], run: Run, named: set[str]) -> list[str]:

@@ -116,6 +116,18 @@ def test_keys_of_newer_versions_are_ignored() -> None:
     assert read_json_report(json.dumps(raw)) == read_json_report(json_report(*reports()[3]))
 
 
+def test_verdicts_without_a_part_are_named_by_title() -> None:
+    run, verdict = red()
+    raw = json.loads(json_report([run], [verdict]))
+    for gate in raw["suites"][0]["verdict"]["gates"]:
+        for key in ("part", "subject", "finding", "brief"):
+            del gate[key]
+    _, (old,), _ = read_json_report(json.dumps(raw))
+    named = [(gate.part, gate.subject, gate.is_of_slice) for gate in verdict.gates]
+    assert [(gate.part, gate.subject, gate.is_of_slice) for gate in old.gates] == named
+    assert {("token_f1", "", False), ("bleu", "bleu ", False)} < {*named}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
