@@ -18,7 +18,7 @@ from ..evaluation.recording import Recording
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics, aggregate_of, unmapped_cases
 from .codec import Packing, Recorded, checked, compared_blocks, run_of, verdict_of
-from .database import open_database
+from .database import Row, open_database
 from .settings import KEEP, KEEP_RECORDED
 from .tables import (
     LISTED,
@@ -261,9 +261,9 @@ class HistoryStore:
     def info(self, name: str) -> StoredRun:
         """Return what the list says about one run; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        if (found := next((run for run in self.runs() if run.run_id == run_id), None)) is None:
-            raise UnknownRunError(_GONE.format(run_id))
-        return found
+        row = self._columns(run_id, *LISTED)
+        with self._reading(f"run {run_id}"):
+            return listed(row)
 
     def aggregate(self, name: str) -> dict[str, Any]:
         """Return the stored aggregate of a run, four decimals; *name* as `resolve` reads it."""
@@ -273,11 +273,14 @@ class HistoryStore:
             return checked(json.loads(text), AggregateMetrics)
 
     def _column(self, run_id: str, column: str) -> str:
+        return str(self._columns(run_id, column)[0])
+
+    def _columns(self, run_id: str, *columns: str) -> Row:
         with self._database.transaction() as open_:
-            rows = open_.rows(f"SELECT {column} FROM eval_runs WHERE run_id = :id", {"id": run_id})
+            rows = open_.rows(f"SELECT {', '.join(columns)} FROM eval_runs WHERE run_id = :id", {"id": run_id})
         if not rows:
             raise UnknownRunError(_GONE.format(run_id))
-        return str(rows[0][0])
+        return rows[0]
 
     def store_aggregate(self, name: str, aggregate: AggregateMetrics) -> None:
         """Replace the stored aggregate of a run, and record when."""

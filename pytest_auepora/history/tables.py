@@ -97,9 +97,10 @@ def has_tables(database: Database) -> bool:
             return False
         raise
     if found and found[0][0] != str(VERSION):
-        upgrade = "upgrade it, or " if str(found[0][0]) > str(VERSION) else ""
+        version = str(found[0][0])
+        upgrade = "upgrade it, or " if version.isdecimal() and int(version) > VERSION else ""
         raise HistoryError(
-            f"{database.name}: a history of version {found[0][0]}, this pytest-auepora reads {VERSION}; "
+            f"{database.name}: a history of version {version}, this pytest-auepora reads {VERSION}; "
             f"{upgrade}move the history away"
         )
     return bool(found)

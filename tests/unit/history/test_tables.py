@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -39,7 +40,7 @@ def test_deleting_takes_the_results_along(tmp_path: Path) -> None:
     raw.close()
 
 
-@pytest.mark.parametrize(("version", "hint"), [(99, "upgrade it, or move"), (1, "move")])
+@pytest.mark.parametrize(("version", "hint"), [(10, "upgrade it, or move"), (1, "move")])
 def test_a_history_of_another_version_is_left_alone(tmp_path: Path, version: int, hint: str) -> None:
     kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
     kept.add(run, verdict_of(run))
@@ -52,6 +53,16 @@ def test_a_history_of_another_version_is_left_alone(tmp_path: Path, version: int
         with pytest.raises(HistoryError, match=rf"version {version}, this pytest-auepora reads 4; {hint}"):
             act()
     assert (tmp_path / "h.sqlite").read_bytes() == before
+
+
+def test_a_damaged_run_hides_no_other(tmp_path: Path) -> None:
+    kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
+    damaged, whole = kept.add(run, verdict_of(run)), kept.add(run, verdict_of(run))
+    with closing(sqlite3.connect(tmp_path / "h.sqlite")) as raw, raw:
+        raw.execute("UPDATE eval_runs SET seconds = 'x' WHERE run_id = ?", [damaged])
+    assert kept.info(whole).run_id == whole
+    with pytest.raises(HistoryError, match=f"run {damaged} cannot be read"):
+        kept.info(damaged)
 
 
 def test_something_else_at_its_place_is_told(tmp_path: Path) -> None:
