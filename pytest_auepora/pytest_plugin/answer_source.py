@@ -22,7 +22,7 @@ from ..errors import HistoryError, UnknownRunError, names_words
 from ..evaluation.replay import Answering, RecordedRun, ask_case, replayed, resumed
 from ..regression.baseline import GIT_COMMIT
 from ..regression.guards.case_guard import Confirmations
-from .compat import fixtures_only_for
+from .compat import fixtures_only_for, worker_input
 from .session import CASE, SUITE, Suites
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
         raise pytest.UsageError("--auepora-replay asks the system nothing, --auepora-resume the rest: give one of them")
     ((kind, name),) = given.items()
     option = f"--{_OPTIONS[kind].replace('_', '-')}"
-    if (told := getattr(config, "workerinput", {}).get(_INPUT)) is not None:
+    if (told := worker_input(config, _INPUT)) is not None:
         return _told_replay(kind, name, told, place)
     if place is None:
         raise pytest.UsageError(f"{option}: history is switched off, so there are no runs to take answers from")

@@ -1,4 +1,4 @@
-"""The few places where pytest offers no public way, each guarded and with a fallback."""
+"""The few places where pytest offers no public way, each guarded and with a fallback; and what other plugins tell."""
 
 from __future__ import annotations
 
@@ -101,3 +101,18 @@ def loop_scope(config: pytest.Config, definition: pytest.FixtureDef[Any]) -> str
 def has_pytest_benchmark(config: pytest.Config) -> bool:
     """Whether pytest-benchmark is active, under whichever name it was loaded."""
     return any(map(config.pluginmanager.hasplugin, ("benchmark", "pytest_benchmark", "pytest_benchmark.plugin")))
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this process is a worker of pytest-xdist."""
+    return hasattr(config, "workerinput")
+
+
+def worker_input(config: pytest.Config, key: str, default: Any = None) -> Any:
+    """Return what the controller told this worker under *key*; *default* in all other cases."""
+    return getattr(config, "workerinput", {}).get(key, default)
+
+
+def process_count(config: pytest.Config) -> int:
+    """Return how many processes run the tests."""
+    return int(worker_input(config, "workercount", 1))

@@ -14,7 +14,7 @@ from ..calls.caller import Upcoming
 from ..calls.capture import OutputSplitter
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
-from .compat import variant_of
+from .compat import is_worker, variant_of
 from .lookahead import Queue, timed_call
 from .results.terminal import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
 from .session import CASE, CASE_REPORTS, CORPUS, SUITE, AueporaSession, ended_by
@@ -194,7 +194,7 @@ class Running:
     """In every process that runs tests: what stands around the cases of its *session*."""
 
     def __init__(self, config: pytest.Config, session: AueporaSession) -> None:
-        self._is_worker = hasattr(config, "workerinput")
+        self._is_worker = is_worker(config)
         self._session = session
         self._splitter = OutputSplitter()
 

@@ -17,7 +17,7 @@ import pytest
 from ..adapters.systems import System
 from ..calls.call import Call, CallResult, running_trio
 from ..calls.caller import Caller
-from .compat import fixture_definitions, has_pytest_benchmark
+from .compat import fixture_definitions, has_pytest_benchmark, is_worker, process_count
 from .options import Options
 from .session import CASE, CORPUS, SUITE, Suites
 
@@ -120,7 +120,7 @@ class Callers:
     ) -> None:
         self._config = config
         self._options, self._after = options, after
-        self._processes = int(getattr(config, "workerinput", {}).get("workercount", 1))
+        self._processes = process_count(config)
         self._callers: dict[bool, Caller] = {}
         self._asking: tuple[pytest.Item, asyncio.Task[Any]] | None = None
 
@@ -142,7 +142,7 @@ class Callers:
         return caller
 
     def _concurrency(self, *, is_async: bool) -> int:
-        if hasattr(self._config, "workerinput"):
+        if is_worker(self._config):
             return 1  # a worker's items are everybody's list, not its own share, so it cannot look ahead
         if self._options.seed is not None:
             return 1  # calls side by side draw from the same global generators in whatever order they get there
@@ -284,7 +284,7 @@ class JudgeAhead:
         self, item: pytest.Item, source: AnswerSource, calls: Sequence[CallResult], following: Upcoming
     ) -> None:
         """While the answers of *source* to *item* are judged, make the calls *following*, one by one in this thread."""
-        if hasattr(item.config, "workerinput") or not all(self.expect(item, i, source) for i in range(len(calls))):
+        if is_worker(item.config) or not all(self.expect(item, i, source) for i in range(len(calls))):
             return
         keys: list[Hashable] = [(item, i) for i in range(len(calls))]
         for key, call in zip(keys, calls, strict=True):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .compat import is_worker, worker_input
+
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
     from ..history.settings import Keep
@@ -56,7 +58,6 @@ class Options:
         self.timeout: float | None = self._number("auepora_timeout")
         self.concurrency: int | None = self._number("auepora_concurrency")
         self.retry = self._retry()
-        self._use_judge()
         self.repeat: int | None = self._number("auepora_repeat")
         self.suggest: str | None = config.getoption("auepora_suggest")
         self.seed: int | None = self._number("auepora_seed", zero=True)
@@ -77,7 +78,7 @@ class Options:
         from ..history.settings import find_place, is_url
 
         place = find_place(self.config.getini("auepora_history"), self.config.rootpath)
-        keeps = place is not None and not is_url(place) and not hasattr(self.config, "workerinput")
+        keeps = place is not None and not is_url(place) and not is_worker(self.config)
         if keeps and find_spec("_sqlite3") is None:
             raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
         return place
@@ -88,25 +89,8 @@ class Options:
             return max(self.repeat or TO_LEARN, 2)
         return self.repeat or suite
 
-    def _use_judge(self) -> None:
-        from ..metrics.judge.settings import use_judge
-
-        file = self.config.getini("auepora_judge")
-        workers = int(getattr(self.config, "workerinput", {}).get("workercount", 1))
-        use_judge(self.config.rootpath / file if file else None, concurrency=self.concurrency, processes=workers)
-        if file:
-            from ..errors import MetricError
-            from ..metrics.judge.prompts import check_prompts
-            from ..metrics.judge.settings import load_settings
-
-            try:
-                load_settings(self.config.rootpath / file)
-                check_prompts()
-            except MetricError as exc:
-                raise pytest.UsageError(f"auepora_judge: {exc}") from None
-
     def _override(self) -> Path | None:
-        if (told := getattr(self.config, "workerinput", {}).get(OVERRIDE)) is not None:
+        if (told := worker_input(self.config, OVERRIDE)) is not None:
             return self.config.rootpath / str(told)
         given = self.config.getoption("auepora_baseline")
         return self.config.invocation_params.dir / given if given else None

@@ -10,6 +10,7 @@ import pytest
 from ..core.progress import is_watched
 from .answer_source import AnswerSources, Replay, make_replay
 from .collect import Collecting
+from .compat import is_worker, process_count
 from .hooks import ProjectHooks
 from .items import Running
 from .labels import Labels
@@ -26,8 +27,33 @@ _RUNS_CASES = (
 def session_of(config: pytest.Config) -> AueporaSession:
     """Return the session of *config*; made on first use, so fixtures work without ``--auepora``."""
     if SESSION not in config.stash:
-        config.stash[SESSION] = _session(config, Options(config), None)
+        options = Options(config)
+        _configure_judge(config, options)
+        config.stash[SESSION] = _session(config, options, None)
     return config.stash[SESSION]
+
+
+def _configure_judge(config: pytest.Config, options: Options) -> None:
+    """Have metrics ask the LLM judge of the project's settings.
+
+    Raises:
+        pytest.UsageError: its file, or its prompts, cannot be read.
+    """
+    from ..metrics.judge.settings import use_judge
+
+    file = config.getini("auepora_judge")
+    place = config.rootpath / file if file else None
+    use_judge(place, concurrency=options.concurrency, processes=process_count(config))
+    if place is not None:
+        from ..errors import MetricError
+        from ..metrics.judge.prompts import check_prompts
+        from ..metrics.judge.settings import load_settings
+
+        try:
+            load_settings(place)
+            check_prompts()
+        except MetricError as exc:
+            raise pytest.UsageError(f"auepora_judge: {exc}") from None
 
 
 def _session(config: pytest.Config, options: Options, replay: Replay | None, record_cap: int = 0) -> AueporaSession:
@@ -44,8 +70,9 @@ def _session(config: pytest.Config, options: Options, replay: Replay | None, rec
 
 def configure(config: pytest.Config) -> None:
     """Register the parts of the plugin: everywhere what runs cases, and what judges them where nobody else does."""
-    options = Options(config)  # complains before anything is registered
-    is_controller, unread = not hasattr(config, "workerinput"), ""
+    options = Options(config)
+    _configure_judge(config, options)  # both complain before anything is registered
+    is_controller, unread = not is_worker(config), ""
     if is_controller and options.history_place is not None:
         from .results.history_recorder import prepare_history
 
@@ -85,7 +112,7 @@ def configure_checking(config: pytest.Config) -> None:
     register(Collecting(config), "auepora-collecting")
     register(Running(config, session), "auepora-running")
     register(Checking(), "auepora-checking")
-    if not hasattr(config, "workerinput"):
+    if not is_worker(config):
         register(LabelReport(config, session.options, session.suites, session.labels), "auepora-label-report")
 
 

@@ -11,8 +11,11 @@ from pytest_auepora.pytest_plugin.compat import (
     fixture_definitions,
     fixtures_only_for,
     is_anyio_automatic,
+    is_worker,
     loop_scope,
+    process_count,
     variant_of,
+    worker_input,
 )
 
 
@@ -52,3 +55,12 @@ def test_anyio_without_modes_is_not_automatic(active: bool) -> None:
     plugins = SimpleNamespace(hasplugin=lambda _: active)
     config: Any = SimpleNamespace(pluginmanager=plugins, getoption=lambda *_: None, getini=_unknown)
     assert not is_anyio_automatic(config)
+
+
+def test_what_a_worker_is_told() -> None:
+    worker: Any = SimpleNamespace(workerinput={"workercount": 3, "said": "x"})
+    assert is_worker(worker)
+    assert (worker_input(worker, "said"), worker_input(worker, "else", 0), process_count(worker)) == ("x", 0, 3)
+    alone: Any = SimpleNamespace()
+    assert not is_worker(alone)
+    assert (worker_input(alone, "said"), process_count(alone)) == (None, 1)
