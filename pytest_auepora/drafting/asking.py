@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from ..metrics.judge.critic import Form, JudgeReplyError, LLMCritic, Question, object_schema, read_object
+from ..metrics.judge.critic import Form, LLMCritic, Question, object_form, object_schema
 from ..metrics.judge.prompts import Prompt, fingerprint
 
 T = TypeVar("T")
@@ -57,42 +57,22 @@ PROMPTS = {
 
 _TEXT = {"type": "string"}
 _MAYBE = {"type": ["string", "null"]}
-
-
-def _form(name: str, properties: Mapping[str, Any], read: Callable[[dict[str, Any]], T]) -> Form[T]:
-    def parsed(text: str) -> T:
-        said = read_object(text, [*properties])
-        try:
-            return read(said)
-        except (TypeError, ValueError, KeyError, AttributeError):
-            raise JudgeReplyError(f"the model's reply cannot be read: {text!r:.200}") from None
-
-    return Form(name, object_schema(properties), parsed)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value.strip()
-
-
-def _yes(said: Mapping[str, Any]) -> bool:
-    return {"yes": True, "no": False}[_text(said["verdict"]).casefold()]
-
-
 _QUOTES = {"type": "array", "items": _TEXT}
 _FOUND = object_schema({"number": {"type": "integer"}, "quote": _TEXT})
 
-WRITTEN = _form(
+WRITTEN = object_form(
     "case", {"question": _TEXT, "answer": _TEXT, "quotes": _QUOTES},
-    lambda said: (_text(said["question"]), _text(said["answer"]), [_text(quote) for quote in said["quotes"]]),
+    lambda said: (said["question"].strip(), said["answer"].strip(), [quote.strip() for quote in said["quotes"]]),
 )  # fmt: skip
-ASKED = _form("question", {"question": _TEXT}, lambda said: (_text(said["question"]), "", list[str]()))
-ANSWERED = _form("answer", {"answer": _MAYBE}, lambda said: "" if said["answer"] is None else _text(said["answer"]))
-VERDICT = _form("verdict", {"verdict": {"type": "string", "enum": ["yes", "no"]}}, _yes)
-FOUND = _form(
+ASKED = object_form("question", {"question": _TEXT}, lambda said: (said["question"].strip(), "", list[str]()))
+ANSWERED = object_form("answer", {"answer": _MAYBE}, lambda said: (said["answer"] or "").strip())
+VERDICT = object_form(
+    "verdict", {"verdict": {"type": "string", "enum": ["yes", "no"]}},
+    lambda said: {"yes": True, "no": False}[said["verdict"].strip().casefold()],
+)  # fmt: skip
+FOUND = object_form(
     "passages", {"passages": {"type": "array", "items": _FOUND}},
-    lambda said: [(int(one["number"]), _text(one["quote"])) for one in said["passages"]],
+    lambda said: [(int(one["number"]), one["quote"].strip()) for one in said["passages"]],
 )  # fmt: skip
 
 _REPLIES = {

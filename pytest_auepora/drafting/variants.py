@@ -23,7 +23,7 @@ from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..errors import AueporaError
 from ..labels.corpus import Chunk, Corpus
-from ..metrics.judge.critic import Form, JudgeReplyError, LLMCritic, Question, object_schema, read_object
+from ..metrics.judge.critic import LLMCritic, Question, object_form
 from ..metrics.judge.prompts import Prompt
 from ..metrics.ranking.gold import expected_behaviour, source_of
 from ..metrics.refusal import fold
@@ -259,15 +259,9 @@ _ASKED = Prompt(
 )
 
 
-def _read(text: str) -> list[str]:
-    said = read_object(text, ["wordings"])["wordings"]
-    if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
-        raise JudgeReplyError(f"the model's wordings are no list of texts: {text!r:.200}")
-    return [one.strip() for one in said]
-
-
-_WORDINGS = Form(
-    "wordings", object_schema({"wordings": {"type": "array", "items": {"type": "string"}}}), _read
+_WORDINGS = object_form(
+    "wordings", {"wordings": {"type": "array", "items": {"type": "string"}}},
+    lambda said: [one.strip() for one in said["wordings"]],
 )  # fmt: skip
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...errors import MetricError
-from ..judge.critic import Form, JudgeReplyError, LLMCritic, Question, good, object_schema, read_object, yes_or_no
+from ..judge.critic import Form, JudgeReplyError, LLMCritic, Question, good, object_form, object_schema, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt, load_prompt, numbered
 from ..judge.settings import AsksCritic
 from ..text.tokens import sentences
@@ -77,36 +76,22 @@ _PAIR = (
     "Does the evidence support the claim? Yes only where every part of the claim follows from the evidence; "
     "what is true but not in the evidence is not supported."
 )
-_VERDICT = object_schema({"number": {"type": "integer"}, "verdict": {"type": "string", "enum": ["yes", "no"]}})
-
-
-def _read_claims(text: str) -> list[str]:
-    said = read_object(text, ["claims"])["claims"]
-    if not isinstance(said, list) or not all(isinstance(claim, str) for claim in said):
-        raise JudgeReplyError(f"the judge's claims are no list of texts: {text!r:.200}")
-    return said
-
-
-def _read_verdicts(text: str, most: int) -> dict[int, bool]:
-    said = read_object(text, ["verdicts"])["verdicts"]
-    try:
-        verdicts = {int(one["number"]): {"yes": True, "no": False}[one["verdict"]] for one in said}
-    except (TypeError, KeyError, ValueError, OverflowError):
-        raise JudgeReplyError(f"the judge's verdicts have no number with yes or no: {text!r:.200}") from None
-    if verdicts.keys() != set(range(1, most + 1)):
-        raise JudgeReplyError(f"the judge was asked about claims 1 to {most}, and spoke of {[*verdicts]}")
-    return verdicts
-
-
-_CLAIMS = Form(
-    "claims", object_schema({"claims": {"type": "array", "items": {"type": "string"}}}), _read_claims
+_CLAIMS: Form[list[str]] = object_form(
+    "claims", {"claims": {"type": "array", "items": {"type": "string"}}}, lambda said: said["claims"]
 )  # fmt: skip
-_VERDICTS = object_schema({"verdicts": {"type": "array", "items": _VERDICT}})
+_VERDICT = object_schema({"number": {"type": "integer"}, "verdict": {"type": "string", "enum": ["yes", "no"]}})
 
 
 def _verdicts(most: int) -> Form[dict[int, bool]]:
     """Return the form of verdicts about claims 1 to *most*."""
-    return Form("verdicts", _VERDICTS, partial(_read_verdicts, most=most))
+
+    def read(said: Mapping[str, Any]) -> dict[int, bool]:
+        verdicts = {int(one["number"]): {"yes": True, "no": False}[one["verdict"]] for one in said["verdicts"]}
+        if verdicts.keys() != set(range(1, most + 1)):
+            raise JudgeReplyError(f"the judge was asked about claims 1 to {most}, and spoke of {[*verdicts]}")
+        return verdicts
+
+    return object_form("verdicts", {"verdicts": {"type": "array", "items": _VERDICT}}, read)
 
 
 _REPLY = "Reply with one JSON object and nothing else: "

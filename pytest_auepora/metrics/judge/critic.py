@@ -187,6 +187,37 @@ def read_object(text: str, keys: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def object_form(name: str, properties: Mapping[str, Any], read: Callable[[dict[str, Any]], T]) -> Form[T]:
+    """Return the form of a reply that is an object of *properties*; *read* raises for what the schema leaves open."""
+    schema = object_schema(properties)
+
+    def parsed(text: str) -> T:
+        said = read_object(text, [*properties])
+        try:
+            _check(said, schema)
+            return read(said)
+        except JudgeReplyError:
+            raise
+        except (TypeError, KeyError, OverflowError, ValueError):
+            raise JudgeReplyError(f"the judge's {name} cannot be read: {_shown(text)}") from None
+
+    return Form(name, schema, parsed)
+
+
+_KINDS: dict[str, type] = {"object": dict, "array": list, "string": str, "null": type(None)}
+
+
+def _check(value: Any, schema: Mapping[str, Any]) -> None:
+    """Raise `TypeError` or `KeyError` where *value* is not as *schema* says; a number may be anything."""
+    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    if not any(isinstance(value, _KINDS.get(kind, object)) for kind in kinds):
+        raise TypeError
+    for key, own in schema.get("properties", {}).items():
+        _check(value[key], own)
+    for one in value if "items" in schema else ():
+        _check(one, schema["items"])
+
+
 def _last_object(text: str, keys: Sequence[str], *, every: bool = False) -> dict[str, Any] | None:
     """Return the last object with one of *keys*, with *every* all of them.
 

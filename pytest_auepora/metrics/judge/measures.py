@@ -11,7 +11,7 @@ from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..options import UNSPELLED, Configured
 from ..refusal import is_refusal
 from ..text.comparands import answer_text
-from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, Scale, good, object_schema, read_object
+from .critic import Form, Judgement, LLMCritic, Question, Scale, good, object_form, object_schema
 from .prompts import fingerprint, load_prompt
 from .settings import AsksCritic
 
@@ -137,21 +137,11 @@ class Rubric(Judged):
         return Measurement(sum(scores) / len(scores), details=details)
 
 
-def _read_statements(text: str) -> list[tuple[str, bool]]:
-    said = read_object(text, ["statements"])["statements"]
-    out = []
-    for one in said if isinstance(said, list) else [None]:
-        statement, verdict = (one.get("statement"), one.get("verdict")) if isinstance(one, dict) else (None, None)
-        if not isinstance(statement, str) or verdict not in ("yes", "no"):
-            raise JudgeReplyError(f"the judge's statements have no yes or no: {text!r:.200}")
-        out.append((statement, verdict == "yes"))
-    return out
-
-
 _STATEMENT = object_schema({"statement": {"type": "string"}, "verdict": {"type": "string", "enum": ["yes", "no"]}})
-_STATEMENTS: Form[list[tuple[str, bool]]] = Form(
-    "statements", object_schema({"statements": {"type": "array", "items": _STATEMENT}}), _read_statements
-)
+_STATEMENTS: Form[list[tuple[str, bool]]] = object_form(
+    "statements", {"statements": {"type": "array", "items": _STATEMENT}},
+    lambda said: [(one["statement"], {"yes": True, "no": False}[one["verdict"]]) for one in said["statements"]],
+)  # fmt: skip
 _STATEMENTS_ASKED = (
     'Reply with one JSON object and nothing else: {"statements": [{"statement": "<text>", "verdict": "<yes or no>"}]}'
 )

@@ -164,10 +164,10 @@ def test_a_judge_splits_and_checks_all_claims_of_a_text_at_once() -> None:
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        ({"claims": '{"claims": "one"}'}, "no list of texts"),
+        ({"claims": '{"claims": "one"}'}, "the judge's claims cannot be read"),
         ({"claims": "I cannot."}, "has no claims"),
-        ({"verdicts": '{"verdicts": [{"number": 1, "verdict": "maybe"}]}'}, "yes or no"),
-        ({"verdicts": '{"verdicts": [{"number": 1e999, "verdict": "yes"}]}'}, "have no number"),
+        ({"verdicts": '{"verdicts": [{"number": 1, "verdict": "maybe"}]}'}, "the judge's verdicts cannot be read"),
+        ({"verdicts": '{"verdicts": [{"number": 1e999, "verdict": "yes"}]}'}, "verdicts cannot be read"),
         (
             {"verdicts": '{"verdicts": [{"number": 1, "verdict": "yes"}]}'},
             "asked about claims 1 to 2, and spoke of .1.",
