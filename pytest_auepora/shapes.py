@@ -1,4 +1,4 @@
-"""Whether plain data have the shape of a type: what lies in a file may have been edited, merged or damaged."""
+"""Checks that plain data have the shape of a type: a stored file may have been edited, merged or damaged."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ class ShapeError(ValueError):
 
 
 class Kind(NamedTuple):
-    """What a value may be, in words, and whether one is; in ``Annotated``, it is what counts instead of the type."""
+    """A check of a value: what is expected, in words, and whether a value is that; in ``Annotated`` it wins."""
 
     what: str
     holds: Callable[[Any], bool]
 
 
 class _Fault(NamedTuple):
-    way: tuple[str, ...]
-    what: str
-    found: Any
+    path: tuple[str, ...]
+    expected: str
+    value: Any
 
 
 _Check = Callable[[Any], "_Fault | None"]
 
 
 def is_number(value: Any) -> bool:
-    """Whether *value* is a number that a float holds and that is neither infinite nor NaN; no bool is."""
+    """Whether *value* is an int or a float, no bool, that a float holds and that is neither infinite nor NaN."""
     return type(value) in (int, float) and abs(value) < 1e300 and isfinite(value)
 
 
@@ -59,86 +59,88 @@ def check_shape(value: Any, hint: Any, names: Mapping[str, Any] | None = None) -
     """
     if (fault := _check_of(hint, tuple((names or {}).items()))(value)) is None:
         return
-    way = ".".join(fault.way)
-    if not fault.what:
-        raise ShapeError(f"there is no key {way!r}")
-    raise ShapeError(f"{f'{way}: ' if way else ''}expected {fault.what}, found {_shown(fault.found)}")
+    path = ".".join(fault.path)
+    if not fault.expected:
+        raise ShapeError(f"there is no key {path!r}")
+    raise ShapeError(f"{f'{path}: ' if path else ''}expected {fault.expected}, found {_json_text(fault.value)}")
 
 
 @cache
 def _check_of(hint: Any, names: tuple[tuple[str, Any], ...]) -> _Check:
     if isinstance(hint, Kind):
-        return _leaf(hint)
+        return _leaf_check(hint)
     if (kind := _PLAIN.get(hint)) is not None:
-        return _leaf(kind)
-    origin, given = get_origin(hint), get_args(hint)
+        return _leaf_check(kind)
+    origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return _check_of(given[-1], names)
+        return _check_of(args[-1], names)
     if origin is Literal:
-        return _leaf(Kind(f"one of {', '.join(map(str, given))}", lambda value: value in given))
+        return _leaf_check(Kind(f"one of {', '.join(map(str, args))}", lambda value: value in args))
     if origin in (Union, UnionType):
-        return _any(given, names)
+        return _union_check(args, names)
     if origin in (dict, Mapping, MutableMapping):
-        return _mapping(_check_of(given[1], names))
+        return _mapping_check(_check_of(args[1], names))
     if origin in (list, tuple, Sequence):
-        return _list([_check_of(one, names) for one in given if one is not Ellipsis], fixed=_is_fixed(origin, given))
-    return _keys(hint, names)
+        return _list_check(
+            [_check_of(arg, names) for arg in args if arg is not Ellipsis], fixed=_is_fixed(origin, args)
+        )
+    return _fields_check(hint, names)
 
 
-def _is_fixed(origin: Any, given: tuple[Any, ...]) -> bool:
-    return origin is tuple and given[-1] is not Ellipsis
+def _is_fixed(origin: Any, args: tuple[Any, ...]) -> bool:
+    return origin is tuple and args[-1] is not Ellipsis
 
 
-def _leaf(kind: Kind) -> _Check:
+def _leaf_check(kind: Kind) -> _Check:
     what, holds = kind
     return lambda value: None if holds(value) else _Fault((), what, value)
 
 
-def _any(hints: Sequence[Any], names: tuple[tuple[str, Any], ...]) -> _Check:
-    checks = [_check_of(one, names) for one in hints]
+def _union_check(hints: Sequence[Any], names: tuple[tuple[str, Any], ...]) -> _Check:
+    checks = [_check_of(hint, names) for hint in hints]
 
     def check(value: Any) -> _Fault | None:
-        faults = [one(value) for one in checks]
-        if None in faults:
+        results = [check_hint(value) for check_hint in checks]
+        if None in results:
             return None
-        found = [fault for fault in faults if fault is not None]
-        inner = next((fault for fault in found if fault.way), None)  # it is of that type, but for a part of it
-        return inner or _Fault((), " or ".join(fault.what for fault in found), value)
+        faults = [fault for fault in results if fault is not None]
+        inner = next((fault for fault in faults if fault.path), None)  # the type fits, a part of the value does not
+        return inner or _Fault((), " or ".join(fault.expected for fault in faults), value)
 
     return check
 
 
-def _mapping(inner: _Check) -> _Check:
+def _mapping_check(inner: _Check) -> _Check:
     def check(value: Any) -> _Fault | None:
         if not isinstance(value, dict):
             return _Fault((), "a mapping", value)
-        for key, one in value.items():
-            if (fault := inner(one)) is not None:
-                return fault._replace(way=(key, *fault.way))
+        for key, item in value.items():
+            if (fault := inner(item)) is not None:
+                return fault._replace(path=(key, *fault.path))
         return None
 
     return check
 
 
-def _list(inner: Sequence[_Check], *, fixed: bool) -> _Check:
+def _list_check(inner: Sequence[_Check], *, fixed: bool) -> _Check:
     def check(value: Any) -> _Fault | None:
         if not isinstance(value, list) or (fixed and len(value) != len(inner)):
             return _Fault((), f"a list of {len(inner)}" if fixed else "a list", value)
-        for i, one in enumerate(value):
-            if (fault := inner[i if fixed else 0](one)) is not None:
-                return fault._replace(way=(str(i), *fault.way))
+        for i, item in enumerate(value):
+            if (fault := inner[i if fixed else 0](item)) is not None:
+                return fault._replace(path=(str(i), *fault.path))
         return None
 
     return check
 
 
-def _keys(kind: Any, names: tuple[tuple[str, Any], ...]) -> _Check:
+def _fields_check(kind: Any, names: tuple[tuple[str, Any], ...]) -> _Check:
     """Check the keys of a dataclass or a `TypedDict`; those with a default may be missing."""
     hints = get_type_hints(kind, localns=dict(names), include_extras=True)
     if is_dataclass(kind):
-        held = fields(kind)
-        hints = {f.name: hints[f.name] for f in held}
-        required = {f.name for f in held if f.default is MISSING and f.default_factory is MISSING}
+        dataclass_fields = fields(kind)
+        hints = {f.name: hints[f.name] for f in dataclass_fields}
+        required = {f.name for f in dataclass_fields if f.default is MISSING and f.default_factory is MISSING}
     else:
         required = set(kind.__required_keys__) if is_typeddict(kind) else set(hints)
     checks = [(name, _check_of(hint, names), name in required) for name, hint in hints.items()]
@@ -149,7 +151,7 @@ def _keys(kind: Any, names: tuple[tuple[str, Any], ...]) -> _Check:
         for name, inner, is_required in checks:
             if name in value:
                 if (fault := inner(value[name])) is not None:
-                    return fault._replace(way=(name, *fault.way))
+                    return fault._replace(path=(name, *fault.path))
             elif is_required:
                 return _Fault((name,), "", None)
         return None
@@ -157,7 +159,7 @@ def _keys(kind: Any, names: tuple[tuple[str, Any], ...]) -> _Check:
     return check
 
 
-def _shown(value: Any) -> str:
+def _json_text(value: Any) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (ValueError, RecursionError):

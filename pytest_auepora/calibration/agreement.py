@@ -77,26 +77,26 @@ def _wilson(hits: float, n: float) -> tuple[float, float, float]:
 
 def resampled(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]:
     """Return *draws* resamples of the items, as indices; whole groups are drawn, with a fixed seed."""
-    members = list(_members(groups).values())
-    return [[i for g in row for i in members[g]] for row in _drawn(len(members), draws).tolist()]
+    members = list(_group_members(groups).values())
+    return [[i for g in row for i in members[g]] for row in _draw_groups(len(members), draws).tolist()]
 
 
 def resampled_counts(cells: Sequence[int], groups: Sequence[Hashable], kinds: int) -> list[list[int]]:
     """Return how often each of the *kinds* of cells occurs in the resamples that `resampled` gives."""
-    members = list(_members(groups).values())
+    members = list(_group_members(groups).values())
     counts = np.array([np.bincount([cells[i] for i in inside], minlength=kinds) for inside in members])
-    out: list[list[int]] = [counts[row].sum(axis=0).tolist() for row in _drawn(len(members), DRAWS)]
+    out: list[list[int]] = [counts[row].sum(axis=0).tolist() for row in _draw_groups(len(members), DRAWS)]
     return out
 
 
-def _members(groups: Sequence[Hashable]) -> dict[Hashable, list[int]]:
-    by: dict[Hashable, list[int]] = {}
+def _group_members(groups: Sequence[Hashable]) -> dict[Hashable, list[int]]:
+    members: dict[Hashable, list[int]] = {}
     for index, group in enumerate(groups):
-        by.setdefault(group, []).append(index)
-    return by
+        members.setdefault(group, []).append(index)
+    return members
 
 
-def _drawn(n: int, draws: int) -> Any:
+def _draw_groups(n: int, draws: int) -> Any:
     rng = np.random.default_rng(_SEED)
     return rng.integers(n, size=(draws, n)) if n else np.empty((0, 0), dtype=int)
 
@@ -110,17 +110,17 @@ def bootstrap(
     them, there is no such end.
     """
     value = statistic(range(len(groups)))
-    seen = [] if value is None else [statistic(sample) for sample in resampled(groups, draws)]
-    return percentiles(value, seen, len(groups))
+    estimates = [] if value is None else [statistic(sample) for sample in resampled(groups, draws)]
+    return percentiles(value, estimates, len(groups))
 
 
-def percentiles(value: float | None, seen: Sequence[float | None], n: int) -> Figure:
-    """Return *value*, of *n* items, with the interval of what resamples gave; None where one had no value."""
+def percentiles(value: float | None, estimates: Sequence[float | None], n: int) -> Figure:
+    """Return *value*, of *n* items, with the percentile interval of *estimates*; None: a resample without a value."""
     if value is None:
         return Figure(None, n=n)
-    known = sorted(v for v in seen if v is not None)
-    missing = len(seen) - len(known)
-    at_low, at_high = math.ceil(0.025 * len(seen)) - 1 - missing, math.ceil(0.975 * len(seen)) - 1
+    known = sorted(v for v in estimates if v is not None)
+    missing = len(estimates) - len(known)
+    at_low, at_high = math.ceil(0.025 * len(estimates)) - 1 - missing, math.ceil(0.975 * len(estimates)) - 1
     low = known[at_low] if 0 <= at_low < len(known) else None
     high = known[at_high] if at_high < len(known) else None
     return Figure(value, low, high, "bootstrap", n)
@@ -188,8 +188,8 @@ def table_of(people: Sequence[bool], judge: Sequence[bool]) -> Table:
     Raises:
         ValueError: there are more of one than of the other.
     """
-    seen = Counter(zip(people, judge, strict=True))
-    return Table(seen[True, True], seen[False, True], seen[True, False], seen[False, False])
+    counts = Counter(zip(people, judge, strict=True))
+    return Table(counts[True, True], counts[False, True], counts[True, False], counts[False, False])
 
 
 def cohen_kappa(first: Sequence[float], second: Sequence[float], *, quadratic: bool = False) -> float | None:
@@ -205,9 +205,9 @@ def cohen_kappa(first: Sequence[float], second: Sequence[float], *, quadratic: b
         return None
     distance = _quadratic if quadratic else _nominal
     left, right = Counter(first), Counter(second)
-    seen = sum(distance(a, b) for a, b in zip(first, second, strict=True)) / n
+    observed = sum(distance(a, b) for a, b in zip(first, second, strict=True)) / n
     expected = sum(distance(a, b) * left[a] * right[b] for a in left for b in right) / n**2
-    return 1 - seen / expected if expected else None
+    return 1 - observed / expected if expected else None
 
 
 def krippendorff_alpha(units: Sequence[Sequence[Any]], level: Level = "nominal") -> float | None:
@@ -222,9 +222,9 @@ def krippendorff_alpha(units: Sequence[Sequence[Any]], level: Level = "nominal")
     distance = _distance(level, totals)
     if n < 2:
         return None
-    seen = sum(sum(distance(a, b) for a, b in permutations(values, 2)) / (len(values) - 1) for values in pairable)
+    observed = sum(sum(distance(a, b) for a, b in permutations(values, 2)) / (len(values) - 1) for values in pairable)
     expected = sum(distance(a, b) * totals[a] * totals[b] for a in totals for b in totals)
-    return 1 - (n - 1) * seen / expected if expected else None
+    return 1 - (n - 1) * observed / expected if expected else None
 
 
 def _distance(level: Level, totals: Mapping[float, int]) -> Callable[[float, float], float]:
@@ -247,53 +247,53 @@ def _quadratic(a: float, b: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
-    """What the judge says of the items that are measured.
+class Decisions:
+    """The judge's yes or no for each measured item.
 
     Attributes:
-        way: how the threshold was found: ``fixed``, ``cv`` or ``split``.
+        method: how the threshold was found: ``fixed``, ``cv`` or ``split``.
         threshold: the one to use from now on; a score that reaches it means yes.
         measured: indices of the items whose labels the threshold has not seen.
         yes: what the judge says of each of them.
     """
 
-    way: str
+    method: str
     threshold: float
     measured: list[int]
     yes: list[bool]
 
 
-def cut_scores(way: str, people: Sequence[bool], scores: Sequence[float], groups: Sequence[str]) -> Cut:
+def apply_threshold(method: str, people: Sequence[bool], scores: Sequence[float], groups: Sequence[str]) -> Decisions:
     """Turn *scores* into yes and no.
 
     Args:
-        way: a number, ``"cv"`` or ``"split"``.
+        method: a number, ``"cv"`` or ``"split"``.
         people: what people say of each item.
         scores: what the judge says.
         groups: items that are not independent share one; they stay together.
 
     Raises:
-        MetricError: *way* is none of these, or there are too few items to choose a threshold.
+        MetricError: *method* is none of these, or there are too few items to choose a threshold.
     """
-    if way not in ("cv", "split"):
+    if method not in ("cv", "split"):
         try:
-            threshold = float(way)
+            threshold = float(method)
         except ValueError:
             threshold = math.nan
         if not math.isfinite(threshold):
-            raise MetricError(f"a threshold is a number, cv or split, got {way!r}")
-        return Cut("fixed", threshold, list(range(len(scores))), [s >= threshold for s in scores])
-    folds = _folds(groups, _FOLDS if way == "cv" else 2)
+            raise MetricError(f"a threshold is a number, cv or split, got {method!r}")
+        return Decisions("fixed", threshold, list(range(len(scores))), [s >= threshold for s in scores])
+    folds = _folds(groups, _FOLDS if method == "cv" else 2)
     if len(set(folds)) < 2 or len(set(people)) < 2:
-        raise MetricError(f"--threshold {way} needs labels of both kinds on more than one independent item")
+        raise MetricError(f"--threshold {method} needs labels of both kinds on more than one independent item")
     measured, yes = [], []
-    for fold in sorted(set(folds)) if way == "cv" else [1]:
+    for fold in sorted(set(folds)) if method == "cv" else [1]:
         rest = [i for i, f in enumerate(folds) if f != fold]
         threshold = best_threshold([people[i] for i in rest], [scores[i] for i in rest])
         inside = [i for i, f in enumerate(folds) if f == fold]
         measured += inside
         yes += [scores[i] >= threshold for i in inside]
-    return Cut(way, best_threshold(people, scores) if way == "cv" else threshold, measured, yes)
+    return Decisions(method, best_threshold(people, scores) if method == "cv" else threshold, measured, yes)
 
 
 def best_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
@@ -302,8 +302,8 @@ def best_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
     candidates = [(a + b) / 2 for a, b in pairwise(distinct)] or [0.5]
 
     def quality(threshold: float) -> tuple[float, float]:
-        j = table_of(people, [s >= threshold for s in scores]).youden_j
-        return (-math.inf if j is None else round(j, 9), -abs(threshold - 0.5))
+        youden_j = table_of(people, [s >= threshold for s in scores]).youden_j
+        return (-math.inf if youden_j is None else round(youden_j, 9), -abs(threshold - 0.5))
 
     return max(candidates, key=quality)
 

@@ -31,15 +31,15 @@ from ..errors import MetricError, did_you_mean
 from ..io.json_lines import load_lines
 from ..io.source import Source
 
-Kind = Literal["boolean", "grade", "class"]
+LabelScale = Literal["boolean", "grade", "class"]
 Value = bool | int | str
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 _TEXTS = ("query", "answer", "case", "answer_hash", "group", "batch", "model", "error")
 _KEYS = ("id", "label", "labels", "score", "scores", "swapped", "evidence", *_TEXTS)
-_WHOLE = re.compile(r"-?\d{1,9}")
-_MANY = {"label": "labels", "score": "scores", "evidence": "evidence"}
-"""Columns of CSV that may be several, ``label_anna`` for instance, and the key they make together."""
+_INTEGER = re.compile(r"-?\d{1,9}")
+_LIST_COLUMNS = {"label": "labels", "score": "scores", "evidence": "evidence"}
+"""Columns of CSV that may occur several times, such as ``label_anna``, and the key of their values."""
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class LabelSet:
 
     path: str
     items: list[Item]
-    kind: Kind
+    kind: LabelScale
     positive: tuple[str, ...] | int = ()
     unlabelled: int = 0
 
@@ -112,19 +112,19 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
     """
     source = Source.load(path)
     rows = _csv_rows(source) if path.suffix.lower() in (".csv", ".tsv") else _json_rows(source)
-    items = [_item(raw, line, source) for line, raw in rows]
+    items = [_parse_item(raw, line, source) for line, raw in rows]
     seen: dict[str, int] = {}
     for item in items:
         if item.id in seen:
             source.complain(item.line, 1, f"the id {item.id!r} is that of line {seen[item.id]} as well")
         seen.setdefault(item.id, item.line)
     labelled = [item for item in items if item.people]
-    kind = _kind(labelled, source)
+    scale = _label_scale(labelled, source)
     if not labelled and not source.problems:
         source.complain(0, 0, "holds no label: nobody has said anything yet")
     if source.problems:
         raise source.error()
-    return LabelSet(str(path), labelled, kind, _positive(kind, labelled, positive), len(items) - len(labelled))
+    return LabelSet(str(path), labelled, scale, _positive_labels(scale, labelled, positive), len(items) - len(labelled))
 
 
 def _json_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -141,7 +141,7 @@ def _csv_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         header = [name.strip() for name in next(reader, [])]
         for name in header:
-            if name not in _KEYS and name.partition("_")[0] not in _MANY:
+            if name not in _KEYS and name.partition("_")[0] not in _LIST_COLUMNS:
                 source.complain(1, 1, f"unknown column {name!r}{did_you_mean(name, _KEYS)}")
         for name in {name for name in header if header.count(name) > 1}:
             source.complain(1, 1, f"the column {name!r} is named twice")
@@ -149,113 +149,115 @@ def _csv_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
             return
         for cells in reader:
             if any(cell.strip() for cell in cells[len(header) :]):
-                told = f"{len(cells)} columns, and the header has {len(header)}; quote a text that holds a separator"
-                source.complain(reader.line_num, 1, told)
+                message = f"{len(cells)} columns, and the header has {len(header)}; quote a text that holds a separator"
+                source.complain(reader.line_num, 1, message)
             elif any(cell.strip() for cell in cells):
-                yield reader.line_num, _gathered(dict(zip(header, cells, strict=False)))
+                yield reader.line_num, _join_columns(dict(zip(header, cells, strict=False)))
     except csv.Error as exc:
         source.complain(reader.line_num, 1, f"not CSV: {exc}")
 
 
-def _gathered(row: Mapping[str, str]) -> dict[str, Any]:
-    """Put the columns that are several together: ``label_anna`` and ``label_ben`` are ``labels``."""
-    out: dict[str, Any] = {}
+def _join_columns(row: Mapping[str, str]) -> dict[str, Any]:
+    """Join columns of the same key: ``label_anna`` and ``label_ben`` become ``labels``."""
+    joined: dict[str, Any] = {}
     for name, cell in row.items():
         if not cell.strip():
             continue
         stem = name.partition("_")[0]
-        if name in _KEYS and stem not in _MANY:
-            out[name] = cell
+        if name in _KEYS and stem not in _LIST_COLUMNS:
+            joined[name] = cell
         elif name in ("labels", "scores"):
-            out.setdefault(name, []).extend(part.strip() for part in cell.split("|"))
+            joined.setdefault(name, []).extend(part.strip() for part in cell.split("|"))
         else:
-            out.setdefault(_MANY[stem], []).append(cell)
-    return out
+            joined.setdefault(_LIST_COLUMNS[stem], []).append(cell)
+    return joined
 
 
-def _item(raw: Mapping[str, Any], line: int, source: Source) -> Item:
+def _parse_item(raw: Mapping[str, Any], line: int, source: Source) -> Item:
     item = Item(str(line if raw.get("id") in (None, "") else raw["id"]), line=line)
     for name in _TEXTS:
-        if (said := raw.get(name)) is not None:
-            setattr(item, name, str(said))
-    item.evidence = [str(text) for text in _several(raw.get("evidence"))]
-    labels = _several(raw.get("label")) + _several(raw.get("labels"))
-    scores = _several(raw.get("score")) + _several(raw.get("scores"))
-    item.people = [v for one in labels if (v := _value(one, line, source)) is not None]
-    item.scores = [score for one in scores if (score := _number(one, "score", line, source)) is not None]
-    item.swapped = _number(raw.get("swapped"), "swapped", line, source)
+        if (value := raw.get(name)) is not None:
+            setattr(item, name, str(value))
+    item.evidence = [str(text) for text in _as_list(raw.get("evidence"))]
+    labels = _as_list(raw.get("label")) + _as_list(raw.get("labels"))
+    scores = _as_list(raw.get("score")) + _as_list(raw.get("scores"))
+    item.people = [value for label in labels if (value := _parse_label(label, line, source)) is not None]
+    item.scores = [
+        number for raw_score in scores if (number := _parse_number(raw_score, "score", line, source)) is not None
+    ]
+    item.swapped = _parse_number(raw.get("swapped"), "swapped", line, source)
     return item
 
 
-def _several(said: Any) -> list[Any]:
-    if said is None:
+def _as_list(value: Any) -> list[Any]:
+    if value is None:
         return []
-    if isinstance(said, Mapping):
-        return list(said.values())
-    return list(said) if isinstance(said, (list, tuple)) else [said]
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _value(said: Any, line: int, source: Source) -> Value | None:
-    if said is None or isinstance(said, (bool, int)):
-        return said
-    if isinstance(said, float) and said.is_integer():
-        return int(said)
-    if isinstance(said, str):
-        text = said.strip()
+def _parse_label(raw: Any, line: int, source: Source) -> Value | None:
+    if raw is None or isinstance(raw, (bool, int)):
+        return raw
+    if isinstance(raw, float) and raw.is_integer():
+        return int(raw)
+    if isinstance(raw, str):
+        text = raw.strip()
         if text.lower() in _WORDS:
             return _WORDS[text.lower()]
-        return int(text) if _WHOLE.fullmatch(text) else text or None
-    source.complain(line, 1, f"a label is true, false, a grade from 1 to 5 or a word, got {said!r}")
+        return int(text) if _INTEGER.fullmatch(text) else text or None
+    source.complain(line, 1, f"a label is true, false, a grade from 1 to 5 or a word, got {raw!r}")
     return None
 
 
-def _number(said: Any, what: str, line: int, source: Source) -> float | None:
-    if said is None or said == "":
+def _parse_number(raw: Any, key: str, line: int, source: Source) -> float | None:
+    if raw is None or raw == "":
         return None
     try:
-        value = float(said)
+        value = float(raw)
     except (TypeError, ValueError, OverflowError):
         value = float("nan")
     if math.isfinite(value):
         return value
-    source.complain(line, 1, f"{what} must be a number, got {said!r}; a reply that is no score goes to error")
+    source.complain(line, 1, f"{key} must be a number, got {raw!r}; a reply that is no score goes to error")
     return None
 
 
-def _kind(items: Sequence[Item], source: Source) -> Kind:
-    """Return what kind of labels there are; a file has one, but 1 may be a grade as well as a yes."""
+def _label_scale(items: Sequence[Item], source: Source) -> LabelScale:
+    """Return the scale of the labels; a file has one, but 1 may be a grade as well as a yes."""
     values = {value: item.line for item in items for value in item.people}
     if all(value in (0, 1) for value in values):
         return "boolean"
-    shapes = {_shape(value): (value, line) for value, line in values.items()}
-    if len(shapes) > 1:
-        (first, _), (other, line), *_ = shapes.values()
+    scales = {_value_scale(value): (value, line) for value, line in values.items()}
+    if len(scales) > 1:
+        (first, _), (other, line), *_ = scales.values()
         source.complain(line, 1, f"labels are of one kind in a file: {other!r} here, {first!r} elsewhere")
     for value, line in values.items():
-        if list(shapes) == ["grade"] and not 1 <= int(value) <= 5:
+        if list(scales) == ["grade"] and not 1 <= int(value) <= 5:
             source.complain(line, 1, f"a grade is a whole number from 1 to 5, got {value}")
-    return "class" if "class" in shapes else "grade"
+    return "class" if "class" in scales else "grade"
 
 
-def _shape(value: Value) -> Kind:
+def _value_scale(value: Value) -> LabelScale:
     if isinstance(value, str):
         return "class"
     return "boolean" if isinstance(value, bool) else "grade"
 
 
-def _positive(kind: Kind, items: Sequence[Item], said: Sequence[str]) -> tuple[str, ...] | int:
-    if kind == "class":
+def _positive_labels(scale: LabelScale, items: Sequence[Item], words: Sequence[str]) -> tuple[str, ...] | int:
+    if scale == "class":
         known = sorted({str(v) for item in items for v in item.people})
-        if not said:
+        if not words:
             raise MetricError(f"which labels mean yes? name them with --positive; there is {', '.join(known)}")
-        for word in said:
+        for word in words:
             if word not in known:
                 raise MetricError(f"nobody says {word!r}{did_you_mean(word, known)}; there is {', '.join(known)}")
-        return tuple(said)
-    if kind == "boolean":
-        if said:
+        return tuple(words)
+    if scale == "boolean":
+        if words:
             raise MetricError("labels that are true or false say themselves which means yes")
         return ()
-    if len(said) > 1 or (said and said[0] not in ("2", "3", "4", "5")):
-        raise MetricError(f"of grades, --positive is the least that means yes, 2 to 5; got {', '.join(said)}")
-    return int(said[0]) if said else 4
+    if len(words) > 1 or (words and words[0] not in ("2", "3", "4", "5")):
+        raise MetricError(f"of grades, --positive is the least that means yes, 2 to 5; got {', '.join(words)}")
+    return int(words[0]) if words else 4

@@ -1,7 +1,7 @@
-"""A judge held against people's labels: the figures, what it goes by besides, and whether its scores may fail a run.
+"""Compares a judge with people's labels: agreement, biases, and whether its scores may fail a run.
 
-The judge before and the judge now, on the same labels: mid-p McNemar, Fagerland, Lydersen, Laake, BMC Medical Research
-Methodology 13:91 (2013).
+The previous and the current judge are compared on the same labels by mid-p McNemar: Fagerland, Lydersen, Laake, BMC
+Medical Research Methodology 13:91 (2013).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from ..errors import MetricError
 from ..regression.guards.calibration import Calibration
 from ..regression.thresholds import Bound
 from .agreement import (
-    Cut,
+    Decisions,
     Figure,
     Level,
     Table,
+    apply_threshold,
     bootstrap,
     cohen_kappa,
-    cut_scores,
     krippendorff_alpha,
     newcombe,
     percentiles,
@@ -48,11 +48,11 @@ _FEWEST = 5
 
 @dataclass(slots=True)
 class Study:
-    """What came out.
+    """The result of a study.
 
     Attributes:
         metric: the name of the judged metric.
-        cut: how scores became yes and no.
+        decisions: the judge's scores as yes and no.
         figures: name → number with interval.
         biases: checks of what the judge goes by.
         labels: item id → (people, judge), of the items that were measured.
@@ -61,13 +61,13 @@ class Study:
     """
 
     metric: str
-    cut: Cut
+    decisions: Decisions
     figures: dict[str, Figure]
     biases: list[Bias] = field(default_factory=list)
     labels: dict[str, tuple[bool, bool]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     shortfalls: list[str] = field(default_factory=list)
-    change: Change | None = None
+    change: JudgeComparison | None = None
 
     @property
     def gate(self) -> bool:
@@ -84,18 +84,18 @@ class Study:
         statistics: dict[str, Any] = {
             "figures": {name: figure.to_dict() for name, figure in self.figures.items()},
             "biases": {bias.name: bias.to_dict() for bias in self.biases},
-            "threshold": self.cut.way,
+            "threshold": self.decisions.method,
             "remarks": self.remarks,
         }
         if self.change is not None:
             statistics["former judge"] = self.change.to_dict()
         return Calibration(
-            self.metric, self.gate, self.reason, judge, round(self.cut.threshold, 6), statistics, self.labels
+            self.metric, self.gate, self.reason, judge, round(self.decisions.threshold, 6), statistics, self.labels
         )
 
 
 def study(
-    metric: str, labels: LabelSet, *, threshold: str = "0.5", former: Mapping[str, tuple[bool, bool]] | None = None
+    metric: str, labels: LabelSet, *, threshold: str = "0.5", previous: Mapping[str, tuple[bool, bool]] | None = None
 ) -> Study:
     """Hold the judge's scores in *labels* against people's.
 
@@ -103,72 +103,72 @@ def study(
         metric: the name of the judged metric.
         labels: items, each with a score or the error that took its place.
         threshold: the score from which the judge says yes; ``cv`` and ``split`` choose it (`cut`).
-        former: the labels of the calibration before, to compare the two judges.
+        previous: the labels of the calibration before, to compare the two judges.
 
     Raises:
         MetricError: there is nothing to compare, or the threshold is none.
     """
     remarks = [] if not labels.unlabelled else [f"{labels.unlabelled} without a label are left out"]
-    decided = [(item, said) for item in labels.items if (said := labels.people_say(item)) is not None]
-    if tied := len(labels.items) - len(decided):
+    labelled = [(item, label) for item in labels.items if (label := labels.people_say(item)) is not None]
+    if tied := len(labels.items) - len(labelled):
         remarks.append(f"{tied} on which people are divided are left out")
-    failed = [item for item, _ in decided if item.error]
-    usable = [(item, said) for item, said in decided if item.scores and not item.error]
-    if silent := len(decided) - len(failed) - len(usable):
+    unreadable = [item for item, _ in labelled if item.error]
+    usable = [(item, label) for item, label in labelled if item.scores and not item.error]
+    if silent := len(labelled) - len(unreadable) - len(usable):
         remarks.append(f"{silent} without a score of the judge are left out")
     if not usable:
         raise MetricError("no item has both a label and a score of the judge")
-    people = [said for _, said in usable]
+    people = [label for _, label in usable]
     scores = [item.scores[0] for item, _ in usable]
-    cut = cut_scores(threshold, people, scores, [item.cluster for item, _ in usable])
-    items = [usable[i][0] for i in cut.measured]
-    out = Study(metric, cut, {}, remarks=remarks)
-    people = [people[i] for i in cut.measured]
-    out.labels = {item.id: pair for item, *pair in zip(items, people, cut.yes, strict=True)}  # type: ignore[misc]
-    out.figures = _figures(people, cut.yes, items)
-    out.figures["parse failures"] = wilson(len(failed), len(failed) + len(usable))
-    out.figures |= _of_grades(labels, items) | _of_people(labels)
-    out.biases = _biases(items, people, cut)
-    out.change = compare_judges(former, out.labels) if former else None
-    out.remarks += _remarks(out, failed, threshold)
-    out.shortfalls = _shortfalls(table_of(people, cut.yes), out.figures["kappa"])
-    return out
+    decisions = apply_threshold(threshold, people, scores, [item.cluster for item, _ in usable])
+    items = [usable[i][0] for i in decisions.measured]
+    result = Study(metric, decisions, {}, remarks=remarks)
+    people = [people[i] for i in decisions.measured]
+    result.labels = {item.id: pair for item, *pair in zip(items, people, decisions.yes, strict=True)}  # type: ignore[misc]
+    result.figures = _agreement_figures(people, decisions.yes, items)
+    result.figures["parse failures"] = wilson(len(unreadable), len(unreadable) + len(usable))
+    result.figures |= _grade_figures(labels, items) | _rater_figures(labels)
+    result.biases = _biases(items, people, decisions)
+    result.change = compare_judges(previous, result.labels) if previous else None
+    result.remarks += _remarks(result, unreadable, threshold)
+    result.shortfalls = _shortfalls(table_of(people, decisions.yes), result.figures["kappa"])
+    return result
 
 
-def _figures(people: Sequence[bool], judge: Sequence[bool], items: Sequence[Item]) -> dict[str, Figure]:
+def _agreement_figures(people: Sequence[bool], judge: Sequence[bool], items: Sequence[Item]) -> dict[str, Figure]:
     table = table_of(people, judge)
     groups = [item.cluster for item in items]
-    alone = len(set(groups)) == len(groups)
+    independent = len(set(groups)) == len(groups)
     cells = [(0 if p else 1) if j else (2 if p else 3) for p, j in zip(people, judge, strict=True)]
-    drawn = [Table(*counts) for counts in resampled_counts(cells, groups, 4)]
+    resamples = [Table(*counts) for counts in resampled_counts(cells, groups, 4)]
 
-    def over(read: Callable[[Table], float | None]) -> Figure:
-        return percentiles(read(table), [read(one) for one in drawn], len(items))
+    def with_interval(read: Callable[[Table], float | None]) -> Figure:
+        return percentiles(read(table), [read(resample) for resample in resamples], len(items))
 
-    def share(hits: float, n: float, read: Callable[[Table], float | None]) -> Figure:
-        return wilson(hits, n) if alone else over(read)  # Wilson knows no groups
+    def share_figure(hits: float, n: float, read: Callable[[Table], float | None]) -> Figure:
+        return wilson(hits, n) if independent else with_interval(read)  # Wilson knows no groups
 
     return {
-        "kappa": over(lambda t: t.kappa),
-        "alpha": over(lambda t: t.alpha),
-        "balanced accuracy": over(lambda t: t.balanced_accuracy),
-        "sensitivity": share(table.tp, table.tp + table.fn, lambda t: t.sensitivity),
-        "specificity": share(table.tn, table.tn + table.fp, lambda t: t.specificity),
-        "Youden's J": over(lambda t: t.youden_j),
+        "kappa": with_interval(lambda t: t.kappa),
+        "alpha": with_interval(lambda t: t.alpha),
+        "balanced accuracy": with_interval(lambda t: t.balanced_accuracy),
+        "sensitivity": share_figure(table.tp, table.tp + table.fn, lambda t: t.sensitivity),
+        "specificity": share_figure(table.tn, table.tn + table.fp, lambda t: t.specificity),
+        "Youden's J": with_interval(lambda t: t.youden_j),
     }
 
 
-def _of_grades(labels: LabelSet, items: Sequence[Item]) -> dict[str, Figure]:
-    """Of grades from 1 to 5, the agreement of the grades themselves: the judge's unit interval as 1 to 5."""
+def _grade_figures(labels: LabelSet, items: Sequence[Item]) -> dict[str, Figure]:
+    """Return the agreement of grades from 1 to 5; the judge's scores from 0 to 1 are scaled to 1 to 5."""
     if labels.kind != "grade":
         return {}
-    given = [float(median(int(v) for v in item.people)) for item in items]
+    grades = [float(median(int(v) for v in item.people)) for item in items]
     exact = [1 + 4 * item.scores[0] for item in items]
     whole = [float(round(value)) for value in exact]
     groups = [item.cluster for item in items]
 
-    def pairs(ids: Sequence[int], other: Sequence[float]) -> list[tuple[float, float]]:
-        return [(given[i], other[i]) for i in ids]
+    def pairs(ids: Sequence[int], judged: Sequence[float]) -> list[tuple[float, float]]:
+        return [(grades[i], judged[i]) for i in ids]
 
     draws = 500  # enough for two places, and each takes a pass over all pairs of grades
     return {
@@ -179,20 +179,20 @@ def _of_grades(labels: LabelSet, items: Sequence[Item]) -> dict[str, Figure]:
             lambda ids: krippendorff_alpha(pairs(ids, whole), "ordinal"), groups, draws
         ),
         "alpha of grades (interval)": Figure(
-            krippendorff_alpha(pairs(range(len(given)), exact), "interval"), n=len(given)
+            krippendorff_alpha(pairs(range(len(grades)), exact), "interval"), n=len(grades)
         ),
     }
 
 
-def _of_people(labels: LabelSet) -> dict[str, Figure]:
-    """How far people agree with each other: no judge can be expected to agree with them more."""
-    several = [item for item in labels.items if len(item.people) > 1]
-    if not several:
+def _rater_figures(labels: LabelSet) -> dict[str, Figure]:
+    """Return how far people agree with each other: the ceiling for any judge."""
+    items = [item for item in labels.items if len(item.people) > 1]
+    if not items:
         return {}
     level: Level = "ordinal" if labels.kind == "grade" else "nominal"
-    groups = [item.cluster for item in several]
-    found = bootstrap(lambda ids: krippendorff_alpha([several[i].people for i in ids], level), groups, 500)
-    return {f"alpha among people ({level})": found}
+    groups = [item.cluster for item in items]
+    figure = bootstrap(lambda ids: krippendorff_alpha([items[i].people for i in ids], level), groups, 500)
+    return {f"alpha among people ({level})": figure}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,33 +209,35 @@ class Bias:
         return {**self.figure.to_dict(), "meaning": self.meaning, "suspicious": self.suspicious}
 
 
-def _biases(items: Sequence[Item], people: Sequence[bool], cut: Cut) -> list[Bias]:
-    """Return the checks for which there is something to look at."""
-    judge = cut.yes
-    found = [_base_rate(items, people, judge)]
+def _biases(items: Sequence[Item], people: Sequence[bool], decisions: Decisions) -> list[Bias]:
+    """Return the bias checks for which there are data."""
+    judge = decisions.yes
+    checks = [_base_rate_bias(items, people, judge)]
     if any(item.answer for item in items):
-        found += [_length(items, people), *_verbosity(items, people, judge)]
+        checks += [_length_bias(items, people), *_verbosity_biases(items, people, judge)]
     swapped = [item.swapped for item in items]
-    again = [item.scores[1] if len(item.scores) > 1 else None for item in items]
-    found += _contradictions("position", cut, swapped, "answers judged otherwise with the evidence in reverse")
-    found += _contradictions("repeats", cut, again, "answers judged otherwise when asked again")
-    return found + _drift(items, people, judge)
+    repeated = [item.scores[1] if len(item.scores) > 1 else None for item in items]
+    checks += _contradiction_biases(
+        "position", decisions, swapped, "answers judged otherwise with the evidence in reverse"
+    )
+    checks += _contradiction_biases("repeats", decisions, repeated, "answers judged otherwise when asked again")
+    return checks + _drift_biases(items, people, judge)
 
 
-def _difference(name: str, figure: Figure, meaning: str) -> Bias:
-    away = figure.low is not None and figure.high is not None and not figure.low <= 0 <= figure.high
-    return Bias(name, figure, meaning, away)
+def _difference_bias(name: str, figure: Figure, meaning: str) -> Bias:
+    off_zero = figure.low is not None and figure.high is not None and not figure.low <= 0 <= figure.high
+    return Bias(name, figure, meaning, off_zero)
 
 
-def _base_rate(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> Bias:
+def _base_rate_bias(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> Bias:
     def rate(ids: Sequence[int]) -> float | None:
         return sum(judge[i] - people[i] for i in ids) / len(ids) if ids else None
 
     figure = bootstrap(rate, [item.cluster for item in items])
-    return _difference("base rate", figure, "share of yes, the judge's above people's")
+    return _difference_bias("base rate", figure, "share of yes, the judge's above people's")
 
 
-def _length(items: Sequence[Item], people: Sequence[bool]) -> Bias:
+def _length_bias(items: Sequence[Item], people: Sequence[bool]) -> Bias:
     """Correlate rank of length with rank of score, each within what people say: what length adds to the truth."""
     scores, lengths = np.zeros(len(items)), np.zeros(len(items))
     for label in (True, False):
@@ -244,12 +246,12 @@ def _length(items: Sequence[Item], people: Sequence[bool]) -> Bias:
         lengths[inside] = _ranks([len(items[i].answer) for i in inside])
 
     def correlation(ids: Sequence[int]) -> float | None:
-        a, b = scores[list(ids)], lengths[list(ids)]
-        spread = float(np.sqrt((a @ a) * (b @ b)))
-        return float(a @ b) / spread if spread > 0 else None
+        score_ranks, length_ranks = scores[list(ids)], lengths[list(ids)]
+        spread = float(np.sqrt((score_ranks @ score_ranks) * (length_ranks @ length_ranks)))
+        return float(score_ranks @ length_ranks) / spread if spread > 0 else None
 
     meaning = "rank correlation of answer length and score among answers people judge alike"
-    return _difference("length", bootstrap(correlation, [item.cluster for item in items]), meaning)
+    return _difference_bias("length", bootstrap(correlation, [item.cluster for item in items]), meaning)
 
 
 def _ranks(values: Sequence[float]) -> Any:
@@ -261,20 +263,26 @@ def _ranks(values: Sequence[float]) -> Any:
     return ranks - ranks.mean()
 
 
-def _verbosity(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> list[Bias]:
-    """Wrongly accepted among the long answers and among the short."""
-    refused = [(len(item.answer), yes) for item, said, yes in zip(items, people, judge, strict=True) if not said]
+def _verbosity_biases(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> list[Bias]:
+    """Compare the shares of wrongly accepted answers among the long ones and among the short ones."""
+    refused = [(len(item.answer), yes) for item, label, yes in zip(items, people, judge, strict=True) if not label]
     middle = median([length for length, _ in refused]) if refused else 0
     long = [yes for length, yes in refused if length > middle]
     short = [yes for length, yes in refused if length <= middle]
     if min(len(long), len(short)) < _FEWEST:
         return []
     meaning = "share of answers people refuse and the judge accepts, long ones above short ones"
-    return [_difference("verbosity", newcombe(sum(long), len(long), sum(short), len(short)), meaning)]
+    return [_difference_bias("verbosity", newcombe(sum(long), len(long), sum(short), len(short)), meaning)]
 
 
-def _contradictions(name: str, cut: Cut, other: Sequence[float | None], meaning: str) -> list[Bias]:
-    pairs = [(yes, score >= cut.threshold) for yes, score in zip(cut.yes, other, strict=True) if score is not None]
+def _contradiction_biases(
+    name: str, decisions: Decisions, second_scores: Sequence[float | None], meaning: str
+) -> list[Bias]:
+    pairs = [
+        (yes, score >= decisions.threshold)
+        for yes, score in zip(decisions.yes, second_scores, strict=True)
+        if score is not None
+    ]
     if not pairs:
         return []
     figure = wilson(sum(a != b for a, b in pairs), len(pairs))
@@ -283,67 +291,71 @@ def _contradictions(name: str, cut: Cut, other: Sequence[float | None], meaning:
     return [Bias(name, figure, f"share of {meaning}{with_itself}", (figure.low or 0.0) > TOLERATED)]
 
 
-def _drift(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> list[Bias]:
-    """How far the judge is above people in the last batch, beyond the first."""
+def _drift_biases(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> list[Bias]:
+    """Compare the judge's errors, and people's labels, in the last batch with those in the first."""
     order = list(dict.fromkeys(item.batch for item in items if item.batch))
     if len(order) < 2:
         return []
     first, last = order[0], order[-1]
 
     def change(name: str, values: Sequence[bool], what: str) -> Bias:
-        then, now = ([v for v, item in zip(values, items, strict=True) if item.batch == b] for b in (first, last))
-        figure = newcombe(sum(now), len(now), sum(then), len(then))
-        return _difference(name, figure, f"{what} in the batch {last!r} above {first!r}")
+        earlier, later = ([v for v, item in zip(values, items, strict=True) if item.batch == b] for b in (first, last))
+        figure = newcombe(sum(later), len(later), sum(earlier), len(earlier))
+        return _difference_bias(name, figure, f"{what} in the batch {last!r} above {first!r}")
 
-    wrong = [said != yes for said, yes in zip(people, judge, strict=True)]
+    wrong = [label != yes for label, yes in zip(people, judge, strict=True)]
     return [
         change("drift of the judge", wrong, "share of wrong judgements"),
         change("drift of the labels", people, "share of yes among people"),
     ]
 
 
-def _remarks(out: Study, failed: Sequence[Item], threshold: str) -> list[str]:
-    told = []
-    rate = out.figures["parse failures"].value or 0.0
+def _remarks(result: Study, unreadable: Sequence[Item], threshold: str) -> list[str]:
+    remarks = []
+    rate = result.figures["parse failures"].value or 0.0
     if rate > _MANY_FAILURES:
-        told.append(f"{len(failed)} replies of the judge were no score ({failed[0].error}); they are in no figure")
-    ceiling = next((f.value for n, f in out.figures.items() if n.startswith("alpha among people")), None)
+        remarks.append(
+            f"{len(unreadable)} replies of the judge were no score ({unreadable[0].error}); they are in no figure"
+        )
+    ceiling = next((f.value for n, f in result.figures.items() if n.startswith("alpha among people")), None)
     if ceiling is not None and ceiling < LEAST_KAPPA:
-        told.append(f"people agree little with each other (α {ceiling:.2f}): make the question clearer first")
-    if out.cut.way == "split":
-        told.append(f"the threshold was chosen on the other half; --threshold {threshold} measures one half only")
-    return told
+        remarks.append(f"people agree little with each other (α {ceiling:.2f}): make the question clearer first")
+    if result.decisions.method == "split":
+        remarks.append(f"the threshold was chosen on the other half; --threshold {threshold} measures one half only")
+    return remarks
 
 
 def _shortfalls(table: Table, kappa: Figure) -> list[str]:
-    """Say what is missing for the right to gate; all of it, in the order in which it is mended."""
-    out = []
+    """Return everything that the judge lacks to gate, in the order in which it is mended."""
+    shortfalls = []
     if table.n < LEAST_LABELS:
-        out.append(f"{table.n:g} labels, at least {LEAST_LABELS} are wanted")
+        shortfalls.append(f"{table.n:g} labels, at least {LEAST_LABELS} are wanted")
     for word, n in (("yes", table.tp + table.fn), ("no", table.tn + table.fp)):
         if n < LEAST_OF_A_KIND:
-            out.append(f"{n:g} of them {word}, at least {LEAST_OF_A_KIND} are wanted")
+            shortfalls.append(f"{n:g} of them {word}, at least {LEAST_OF_A_KIND} are wanted")
     if kappa.value is None or kappa.value < LEAST_KAPPA:
-        shown = "cannot be told" if kappa.value is None else f"is {_shown(kappa.value, LEAST_KAPPA)}"
-        out.append(f"κ {shown}, at least {LEAST_KAPPA} is wanted")
+        kappa_text = "cannot be told" if kappa.value is None else f"is {_format_score(kappa.value, LEAST_KAPPA)}"
+        shortfalls.append(f"κ {kappa_text}, at least {LEAST_KAPPA} is wanted")
     if kappa.low is None or kappa.low < LEAST_KAPPA_BOUND:
-        shown = (
-            "has no lower bound" if kappa.low is None else f"may be as low as {_shown(kappa.low, LEAST_KAPPA_BOUND)}"
+        bound_text = (
+            "has no lower bound"
+            if kappa.low is None
+            else f"may be as low as {_format_score(kappa.low, LEAST_KAPPA_BOUND)}"
         )
-        out.append(f"κ {shown}, at least {LEAST_KAPPA_BOUND} is wanted")
+        shortfalls.append(f"κ {bound_text}, at least {LEAST_KAPPA_BOUND} is wanted")
     if table.youden_j is None or table.youden_j < LEAST_J:
-        shown = "cannot be told" if table.youden_j is None else f"is {_shown(table.youden_j, LEAST_J)}"
-        out.append(f"sensitivity + specificity - 1 {shown}, at least {LEAST_J} is wanted")
-    return out
+        youden_text = "cannot be told" if table.youden_j is None else f"is {_format_score(table.youden_j, LEAST_J)}"
+        shortfalls.append(f"sensitivity + specificity - 1 {youden_text}, at least {LEAST_J} is wanted")
+    return shortfalls
 
 
-def _shown(value: float, least: float) -> str:
+def _format_score(value: float, least: float) -> str:
     return Bound("min", least).shown(value, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What became of the items that both judges were held against.
+class JudgeComparison:
+    """How the current judge compares with the previous one on the items both have judged.
 
     ``fixed`` were wrong before and are right now, ``broken`` the other way round; ``p`` is the two-sided mid-p.
     """
@@ -376,7 +388,9 @@ def mid_p_mcnemar(b: int, c: int) -> float:
     return (2 * sum(comb(n, i) for i in range(few + 1)) - point) / (1 << n)
 
 
-def compare_judges(before: Mapping[str, tuple[bool, bool]], now: Mapping[str, tuple[bool, bool]]) -> Change | None:
+def compare_judges(
+    before: Mapping[str, tuple[bool, bool]], now: Mapping[str, tuple[bool, bool]]
+) -> JudgeComparison | None:
     """Compare two judges' labels, item id → (people, judge); None without an item both know with the same label."""
     shared = [
         (people, before[i][1], judge) for i, (people, judge) in now.items() if i in before and before[i][0] == people
@@ -385,4 +399,4 @@ def compare_judges(before: Mapping[str, tuple[bool, bool]], now: Mapping[str, tu
         return None
     fixed = sum(new == people != old for people, old, new in shared)
     broken = sum(old == people != new for people, old, new in shared)
-    return Change(len(shared), fixed, broken, mid_p_mcnemar(fixed, broken))
+    return JudgeComparison(len(shared), fixed, broken, mid_p_mcnemar(fixed, broken))

@@ -63,44 +63,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_history(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Read, ask, measure, print, write; the exit code says whether the judge may gate."""
-    if given.repeat < 1:
-        raise UsageError(f"--repeat {given.repeat}: expected 1 or more")
-    labels = read_label_file(given.labels, [w.strip() for w in given.positive.split(",") if w.strip()])
-    name, metric = _metric(given)
-    judge = MetricInfo.of(metric).judge
-    if given.kept:
-        _, run_of_then = Sources(given.history).find(given.kept)
-        read_run(labels.items, run_of_then, name)
-        judge = run_of_then.metrics[name].judge or judge
-    _check_models([i.model for i in labels.items if i.model and not given.ask], judge)
-    if given.ask or not given.kept:
+    if args.repeat < 1:
+        raise UsageError(f"--repeat {args.repeat}: expected 1 or more")
+    labels = read_label_file(args.labels, [w.strip() for w in args.positive.split(",") if w.strip()])
+    name, metric = _find_metric(args)
+    judge_info = MetricInfo.of(metric).judge
+    if args.kept:
+        _, stored_run = Sources(args.history).find(args.kept)
+        read_run(labels.items, stored_run, name)
+        judge_info = stored_run.metrics[name].judge or judge_info
+    _check_models([i.model for i in labels.items if i.model and not args.ask], judge_info)
+    if args.ask or not args.kept:
         with metered() as spent:
             try:
-                left = ask(metric, labels.items, repeats=given.repeat, swap=given.swap, again=given.ask, progress=None)
-            finally:  # what stops it was paid for as well
+                left_out = ask(metric, labels.items, repeats=args.repeat, swap=args.swap, again=args.ask, progress=None)
+            finally:  # calls before an error cost money as well
                 if spent.to_dict():
                     print("\n".join([f"judge: {usage_text(spent)}", *spent.notes]), file=sys.stderr)
-        if left:
-            print(f"{plural(len(left), 'label')} left out: {names_words(left, 3)}", file=sys.stderr)
-    beside = given.golden.parent / FOLDER if given.golden else Path(FOLDER)
-    path = calibration_path(given.calibrations or beside, name)
-    former = _former(path)
-    changed = former is not None and bool(former.mismatch(judge))
-    found = study(
-        name, labels, threshold=given.threshold, former=former.labels if former is not None and changed else None
+        if left_out:
+            print(f"{plural(len(left_out), 'label')} left out: {names_words(left_out, 3)}", file=sys.stderr)
+    folder = args.golden.parent / FOLDER if args.golden else Path(FOLDER)
+    path = calibration_path(args.calibrations or folder, name)
+    previous = _previous_calibration(path)
+    changed = previous is not None and bool(previous.mismatch(judge_info))
+    result = study(
+        name, labels, threshold=args.threshold, previous=previous.labels if previous is not None and changed else None
     )
-    made = found.calibration(judge)
-    _tell(given, found, made)
-    if not given.dry_run:
-        save_calibration(path, made)
+    calibration = result.calibration(judge_info)
+    _print_result(args, result, calibration)
+    if not args.dry_run:
+        save_calibration(path, calibration)
         print(f"written to {path}", file=sys.stderr)
-    return PASSED if made.gate else FAILED
+    return PASSED if calibration.gate else FAILED
 
 
-def _former(path: Path) -> Calibration | None:
-    """Return the calibration that is about to be replaced; one that cannot be read is replaced all the same."""
+def _previous_calibration(path: Path) -> Calibration | None:
+    """Return the calibration that is about to be replaced; None where there is none, or it cannot be read."""
     try:
         return load_calibration(path)
     except CalibrationError as exc:
@@ -108,38 +108,39 @@ def _former(path: Path) -> Calibration | None:
         return None
 
 
-def _metric(given: argparse.Namespace) -> tuple[str, Metric]:
-    registry = registry_of(given.metrics)
-    if given.metric:
-        metric = registry.get(given.metric)
+def _find_metric(args: argparse.Namespace) -> tuple[str, Metric]:
+    registry = registry_of(args.metrics)
+    if args.metric:
+        metric = registry.get(args.metric)
         if not metric.judged:
-            raise UsageError(f"{given.metric} is no judge's: it can be trusted as it is")
-        return given.metric, metric
-    if given.golden is None:
+            raise UsageError(f"{args.metric} is no judge's: it can be trusted as it is")
+        return args.metric, metric
+    if args.golden is None:
         raise UsageError("which judge? name its metric with --metric, or a golden file that has one with --golden")
-    judged = [n for n in load_suite(given.golden, registry).metrics if registry.get(n).judged]
+    judged = [n for n in load_suite(args.golden, registry).metrics if registry.get(n).judged]
     if len(judged) != 1:
-        raise UsageError(f"{given.golden} has {', '.join(judged) or 'no judged metric'}; name one with --metric")
+        raise UsageError(f"{args.golden} has {', '.join(judged) or 'no judged metric'}; name one with --metric")
     return judged[0], registry.get(judged[0])
 
 
 def _check_models(models: list[str], judge: dict[str, Any]) -> None:
     """Refuse scores of another model than the one whose calibration this is to be."""
-    said = judge.get("params", {}).get("judge", {})
-    now = str(said.get("model", "")) if isinstance(said, dict) else ""
+    judge_params = judge.get("params", {}).get("judge", {})
+    current = str(judge_params.get("model", "")) if isinstance(judge_params, dict) else ""
     for model in models:
-        if model != now:
-            near = did_you_mean(model, [now])
+        if model != current:
+            near = did_you_mean(model, [current])
             raise UsageError(
-                f"the labels hold scores of {model}, the judge is {now or 'not named'}{near}: ask it anew with --ask"
+                f"the labels hold scores of {model}, the judge is {current or 'not named'}{near}: "
+                "ask it anew with --ask"
             )
 
 
-def _tell(given: argparse.Namespace, found: Any, made: Calibration) -> None:
-    if given.json:
-        print(made.dumps(), end="")
+def _print_result(args: argparse.Namespace, result: Any, calibration: Calibration) -> None:
+    if args.json:
+        print(calibration.dumps(), end="")
         return
     ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
-    print(study_text(found, ascii_only=ascii_only), end="")
-    if not made.judge.get("params", {}).get("judge"):
+    print(study_text(result, ascii_only=ascii_only), end="")
+    if not calibration.judge.get("params", {}).get("judge"):
         print("note: no model is named, so a change of it will go unseen", file=sys.stderr)

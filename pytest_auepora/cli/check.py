@@ -35,80 +35,81 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reanchor", action="store_true", help="rewrite labels that provably moved")
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Say, file by file, how much is in it or all that is wrong with it."""
-    registry = registry_of(given.metrics)
-    labels_of = _label_check(given, registry)
-    told: list[dict[str, Any]] = []
+    registry = registry_of(args.metrics)
+    check_labels = _label_checker(args, registry)
+    reports: list[dict[str, Any]] = []
     moved = False
     seen: dict[tuple[Path, str], Path] = {}
-    for path in _files(given.golden):
+    for path in _golden_files(args.golden):
         try:
             suite = load_suite(path, registry)
         except GoldenFileError as exc:
-            told.append({"path": str(path), "problems": [p._asdict() for p in exc.problems]})
+            reports.append({"path": str(path), "problems": [p._asdict() for p in exc.problems]})
             lines = [str(p) for p in exc.problems]
         else:
             counts = {"cases": len(suite.cases), "metrics": len(suite.metrics), "thresholds": len(suite.gates)}
-            problems = [*suite.warnings, *_namesakes(suite, seen)]
-            told.append({"path": str(path), "suite": suite.name, **counts, "problems": [p._asdict() for p in problems]})
+            problems = [*suite.warnings, *_shared_baselines(suite, seen)]
+            rows = [problem._asdict() for problem in problems]
+            reports.append({"path": str(path), "suite": suite.name, **counts, "problems": rows})
             drafts = sum(case.skip == DRAFT for case in suite.cases)
             more = f"; {plural(drafts, 'draft')} to review" if drafts else ""
             lines = [f"{path}: {', '.join(plural(n, what[:-1]) for what, n in counts.items())}{more}"]
             lines += map(str, problems)
             if unowned := list(dict.fromkeys(gate.metric for gate in suite.gates if not gate.owner)):
-                told[-1]["unowned"] = unowned
+                reports[-1]["unowned"] = unowned
                 lines.append(
                     f"{path}: no owner for {', '.join(unowned)}: name one with owner:, or with owners: by metric"
                 )
-            if labels_of is not None:
-                found = labels_of(suite)
-                told[-1]["labels"] = found.data
-                lines += found.lines
-                moved = moved or found.moved
-        if not given.json:
+            if check_labels is not None:
+                labels = check_labels(suite)
+                reports[-1]["labels"] = labels.data
+                lines += labels.lines
+                moved = moved or labels.moved
+        if not args.json:
             print(harmless("\n".join(lines)))
-    if given.json:
-        put(json.dumps(told, indent=1, ensure_ascii=False) + "\n", None)
-    return FAILED if moved or any(one["problems"] for one in told) else PASSED
+    if args.json:
+        put(json.dumps(reports, indent=1, ensure_ascii=False) + "\n", None)
+    return FAILED if moved or any(report["problems"] for report in reports) else PASSED
 
 
-def _namesakes(suite: GoldenSuite, seen: dict[tuple[Path, str], Path]) -> Iterator[Problem]:
-    """Complain about a suite that shares its baseline with one that was *seen*."""
+def _shared_baselines(suite: GoldenSuite, seen: dict[tuple[Path, str], Path]) -> Iterator[Problem]:
+    """Yield a problem where *suite* shares its baseline with one of the suites that were *seen*."""
     first = seen.setdefault((suite.path.resolve().parent, suite.name), suite.path)
     if first != suite.path:
-        told = f"suite {suite.name!r} is also that of {first}: they would share a baseline; name one anew with suite:"
-        yield Problem(str(suite.path), 0, 0, told)
+        clash = f"suite {suite.name!r} is also that of {first}: they would share a baseline; name one anew with suite:"
+        yield Problem(str(suite.path), 0, 0, clash)
 
 
-def _files(given: Iterable[Path]) -> Iterator[Path]:
+def _golden_files(given: Iterable[Path]) -> Iterator[Path]:
     for path in given:
         if not path.is_dir():
             yield path
             continue
-        found = sorted({one for glob in _GLOBS for one in path.rglob(glob)})
-        if not found:
+        files = sorted({file for glob in _GLOBS for file in path.rglob(glob)})
+        if not files:
             raise UsageError(f"no file below {path} matches {' '.join(_GLOBS)}")
-        yield from found
+        yield from files
 
 
-class _Labels(NamedTuple):
-    """What became of the labels of one golden file: as data, as text; whether one moved and was not repaired."""
+class _LabelReport(NamedTuple):
+    """The checked labels of one golden file, as data and as text; ``moved``: one moved and was not repaired."""
 
     data: list[dict[str, Any]]
     lines: list[str]
     moved: bool
 
 
-def _label_check(given: argparse.Namespace, registry: Registry) -> Callable[[GoldenSuite], _Labels] | None:
-    """Return what checks labels against the corpus, and rewrites them if asked; None where no corpus is named.
+def _label_checker(args: argparse.Namespace, registry: Registry) -> Callable[[GoldenSuite], _LabelReport] | None:
+    """Return a function that checks labels, and rewrites them if asked; None where no corpus is named.
 
     Raises:
-        UsageError: the corpus cannot be read, or an option stands there without one.
+        UsageError: the corpus cannot be read, or an option needs one.
     """
-    before = given.reanchor_from
-    if given.corpus is None:
-        if given.reanchor or before is not None:
+    before = args.reanchor_from
+    if args.corpus is None:
+        if args.reanchor or before is not None:
             raise UsageError("--reanchor and --reanchor-from need --corpus FILE: the chunks there are now")
         return None
 
@@ -119,30 +120,30 @@ def _label_check(given: argparse.Namespace, registry: Registry) -> Callable[[Gol
     from ..labels.repair import baselines_of, repair
 
     try:
-        corpus = load_corpus(given.corpus)
-        known = [corpus_recall(load_corpus(before), before)] if before is not None else []
+        corpus = load_corpus(args.corpus)
+        known_recalls = [corpus_recall(load_corpus(before), before)] if before is not None else []
     except CorpusError as exc:
         raise UsageError(str(exc)) from None
 
-    def labels_of(suite: GoldenSuite) -> _Labels:
-        recalls = known.copy()
+    def check_labels(suite: GoldenSuite) -> _LabelReport:
+        recalls = known_recalls.copy()
         with suppress(UsageError):  # history is switched off
             recalls.append(history_recall(open_history(""), suite.name, {c.id: c.content_hash for c in suite.cases}))
         checked = [check_case(case, corpus, recalls) for case in suite.cases]
-        labels = [one for labels in checked for one in labels]
+        all_labels = [label for labels in checked for label in labels]
         places = LabelFile(suite.path).places()
-        done = repair(suite.path, checked, baselines_of(suite), registry) if given.reanchor else None
-        lines = render(label_page(suite.name, str(suite.path), labels, places, done, width=120)).splitlines()
-        new_ids = done.new_ids if done is not None else {}
+        repaired = repair(suite.path, checked, baselines_of(suite), registry) if args.reanchor else None
+        lines = render(label_page(suite.name, str(suite.path), all_labels, places, repaired, width=120)).splitlines()
+        new_ids = repaired.new_ids if repaired is not None else {}
         data = []
-        for one in labels:
-            slot = (one.case_id, one.index)
+        for label in all_labels:
+            slot = (label.case_id, label.index)
             line, col = places.get(slot, (0, 0))
-            data.append({**one.to_dict(), "line": line, "col": col, "rewritten_to": new_ids.get(slot)})
-        moved = bool(left_of(done, labels))
-        if done is not None:
-            lines += repaired_texts(done, labels)
-            moved = moved or bool(done.problem)
-        return _Labels(data, lines, moved)
+            data.append({**label.to_dict(), "line": line, "col": col, "rewritten_to": new_ids.get(slot)})
+        moved = bool(left_of(repaired, all_labels))
+        if repaired is not None:
+            lines += repaired_texts(repaired, all_labels)
+            moved = moved or bool(repaired.problem)
+        return _LabelReport(data, lines, moved)
 
-    return labels_of
+    return check_labels

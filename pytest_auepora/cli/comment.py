@@ -55,21 +55,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the comment, call nobody")
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Write the comment, and print where it is."""
-    marker = _marker(given.key)
-    runs, verdicts, mistakes = read_report(given.report)
-    with from_outside(given.report):
+    marker = _marker(args.key)
+    runs, verdicts, mistakes = read_report(args.report)
+    with from_outside(args.report):
         body = report_text("md", runs, verdicts, mistakes=mistakes).replace(MARKER, marker, 1)
-    if given.dry_run:
+    if args.dry_run:
         print(body, end="")
         return PASSED
-    github = GitHub(given.api, _repository(given.repo), _token())
-    number = given.pr or _of_branch(github, given.head, given.sha)
+    github = GitHub(args.api, _check_repository(args.repo), _read_token())
+    number = args.pr or _find_pull(github, args.head, args.sha)
     if number is None:
-        print(f"no open pull request of {given.head}{f' at {given.sha}' if given.sha else ''}: nothing to write")
+        print(f"no open pull request of {args.head}{f' at {args.sha}' if args.sha else ''}: nothing to write")
         return PASSED
-    print(_put(github, number, body, marker, given.author))
+    print(_put_comment(github, number, body, marker, args.author))
     return PASSED
 
 
@@ -81,21 +81,21 @@ def _marker(key: str) -> str:
     return MARKER.replace(" -->", f": {key} -->")
 
 
-def _repository(said: str | None) -> str:
-    if not said or not _REPOSITORY.fullmatch(said):
-        raise UsageError(f"--repo {said or ''}: OWNER/NAME is wanted")
-    return said
+def _check_repository(name: str | None) -> str:
+    if not name or not _REPOSITORY.fullmatch(name):
+        raise UsageError(f"--repo {name or ''}: OWNER/NAME is wanted")
+    return name
 
 
-def _token() -> str:
+def _read_token() -> str:
     for name in _TOKENS:
         if token := os.environ.get(name, "").strip():
             return token
     raise UsageError(f"there is no token: set {' or '.join(_TOKENS)}")
 
 
-def _of_branch(github: GitHub, head: str, sha: str) -> int | None:
-    """Return the number of the open pull request of *head*; a commit that is no longer its latest has none."""
+def _find_pull(github: GitHub, head: str, sha: str) -> int | None:
+    """Return the number of the open pull request of *head* whose latest commit is *sha*; None without one."""
     if ":" not in head:
         raise UsageError(f"--head {head}: OWNER:BRANCH is wanted")
     for pull in github.pages("pulls", {"state": "open", "head": head}):
@@ -104,20 +104,20 @@ def _of_branch(github: GitHub, head: str, sha: str) -> int | None:
     return None
 
 
-def _put(github: GitHub, number: int, body: str, marker: str, author: str) -> str:
-    """Update the comment that this command made before, or make it; return its address."""
+def _put_comment(github: GitHub, number: int, body: str, marker: str, author: str) -> str:
+    """Update the comment of this command, or write it; return what was done, with its address."""
     for comment in github.pages(f"issues/{number}/comments"):
         if _is_own(comment, marker, author):
             if comment["body"].rstrip() == body.rstrip():
                 return f"as it was: {comment['html_url']}"
-            if not isinstance(own := comment["id"], int):
-                raise AueporaError(f"GitHub gave a comment with the id {own!r}")
-            return f"updated: {github.send('PATCH', f'issues/comments/{own}', {'body': body})['html_url']}"
+            if not isinstance(comment_id := comment["id"], int):
+                raise AueporaError(f"GitHub gave a comment with the id {comment_id!r}")
+            return f"updated: {github.send('PATCH', f'issues/comments/{comment_id}', {'body': body})['html_url']}"
     return f"written: {github.send('POST', f'issues/{number}/comments', {'body': body})['html_url']}"
 
 
 def _is_own(comment: Any, marker: str, author: str) -> bool:
-    """Whether it is ours: anybody could write the marker, so it has to be by *author* as well."""
+    """Whether this command wrote *comment*: anybody can write the marker, so *author* has to match as well."""
     body = (comment.get("body") or "").lstrip("\ufeff")
     return body.startswith(marker) and (comment.get("user") or {}).get("login") == author
 
@@ -147,12 +147,12 @@ class GitHub:
             GitHubError: see the class.
         """
         for page in range(1, _MOST_PAGES + 1):
-            said = urlencode({**(query or {}), "per_page": _PAGE, "page": page})
-            found = self.send("GET", f"{path}?{said}")
-            if not isinstance(found, list):
+            encoded = urlencode({**(query or {}), "per_page": _PAGE, "page": page})
+            items = self.send("GET", f"{path}?{encoded}")
+            if not isinstance(items, list):
                 raise GitHubError(f"GitHub gave no list for {path}")
-            yield from found
-            if len(found) < _PAGE:
+            yield from items
+            if len(items) < _PAGE:
                 return
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
@@ -180,10 +180,10 @@ def _github_error(method: str, path: str, exc: HttpError) -> GitHubError:
     if exc.kind != "status":
         return GitHubError(f"GitHub cannot be reached: {exc.detail}")
     try:
-        told = str(json.loads(exc.detail)["message"])
+        message = str(json.loads(exc.detail)["message"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        told = "nothing more"
+        message = "nothing more"
     hint = ""
     if exc.status in (401, 403, 404):
         hint = "; the job needs `permissions: pull-requests: write`, which a pull request from a fork does not get"
-    return GitHubError(f"GitHub said {exc.status} to {method} {path}: {told[:300]}{hint}")
+    return GitHubError(f"GitHub said {exc.status} to {method} {path}: {message[:300]}{hint}")

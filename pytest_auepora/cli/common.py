@@ -44,15 +44,15 @@ class UsageError(AueporaError):
 
 
 def to_read(text: str) -> Path:
-    """Read an argument that names a file or directory to read: one that is not there is a usage error."""
+    """Read an argument that names a file or directory; a missing one is a usage error."""
     if not (path := Path(text)).exists():
-        beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise argparse.ArgumentTypeError(f"there is no {text}{did_you_mean(path.name, beside)}")
+        siblings = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise argparse.ArgumentTypeError(f"there is no {text}{did_you_mean(path.name, siblings)}")
     return path
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return what reads an argument that is a whole number, *least* or more, *most* or less."""
+    """Return a function that reads an argument as a whole number from *least* to *most*."""
     wanted = f"{least} or more" if most is None else f"{least} to {most}"
 
     def read(text: str) -> int:
@@ -65,8 +65,8 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 
 def add_calibrations(parser: argparse.ArgumentParser) -> None:
     """Add ``--calibrations``."""
-    what = f"folder of calibrated judges (default: {FOLDER} beside the golden file)"
-    parser.add_argument("--calibrations", type=Path, metavar="DIR", help=what)
+    help_text = f"folder of calibrated judges (default: {FOLDER} beside the golden file)"
+    parser.add_argument("--calibrations", type=Path, metavar="DIR", help=help_text)
 
 
 def add_metrics(parser: argparse.ArgumentParser) -> None:
@@ -89,8 +89,8 @@ def add_history(parser: argparse.ArgumentParser) -> None:
 # -- metrics and golden files
 
 
-def registry_of(given: Iterable[str]) -> Registry:
-    """Return a registry with the metrics of *given* (or of the environment) and of installed packages.
+def registry_of(spellings: Iterable[str]) -> Registry:
+    """Return a registry with the metrics of *spellings* (or of the environment) and of installed packages.
 
     Judged metrics ask the judge that the project's settings name.
     """
@@ -99,7 +99,7 @@ def registry_of(given: Iterable[str]) -> Registry:
     use_judge(folder / file if file else None)
     registry = Registry()
     add_installed(registry)
-    for spelling in given or os.environ.get(METRICS_VARIABLE, "").split():
+    for spelling in spellings or os.environ.get(METRICS_VARIABLE, "").split():
         add_from(registry, spelling)
     return registry
 
@@ -113,10 +113,10 @@ def load_suite(path: Path, registry: Registry, max_bytes: int = MAX_BYTES) -> Go
     try:
         return load_golden(path, registry, max_bytes=max_bytes)
     except GoldenFileError as exc:
-        raise GoldenFileError([_hinted(p, path) for p in exc.problems]) from None
+        raise GoldenFileError([_with_hint(p, path) for p in exc.problems]) from None
 
 
-def _hinted(problem: Problem, golden: Path) -> Problem:
+def _with_hint(problem: Problem, golden: Path) -> Problem:
     if not problem.message.startswith("unknown metric"):
         return problem
     for folder in golden.resolve().parents:
@@ -134,7 +134,7 @@ def _hinted(problem: Problem, golden: Path) -> Problem:
 # -- runs
 
 
-def open_history(said: str) -> HistoryStore:
+def open_history(location: str) -> HistoryStore:
     """Return the history that ``--history`` names, by default that of the project here.
 
     Raises:
@@ -142,7 +142,7 @@ def open_history(said: str) -> HistoryStore:
     """
     from ..history.store import HistoryStore
 
-    place = find_place(said, Path.cwd()) if said else project_place(Path.cwd())
+    place = find_place(location, Path.cwd()) if location else project_place(Path.cwd())
     if place is None:
         raise UsageError(f"history is switched off by auepora_history or {VARIABLE}; name one with --history")
     return HistoryStore(place)
@@ -156,51 +156,51 @@ class Sources:
     """
 
     def __init__(self, history: str = "") -> None:
-        self._said = history
+        self._location = history
         self.root = project_root(Path.cwd())
 
-    def find(self, name: str, like: Run | None = None) -> tuple[str, Run]:
+    def find(self, name: str, reference: Run | None = None) -> tuple[str, Run]:
         """Return what to call the run, and the run.
 
-        *like* is the run it will be held against: it says of which suite ``last`` and ``git:REF`` are.
+        *reference* is the run it is compared with: its suite is that of ``last`` and ``git:REF``.
         """
         if name.startswith(_GIT):
-            return name, self._committed(name, like)
+            return name, self._committed(name, reference)
         if name.endswith(".json"):
-            return name, _only(name, _from_file(name, like), like)
-        store = open_history(self._said)
-        run_id = store.resolve(name, *((like.suite, like.variant) if like is not None else ()))
+            return name, _only_run(name, _runs_of_file(name, reference), reference)
+        store = open_history(self._location)
+        run_id = store.resolve(name, *((reference.suite, reference.variant) if reference is not None else ()))
         return run_id, store.load(run_id)
 
-    def find_all(self, name: str, like: Run | None = None) -> list[tuple[str, Run]]:
-        """Return the same, but of a report every configuration of the suite that *like* is of."""
+    def find_all(self, name: str, reference: Run | None = None) -> list[tuple[str, Run]]:
+        """Return the same, but of a report every configuration of the suite of *reference*."""
         if not name.endswith(".json") or name.startswith(_GIT):
-            return [self.find(name, like)]
-        runs = _from_file(name, like)
-        suites = {like.suite} if like is not None else {run.suite for run in runs}
+            return [self.find(name, reference)]
+        runs = _runs_of_file(name, reference)
+        suites = {reference.suite} if reference is not None else {run.suite for run in runs}
         fitting = [run for run in runs if run.suite in suites]
         if len(suites) > 1 or not fitting:
-            wanted = f"; wanted is {like.suite}" if like is not None else ""
+            wanted = f"; wanted is {reference.suite}" if reference is not None else ""
             raise UsageError(f"{name} is a report on {_titles(runs)}{wanted}")
         return [(f"{name}[{run.variant}]" if len(fitting) > 1 else name, run) for run in fitting]
 
-    def _committed(self, name: str, like: Run | None) -> Run:
+    def _committed(self, name: str, reference: Run | None) -> Run:
         from ..core.git import git
         from ..regression.baseline import baseline_path
 
-        ref, _, said = name.removeprefix(_GIT).partition(":")
+        ref, _, inside_repo = name.removeprefix(_GIT).partition(":")
         if not ref:
             raise UsageError(f"{name!r} names no commit; write git:REF or git:REF:path/of/baseline.json")
-        if said:
-            path = Path.cwd() / said
-        elif like is not None and like.path:
-            path = baseline_path(self.root / like.path, like.suite, like.variant)
+        if inside_repo:
+            path = Path.cwd() / inside_repo
+        elif reference is not None and reference.path:
+            path = baseline_path(self.root / reference.path, reference.suite, reference.variant)
         else:
             raise UsageError(f"{name!r} does not say which baseline; write git:{ref}:path/of/baseline.json")
         folder = next(parent for parent in path.parents if parent.is_dir())
         inside = path.resolve().relative_to(folder.resolve()).as_posix()
         text = git(folder, "show", "--end-of-options", f"{ref}:./{inside}")
-        return _of_baseline(text, f"{path.name} at {ref}", like)
+        return _baseline_run(text, f"{path.name} at {ref}", reference)
 
 
 def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
@@ -237,29 +237,29 @@ def _read_report(name: str, text: str) -> tuple[list[Run], list[Verdict], list[P
         raise NotComparableError(f"{name}: {exc}") from None
 
 
-def _from_file(name: str, like: Run | None) -> list[Run]:
+def _runs_of_file(name: str, reference: Run | None) -> list[Run]:
     """Return the runs of a report, or that of a baseline."""
     text = read_text(Path(name), UsageError)
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError):
-        raw = None  # whoever reads a baseline says what is wrong
+        raw = None  # the reader of baselines says what is wrong
     if isinstance(raw, dict) and "suites" in raw:
         return _read_report(name, text)[0]
-    return [_of_baseline(text, name, like)]
+    return [_baseline_run(text, name, reference)]
 
 
-def _of_baseline(text: str, name: str, like: Run | None) -> Run:
+def _baseline_run(text: str, name: str, reference: Run | None) -> Run:
     from ..history.compare import as_run
     from ..regression.baseline import parse_baseline
 
-    return as_run(parse_baseline(text, name), like.path if like is not None else "")
+    return as_run(parse_baseline(text, name), reference.path if reference is not None else "")
 
 
-def _only(name: str, runs: Sequence[Run], like: Run | None) -> Run:
+def _only_run(name: str, runs: Sequence[Run], reference: Run | None) -> Run:
     fitting = runs
-    if len(runs) > 1 and like is not None:
-        fitting = [r for r in runs if (r.suite, r.variant) == (like.suite, like.variant)]
+    if len(runs) > 1 and reference is not None:
+        fitting = [r for r in runs if (r.suite, r.variant) == (reference.suite, reference.variant)]
     if len(fitting) != 1:
         raise UsageError(f"{name} is a report on {_titles(runs)}; which of it to take cannot be told")
     return fitting[0]

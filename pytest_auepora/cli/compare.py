@@ -44,87 +44,87 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_history(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Compare, print, and say by the exit code whether B is worse; side by side nothing is judged."""
-    if given.side_by_side or len(given.runs) > 2:
-        with from_outside(_told(given)):
-            return _side_by_side(given)
-    if given.format in ("text", "csv"):
-        raise UsageError(f"--format {given.format} is for --side-by-side; two runs are compared as md or json")
-    with from_outside(_told(given)):
-        return _pair(given, *given.runs, *_DEFAULT[len(given.runs) :])
+    if args.side_by_side or len(args.runs) > 2:
+        with from_outside(_runs_title(args)):
+            return _side_by_side(args)
+    if args.format in ("text", "csv"):
+        raise UsageError(f"--format {args.format} is for --side-by-side; two runs are compared as md or json")
+    with from_outside(_runs_title(args)):
+        return _compare_two(args, *args.runs, *_DEFAULT[len(args.runs) :])
 
 
-def _told(given: argparse.Namespace) -> str:
-    """Return what the runs are called, and where they are kept."""
-    names = given.runs or _DEFAULT
+def _runs_title(args: argparse.Namespace) -> str:
+    """Return the names of the runs, and of the history they are from."""
+    names = args.runs or _DEFAULT
     kept = any(not name.endswith(".json") and not name.startswith("git:") for name in names)
-    return " or ".join(names) + (f" of {open_history(given.history).name}" if kept else "")
+    return " or ".join(names) + (f" of {open_history(args.history).name}" if kept else "")
 
 
-def _pair(given: argparse.Namespace, a_said: str, b_said: str) -> int:
-    sources = Sources(given.history)
-    if b_said.startswith("git:") and not a_said.startswith("git:"):
-        name_a, a = sources.find(a_said)
-        name_b, b = sources.find(b_said, a)
+def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
+    sources = Sources(args.history)
+    if b_name.startswith("git:") and not a_name.startswith("git:"):
+        title_a, a = sources.find(a_name)
+        title_b, b = sources.find(b_name, a)
     else:
-        name_b, b = sources.find(b_said)
-        name_a, a = sources.find(a_said, b)
-    if name_a == name_b:
-        raise UsageError(f"{a_said} and {b_said} are one and the same, {name_a}; name two runs, such as last~1 last")
+        title_b, b = sources.find(b_name)
+        title_a, a = sources.find(a_name, b)
+    if title_a == title_b:
+        raise UsageError(f"{a_name} and {b_name} are one and the same, {title_a}; name two runs, such as last~1 last")
     report = compare(
-        a, b, names=(name_a, name_b), strict_chunker_version=given.strict_chunker_version,
+        a, b, names=(title_a, title_b), strict_chunker_version=args.strict_chunker_version,
         policy=policy_of(sources.root, b), steady=steady_of(sources.root, b),
     )  # fmt: skip
-    if given.format == "json":
+    if args.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:
         text = render_report_md(report)
-    put(text, given.out)
+    put(text, args.out)
     return of_outcome(report.outcome)
 
 
-def _side_by_side(given: argparse.Namespace) -> int:
-    found = _columns(Sources(given.history), given.runs or _DEFAULT)
-    runs = [run for _, run in found]
-    if given.strict_chunker_version:
-        for name, other in found[1:]:
-            compare(runs[0], other, names=(found[0][0], name), strict_chunker_version=True)
-    inside_one = len(given.runs) == 1  # the configurations of one report, which need not say whose they are
-    compared = side_by_side(runs, names=None if inside_one else [name for name, _ in found])
+def _side_by_side(args: argparse.Namespace) -> int:
+    columns = _find_columns(Sources(args.history), args.runs or _DEFAULT)
+    runs = [run for _, run in columns]
+    if args.strict_chunker_version:
+        for name, other in columns[1:]:
+            compare(runs[0], other, names=(columns[0][0], name), strict_chunker_version=True)
+    inside_one = len(args.runs) == 1  # the configurations of one report, which need not say whose they are
+    compared = side_by_side(runs, names=None if inside_one else [name for name, _ in columns])
     if not compared.shared:
         raise NotComparableError(f"they share no case that compares: {'; '.join(compared.notes)}")
-    if given.format == "md":
+    if args.format == "md":
         text = formats.side_by_side_markdown(compared)
-    elif given.format == "json":
+    elif args.format == "json":
         text = formats.side_by_side_json(compared)
-    elif given.format == "csv":
+    elif args.format == "csv":
         text = formats.side_by_side_csv([compared])
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         text = render(formats.side_by_side_lines(compared, width=width)) + "\n"
-    put(text, given.out)
+    put(text, args.out)
     return PASSED
 
 
-def _columns(sources: Sources, said: Sequence[str]) -> list[tuple[str, Run]]:
+def _find_columns(sources: Sources, names: Sequence[str]) -> list[tuple[str, Run]]:
     """Find the runs in their order; a baseline at a commit is that of the suite of the others."""
-    like: Run | None = None
-    found: dict[int, list[tuple[str, Run]]] = {}
-    for i in sorted(range(len(said)), key=lambda i: (said[i].startswith("git:"), -i)):
-        found[i] = sources.find_all(said[i], like)
-        like = like or found[i][0][1]
-    return [one for i in range(len(said)) for one in found[i]]
+    reference: Run | None = None
+    columns: dict[int, list[tuple[str, Run]]] = {}
+    for i in sorted(range(len(names)), key=lambda i: (names[i].startswith("git:"), -i)):
+        columns[i] = sources.find_all(names[i], reference)
+        reference = reference or columns[i][0][1]
+    return [column for i in range(len(names)) for column in columns[i]]
 
 
 def steady_of(root: Path, run: Run) -> frozenset[str]:
     """Return the metrics that the baseline beside the run's golden file knows as steady; none without one."""
     path = baseline_path(root / run.path, run.suite, run.variant)
     try:
-        found = load_baseline(path, run.suite, run.variant) if run.path else None
+        baseline = load_baseline(path, run.suite, run.variant) if run.path else None
     except AueporaError:
         return frozenset()
-    return frozenset() if found is None else found.steady
+    return frozenset() if baseline is None else baseline.steady
 
 
 def policy_of(root: Path, run: Run) -> RegressionPolicy | None:

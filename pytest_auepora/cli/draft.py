@@ -45,29 +45,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_metrics(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Draft, and print what was rejected and why."""
-    if not 0 < given.max_overlap <= 1:
-        raise UsageError(f"--max-overlap is a share above 0 and at most 1, got {given.max_overlap:g}")
-    if not given.output.name.lower().endswith((".golden.yaml", ".golden.yml", ".golden.jsonl")):
-        raise UsageError(f"{given.output}: a golden file ends in .golden.yaml or .golden.jsonl")
-    quotas = read_quotas(given.quota)
-    passages = passages_of(read_documents(given.folder))
-    journal = Journal(journal_path(given.output))
-    registry = registry_of(given.metrics)
+    if not 0 < args.max_overlap <= 1:
+        raise UsageError(f"--max-overlap is a share above 0 and at most 1, got {args.max_overlap:g}")
+    if not args.output.name.lower().endswith((".golden.yaml", ".golden.yml", ".golden.jsonl")):
+        raise UsageError(f"{args.output}: a golden file ends in .golden.yaml or .golden.jsonl")
+    quotas = read_quotas(args.quota)
+    passages = passages_of(read_documents(args.folder))
+    journal = Journal(journal_path(args.output))
+    registry = registry_of(args.metrics)
     critic = critic_from_environment()
-    known = [*_questions(given.output, given.known, registry), *journal.rejected()]
+    known = [*_questions(args.output, args.known, registry), *journal.rejected()]
     drafting = Drafting(
-        passages, critic, quotas, known=known, seed=given.seed, max_overlap=given.max_overlap, resume=journal.done
+        passages, critic, quotas, known=known, seed=args.seed, max_overlap=args.max_overlap, resume=journal.done
     )
-    wanted = sum(max(0, n) for n in drafting.missing.values())
+    n_wanted = sum(max(0, n) for n in drafting.missing.values())
     documents = len({passage.doc for passage in passages})
-    print(f"{documents} documents, {len(passages)} passages; {wanted} cases wanted:", end=" ")
-    print(_told(drafting.price(), critic.prices))
-    if given.estimate or not wanted or not (given.yes or _agreed()):
+    print(f"{documents} documents, {len(passages)} passages; {n_wanted} cases wanted:", end=" ")
+    print(_price_text(drafting.price(), critic.prices))
+    if args.estimate or not n_wanted or not (args.yes or _confirmed()):
         return PASSED
-    made = _draft(drafting, given.output, journal, registry)
-    print(f"{made} of {wanted} drafted in {given.output}; accept them with: auepora review {given.output}")
+    n_drafted = _draft(drafting, args.output, journal, registry)
+    print(f"{n_drafted} of {n_wanted} drafted in {args.output}; accept them with: auepora review {args.output}")
     print(f"judge: {usage_text(critic.usage)}")
     if reasons := journal.reasons():
         print(f"{reasons.total()} tries were rejected ({journal.path}):")
@@ -83,9 +83,9 @@ def _questions(output: Path, known: Sequence[Path], registry: Registry) -> Itera
         yield from (case.sample.query for case in load_suite(path, registry).cases)
 
 
-def _told(price: tuple[Price, Price], prices: Prices | None) -> str:
-    least, most = price
-    cost = [prices.cost(one.prompt_tokens, one.reply_tokens, 0) for one in price] if prices is not None else []
+def _price_text(bounds: tuple[Price, Price], prices: Prices | None) -> str:
+    least, most = bounds
+    cost = [prices.cost(price.prompt_tokens, price.reply_tokens, 0) for price in bounds] if prices is not None else []
     return (
         f"{least.calls:,} to {most.calls:,} calls, about {least.prompt_tokens:,} to {most.prompt_tokens:,} tokens of "
         f"prompts and {least.reply_tokens:,} to {most.reply_tokens:,} of replies"
@@ -93,19 +93,19 @@ def _told(price: tuple[Price, Price], prices: Prices | None) -> str:
     )
 
 
-def _agreed() -> bool:
+def _confirmed() -> bool:
     if not sys.stdin.isatty():
         raise UsageError("say --yes to begin, or --estimate to see the price alone")
     return input("Begin? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _draft(drafting: Drafting, output: Path, journal: Journal, registry: Registry) -> int:
-    made = 0
+    n_drafted = 0
     with Progress("tries", sum(map(len, drafting.queues.values())), show=None) as bar:
         for outcome in drafting.run():
             if outcome.case is not None:
                 add_cases(output, [outcome.case], registry)
-                made += 1
+                n_drafted += 1
             journal.note(outcome, drafting.asker.provenance())
             bar.done()
-    return made
+    return n_drafted

@@ -35,20 +35,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_metrics(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Write or print what was read in its new form, and say on standard error what was dropped."""
-    options = {k: v for k in ("topics", "split", "texts") if (v := getattr(given, k))}
-    return _export(given, options) if given.target else _import(given, options)
+    options = {k: v for k in ("topics", "split", "texts") if (v := getattr(args, k))}
+    return _export(args, options) if args.target else _import(args, options)
 
 
-def _import(given: argparse.Namespace, options: dict[str, Any]) -> int:
+def _import(args: argparse.Namespace, options: dict[str, Any]) -> int:
     """Write or print a golden file; one that needs mending by hand is left where it is, its problems are raised."""
-    path, output = given.path, given.output
+    path, output = args.path, args.output
     if output is not None:
         if output.suffix.lower() not in (".yaml", ".yml"):
             raise UsageError(f"{output}: a golden file ends in .golden.yaml")
-        _check_free(given)
-    suite = import_cases(path, given.source, **options)
+        _check_free(args)
+    suite = import_cases(path, args.source, **options)
     if not suite.cases:
         raise ImportProblem(f"{path}: no case was found. Dropped: {'; '.join(suite.dropped) or 'nothing'}")
     text = golden_text(suite, progress=None)
@@ -58,26 +58,26 @@ def _import(given: argparse.Namespace, options: dict[str, Any]) -> int:
         write_text(output, text)
         load_golden(output)  # what is written has to be read again: better now than in the first run
     written = f" to {output}" if output else ""
-    _tell(suite.dropped, f"{plural(len(suite.cases), 'case')} from {path}{written}", suite.notes)
+    _print_notes(suite.dropped, f"{plural(len(suite.cases), 'case')} from {path}{written}", suite.notes)
     return PASSED
 
 
-def _export(given: argparse.Namespace, options: dict[str, Any]) -> int:
-    if given.output is None:
+def _export(args: argparse.Namespace, options: dict[str, Any]) -> int:
+    if args.output is None:
         raise UsageError("--to needs --output")
-    _check_free(given)
+    _check_free(args)
     options.pop("texts", None)
-    suite = load_suite(given.path, registry_of(given.metrics))
-    dropped = export_cases(suite, given.output, given.target, **options)
-    _tell(dropped, f"{plural(len(suite.cases), 'case')} from {given.path} to {given.output}")
+    suite = load_suite(args.path, registry_of(args.metrics))
+    dropped = export_cases(suite, args.output, args.target, **options)
+    _print_notes(dropped, f"{plural(len(suite.cases), 'case')} from {args.path} to {args.output}")
     return PASSED
 
 
-def _check_free(given: argparse.Namespace) -> None:
-    if given.output.exists() and not given.force:
-        raise UsageError(f"{given.output} is there already; --force writes over it")
+def _check_free(args: argparse.Namespace) -> None:
+    if args.output.exists() and not args.force:
+        raise UsageError(f"{args.output} is there already; --force writes over it")
 
 
-def _tell(dropped: list[str], done: str, notes: Sequence[str] = ()) -> None:
-    for sentence in (done, *(f"note: {one}" for one in notes), *(f"dropped: {one}" for one in dropped)):
+def _print_notes(dropped: list[str], summary: str, notes: Sequence[str] = ()) -> None:
+    for sentence in (summary, *(f"note: {note}" for note in notes), *(f"dropped: {note}" for note in dropped)):
         print(harmless(sentence), file=sys.stderr)

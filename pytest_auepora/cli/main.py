@@ -42,28 +42,28 @@ Run = Callable[[argparse.Namespace], int]
 
 
 class Parser(argparse.ArgumentParser):
-    """Complains of an unknown option before it misses others: what is missing is often what was mistyped."""
+    """Reports an unknown option before a missing one: the missing one is often what was mistyped."""
 
     _commands: argparse.Action | None = None
 
     def add_subparsers(self, **options: Any) -> Any:
-        """Return what commands are added to; what comes after one is theirs to understand."""
-        self._commands = made = super().add_subparsers(**options)
-        return made
+        """Return the group that commands are added to; each command parses the words after its name."""
+        self._commands = commands = super().add_subparsers(**options)
+        return commands
 
     def parse_known_args(self, args: Iterable[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse *args*; those of a command that it does not know are told with the usage of that command."""
-        given = list(sys.argv[1:] if args is None else args)
-        own = given if self._commands is None else takewhile(lambda word: word.startswith("-"), given)
-        for word in takewhile(lambda word: word != "--", own):
+        """Parse *args*; an unknown argument of a command is an error with the usage of that command."""
+        words = list(sys.argv[1:] if args is None else args)
+        own_words = words if self._commands is None else takewhile(lambda word: word.startswith("-"), words)
+        for word in takewhile(lambda word: word != "--", own_words):
             self._check_option(word)
-        found, left = super().parse_known_args(given, namespace)
-        if left:
-            self.error(f"unrecognized arguments: {' '.join(left)}")
-        return found, left
+        parsed, unknown = super().parse_known_args(words, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return parsed, unknown
 
     def _check_option(self, word: str) -> None:
-        """No value begins with two dashes, unless it has a space in it."""
+        """Report an unknown option; a value never begins with two dashes, unless it holds a space."""
         name = word.partition("=")[0]
         known = [option for action in self._actions for option in action.option_strings if option.startswith("--")]
         if word.startswith("--") and " " not in word and not any(option.startswith(name) for option in known):
@@ -72,11 +72,11 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
             return
-        of = None if action is self._commands else action
-        what = f"{'command ' if of is None else ''}{str(value)!r}"
+        argument = None if action is self._commands else action
+        what = f"{'command ' if argument is None else ''}{str(value)!r}"
         known = [str(choice) for choice in action.choices]
         near = did_you_mean(str(value), known)
-        raise argparse.ArgumentError(of, f"there is no {what}{near}; choose from {', '.join(known)}")
+        raise argparse.ArgumentError(argument, f"there is no {what}{near}; choose from {', '.join(known)}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,25 +87,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not argv:
             parser.print_help(sys.stderr)
             return USAGE
-        given = parser.parse_args(argv)
-        run: Run = given.run
-        return run(given)
-    except SystemExit as exc:  # argparse: --help, or a usage error it has told
+        args = parser.parse_args(argv)
+        run: Run = args.run
+        return run(args)
+    except SystemExit as exc:  # argparse: --help, or a usage error that it has printed
         return exc.code if isinstance(exc.code, int) else USAGE
     except UnknownRunError as exc:
-        return _say(f"{exc}; auepora runs lists what there is", USAGE)
+        return _report_error(f"{exc}; auepora runs lists what there is", USAGE)
     except UsageError as exc:
-        return _say(exc, USAGE)
+        return _report_error(exc, USAGE)
     except (AueporaError, OSError) as exc:
         if isinstance(exc, BrokenPipeError):  # `| head` has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return PASSED
-        return _say(exc, UNJUDGED)
+        return _report_error(exc, UNJUDGED)
     except KeyboardInterrupt:
         return 130
 
 
-def _say(error: BaseException | str, code: int) -> int:
+def _report_error(error: BaseException | str, code: int) -> int:
     from ..reporting.text import harmless
 
     print(harmless(f"auepora: {error}"), file=sys.stderr)

@@ -39,19 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rag", choices=FORMS, default="function", help="what your system is (default: function)")
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Write the files, none of them over another, and say what to do next."""
-    folder: Path = given.folder
+    folder: Path = args.folder
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is no directory")
     name = name_of(folder)
-    made = starter_files(given.rag, name)
-    if there := [path for path in made if (folder / path).exists()]:
-        raise UsageError(f"nothing was written: already there: {', '.join(str(folder / path) for path in there)}")
-    for path, text in made.items():
+    starter = starter_files(args.rag, name)
+    if existing := [path for path in starter if (folder / path).exists()]:
+        raise UsageError(f"nothing was written: already there: {', '.join(str(folder / path) for path in existing)}")
+    for path, text in starter.items():
         write_atomically(folder / path, text)
         print(f"wrote {folder / path}")
-    print(_next_steps(folder, given.rag, name))
+    print(_next_steps(folder, args.rag, name))
     return PASSED
 
 

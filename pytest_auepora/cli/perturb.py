@@ -37,42 +37,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="put irrelevant documents of this corpus (JSON Lines of id and text, or a folder) among a generator's",
     )  # fmt: skip
     parser.add_argument(
-        "--noise-docs", type=_positive, default=3, metavar="N", help="how many documents a variant gets (3)"
+        "--noise-docs", type=_positive_number, default=3, metavar="N", help="how many documents a variant gets (3)"
     )
     parser.add_argument(
-        "--count", type=_positive, default=3, metavar="N", help="variants of each case and operation (3)"
+        "--count", type=_positive_number, default=3, metavar="N", help="variants of each case and operation (3)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another number, other variants (0)")
     parser.add_argument("--write", action="store_true", help="append them to the file; else they are only printed")
     add_metrics(parser)
 
 
-def _positive(text: str) -> int:
+def _positive_number(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
     return int(text)
 
 
-def _variants(given: argparse.Namespace, suite: GoldenSuite) -> Callable[[EvaluationSample], list[EvaluationSample]]:
-    """Return what makes the variants of a case that were asked for; without a word, typos."""
-    operations = given.operation or ([] if given.paraphrases or given.noise else ["typo"])
+def _variant_maker(
+    args: argparse.Namespace, suite: GoldenSuite
+) -> Callable[[EvaluationSample], list[EvaluationSample]]:
+    """Return a function that makes the variants of a case; typos where no operation is named."""
+    operations = args.operation or ([] if args.paraphrases or args.noise else ["typo"])
     mechanical: list[Operation] = [name for name in operations if name != "paraphrase"]
-    paraphrases = _paraphrases(given.paraphrases, suite) if given.paraphrases else {}
+    paraphrases = _read_paraphrases(args.paraphrases, suite) if args.paraphrases else {}
     if "paraphrase" in operations:
-        paraphrases |= _asked(suite, given.count)
-    corpus = _corpus(given.noise) if given.noise else None
+        paraphrases |= _ask_model(suite, args.count)
+    corpus = _read_corpus(args.noise) if args.noise else None
 
     def variants(sample: EvaluationSample) -> list[EvaluationSample]:
-        made = disturbed(sample, mechanical, count=given.count, seed=given.seed)
-        made += reworded(sample, paraphrases.get(sample.sample_id, ()), "paraphrase", count=given.count)
+        new_samples = disturbed(sample, mechanical, count=args.count, seed=args.seed)
+        new_samples += reworded(sample, paraphrases.get(sample.sample_id, ()), "paraphrase", count=args.count)
         if corpus is not None:
-            made += noise_variants(sample, corpus, count=given.count, each=given.noise_docs, seed=given.seed)
-        return made
+            new_samples += noise_variants(sample, corpus, count=args.count, each=args.noise_docs, seed=args.seed)
+        return new_samples
 
     return variants
 
 
-def _corpus(path: Path) -> Corpus:
+def _read_corpus(path: Path) -> Corpus:
     """Read a corpus: JSON Lines, or a folder of documents, whose passages are its chunks."""
     if not path.is_dir():
         return load_corpus(path)
@@ -81,37 +83,37 @@ def _corpus(path: Path) -> Corpus:
     return Corpus({chunk.id: chunk for chunk in chunks})
 
 
-def _paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
+def _read_paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
     """Read other wordings.
 
     Raises:
         AueporaError: the file cannot be read, or names a case that is not there.
     """
-    found = load_paraphrases(path)
+    paraphrases = load_paraphrases(path)
     known = [case.id for case in suite.cases]
-    for case_id in found:
+    for case_id in paraphrases:
         if case_id not in known:
             raise AueporaError(f"{path}: {suite.path} has no case {case_id!r}{did_you_mean(case_id, known)}")
-    return found
+    return paraphrases
 
 
-def _asked(suite: GoldenSuite, count: int) -> dict[str, list[str]]:
+def _ask_model(suite: GoldenSuite, count: int) -> dict[str, list[str]]:
     cases = [c for c in suite.cases if c.skip is None and "variant_of" not in c.sample.labels]
-    found, refused = ask_paraphrases({c.id: c.sample.query for c in cases}, critic_from_environment(), count)
+    paraphrases, refused = ask_paraphrases({c.id: c.sample.query for c in cases}, critic_from_environment(), count)
     if refused:
         print(f"{refused} wordings left out: the same as the query, or without one of its numbers", file=sys.stderr)
-    return found
+    return paraphrases
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the new cases, or append them to the file for review."""
-    registry = registry_of(given.metrics)
-    made = perturbed(given.golden, _variants(given, load_suite(given.golden, registry)), registry)
-    told = plural(len(made.ids), "variant")
-    if not given.write:
-        put(made.block, None)
-    elif made.ids:
-        write_atomically(given.golden, made.text)
-        told += " appended; review them"
-    print(told, file=sys.stderr)
+    registry = registry_of(args.metrics)
+    result = perturbed(args.golden, _variant_maker(args, load_suite(args.golden, registry)), registry)
+    message = plural(len(result.ids), "variant")
+    if not args.write:
+        put(result.block, None)
+    elif result.ids:
+        write_atomically(args.golden, result.text)
+        message += " appended; review them"
+    print(message, file=sys.stderr)
     return PASSED

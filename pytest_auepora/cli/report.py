@@ -33,23 +33,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_history(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the report; a run that failed then is no failure now."""
-    store = None if given.name.endswith(".json") else open_history(given.history)
-    runs, verdicts, mistakes = read_report(given.name) if store is None else _kept(store, given.name)
-    with from_outside(given.name):
-        if given.format == "text":
+    store = None if args.name.endswith(".json") else open_history(args.history)
+    runs, verdicts, mistakes = read_report(args.name) if store is None else _stored_report(store, args.name)
+    with from_outside(args.name):
+        if args.format == "text":
             text = summary_text(runs, verdicts, mistakes)
         else:
             trends = {}
-            if store is not None and wants_trend(given.format):  # a report from elsewhere has no past here
-                trends = {run.title: trend_of(store, run, store.resolve(given.name)) for run in runs}
-            text = report_text(given.format, runs, verdicts, trends=trends, mistakes=mistakes)
-    put(text, given.out)
+            if store is not None and wants_trend(args.format):  # a report from elsewhere has no past here
+                trends = {run.title: trend_of(store, run, store.resolve(args.name)) for run in runs}
+            text = report_text(args.format, runs, verdicts, trends=trends, mistakes=mistakes)
+    put(text, args.out)
     return PASSED
 
 
-def _kept(store: HistoryStore, name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
+def _stored_report(store: HistoryStore, name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
     run_id = store.resolve(name)
     return [store.load(run_id)], [kept_verdict(store, run_id)], []
 
@@ -62,11 +62,11 @@ def summary_text(
     Without *steps* it leaves out what to do next, which pytest does.
     """
     width = shutil.get_terminal_size((100, 24)).columns
-    told = [mistakes_note(mistakes), *map(str, mistakes)] if mistakes else []
-    parts = [[[Cell(printable(text))] for text in told]] if told else []
+    problem_lines = [mistakes_note(mistakes), *map(str, mistakes)] if mistakes else []
+    parts = [[[Cell(printable(text))] for text in problem_lines]] if problem_lines else []
     parts += [
         summary_lines(run, verdict, width=width, steps=steps, later=verdicts[i:])
         for i, (run, verdict) in enumerate(zip(runs, verdicts, strict=True), 1)
     ]
-    parts += [[[], *side_by_side_lines(one, width=width)] for one in side_by_sides(runs)]
+    parts += [[[], *side_by_side_lines(comparison, width=width)] for comparison in side_by_sides(runs)]
     return "".join(render(lines) + "\n" for lines in parts)

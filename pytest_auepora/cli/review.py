@@ -13,7 +13,7 @@ from ..metrics.registry import Registry
 from ..reporting.text import harmless
 from .common import PASSED, add_metrics, load_suite, registry_of, to_read
 
-_ASKED = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
+_PROMPT = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,26 +22,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_metrics(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Show each draft and do as the person says; decisions and reasons go to the journal beside the file."""
-    registry = registry_of(given.metrics)
-    load_suite(given.golden, registry)  # or what is wrong with it is said first
-    drafts, journal, told = drafts_of(given.golden), Journal(journal_path(given.golden)), Counter[str]()
+    registry = registry_of(args.metrics)
+    load_suite(args.golden, registry)  # raises what is wrong with the file
+    drafts, journal, counts = drafts_of(args.golden), Journal(journal_path(args.golden)), Counter[str]()
     for number, case in enumerate(drafts, 1):
-        _show(case, f"{number} of {len(drafts)}")
-        decision = _decide(given.golden, case, journal, registry)
+        _print_draft(case, f"{number} of {len(drafts)}")
+        decision = _review_draft(args.golden, case, journal, registry)
         if decision == "quit":
             break
-        told[decision] += 1
-    said = ", ".join(f"{n} {decision}" for decision, n in told.items()) or (
+        counts[decision] += 1
+    summary = ", ".join(f"{n} {decision}" for decision, n in counts.items()) or (
         "nothing decided" if drafts else "no drafts"
     )
-    left = len(drafts_of(given.golden)) if given.golden.exists() else 0
-    print(f"{said}; {left} left in {given.golden}")
+    left = len(drafts_of(args.golden)) if args.golden.exists() else 0
+    print(f"{summary}; {left} left in {args.golden}")
     return PASSED
 
 
-def _show(case: Mapping[str, Any], place: str) -> None:
+def _print_draft(case: Mapping[str, Any], place: str) -> None:
     lines = [
         f"{case['id']}  ({place})",
         f"  question  {case['query']}",
@@ -51,16 +51,16 @@ def _show(case: Mapping[str, Any], place: str) -> None:
     print("\n" + "\n".join(map(harmless, lines)))
 
 
-def _decide(path: Path, case: Mapping[str, Any], journal: Journal, registry: Registry) -> str:
+def _review_draft(path: Path, case: Mapping[str, Any], journal: Journal, registry: Registry) -> str:
     """Ask until an answer is understood, do it, and return what was done."""
     while True:
-        word = _input(_ASKED).lower()[:1]
+        word = _input(_PROMPT).lower()[:1]
         if word in ("q", ""):
             return "quit"
         if word == "s":
             return "skipped"
         if word in ("a", "e"):
-            changed = _edited(case) if word == "e" else {}
+            changed = _ask_changes(case) if word == "e" else {}
             decision = "edited" if changed else "accepted"
             accept(path, case, changed, registry)
             journal.decide(case["id"], decision, **changed)
@@ -72,15 +72,15 @@ def _decide(path: Path, case: Mapping[str, Any], journal: Journal, registry: Reg
             return "rejected"
 
 
-def _edited(case: Mapping[str, Any]) -> dict[str, str]:
+def _ask_changes(case: Mapping[str, Any]) -> dict[str, str]:
     """Ask for another question and answer; an empty line keeps what there is."""
-    asked = {"query": "question", **({"reference_answer": "answer"} if "reference_answer" in case else {})}
-    said = {key: _input(f"{word} (empty: as it is): ") for key, word in asked.items()}
-    return {key: text for key, text in said.items() if text}
+    prompts = {"query": "question", **({"reference_answer": "answer"} if "reference_answer" in case else {})}
+    replies = {key: _input(f"{word} (empty: as it is): ") for key, word in prompts.items()}
+    return {key: text for key, text in replies.items() if text}
 
 
-def _input(asked: str) -> str:
+def _input(prompt: str) -> str:
     try:
-        return input(asked).strip()
+        return input(prompt).strip()
     except EOFError:
         return ""

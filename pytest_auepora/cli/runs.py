@@ -31,61 +31,61 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_history(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """List, delete or prune."""
-    store = open_history(given.history)
-    if given.delete:
-        for run_id in dict.fromkeys([store.resolve(name) for name in given.delete]):
+    store = open_history(args.history)
+    if args.delete:
+        for run_id in dict.fromkeys([store.resolve(name) for name in args.delete]):
             print(f"deleted {store.delete(run_id)}")
         return PASSED
-    if given.prune:
-        print(f"deleted {plural(store.prune(given.prune, given.suite), 'run')}")
+    if args.prune:
+        print(f"deleted {plural(store.prune(args.prune, args.suite), 'run')}")
         return PASSED
-    found = store.runs(given.limit or None, given.suite)
-    if given.json:
-        print(json.dumps([one._asdict() for one in found], indent=1))
+    runs = store.runs(args.limit or None, args.suite)
+    if args.json:
+        print(json.dumps([stored_run._asdict() for stored_run in runs], indent=1))
         return PASSED
-    if not found:
-        of = f" of {given.suite}" if given.suite else ""
+    if not runs:
+        of = f" of {args.suite}" if args.suite else ""
         print(f"no run{of} in {store.name}; `pytest --auepora` keeps its runs there", file=sys.stderr)
         return PASSED if store.exists() else UNJUDGED
-    print(harmless(_table(found)))
+    print(harmless(_runs_table(runs)))
     return PASSED
 
 
-def _table(found: Sequence[StoredRun]) -> str:
-    judged = any(one.aggregate.get("judge") for one in found)
+def _runs_table(runs: Sequence[StoredRun]) -> str:
+    judged = any(stored_run.aggregate.get("judge") for stored_run in runs)
     columns: list[tuple[Column, Callable[[StoredRun], str]]] = [
-        (Column("run"), lambda one: one.run_id),
-        (Column("started"), lambda one: one.started[:19].replace("T", " ")),
-        (Column("suite", least=8), lambda one: one.title),
-        (Column("outcome"), _outcome),
-        (Column("cases", right=True), lambda one: f"{one.cases}"),
-        (Column("failed", right=True), lambda one: f"{one.failed}"),
-        (Column("hit@5", right=True, expendable=1), lambda one: score(_figure(one, "hit_at_k", "5"))),
-        (Column("mrr@10", right=True, expendable=1), lambda one: score(_figure(one, "mrr"))),
-        *([(Column("judge", right=True, expendable=1), _judge)] if judged else []),
-        (Column("commit", expendable=2), lambda one: one.git_commit[:8]),
+        (Column("run"), lambda stored_run: stored_run.run_id),
+        (Column("started"), lambda stored_run: stored_run.started[:19].replace("T", " ")),
+        (Column("suite", least=8), lambda stored_run: stored_run.title),
+        (Column("outcome"), _outcome_text),
+        (Column("cases", right=True), lambda stored_run: f"{stored_run.cases}"),
+        (Column("failed", right=True), lambda stored_run: f"{stored_run.failed}"),
+        (Column("hit@5", right=True, expendable=1), lambda stored_run: score(_figure(stored_run, "hit_at_k", "5"))),
+        (Column("mrr@10", right=True, expendable=1), lambda stored_run: score(_figure(stored_run, "mrr"))),
+        *([(Column("judge", right=True, expendable=1), _judge_cost)] if judged else []),
+        (Column("commit", expendable=2), lambda stored_run: stored_run.git_commit[:8]),
     ]
-    rows = [[Cell(text_of(one)) for _, text_of in columns] for one in found]
+    rows = [[Cell(cell_text(stored_run)) for _, cell_text in columns] for stored_run in runs]
     width = max(shutil.get_terminal_size((110, 24)).columns, 80)
     return render(table([column for column, _ in columns], rows, width))
 
 
-def _judge(one: StoredRun) -> str:
+def _judge_cost(stored_run: StoredRun) -> str:
     """Return the cost of the judge, its tokens where prices are not known."""
-    spent = one.aggregate.get("judge", {})
-    if (cost := spent.get("cost")) is not None:
+    usage = stored_run.aggregate.get("judge", {})
+    if (cost := usage.get("cost")) is not None:
         return cost_text(cost)
-    tokens = spent.get("prompt_tokens", 0) + spent.get("completion_tokens", 0)
-    return f"{tokens:,} tokens" if spent.get("requests") else ""
+    tokens = usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0)
+    return f"{tokens:,} tokens" if usage.get("requests") else ""
 
 
-def _outcome(one: StoredRun) -> str:
-    beside = [*([] if one.complete else ["partial"]), *one.origin.split()[:1]]
-    return one.outcome + (f" ({', '.join(beside)})" if beside else "")
+def _outcome_text(stored_run: StoredRun) -> str:
+    remarks = [*([] if stored_run.complete else ["partial"]), *stored_run.origin.split()[:1]]
+    return stored_run.outcome + (f" ({', '.join(remarks)})" if remarks else "")
 
 
-def _figure(one: StoredRun, name: str, key: str = "") -> float | None:
-    found = one.aggregate.get(name)
-    return found.get(key) if isinstance(found, dict) else found
+def _figure(stored_run: StoredRun, name: str, key: str = "") -> float | None:
+    value = stored_run.aggregate.get(name)
+    return value.get(key) if isinstance(value, dict) else value

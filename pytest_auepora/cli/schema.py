@@ -20,9 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the schema."""
-    print(json.dumps(_schema(given.schema), indent=1, ensure_ascii=False))
+    print(json.dumps(_schema(args.schema), indent=1, ensure_ascii=False))
     return PASSED
 
 

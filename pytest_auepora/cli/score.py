@@ -36,8 +36,8 @@ from .common import (
 )
 from .report import summary_text
 
-_MOST = 2_000_000_000  # bytes of golden JSON Lines: here a large file is no slip
-_LARGE = 10_000_000  # bytes: below, starting processes takes longer than it saves
+_MOST_BYTES = 2_000_000_000  # bytes of golden JSON Lines: here a large file is no slip
+_LARGE_OUTPUTS = 10_000_000  # bytes: below, starting processes takes longer than it saves
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,39 +65,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_history(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Score, write the two files, print the summary; the exit code is the verdict's."""
-    registry = registry_of(given.metrics)
-    suite = load_suite(given.golden, registry, _MOST if given.golden.suffix.lower() == ".jsonl" else MAX_BYTES)
-    done = _score(suite, registry, given)
-    verdict = done.verdict
-    if missing := done.run.missing_ids:
+    registry = registry_of(args.metrics)
+    suite = load_suite(args.golden, registry, _MOST_BYTES if args.golden.suffix.lower() == ".jsonl" else MAX_BYTES)
+    result = _score(suite, registry, args)
+    verdict = result.verdict
+    if missing := result.run.missing_ids:
         verdict.notes.append(f"no output for {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}")
-    if given.save:
-        store, keep = open_history(given.history), project_keep(Path.cwd())
+    if args.save:
+        store, keep = open_history(args.history), project_keep(Path.cwd())
         started = datetime.now(timezone.utc)
-        run_id = store.add(done.run, verdict, started=started, keep=keep.runs or 0, keep_recorded=keep.answers or 0)
+        run_id = store.add(result.run, verdict, started=started, keep=keep.runs or 0, keep_recorded=keep.answers or 0)
         print(f"kept as {run_id}", file=sys.stderr)
-    _write(given.out, done)
-    if given.json:
-        put(json_report([done.run], [verdict]), None)
+    _write_files(args.out, result)
+    if args.json:
+        put(json_report([result.run], [verdict]), None)
     else:
-        print(summary_text([done.run], [verdict], steps=False), end="")
-    if given.require_baseline and done.baseline is None:
-        print(harmless(f"auepora: {done.baseline_note}"), file=sys.stderr)
+        print(summary_text([result.run], [verdict], steps=False), end="")
+    if args.require_baseline and result.baseline is None:
+        print(harmless(f"auepora: {result.baseline_note}"), file=sys.stderr)
         return FAILED if verdict.outcome == "failed" else UNJUDGED
     return of_outcome(verdict.outcome)
 
 
-def _score(suite: GoldenSuite, registry: Registry, given: argparse.Namespace) -> Evaluation:
+def _score(suite: GoldenSuite, registry: Registry, args: argparse.Namespace) -> Evaluation:
     """Score in as many processes as were asked for; by default all cores do where there is much to do."""
-    large = given.jobs is None and given.outputs.is_file() and given.outputs.stat().st_size > _LARGE
+    large = args.jobs is None and args.outputs.is_file() and args.outputs.stat().st_size > _LARGE_OUTPUTS
     scored = partial(
-        score_recorded, suite, given.outputs, registry=registry, baseline=given.baseline, variant=given.variant,
-        calibrations=given.calibrations, progress=False if given.quiet else None,
+        score_recorded, suite, args.outputs, registry=registry, baseline=args.baseline, variant=args.variant,
+        calibrations=args.calibrations, progress=False if args.quiet else None,
     )  # fmt: skip
     if not large:
-        return scored(jobs=given.jobs or 1)
+        return scored(jobs=args.jobs or 1)
     try:
         return scored(jobs=all_cores())
     except UnsendableError as exc:
@@ -105,8 +105,8 @@ def _score(suite: GoldenSuite, registry: Registry, given: argparse.Namespace) ->
         return scored(jobs=1)
 
 
-def _write(folder: Path, done: Evaluation) -> None:
+def _write_files(folder: Path, result: Evaluation) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "metrics.csv").open("w", encoding="utf-8", errors="backslashreplace") as file:
-        write_csv(file, [done.run])
-    (folder / "summary.json").write_text(report_text("summary", [done.run], [done.verdict]), encoding="utf-8")
+        write_csv(file, [result.run])
+    (folder / "summary.json").write_text(report_text("summary", [result.run], [result.verdict]), encoding="utf-8")

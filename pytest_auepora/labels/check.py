@@ -1,8 +1,8 @@
-"""What became of the labels of golden cases: where the passage each stood for is in the corpus as it is now, which can
-be repaired without asking, and how a case whose labels moved is scored.
+"""Checks the labels of golden cases against the current corpus: where the passage of each label is now, which labels
+can be repaired without asking, and how a case with moved labels is scored.
 
-Texts decide where they are known on both sides, else character spans of the same document, which show a move but do
-not prove it: the document may have changed.
+Texts decide where both sides have them, else character spans of the same document.  Spans show a move and do not
+prove it: the document may have changed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import ANYWHERE, SPAN_COVER, fold_quote, label_of
 from .corpus import MIN_RUN, Chunk, Corpus, Passage, Recall, covered_share, recalled, squeeze
 
-Kind = Literal["valid", "re-anchorable", "merged", "split", "orphaned"]
+LabelFate = Literal["valid", "re-anchorable", "merged", "split", "orphaned"]
 
-KINDS: Mapping[Kind, str] = {
+KINDS: Mapping[LabelFate, str] = {
     "valid": "still there",
     "re-anchorable": "the same text under another id",
     "merged": "inside one larger chunk",
     "split": "spread over chunks of which none holds it whole",
     "orphaned": "nowhere",
 }
-"""Every kind, and what it means."""
+"""Every fate of a label, and what it means."""
 
 MOST_CANDIDATES = 8
 
@@ -48,7 +48,7 @@ class Finding:
     ``source`` is the document that the passage belongs to, where known.
     """
 
-    kind: Kind
+    kind: LabelFate
     candidates: tuple[Candidate, ...] = ()
     new_id: str = ""
     origin: str = ""
@@ -78,157 +78,159 @@ def classify(label: Document, corpus: Corpus, known: Sequence[Passage] = ()) -> 
         MetricError: the label cannot be read.
     """
     if label.metadata.get("match", "id") != "id":
-        return _place(label, corpus)
-    there = label.doc_id in corpus
-    # while the id is there, what it was first is asked: later recordings may be of another chunk of that name
-    found = [_by_passage(label.doc_id, corpus, passage) for passage in (known if there else reversed(known))]
-    told = next((f for f in found if f is not None and (there or f.kind != "orphaned")), None)
-    if there and told is not None and told.kind == "orphaned":
-        return Finding("valid", origin=told.origin, note="its text has changed", source=told.source)
-    if told is not None:
-        return told
+        return _check_document_label(label, corpus)
+    in_corpus = label.doc_id in corpus
+    # while the corpus has the id, the oldest recording decides: later ones may be of another chunk of that name
+    findings = [_find_passage(label.doc_id, corpus, passage) for passage in (known if in_corpus else reversed(known))]
+    finding = next((f for f in findings if f is not None and (in_corpus or f.kind != "orphaned")), None)
+    if in_corpus and finding is not None and finding.kind == "orphaned":
+        return Finding("valid", origin=finding.origin, note="its text has changed", source=finding.source)
+    if finding is not None:
+        return finding
     source = next((p.source for p in known if p.source), "")
-    if there:
+    if in_corpus:
         return Finding("valid", source=source)
     if chunks := corpus.by_source.get(label.doc_id):
-        return Finding("split", _listed(chunks), note="it is the name of a document now", source=label.doc_id)
-    lost = next((f for f in found if f is not None), None)
-    if lost is not None:
-        return lost
-    beside = _listed(corpus.by_source.get(source, ()))
-    return Finding("orphaned", beside, note=_blind(corpus, known), source=source)
+        return Finding("split", _first_candidates(chunks), note="it is the name of a document now", source=label.doc_id)
+    orphan = next((f for f in findings if f is not None), None)
+    if orphan is not None:
+        return orphan
+    neighbours = _first_candidates(corpus.by_source.get(source, ()))
+    return Finding("orphaned", neighbours, note=_orphan_note(corpus, known), source=source)
 
 
-def _blind(corpus: Corpus, known: Sequence[Passage]) -> str:
+def _orphan_note(corpus: Corpus, known: Sequence[Passage]) -> str:
     if not any(p.text for p in known):
         return "what it said is not known"
     return "" if corpus.has_texts else "the corpus has ids only, so its text cannot be looked for"
 
 
-def _listed(chunks: Sequence[Chunk]) -> tuple[Candidate, ...]:
+def _first_candidates(chunks: Sequence[Chunk]) -> tuple[Candidate, ...]:
     return tuple(Candidate(c.id) for c in chunks[:MOST_CANDIDATES])
 
 
-def _by_passage(label_id: str, corpus: Corpus, passage: Passage) -> Finding | None:
+def _find_passage(label_id: str, corpus: Corpus, passage: Passage) -> Finding | None:
     """Look for *passage*; None where it cannot be compared with the corpus at all."""
     text = squeeze(passage.text)
     if text and corpus.has_texts:
-        found = _by_text(label_id, corpus, text, passage)
-    elif passage.source and passage.span and (spots := _spots(corpus, passage.source)):
-        found = _by_span(label_id, spots, passage.span)
+        finding = _find_text(label_id, corpus, text, passage)
+    elif passage.source and passage.span and (chunk_spans := _spans_of_chunks(corpus, passage.source)):
+        finding = _find_span(label_id, chunk_spans, passage.span)
     else:
         return None
-    return replace(found, origin=passage.origin, source=passage.source)
+    return replace(finding, origin=passage.origin, source=passage.source)
 
 
-def _by_text(label_id: str, corpus: Corpus, text: str, passage: Passage) -> Finding:
+def _find_text(label_id: str, corpus: Corpus, text: str, passage: Passage) -> Finding:
     index = corpus.texts
-    if label_id in corpus and (not (own := index.text(label_id)) or text in own):
+    if label_id in corpus and (not (own_text := index.text(label_id)) or text in own_text):
         return Finding("valid")
     holding = index.holding(text)
     runs = {} if holding else index.runs(text)
     if covered_share(runs.get(label_id, []), len(text)) >= SPAN_COVER:
         return Finding("valid")
-    holding, foreign = _of_document(label_id, holding, corpus, passage.source)
-    if same := [i for i in holding if index.text(i) == text]:
-        same = _at_place(same, corpus, passage)
-        return _whole("re-anchorable", same, sure=len(same) == 1 and not foreign)
+    holding, foreign = _of_same_document(label_id, holding, corpus, passage.source)
+    if equal := [i for i in holding if index.text(i) == text]:
+        equal = _at_same_place(equal, corpus, passage)
+        return _whole_finding("re-anchorable", equal, certain=len(equal) == 1 and not foreign)
     if holding:
-        return _whole("merged", holding, sure=len(holding) == 1 and not foreign and len(text) >= MIN_RUN)
-    ids, _ = _of_document(label_id, list(runs), corpus, passage.source)
-    shares = {i: covered_share(runs[i], len(text)) for i in ids}
-    return _parts(shares, covered_share([run for i in ids for run in runs[i]], len(text)))
+        return _whole_finding("merged", holding, certain=len(holding) == 1 and not foreign and len(text) >= MIN_RUN)
+    partial, _ = _of_same_document(label_id, list(runs), corpus, passage.source)
+    shares = {i: covered_share(runs[i], len(text)) for i in partial}
+    return _partial_finding(shares, covered_share([run for i in partial for run in runs[i]], len(text)))
 
 
-def _whole(kind: Kind, ids: Sequence[str], *, sure: bool) -> Finding:
-    candidates = tuple(Candidate(i, 1.0) for i in ids[:MOST_CANDIDATES])
-    note = "" if sure else "which of them cannot be told" if len(ids) > 1 else "too little to be sure"
-    return Finding(kind, candidates, ids[0] if sure else "", note=note)
+def _whole_finding(kind: LabelFate, chunk_ids: Sequence[str], *, certain: bool) -> Finding:
+    candidates = tuple(Candidate(i, 1.0) for i in chunk_ids[:MOST_CANDIDATES])
+    note = "" if certain else "which of them cannot be told" if len(chunk_ids) > 1 else "too little to be sure"
+    return Finding(kind, candidates, chunk_ids[0] if certain else "", note=note)
 
 
-def _of_document(label_id: str, ids: Sequence[str], corpus: Corpus, source: str) -> tuple[list[str], bool]:
-    """Keep the chunks of the same document; where there are none, those of others, which prove nothing.
+def _of_same_document(label_id: str, ids: Sequence[str], corpus: Corpus, source: str) -> tuple[list[str], bool]:
+    """Return the chunks of the same document, else those of other documents, and whether they are of others.
 
-    While the label's own id is there, copies of its old text in other documents are no sign of a move.
+    While the corpus has the label's id, copies of its old text in other documents are no sign of a move.
     """
     if not source:
         return list(ids), False
-    own = [i for i in ids if corpus.chunks[i].source in ("", source)]
-    if own or label_id in corpus:
-        return own, False
+    inside = [i for i in ids if corpus.chunks[i].source in ("", source)]
+    if inside or label_id in corpus:
+        return inside, False
     return list(ids), bool(ids)
 
 
-def _at_place(ids: list[str], corpus: Corpus, passage: Passage) -> list[str]:
-    """Tell equal texts apart by their place, where that is known."""
-    if len(ids) > 1 and passage.source and passage.span:
-        exact = [i for i in ids if (corpus.chunks[i].source, corpus.chunks[i].span) == (passage.source, passage.span)]
-        return exact or ids
-    return ids
+def _at_same_place(equal: list[str], corpus: Corpus, passage: Passage) -> list[str]:
+    """Keep of chunks with equal texts those at the place of *passage*, where it is known."""
+    if len(equal) > 1 and passage.source and passage.span:
+        exact = [i for i in equal if (corpus.chunks[i].source, corpus.chunks[i].span) == (passage.source, passage.span)]
+        return exact or equal
+    return equal
 
 
-def _parts(shares: Mapping[str, float], total: float) -> Finding:
-    ranked = sorted(shares, key=lambda i: -shares[i])[:MOST_CANDIDATES]
-    candidates = tuple(Candidate(i, round(shares[i], 4)) for i in ranked)
+def _partial_finding(shares: Mapping[str, float], total: float) -> Finding:
+    best = sorted(shares, key=lambda i: -shares[i])[:MOST_CANDIDATES]
+    candidates = tuple(Candidate(i, round(shares[i], 4)) for i in best)
     if total < SPAN_COVER:
         return Finding("orphaned", candidates, note=f"{total * 100:.0f} % of it is found" if total else "")
     return Finding("split", candidates, note="" if total > 0.9999 else f"{total * 100:.0f} % of it is found")
 
 
-Spots = Mapping[str, tuple[int, int]]
+ChunkSpans = Mapping[str, tuple[int, int]]
 
 
-def _spots(corpus: Corpus, source: str) -> Spots:
-    return {c.id: c.span for c in corpus.by_source.get(source, ()) if c.span is not None}
+def _spans_of_chunks(corpus: Corpus, source: str) -> ChunkSpans:
+    return {chunk.id: chunk.span for chunk in corpus.by_source.get(source, ()) if chunk.span is not None}
 
 
-def _by_span(label_id: str, spots: Spots, span: tuple[int, int]) -> Finding:
+def _find_span(label_id: str, chunk_spans: ChunkSpans, span: tuple[int, int]) -> Finding:
     length = span[1] - span[0]
-    runs = {i: (max(a, span[0]), min(b, span[1])) for i, (a, b) in spots.items() if min(b, span[1]) > max(a, span[0])}
+    runs = {
+        i: (max(a, span[0]), min(b, span[1])) for i, (a, b) in chunk_spans.items() if min(b, span[1]) > max(a, span[0])
+    }
     shares = {i: covered_share([run], length) for i, run in runs.items()}
     if shares.get(label_id, 0.0) >= SPAN_COVER:
         return Finding("valid")
-    whole = [i for i, share in shares.items() if share == 1.0]
-    if whole:
-        same = [i for i in whole if spots[i] == span]
+    holding = [i for i, share in shares.items() if share == 1.0]
+    if holding:
+        same = [i for i in holding if chunk_spans[i] == span]
         note = "the place is the same; without texts that proves nothing"
-        candidates = tuple(Candidate(i, 1.0) for i in same or whole)[:MOST_CANDIDATES]
+        candidates = tuple(Candidate(i, 1.0) for i in same or holding)[:MOST_CANDIDATES]
         return Finding("re-anchorable" if same else "merged", candidates, note=note)
-    return _parts(shares, covered_share(list(runs.values()), length))
+    return _partial_finding(shares, covered_share(list(runs.values()), length))
 
 
-def _place(label: Document, corpus: Corpus) -> Finding:
-    """A label that names a document: its chunks are looked at as scoring does."""
-    read = label_of(label)
-    if read.source == ANYWHERE:
+def _check_document_label(label: Document, corpus: Corpus) -> Finding:
+    """Check a label that names a document: its chunks are matched as scoring does."""
+    parsed = label_of(label)
+    if parsed.source == ANYWHERE:
         return Finding("valid", note="not checked: the quote names no document")
-    if not corpus.by_source and read.source not in corpus:
+    if not corpus.by_source and parsed.source not in corpus:
         return Finding("valid", note="not checked: the corpus does not say which document a chunk is of")
-    chunks = corpus.by_source.get(read.source, [])
-    if not chunks and read.source in corpus:
-        chunks = [corpus.chunks[read.source]]
+    chunks = corpus.by_source.get(parsed.source, [])
+    if not chunks and parsed.source in corpus:
+        chunks = [corpus.chunks[parsed.source]]
     if not chunks:
-        return Finding("orphaned", note=f"there is no document {read.source!r}", source=read.source)
-    told = [read.covers(Document(c.id, c.text, _metadata(c))) for c in chunks]
-    if any(told):
-        return Finding("valid", source=read.source)
-    if all(t is None for t in told):
-        return Finding("valid", note="not checked: the corpus has neither texts nor spans", source=read.source)
-    return replace(_torn(read.kind, label, corpus, read.source), source=read.source)
+        return Finding("orphaned", note=f"there is no document {parsed.source!r}", source=parsed.source)
+    covers = [parsed.covers(Document(c.id, c.text, _span_metadata(c))) for c in chunks]
+    if any(covers):
+        return Finding("valid", source=parsed.source)
+    if all(cover is None for cover in covers):
+        return Finding("valid", note="not checked: the corpus has neither texts nor spans", source=parsed.source)
+    return replace(_find_torn_passage(parsed.kind, label, corpus, parsed.source), source=parsed.source)
 
 
-def _metadata(chunk: Chunk) -> dict[str, int]:
+def _span_metadata(chunk: Chunk) -> dict[str, int]:
     return {} if chunk.span is None else {"start": chunk.span[0], "end": chunk.span[1]}
 
 
-def _torn(kind: str, label: Document, corpus: Corpus, source: str) -> Finding:
-    """A quote or span that no chunk of its document holds."""
-    if kind == "span":
-        return _by_span("", _spots(corpus, source), (label.metadata["start"], label.metadata["end"]))
+def _find_torn_passage(match_by: str, label: Document, corpus: Corpus, source: str) -> Finding:
+    """Look for the parts of a quote or span that no chunk of its document holds whole."""
+    if match_by == "span":
+        return _find_span("", _spans_of_chunks(corpus, source), (label.metadata["start"], label.metadata["end"]))
     text = squeeze(fold_quote(label.text))
-    runs = {i: r for i, r in corpus.texts.runs(text).items() if corpus.chunks[i].source == source}
-    shares = {i: covered_share(r, len(text)) for i, r in runs.items()}
-    return _parts(shares, covered_share([run for r in runs.values() for run in r], len(text)))
+    runs = {i: spans for i, spans in corpus.texts.runs(text).items() if corpus.chunks[i].source == source}
+    shares = {i: covered_share(spans, len(text)) for i, spans in runs.items()}
+    return _partial_finding(shares, covered_share([run for spans in runs.values() for run in spans], len(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,22 +250,22 @@ class CheckedLabel:
     @classmethod
     def from_dict(cls, raw: dict[str, Any]) -> CheckedLabel:
         """Read what `to_dict` gave."""
-        said = dict(raw["finding"])
-        said["candidates"] = tuple(Candidate(**c) for c in said["candidates"])
-        return cls(**{**raw, "finding": Finding(**said)})
+        finding = dict(raw["finding"])
+        finding["candidates"] = tuple(Candidate(**c) for c in finding["candidates"])
+        return cls(**{**raw, "finding": Finding(**finding)})
 
 
 def check_case(case: GoldenCase, corpus: Corpus, recalls: Sequence[Recall] = ()) -> list[CheckedLabel]:
     """Say what became of every label of *case*; *recalls* know what ids stood for, the surest first."""
-    out = []
+    checked = []
     for index, label in enumerate(case.sample.relevant_docs or ()):
-        by_id = _by_id(label)
-        known = recalled(case.id, label, recalls) if by_id else ()
-        out.append(CheckedLabel(case.id, index, label_of(label).name, by_id, classify(label, corpus, known)))
-    return out
+        by_id = _is_by_id(label)
+        passages = recalled(case.id, label, recalls) if by_id else ()
+        checked.append(CheckedLabel(case.id, index, label_of(label).name, by_id, classify(label, corpus, passages)))
+    return checked
 
 
-def _by_id(label: Document) -> bool:
+def _is_by_id(label: Document) -> bool:
     return bool(label.metadata.get("match", "id") == "id")
 
 
@@ -273,14 +275,18 @@ def repairs(labels: Sequence[CheckedLabel]) -> dict[int, str]:
     Two labels that would come to name the same chunk are left alone: which of them to drop, and which grade
     holds, is for people to say.
     """
-    wanted = {one.index: one.finding.new_id for one in labels if one.by_id and one.finding.moved and one.finding.new_id}
-    names = Counter(wanted.get(one.index, one.name) for one in labels if one.by_id)
-    return {index: new for index, new in wanted.items() if names[new] == 1}
+    new_ids = {
+        label.index: label.finding.new_id
+        for label in labels
+        if label.by_id and label.finding.moved and label.finding.new_id
+    }
+    name_counts = Counter(new_ids.get(label.index, label.name) for label in labels if label.by_id)
+    return {index: new for index, new in new_ids.items() if name_counts[new] == 1}
 
 
-def tally(labels: Iterable[CheckedLabel]) -> Counter[Kind]:
+def tally(labels: Iterable[CheckedLabel]) -> Counter[LabelFate]:
     """Count the labels by what became of them."""
-    return Counter(one.finding.kind for one in labels)
+    return Counter(label.finding.kind for label in labels)
 
 
 Match = Literal["exact", "span", "fallback_doc", "none"]
@@ -298,28 +304,32 @@ def relabel(case: GoldenCase, labels: Sequence[CheckedLabel], corpus: Corpus, *,
     the others would be another score.  *labels* are what `check_case` found in *corpus*; *strict* matches by chunk or
     not at all.
     """
-    moved = {one.index: one for one in labels if one.by_id and one.finding.moved}
+    moved = {checked.index: checked for checked in labels if checked.by_id and checked.finding.moved}
     if not moved or case.sample.relevant_docs is None:
         return case
-    told: dict[str, dict[str, Any]] = {}
+    fates: dict[str, dict[str, Any]] = {}
     gold = list(case.sample.relevant_docs)
-    for index, one in moved.items():
-        match, gold[index] = _matched(gold[index], one, corpus)
+    for index, checked in moved.items():
+        match, gold[index] = _match_label(gold[index], checked, corpus)
         if strict and match != "exact":
             match = "none"
-        told[one.name] = {"became": one.finding.kind, "match": match, "chunks": [c.id for c in one.finding.candidates]}
-    weakest = max((t["match"] for t in told.values()), key=MATCHES.index)
+        fates[checked.name] = {
+            "became": checked.finding.kind,
+            "match": match,
+            "chunks": [c.id for c in checked.finding.candidates],
+        }
+    weakest = max((fate["match"] for fate in fates.values()), key=MATCHES.index)
     sample = replace(case.sample, relevant_docs=None if weakest == "none" else gold)
-    return replace(case, sample=sample, moved={"match": weakest, "labels": told})
+    return replace(case, sample=sample, moved={"match": weakest, "labels": fates})
 
 
-def _matched(label: Document, one: CheckedLabel, corpus: Corpus) -> tuple[Match, Document]:
-    found = one.finding
-    ids = found.cover
-    source = found.source or next((s for i in ids if (s := corpus.chunks[i].source)), "")
+def _match_label(label: Document, checked: CheckedLabel, corpus: Corpus) -> tuple[Match, Document]:
+    finding = checked.finding
+    ids = finding.cover
+    source = finding.source or next((s for i in ids if (s := corpus.chunks[i].source)), "")
     metadata = {**label.metadata, "match": "moved", "ids": ids, **({"document_id": source} if source else {})}
     if ids:
-        same = found.kind == "re-anchorable" and bool(found.new_id)
+        same = finding.kind == "re-anchorable" and bool(finding.new_id)
         return "exact" if same else "span", Document(label.doc_id, label.text, metadata)
     # a document that is gone, too, could not be found by any system
     if source and (source in corpus.by_source or source in corpus or not corpus.by_source):

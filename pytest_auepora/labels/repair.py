@@ -48,14 +48,14 @@ def plan(checked: Iterable[Labels]) -> dict[Slot, str]:
         checked: the labels of each case, once for every configuration that was checked.  What is valid in one
             configuration, or is another chunk there, is not rewritten for the sake of the other.
     """
-    found: dict[Slot, set[str]] = {}
+    new_names: dict[Slot, set[str]] = {}
     for labels in checked:
-        new = repairs(labels)
-        for one in labels:
-            if one.by_id:
-                found.setdefault((one.case_id, one.index), set()).add(new.get(one.index, one.name))
-    names = {(one.case_id, one.index): one.name for labels in checked for one in labels}
-    return {slot: new for slot, (new, *rest) in found.items() if not rest and new != names[slot]}
+        new_ids = repairs(labels)
+        for label in labels:
+            if label.by_id:
+                new_names.setdefault((label.case_id, label.index), set()).add(new_ids.get(label.index, label.name))
+    old_names = {(label.case_id, label.index): label.name for labels in checked for label in labels}
+    return {slot: new for slot, (new, *rest) in new_names.items() if not rest and new != old_names[slot]}
 
 
 def repair(
@@ -67,24 +67,24 @@ def repair(
     exchanged is the same text under another id: the very same question.  Where a passage now lies in a larger
     chunk the question has changed, and the case counts as edited.
     """
-    out = Repaired(path, plan(checked))
-    if not out.new_ids:
-        return out
-    labels = {(one.case_id, one.index): one for many in checked for one in many}
+    repaired = Repaired(path, plan(checked))
+    if not repaired.new_ids:
+        return repaired
+    labels = {(label.case_id, label.index): label for of_case in checked for label in of_case}
     try:
         with locked(path):
-            before, after = _rewrite(path, labels, out.new_ids, registry)
+            before, after = _rewrite(path, labels, repaired.new_ids, registry)
     except (NotWrittenError, GoldenFileError, OSError) as exc:
-        out.problem, out.new_ids = f"nothing was rewritten: {exc}", {}
-        return out
-    carry = _same_question(out.new_ids, labels)
+        repaired.problem, repaired.new_ids = f"nothing was rewritten: {exc}", {}
+        return repaired
+    renames = _renames_by_case(repaired.new_ids, labels)
     for baseline in baselines:
         try:
-            if count := _carry_over(baseline, before, after, carry):
-                out.carried[baseline] = count
+            if count := _rename_in_baseline(baseline, before, after, renames):
+                repaired.carried[baseline] = count
         except BaselineError as exc:
-            out.problem = f"not carried over: {exc}"
-    return out
+            repaired.problem = f"not carried over: {exc}"
+    return repaired
 
 
 def _rewrite(
@@ -101,36 +101,39 @@ def _rewrite(
     return before, load_golden(path, registry)
 
 
-def _same_question(new_ids: Mapping[Slot, str], labels: Mapping[Slot, CheckedLabel]) -> dict[str, dict[str, str]]:
+def _renames_by_case(new_ids: Mapping[Slot, str], labels: Mapping[Slot, CheckedLabel]) -> dict[str, dict[str, str]]:
     """Return old and new names of the labels, by case, of the cases in which nothing but names changed."""
-    out: dict[str, dict[str, str]] = {}
+    renames: dict[str, dict[str, str]] = {}
     for (case_id, index), new in new_ids.items():
-        out.setdefault(case_id, {})[labels[case_id, index].name] = new
-    larger = {slot[0] for slot in new_ids if labels[slot].finding.kind != "re-anchorable"}
-    return {case_id: names for case_id, names in out.items() if case_id not in larger}
+        renames.setdefault(case_id, {})[labels[case_id, index].name] = new
+    changed = {slot[0] for slot in new_ids if labels[slot].finding.kind != "re-anchorable"}
+    return {case_id: names for case_id, names in renames.items() if case_id not in changed}
 
 
-def _carry_over(path: Path, before: GoldenSuite, after: GoldenSuite, carry: Mapping[str, Mapping[str, str]]) -> int:
+def _rename_in_baseline(
+    path: Path, before: GoldenSuite, after: GoldenSuite, renames: Mapping[str, Mapping[str, str]]
+) -> int:
+    """Rename the labels of cases in a baseline; return how many cases were renamed."""
     with changing(path):
-        found = _load(path, before)
-        if found is None:
+        baseline = _load_baseline(path, before)
+        if baseline is None:
             return 0
-        done = 0
-        for case_id, names in carry.items():
-            block = found.cases.get(case_id)
-            if block is None or block.hash != before.case(case_id).content_hash or block.match != "exact":
+        carried = 0
+        for case_id, names in renames.items():
+            stored = baseline.cases.get(case_id)
+            if stored is None or stored.hash != before.case(case_id).content_hash or stored.match != "exact":
                 continue
-            ranks = {names.get(name, name): rank for name, rank in block.ranks.items()}
-            found.cases[case_id] = replace(block, hash=after.case(case_id).content_hash, ranks=ranks)
-            done += 1
-        if done:
-            write_atomically(path.resolve(), found.dumps())
-        return done
+            ranks = {names.get(name, name): rank for name, rank in stored.ranks.items()}
+            baseline.cases[case_id] = replace(stored, hash=after.case(case_id).content_hash, ranks=ranks)
+            carried += 1
+        if carried:
+            write_atomically(path.resolve(), baseline.dumps())
+        return carried
 
 
-def _load(path: Path, suite: GoldenSuite) -> Baseline | None:
+def _load_baseline(path: Path, suite: GoldenSuite) -> Baseline | None:
     try:
         variant = str(json.loads(path.read_text(encoding="utf-8")).get("variant", ""))
         return load_baseline(path, suite.name, variant)
-    except (OSError, ValueError, AttributeError, BaselineError):  # a broken one is the next run's to tell
+    except (OSError, ValueError, AttributeError, BaselineError):  # the next run reports a broken baseline
         return None

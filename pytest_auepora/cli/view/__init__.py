@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_history(parser)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     try:
         from .app import app_of, bound, serve
@@ -36,12 +36,12 @@ def run(given: argparse.Namespace) -> int:
     from .library import Library
 
     root = project_root(Path.cwd())
-    library = Library(open_history(given.history), root, given.labels or root / "labels")
+    library = Library(open_history(args.history), root, args.labels or root / "labels")
     library.store.exists()  # one that cannot be read is told here, and not by the page
-    listening = bound(given.port, PORT)
+    listening = bound(args.port, PORT)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
     print(f"{address} shows the runs of {library.store.name}; Ctrl-C ends it", file=sys.stderr)
-    if given.open:
+    if args.open:
         webbrowser.open(address)
     serve(app_of(library), listening)
     return PASSED

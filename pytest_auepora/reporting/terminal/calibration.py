@@ -22,7 +22,7 @@ def study_text(study: Study, *, ascii_only: bool = False) -> str:
     lines = [
         f"{study.metric}: {decision}: {study.reason}",
         f"{len(people)} labels, {sum(people)} yes and {len(people) - sum(people)} no; "
-        f"the judge says yes from {study.cut.threshold:g} ({_WAYS[study.cut.way]})",
+        f"the judge says yes from {study.decisions.threshold:g} ({_WAYS[study.decisions.method]})",
         "",
         *(f"  {name:<{room}}  {_shown(figure)}" for name, figure in study.figures.items()),
         *_biases(study.biases),

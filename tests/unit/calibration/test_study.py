@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pytest_auepora.calibration.agreement import best_threshold, cut_scores
+from pytest_auepora.calibration.agreement import apply_threshold, best_threshold
 from pytest_auepora.calibration.labels import Item, LabelSet
 from pytest_auepora.calibration.study import study
 from pytest_auepora.errors import MetricError
@@ -150,7 +150,7 @@ def test_a_threshold_chosen_on_noise_fails_on_other_labels() -> None:
         people = [draw.random() < 0.5 for _ in range(60)]
         scores = [draw.random() for _ in range(60)]
         ids = [str(i) for i in range(60)]
-        cut = cut_scores("cv", people, scores, ids)
+        cut = apply_threshold("cv", people, scores, ids)
         measured = [people[i] for i in cut.measured]
         honest.append(sum(a == b for a, b in zip(measured, cut.yes, strict=True)) / 60)
         best = best_threshold(people, scores)
@@ -163,16 +163,16 @@ def test_ways_to_cut() -> None:
     people, scores = [False, False, True, True], [0.1, 0.2, 0.6, 0.9]
     assert best_threshold(people, scores) == pytest.approx(0.4)
     assert best_threshold(people, [0.5] * 4) == 0.5
-    fixed = cut_scores("0.6", people, scores, list("abcd"))
+    fixed = apply_threshold("0.6", people, scores, list("abcd"))
     assert (fixed.yes, fixed.threshold) == ([False, False, True, True], 0.6)
-    split = cut_scores("split", [*people] * 5, [*scores] * 5, [str(i) for i in range(20)])
+    split = apply_threshold("split", [*people] * 5, [*scores] * 5, [str(i) for i in range(20)])
     assert len(split.measured) == 10
-    whole = cut_scores("cv", [*people] * 5, [*scores] * 5, [str(i % 10) for i in range(20)])
+    whole = apply_threshold("cv", [*people] * 5, [*scores] * 5, [str(i % 10) for i in range(20)])
     assert sorted(whole.measured) == list(range(20))
     with pytest.raises(MetricError, match="a number, cv or split, got 'best'"):
-        cut_scores("best", people, scores, list("abcd"))
+        apply_threshold("best", people, scores, list("abcd"))
     with pytest.raises(MetricError, match="labels of both kinds"):
-        cut_scores("cv", [True] * 4, scores, list("abcd"))
+        apply_threshold("cv", [True] * 4, scores, list("abcd"))
 
 
 def test_nothing_to_compare() -> None:

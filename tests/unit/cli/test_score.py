@@ -195,7 +195,7 @@ def test_large_outputs_are_scored_on_as_many_cores_as_asked(shell: Shell, monkey
     monkeypatch.setattr(score, "all_cores", lambda: 7)
     assert shell("score", "outputs.jsonl", GOLDEN).code == 0
     assert shell("score", "outputs.jsonl", GOLDEN, "--jobs", "4").code == 0
-    monkeypatch.setattr(score, "_LARGE", 0)
+    monkeypatch.setattr(score, "_LARGE_OUTPUTS", 0)
     said = shell("score", "outputs.jsonl", GOLDEN)
     assert asked == [1, 4, 7, 1]
     assert said.err == "auepora: one process has to do: metric 'mine' cannot be sent\n"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.calibration.agreement import Cut, Figure
-from pytest_auepora.calibration.study import Bias, Change, Study
+from pytest_auepora.calibration.agreement import Decisions, Figure
+from pytest_auepora.calibration.study import Bias, JudgeComparison, Study
 from pytest_auepora.reporting.terminal.calibration import study_text
 from pytest_auepora.reporting.text import text_width
 
@@ -17,7 +17,7 @@ def found(way: Any = "fixed", **more: Any) -> Study:
         "figures": {"kappa": Figure(0.8125, 0.7, 0.9, "bootstrap", 4)},
         "labels": {"a": (True, True), "b": (True, False), "c": (False, False)},
     }
-    return Study("llm_faithfulness", Cut(way, 0.5, [0, 1, 2], [True, False, False]), **{**given, **more})
+    return Study("llm_faithfulness", Decisions(way, 0.5, [0, 1, 2], [True, False, False]), **{**given, **more})
 
 
 def test_a_judge_that_may_gate() -> None:
@@ -81,7 +81,7 @@ def test_what_the_judge_goes_by_besides() -> None:
     [(9, 1, 0.0117, "better"), (1, 9, 0.0117, "worse"), (3, 2, 0.6875, "no clear difference")],
 )
 def test_the_judge_before(fixed: int, broken: int, p: float, outcome: str) -> None:
-    text = " ".join(study_text(found(change=Change(40, fixed, broken, p))).split())
+    text = " ".join(study_text(found(change=JudgeComparison(40, fixed, broken, p))).split())
     assert text.endswith(
         f"against the judge calibrated before, on 40 items: {fixed} now right, {broken} now wrong, {outcome} "
         f"(mid-p McNemar {p})"
