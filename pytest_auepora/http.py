@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from .core.retry import asked_by_headers
+from .core.retry import wait_from_headers
 from .errors import AueporaError
 
 LONGEST_REPLY = 50_000_000
@@ -105,7 +105,7 @@ def _reply(request: Any, timeout: float, secrets: Sequence[str], longest: int) -
                 return response.status, raw
             failed = HttpError("too long", f"more than {longest:,} bytes")
     except urllib.error.HTTPError as exc:
-        told, asked = _text(_start_of(exc), secrets), asked_by_headers(exc.headers)
+        told, asked = _text(_start_of(exc), secrets), wait_from_headers(exc.headers)
         failed = HttpError("status", told, exc.code, mask(str(exc.reason), secrets), asked)
     except (OSError, http.client.HTTPException, UnicodeError) as exc:
         reason = getattr(exc, "reason", exc)

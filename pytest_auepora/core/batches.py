@@ -1,6 +1,6 @@
-"""A long series of batches through an executor: in order, a bounded number under way, a dead worker survived.
+"""Run a long series of batches in an executor: in order, a bounded number in flight, dead workers survived.
 
-``Executor.map`` would take the whole series in at once; here the next batch is read when there is room for it.
+``Executor.map`` would read the whole series at once; here the next batch is read when there is room for it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class Task(Protocol[T_contra, R_co]):
-    """What is done with a batch.  It is pickled once; ``parts`` are what it is made of, for errors."""
+    """The work on a batch.  It is pickled once; ``parts`` are its parts by name, for errors."""
 
     def __call__(self, batch: Sequence[T_contra], /) -> R_co:
         """Do the work for *batch*."""
@@ -40,8 +40,8 @@ class Task(Protocol[T_contra, R_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """What came of a batch whose worker died, alone as well: nothing.  ``reason`` says how it died."""
+class LostBatch:
+    """The result of a batch whose worker died, even when the batch ran alone.  ``reason`` says how it died."""
 
     reason: str
 
@@ -54,7 +54,7 @@ def all_cores() -> int:
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Cut *items* into lists of *size*, the last one shorter, reading no further than the next."""
+    """Split *items* into lists of *size*, the last one shorter, reading one list at a time."""
     rest = iter(items)
     while batch := list(islice(rest, size)):
         yield batch
@@ -68,58 +68,58 @@ def run_batches(
     jobs: int = 1,
     in_flight: int | None = None,
     name_of: Callable[[T], str] = str,
-) -> Iterator[tuple[list[T], R | Lost]]:
-    """Yield every batch with what *task* made of it, in order.
+) -> Iterator[tuple[list[T], R | LostBatch]]:
+    """Yield every batch with its result, in order.
 
     Args:
-        task: what is done with a batch; what it raises is raised here, when its turn has come.
+        task: the work on a batch; its exceptions are raised here, in the order of the batches.
         batches: the series, read as there is room.
-        executor: where it is done; not shut down.  One of threads gets the task itself, and where that is `ByItem` the
-            items of a batch each by itself; any other gets it pickled.
-        jobs: without an executor, how many processes of our own do it; 1 is this one.
-        in_flight: how many batches are under way at most; by default two for every core or process.
-        name_of: what to call an item that cannot be pickled.
+        executor: runs the batches; not shut down.  A thread pool gets the task itself, and for a `ByItem` task each
+            item alone; any other executor gets the task pickled.
+        jobs: without an executor, how many processes to start; 1 is this process.
+        in_flight: how many batches are in flight at most; by default two for every core or process.
+        name_of: the name of an item, for errors.
 
     Raises:
         UnsendableError: the task or an item cannot be pickled, or not be read by a worker.
-        AueporaError: the executor takes no more.
+        AueporaError: the executor accepts no more work.
     """
     if executor is None and jobs == 1:
         for batch in batches:
             yield batch, task(batch)
         return
-    lane: _Lane[T, R]
+    backend: _Backend[T, R]
     if executor is not None and _is_of_threads(executor):
-        lane = _Threads(task, executor)
+        backend = _ThreadBackend(task, executor)
     else:
-        lane = _Processes(PickledTask.of(task, task.parts()), executor, jobs, name_of)
+        backend = _ProcessBackend(PickledTask.of(task, task.parts()), executor, jobs, name_of)
     try:
-        yield from _Window(lane, in_flight or 2 * (jobs if executor is None else max(all_cores(), 16))).run(batches)
+        yield from _Window(backend, in_flight or 2 * (jobs if executor is None else max(all_cores(), 16))).run(batches)
     except KeyboardInterrupt:
-        lane.abandon()
+        backend.abandon()
         raise
     finally:
-        lane.close()
+        backend.close()
 
 
 def _is_of_threads(executor: Executor) -> bool:
-    # an executor of interpreters is one of threads by class, and shares nothing
+    # an InterpreterPoolExecutor is a ThreadPoolExecutor by class, but shares no memory
     return isinstance(executor, ThreadPoolExecutor) and type(executor).__name__ != "InterpreterPoolExecutor"
 
 
-class _Lane(Protocol[T_contra, R_co]):
-    """Where batches are done."""
+class _Backend(Protocol[T_contra, R_co]):
+    """Where batches run."""
 
     can_renew: bool
 
-    def start(self, batch: Sequence[T_contra]) -> Any: ...  # a future, or what is waited for and cancelled like one
+    def start(self, batch: Sequence[T_contra]) -> Any: ...  # a future, or an object with its result() and cancel()
     def result(self, future: Any) -> R_co: ...
     def renew(self) -> None: ...
     def abandon(self) -> None: ...
     def close(self) -> None: ...
 
 
-class _Threads(Generic[T, R]):
+class _ThreadBackend(Generic[T, R]):
     can_renew = False
 
     def __init__(self, task: Task[T, R], executor: Executor) -> None:
@@ -138,7 +138,7 @@ class _Threads(Generic[T, R]):
     def close(self) -> None: ...
 
 
-class _Processes(Generic[T, R]):
+class _ProcessBackend(Generic[T, R]):
     """An executor of the user's, or a pool of our own that is replaced when it breaks."""
 
     def __init__(self, work: PickledTask, executor: Executor | None, jobs: int, name_of: Callable[[T], str]) -> None:
@@ -147,9 +147,9 @@ class _Processes(Generic[T, R]):
         self._executor = executor if executor is not None else worker_pool(jobs, work)
 
     def start(self, batch: Sequence[T]) -> Future[Any]:
-        sent = self._work.pack_batch(batch, self._name_of)
+        packed = self._work.pack_batch(batch, self._name_of)
         task = None if self.can_renew else self._work.task
-        return self._executor.submit(run_packed, self._work.key, task, sent, uuid4().hex)
+        return self._executor.submit(run_packed, self._work.key, task, packed, uuid4().hex)
 
     def result(self, future: Future[Any]) -> R:
         return self._work.unpack(future.result())  # type: ignore[no-any-return]
@@ -168,70 +168,70 @@ class _Processes(Generic[T, R]):
 
 
 class _Window(Generic[T, R]):
-    """The batches under way, oldest first."""
+    """The batches in flight, oldest first."""
 
-    def __init__(self, lane: _Lane[T, R], size: int) -> None:
-        self.lane, self.size = lane, size
+    def __init__(self, backend: _Backend[T, R], size: int) -> None:
+        self.backend, self.size = backend, size
         self.waiting: deque[tuple[list[T], Any]] = deque()
 
-    def run(self, batches: Iterable[list[T]]) -> Iterator[tuple[list[T], R | Lost]]:
+    def run(self, batches: Iterable[list[T]]) -> Iterator[tuple[list[T], R | LostBatch]]:
         try:
             for batch in batches:
                 while len(self.waiting) >= self.size:
-                    yield from self._next()
+                    yield from self._next_result()
                 try:
-                    started = self.lane.start(batch)
+                    started = self.backend.start(batch)
                 except (BrokenExecutor, RuntimeError) as exc:
-                    if not self.lane.can_renew:
+                    if not self.backend.can_renew:
                         raise AueporaError(f"the executor takes no more work: {type(exc).__name__}: {exc}") from exc
-                    yield from self._one_by_one()
-                    started = self.lane.start(batch)
+                    yield from self._run_one_by_one()
+                    started = self.backend.start(batch)
                 self.waiting.append((batch, started))
             while self.waiting:
-                yield from self._next()
+                yield from self._next_result()
         finally:
             for _, future in self.waiting:
                 future.cancel()
 
-    def _next(self) -> Iterator[tuple[list[T], R | Lost]]:
+    def _next_result(self) -> Iterator[tuple[list[T], R | LostBatch]]:
         batch, future = self.waiting[0]
         try:
-            made = self.lane.result(future)
+            result = self.backend.result(future)
         except BaseException as exc:
             if not _is_death(exc):
                 raise
-            if self.lane.can_renew:
-                yield from self._one_by_one()
+            if self.backend.can_renew:
+                yield from self._run_one_by_one()
                 return
             self.waiting.popleft()
-            yield batch, self._again(batch, exc)
+            yield batch, self._retry(batch, exc)
             return
         self.waiting.popleft()
-        yield batch, made
+        yield batch, result
 
-    def _again(self, batch: list[T], why: BaseException) -> R | Lost:
-        """Dask gives up on all that was under way where workers died, again and again: it may have been another's."""
-        if type(why).__name__ != "KilledWorker":
-            return Lost(_told(why))
+    def _retry(self, batch: list[T], error: BaseException) -> R | LostBatch:
+        """Run a batch again that Dask gave up: the fault may have been that of another batch on the same worker."""
+        if type(error).__name__ != "KilledWorker":
+            return LostBatch(_error_line(error))
         try:
-            return self.lane.result(self.lane.start(batch))
+            return self.backend.result(self.backend.start(batch))
         except Exception as exc:
             if not _is_death(exc):
                 raise
-            return Lost(_told(exc))
+            return LostBatch(_error_line(exc))
 
-    def _one_by_one(self) -> Iterator[tuple[list[T], R | Lost]]:
-        """A pool that broke takes everything under way with it; who was to blame shows when each runs alone."""
-        self.lane.renew()
+    def _run_one_by_one(self) -> Iterator[tuple[list[T], R | LostBatch]]:
+        """Run every batch in flight alone after the pool broke, to find the one at fault."""
+        self.backend.renew()
         while self.waiting:
             batch, future = self.waiting.popleft()
             try:
-                yield batch, self.lane.result(future if _is_sound(future) else self.lane.start(batch))
+                yield batch, self.backend.result(future if _is_sound(future) else self.backend.start(batch))
             except Exception as exc:
                 if not _is_death(exc):
                     raise
-                self.lane.renew()
-                yield batch, Lost(_told(exc))
+                self.backend.renew()
+                yield batch, LostBatch(_error_line(exc))
 
 
 def _is_sound(future: Future[Any]) -> bool:
@@ -242,57 +242,57 @@ def _is_death(error: BaseException | None) -> bool:
     return isinstance(error, (BrokenExecutor, CancelledError)) or type(error).__name__ in _DEATHS
 
 
-def _told(error: BaseException) -> str:
-    said = str(error).splitlines()
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+def _error_line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 @runtime_checkable
 class ByItem(Protocol[T_contra, R_co]):
-    """A task whose first step takes an item at a time; what it made of them all makes the batch."""
+    """A task with a first step for each item, and a second one for the whole batch."""
 
-    def one(self, item: T_contra, /) -> Any:
-        """Do the work for one item."""
+    def run_item(self, item: T_contra, /) -> Any:
+        """Do the first step for one item."""
 
-    def together(self, batch: Sequence[T_contra], made: list[Any], /) -> R_co:
-        """Put together what the items of *batch* made."""
+    def combine(self, batch: Sequence[T_contra], results: list[Any], /) -> R_co:
+        """Return the result of *batch* from those of its items."""
 
 
 class ItemByItem(Generic[T, R]):
-    """A batch in the hands of *executor*; the thread that is done last puts together what the others made.
+    """A batch whose items run in *executor*; the thread that finishes last combines their results.
 
-    So no thread waits for another, and of a batch whose turn is yet to come only what was put together is left.
+    No thread waits for another, and a batch that waits for its turn keeps only the combined result.
     """
 
     def __init__(self, task: ByItem[T, R], batch: Sequence[T], executor: Executor) -> None:
         self._task, self._batch = task, batch
-        self._made: list[Any] = [None] * len(batch)
-        self._left, self._lock = len(batch), Lock()
-        self._whole: R
+        self._results: list[Any] = [None] * len(batch)
+        self._n_left, self._lock = len(batch), Lock()
+        self._result: R
         self._items: list[Future[None]] = []
         try:
-            for at in range(len(batch)):
-                self._items.append(executor.submit(self._one, at))
+            for index in range(len(batch)):
+                self._items.append(executor.submit(self._run_item, index))
         except BaseException:
             self.cancel()
             raise
 
-    def _one(self, at: int) -> None:
-        self._made[at] = self._task.one(self._batch[at])
+    def _run_item(self, index: int) -> None:
+        self._results[index] = self._task.run_item(self._batch[index])
         with self._lock:
-            self._left -= 1
-            is_last = not self._left
+            self._n_left -= 1
+            is_last = not self._n_left
         if is_last:
-            made, self._made = self._made, []
-            self._whole = self._task.together(self._batch, made)
+            results, self._results = self._results, []
+            self._result = self._task.combine(self._batch, results)
 
     def result(self) -> R:
-        """Wait; raises what the first item in the order of the batch raised, whichever was the first in time."""
+        """Wait for the result; raises the exception of the first item in batch order that failed."""
         for item in self._items:
             item.result()
-        return self._whole
+        return self._result
 
     def cancel(self) -> None:
-        """Let no further item be begun."""
+        """Cancel the items that have not started."""
         for item in self._items:
             item.cancel()

@@ -1,7 +1,7 @@
-"""The texts of a case result: in memory, or in a file from which they are read when somebody asks for one.
+"""The texts of a case result: in memory, or in a file from which they are read on access.
 
-A run keeps every result to its end, and texts are most of what a result weighs.  Once a case is over they lie in the
-journal of the run (or in a temporary file where there is none), and what stays in memory is where.
+A run keeps every result to its end, and texts take most of the memory.  When a case is over, its texts move to the
+journal of the run (or to a temporary file where there is none), and only their position stays in memory.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .json import encoded, loads
 TEXTS = frozenset(("query", "expected", "outputs"))
 """The fields of a result that are texts."""
 
-_PIECE = 64 * 1024  # bytes that are read at once
+_READ_SIZE = 64 * 1024  # bytes that are read at once
 
 
 class ResultFile:
-    """A file that grows by pieces of bytes, each of which can be read again.  For one thread.
+    """An append-only file whose parts can be read again.  For one thread.
 
     Args:
         file: open for reading and writing, and empty; by default a temporary one.
@@ -35,7 +35,7 @@ class ResultFile:
         self._file = TemporaryFile() if file is None else file  # noqa: SIM115 - it lives as long as this does
         self.close = weakref.finalize(self, self._file.close)
         self.size = 0
-        self._piece = 0, b""
+        self._read_ahead = 0, b""
         self._last: tuple[int, Mapping[str, Any]] = -1, {}
 
     def append(self, data: bytes) -> None:
@@ -48,23 +48,23 @@ class ResultFile:
             raise OSError("the disk is full")
         self.size += len(data)
 
-    def put_away(self, result: TextsApart) -> None:
-        """Write the texts of *result* here, and let it go of them."""
+    def offload(self, result: OffloadableTexts) -> None:
+        """Move the texts of *result* to this file."""
         texts = encoded({name: getattr(result, name) for name in TEXTS})
         self.append(texts)
-        result.put_away(Stored(self, self.size - len(texts), len(texts)))
+        result.offload(Stored(self, self.size - len(texts), len(texts)))
 
     def read(self, start: int, length: int) -> bytes:
-        """Return what was written at *start*; texts are mostly asked for in order, so that more is read at a time."""
-        first, some = self._piece
-        if start < first or start + length > first + len(some):
+        """Return *length* bytes from *start*; reads ahead, because texts are mostly read in order."""
+        offset, data = self._read_ahead
+        if start < offset or start + length > offset + len(data):
             self._file.seek(start)
-            first, some = self._piece = start, self._file.read(max(length, _PIECE))
+            offset, data = self._read_ahead = start, self._file.read(max(length, _READ_SIZE))
             self._file.seek(self.size)
-        return some[start - first : start - first + length]
+        return data[start - offset : start - offset + length]
 
     def texts(self, start: int, length: int) -> Mapping[str, Any]:
-        """Return the JSON object that was written at *start*; the same one again until another is read."""
+        """Return the JSON object that was written at *start*; the last one read is cached."""
         if self._last[0] != start:
             self._last = start, loads(self.read(start, length))
         return self._last[1]
@@ -72,41 +72,41 @@ class ResultFile:
 
 @dataclass(slots=True)
 class Stored:
-    """Where the texts of a result are: a JSON object that has them among its keys."""
+    """The position of a JSON object whose keys include the texts of a result."""
 
     file: ResultFile
     start: int
     length: int
 
 
-class TextsApart:
-    """Base of a result whose texts may be put away; to who reads it, it is the same result.
+class OffloadableTexts:
+    """Base of a result whose texts may be moved to a file; its fields read the same.
 
-    What is read of texts that were put away is made anew: to change it in place changes nothing.
+    Texts in a file are decoded on each access, so changing them in place has no effect.
     """
 
     __slots__ = ("_stored",)
     _stored: Stored
 
-    def put_away(self, stored: Stored) -> None:
-        """Let go of the texts, which are *stored*."""
+    def offload(self, stored: Stored) -> None:
+        """Drop the texts from memory; *stored* is where they are."""
         self._stored = stored
         for name in TEXTS:
-            with suppress(AttributeError):  # put away before, as a result that is reported twice
+            with suppress(AttributeError):  # already offloaded: a result that is reported twice
                 delattr(self, name)
 
     @property
     def stored(self) -> Stored | None:
-        """Where the texts are, None where they are in memory."""
+        """The position of the texts in a file; None where they are in memory."""
         return getattr(self, "_stored", None)
 
-    def __getattr__(self, name: str) -> Any:  # asked only for what is not set
+    def __getattr__(self, name: str) -> Any:  # called only for attributes that are not set
         if name in TEXTS and (stored := self.stored) is not None:
             return stored.file.texts(stored.start, stored.length)[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies and results that go to another process have their texts with them."""
+        """Include the texts, so that copies and results sent to another process have them."""
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]  # its subclasses are dataclasses
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:

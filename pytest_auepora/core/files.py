@@ -1,4 +1,4 @@
-"""Files that people keep: read with the place of what is wrong; written by one run at a time, whole or not at all."""
+"""Project files: errors name the line; writing is atomic and locked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def shown_path(path: Path, root: Path) -> str:
-    """Return *path* as people read it: relative to *root* where it lies there."""
+    """Return *path* for display: relative to *root* where it lies there."""
     return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
 
@@ -61,55 +61,55 @@ def read_json_lines(path: Path, error: type[AueporaError] = AueporaError) -> Ite
 def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
     """Hold the lock of *path* among all processes of this machine.  The operating system frees it on death.
 
-    It is a file in the temporary directory, which is removed with the lock; one that a killed process leaves behind
-    is in nobody's way.  What a killed writer of *path* left beside it is removed.
+    The lock is a file in the temporary directory, removed on release; one left by a killed process does no harm.
+    Temporary files that a killed writer of *path* left are removed.
 
     Raises:
-        NotWrittenError: another one has held it for *timeout* seconds, or it cannot be taken.
+        NotWrittenError: another process has held it for *timeout* seconds, or it cannot be acquired.
     """
     name = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:24]
     lock = Path(tempfile.gettempdir()) / f"auepora-{name}.lock"
-    held = _acquired(lock, path, timeout)
+    file_lock = _acquire_lock(lock, path, timeout)
     try:
-        for left in path.resolve().parent.glob(f".{escape(path.resolve().name)}.*.tmp"):
-            left.unlink(missing_ok=True)
+        for leftover in path.resolve().parent.glob(f".{escape(path.resolve().name)}.*.tmp"):
+            leftover.unlink(missing_ok=True)
         yield
     finally:
-        if _is_at(lock, held):
+        if _is_at(lock, file_lock):
             with suppress(PermissionError):  # Windows keeps a file that is open
-                lock.unlink()  # before the lock is free: who gets it then sees that its file is gone
-        held.release()
+                lock.unlink()  # before release: the next holder then sees that its file is gone
+        file_lock.release()
 
 
-def _acquired(lock: Path, path: Path, timeout: float) -> Lock:
-    """Take the lock of *path* at *lock*, where everybody else will look for it."""
+def _acquire_lock(lock: Path, path: Path, timeout: float) -> Lock:
+    """Acquire the lock of *path*, and return it once its file is still the one at *lock*."""
     import portalocker
 
-    until = monotonic() + timeout
+    deadline = monotonic() + timeout
     try:
         while True:
-            held = portalocker.Lock(lock, mode="a", timeout=max(0.0, until - monotonic()))
-            held.acquire()
-            if _is_at(lock, held):
-                return held
-            held.release()  # of a file that its last holder removed: what is there now may be held by another
+            file_lock = portalocker.Lock(lock, mode="a", timeout=max(0.0, deadline - monotonic()))
+            file_lock.acquire()
+            if _is_at(lock, file_lock):
+                return file_lock
+            file_lock.release()  # its last holder removed the file; another process may hold the new one
     except portalocker.exceptions.LockException:
         raise NotWrittenError(f"{path}: another run has been writing it for {timeout:g} s") from None
     except OSError as exc:
         raise NotWrittenError(f"{path}: its lock {lock} cannot be taken: {exc.strerror or exc}") from exc
 
 
-def _is_at(path: Path, held: Lock) -> bool:
+def _is_at(path: Path, file_lock: Lock) -> bool:
     try:
-        return held.fh is not None and os.path.samestat(path.stat(), os.fstat(held.fh.fileno()))
+        return file_lock.fh is not None and os.path.samestat(path.stat(), os.fstat(file_lock.fh.fileno()))
     except FileNotFoundError:
         return False
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write *text* to *path* so that a reader, or a crash, sees the old file or the new one, never a part.
+    """Write *text* to *path* so that readers see the old file or the new one, never a part, even after a crash.
 
-    A symbolic link stays one: the file that it leads to is written.
+    A symbolic link stays one: its target is written.
 
     Raises:
         NotWrittenError: the directory cannot be made or written.

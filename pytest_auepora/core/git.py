@@ -1,4 +1,4 @@
-"""What git knows of a project."""
+"""Git: the commit of a project, and merge conflicts in its files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..errors import AueporaError
 _COMMIT = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 
 CONFLICT = "merge-conflict markers; keep one side"
-"""What is said of a file that has them."""
+"""The message for a file with merge-conflict markers."""
 
 _CONFLICT = r"(?m)^(<{7}|={7}|>{7})(\s|$)"
 
-_ELSEWHERE = ("GIT_DIR", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
-"""What lets git look for a repository in another way than upwards."""
+_GIT_VARIABLES = ("GIT_DIR", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+"""Environment variables that change where git looks for a repository."""
 
 
 class _AskGitError(Exception):
@@ -25,9 +25,9 @@ class _AskGitError(Exception):
 
 def conflict_line(text: str) -> int:
     """Return the first line, counted from 1, that marks a merge conflict; 0 where none does."""
-    # to look for the marks themselves first takes a thirtieth of what the expression takes over all lines
-    if any(sign * 7 in text for sign in "<=>") and (mark := re.search(_CONFLICT, text)) is not None:
-        return text.count("\n", 0, mark.start()) + 1
+    # searching for the plain markers first is much faster than the regular expression
+    if any(sign * 7 in text for sign in "<=>") and (match := re.search(_CONFLICT, text)) is not None:
+        return text.count("\n", 0, match.start()) + 1
     return 0
 
 
@@ -35,31 +35,30 @@ def git(folder: Path, *args: str) -> str:
     """Return what git prints.
 
     Raises:
-        AueporaError: there is no git, or it failed; with its own words.
+        AueporaError: git is missing or failed; the message is git's own.
     """
     import subprocess
 
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             ["git", "-C", str(folder), *args], capture_output=True, timeout=20, check=False, encoding="utf-8",
             errors="replace",
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as exc:
         raise AueporaError(f"git: {exc}") from None
-    if done.returncode:
-        raise AueporaError(f"git: {done.stderr.strip().removeprefix('fatal: ') or 'failed'}")
-    return done.stdout
+    if completed.returncode:
+        raise AueporaError(f"git: {completed.stderr.strip().removeprefix('fatal: ') or 'failed'}")
+    return completed.stdout
 
 
 def commit_of(folder: Path) -> str:
-    """Return the commit that *folder* is at, or an empty string where git does not know.
+    """Return the commit of *folder*, or an empty string where git knows none.
 
-    Git itself is asked only where its files are not as simple as they nearly always are: starting it takes as long
-    as fifty cases.
+    The files of git are read directly where that is simple, because starting git is slow.
     """
-    if not any(name in os.environ for name in _ELSEWHERE):
+    if not any(name in os.environ for name in _GIT_VARIABLES):
         try:
-            return _commit_by_hand(folder)
+            return _read_commit(folder)
         except (OSError, ValueError, _AskGitError):
             pass
     try:
@@ -68,42 +67,42 @@ def commit_of(folder: Path) -> str:
         return ""
 
 
-def _commit_by_hand(folder: Path) -> str:
+def _read_commit(folder: Path) -> str:
     """Return the commit that ``HEAD`` of the repository around *folder* names; nothing where there is none.
 
     Raises:
-        _AskGitError, OSError, ValueError: it takes git to tell.
+        _AskGitError, OSError, ValueError: only git itself can tell.
     """
-    here = folder.resolve()
-    around = (here, *here.parents)
-    place = next((found for one in around if (found := one / ".git").exists()), None)
-    if place is None:
-        if any((one / "objects").is_dir() and (one / "HEAD").exists() for one in around):
+    root = folder.resolve()
+    folders = (root, *root.parents)
+    git_dir = next((path for parent in folders if (path := parent / ".git").exists()), None)
+    if git_dir is None:
+        if any((parent / "objects").is_dir() and (parent / "HEAD").exists() for parent in folders):
             raise _AskGitError  # a repository without a worktree
         return ""
-    if place.is_file():  # of a worktree or a submodule
-        said, _, where = place.read_text(encoding="utf-8").strip().partition(": ")
-        if said != "gitdir":
+    if git_dir.is_file():  # of a worktree or a submodule
+        head, _, target = git_dir.read_text(encoding="utf-8").strip().partition(": ")
+        if head != "gitdir":
             raise _AskGitError
-        place = place.parent / where
-    said, _, ref = _line(place / "HEAD").partition(": ")
-    if re.fullmatch(_COMMIT, said):
-        return said
-    if said != "ref" or not ref.startswith("refs/heads/"):
+        git_dir = git_dir.parent / target
+    head, _, ref = _read_stripped(git_dir / "HEAD").partition(": ")
+    if re.fullmatch(_COMMIT, head):
+        return head
+    if head != "ref" or not ref.startswith("refs/heads/"):
         raise _AskGitError
-    common = place / _line(place / "commondir") if (place / "commondir").exists() else place
+    common = git_dir / _read_stripped(git_dir / "commondir") if (git_dir / "commondir").exists() else git_dir
     if (common / "reftable").exists():
         raise _AskGitError
-    commit = _line(common / ref) if (common / ref).is_file() else _packed(common / "packed-refs", ref)
+    commit = _read_stripped(common / ref) if (common / ref).is_file() else _packed_commit(common / "packed-refs", ref)
     if not re.fullmatch(_COMMIT, commit):
         raise _AskGitError
     return commit
 
 
-def _line(path: Path) -> str:
+def _read_stripped(path: Path) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-def _packed(path: Path, ref: str) -> str:
+def _packed_commit(path: Path, ref: str) -> str:
     with path.open(encoding="utf-8") as lines:
         return next((line[: -len(ref) - 2] for line in lines if line.endswith(f" {ref}\n")), "")

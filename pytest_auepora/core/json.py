@@ -1,8 +1,7 @@
-"""JSON of what a run keeps and sends: orjson writes it, in a tenth of the steps that the standard library takes.
+"""JSON of the data that a run keeps and sends, written by orjson for speed.
 
-What orjson cannot write, the standard library does: infinity and NaN (as Python writes them, and reads them), letters
-that UTF-8 does not have, integers beyond 64 bits, keys that are no texts.  Keys that it does not know either are
-written as text.
+The standard library writes what orjson cannot: infinity and NaN (in Python's spelling), lone surrogates, integers
+beyond 64 bits, keys that are not strings.  Keys that it cannot write either become strings.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ _KEYS = (str, int, float, type(None))  # that the standard library writes
 def dumps(value: Any) -> str:
     """Return *value*, which may hold dataclasses, as compact JSON in one line; `json.loads` reads every number back.
 
-    See `encoded`, which who writes to a file or a database does better with.
+    For files and databases, use `encoded`.
     """
     return encoded(value).decode()
 
 
 def encoded(value: Any) -> bytes:
-    """Return `dumps` of *value* in UTF-8, as it is made: text that is not Latin takes a dozen steps a letter to encode.
+    """Return `dumps` of *value* as UTF-8 bytes, without encoding twice.
 
     Raises:
         RecursionError: a value holds itself.
@@ -37,23 +36,23 @@ def encoded(value: Any) -> bytes:
     try:
         data = orjson.dumps(value, _plain, _OPTIONS)
     except TypeError:
-        return _written_at_length(value).encode()
-    # a number that is none is null to orjson: it gives itself away, as there are more of them than the value has
-    if (seen := data.count(b"null")) and seen != _nulls((value,)):
-        return _written_at_length(value).encode()
+        return _standard_dumps(value).encode()
+    # orjson writes NaN and infinity as null: the text then has more nulls than the value
+    if (n_nulls := data.count(b"null")) and n_nulls != _count_nulls((value,)):
+        return _standard_dumps(value).encode()
     return data
 
 
 def loads(data: bytes | str) -> Any:
-    """Return what `encoded` wrote, in a fifth of the time that `json.loads` takes; integers beyond 64 bits are rounded.
+    """Return what `encoded` wrote, faster than `json.loads`; integers beyond 64 bits are rounded.
 
     Raises:
         ValueError: it is no JSON.
-        RecursionError: a value holds too many in one another.
+        RecursionError: the values nest too deep.
     """
     try:
         return orjson.loads(data)
-    except orjson.JSONDecodeError:  # infinity, NaN, letters that UTF-8 does not have; or it is damaged
+    except orjson.JSONDecodeError:  # infinity, NaN, lone surrogates; or it is damaged
         return json.loads(data)
 
 
@@ -63,7 +62,7 @@ def fields_of(value: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return what is written of something that JSON does not know."""
+    """Return a JSON-able stand-in for a value that JSON does not know."""
     if is_dataclass(value):
         return fields_of(value)
     if hasattr(value, "tolist"):  # numbers and arrays of numpy
@@ -72,30 +71,30 @@ def _plain(value: Any) -> Any:
         return value.value
     if isinstance(value, (set, frozenset)):
         return sorted(value, key=str)
-    if isinstance(value, float):  # of a kind of its own; so are the tuples
+    if isinstance(value, float):  # a subclass of float, or of tuple below
         return float(value)
     return list(value) if isinstance(value, tuple) else str(value)
 
 
-def _written_at_length(value: Any) -> str:
+def _standard_dumps(value: Any) -> str:
     try:
         return json.dumps(value, default=_plain, separators=(",", ":"), check_circular=False)
-    except TypeError:  # a tuple for a key, a date: systems and metrics say what they like
-        return json.dumps(_with_known_keys(value), separators=(",", ":"), check_circular=False)
+    except TypeError:  # a tuple or a date as key: systems and metrics are free in this
+        return json.dumps(_with_text_keys(value), separators=(",", ":"), check_circular=False)
 
 
-def _with_known_keys(value: Any) -> Any:
+def _with_text_keys(value: Any) -> Any:
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, dict):
-        return {k if isinstance(k, _KEYS) else str(k): _with_known_keys(v) for k, v in value.items()}
+        return {k if isinstance(k, _KEYS) else str(k): _with_text_keys(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_with_known_keys(one) for one in value]
-    return _with_known_keys(_plain(value))
+        return [_with_text_keys(item) for item in value]
+    return _with_text_keys(_plain(value))
 
 
-def _nulls(values: Iterable[Any]) -> int:
-    """Count what is None in *values* and in all that they hold, and the word in their texts; never too much."""
+def _count_nulls(values: Iterable[Any]) -> int:
+    """Count each None in *values* at any depth, and each ``null`` in their strings; never too many."""
     count = 0
     for value in values:
         kind = type(value)
@@ -106,9 +105,9 @@ def _nulls(values: Iterable[Any]) -> int:
         elif value is None:
             count += 1
         elif isinstance(value, dict):
-            count += _nulls(value.values())
+            count += _count_nulls(value.values())
         elif isinstance(value, (list, tuple)):
-            count += _nulls(value)
+            count += _count_nulls(value)
         elif not isinstance(value, (str, int, float, Enum)):
-            count += _nulls((_plain(value),))
+            count += _count_nulls((_plain(value),))
     return count

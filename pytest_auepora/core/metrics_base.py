@@ -17,10 +17,10 @@ __all__ = ["CHUNK_KEYS", "JUDGE_KEYS", "Direction", "Measurement", "Metric", "No
 Direction = Literal["higher", "lower"]
 
 CHUNK_KEYS = ("chunker", "chunker_version", "chunk_ids")
-"""Provenance whose change cuts documents in other places: chunks get other ids, and k of them hold more or less."""
+"""Provenance keys of the chunker: where one differs, chunks have other ids and other lengths."""
 
 JUDGE_KEYS = ("judge", "judge_model", "judge_prompt")
-"""Provenance whose change gives judged metrics another judge."""
+"""Provenance keys of the LLM judge."""
 
 
 @dataclass(slots=True)
@@ -66,9 +66,8 @@ class Metric:
         against_accepted: it compares the answer with that of the accepted run, which is kept for it.
         baselined: its scores are stored in baselines and compared with them (False for wall-clock times).
         version: raised whenever the numbers change, so that old and new scores are never compared.
-        ruler: keys of a run's provenance that belong to the ruler and not to what is measured: where one differs,
-            scores do not compare.  None stands for `CHUNK_KEYS` where retrieval is the target, and for none elsewhere;
-            a judged metric always has `JUDGE_KEYS` as well.
+        ruler: keys of a run's provenance that must be equal for scores to compare.  None stands for `CHUNK_KEYS` where
+            retrieval is the target, and for no keys elsewhere; a judged metric always has `JUDGE_KEYS` as well.
         survives: when scores compare although documents are cut otherwise: ``passages`` where the labels of the case
             are quotes, spans or documents; ``documents`` where the document of each label is known.
         interval: how the verdict finds out how far the aggregate is off: empty where it is the mean of the cases'
@@ -165,9 +164,9 @@ class Metric:
         """
         if len(samples) != len(outputs):
             raise ValueError(f"{self.name}: {len(samples)} samples but {len(outputs)} outputs")
-        seen = self.measure_many(samples, outputs)
-        result = self.aggregate([m for m in seen if isinstance(m, Measurement)])
-        result.details["num_skipped"] = sum(isinstance(m, NotApplicable) for m in seen)
+        outcomes = self.measure_many(samples, outputs)
+        result = self.aggregate([m for m in outcomes if isinstance(m, Measurement)])
+        result.details["num_skipped"] = sum(isinstance(m, NotApplicable) for m in outcomes)
         result.details.update(self.counts(samples))
         return result
 
@@ -184,14 +183,14 @@ def mean_of(metric: Metric, values: Iterable[float | None]) -> MetricResult:
 
 def ruler_of(metric: Metric) -> tuple[str, ...]:
     """Return the keys of provenance under which the scores of *metric* compare; see `Metric.ruler`."""
-    own = metric.ruler
-    if own is None:
-        own = CHUNK_KEYS if metric.target.name.startswith("RETRIEVAL") else ()
-    return (*own, *JUDGE_KEYS) if metric.judged else own
+    keys = metric.ruler
+    if keys is None:
+        keys = CHUNK_KEYS if metric.target.name.startswith("RETRIEVAL") else ()
+    return (*keys, *JUDGE_KEYS) if metric.judged else keys
 
 
 def interval_of(metric: Metric) -> str:
-    """Return how an interval of the aggregate of *metric* is found; see `Metric.interval`."""
+    """Return how the interval of the aggregate of *metric* is computed; see `Metric.interval`."""
     if metric.interval is not None:
         return metric.interval
     return "" if type(metric).aggregate is Metric.aggregate else "bootstrap"

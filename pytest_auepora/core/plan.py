@@ -30,16 +30,16 @@ class EvaluationPlan:
         Raises:
             ValueError: a required field is None in every sample.  An empty data set passes.
         """
-        lacking: dict[str, str] = {}
+        missing: dict[str, str] = {}
         for metric in self.metrics:
             for name in metric.required_fields():
-                lacking.setdefault(name, metric.name)
+                missing.setdefault(name, metric.name)
         empty = True
         for sample in samples:
             empty = False
-            lacking = {name: who for name, who in lacking.items() if getattr(sample, name) is None}
-            if not lacking:
+            missing = {name: metric_name for name, metric_name in missing.items() if getattr(sample, name) is None}
+            if not missing:
                 return
-        if lacking and not empty:
-            name, needed_by = next(iter(lacking.items()))
+        if missing and not empty:
+            name, needed_by = next(iter(missing.items()))
             raise ValueError(f"Dataset missing required field '{name}' for metric '{needed_by}'.")

@@ -1,4 +1,4 @@
-"""A progress bar on long work: on a terminal, for a person, and nowhere else."""
+"""A progress bar for long work, shown only on a terminal and never in a CI job."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 
 
 def is_watched() -> bool:
-    """Whether somebody looks at standard error: it is a terminal, and this is no CI job."""
+    """Whether standard error is a terminal, and this is no CI job."""
     return not os.environ.get("CI") and sys.stderr is not None and sys.stderr.isatty()
 
 
-_FEW = 1000  # steps that may each be drawn: the last of some that end together would wait for the next
-_EVERY = 0.5  # seconds after which a bar that stands still shows the time
+_FEW = 1000  # up to so many steps each is drawn: rate-limited, the last of several that end together is not shown
+_EVERY = 0.5  # seconds after which an idle bar is redrawn, for its clock
 
 
 class Progress:
-    """Counts what is done; shows a bar on standard error where *show*, by default where somebody looks.
+    """Counts finished steps; shows a bar on standard error where *show*, by default where `is_watched`.
 
-    Any thread may count; the one that made it draws.
+    Any thread may count; only the thread that created it draws.
 
     Args:
         what: the unit, in the plural.
@@ -31,8 +31,8 @@ class Progress:
 
     def __init__(self, what: str, total: int | None = None, *, show: bool | None = None) -> None:
         self._bar: Any = None
-        self._undrawn, self._lock = 0, threading.Lock()
-        self._draws, self._drawn = threading.get_ident(), 0.0
+        self._pending, self._lock = 0, threading.Lock()
+        self._drawing_thread, self._drawn_at = threading.get_ident(), 0.0
         if is_watched() if show is None else show:
             self.start(what, total)
 
@@ -47,32 +47,32 @@ class Progress:
             desc=why or None, ncols=columns, miniters=1, mininterval=0.1 if total is None or total > _FEW else 0,
         )  # fmt: skip
 
-    def done(self, more: int = 1) -> None:
-        """Count *more*."""
+    def done(self, count: int = 1) -> None:
+        """Count *count* finished steps."""
         if self._bar is None:
             return
         with self._lock:
-            self._undrawn += more
-        if threading.get_ident() == self._draws:
+            self._pending += count
+        if threading.get_ident() == self._drawing_thread:
             self.draw()
 
     def draw(self) -> None:
-        """Show what other threads counted, and how much time has passed; for who waits for them."""
-        if self._bar is None or not (self._undrawn or monotonic() - self._drawn > _EVERY):
+        """Show the steps that other threads counted, and the time; called by the thread that waits for them."""
+        if self._bar is None or not (self._pending or monotonic() - self._drawn_at > _EVERY):
             return
         with self._lock:
-            more, self._undrawn = self._undrawn, 0
+            count, self._pending = self._pending, 0
         if self._bar.total is not None:
-            self._bar.total = max(self._bar.total, self._bar.n + more)
-        self._drawn = monotonic()
-        if not self._bar.update(more) and (not more or self._bar.n == self._bar.total):
+            self._bar.total = max(self._bar.total, self._bar.n + count)
+        self._drawn_at = monotonic()
+        if not self._bar.update(count) and (not count or self._bar.n == self._bar.total):
             self._bar.refresh()
 
     def hide(self) -> None:
-        """Take it off until it is drawn again."""
+        """Clear the bar until it is drawn again."""
         if self._bar is not None:
             self._bar.clear()
-            self._drawn = 0.0
+            self._drawn_at = 0.0
 
     def __enter__(self) -> Progress:
         return self

@@ -69,11 +69,11 @@ class SimpleRAGSystem(RAGSystem):
         """Retrieve, then generate from what was retrieved, and from the case's ``noise_docs`` where it has any."""
         start = time.perf_counter()
         retrieved = self._retriever.retrieve(sample.query, top_k=top_k)
-        found = time.perf_counter()
+        retrieved_at = time.perf_counter()
         documents = with_noise([r.doc for r in retrieved], sample, lambda doc: doc)
         response = self._generator.generate(sample.query, documents)
         end = time.perf_counter()
-        timings = {"retrieval": found - start, "generation": end - found, "end_to_end": end - start}
+        timings = {"retrieval": retrieved_at - start, "generation": end - retrieved_at, "end_to_end": end - start}
         noise = [doc.doc_id for doc in noise_of(sample)]
         return SystemOutputs(retrieved, response, timings, {NOISE_DOCS: noise} if noise else {})
 
@@ -86,18 +86,18 @@ T = TypeVar("T")
 
 def noise_of(sample: EvaluationSample) -> list[Document]:
     """Return the documents of ``labels["noise_docs"]``: texts, or mappings with ``text`` and perhaps ``id``."""
-    given: Sequence[Any] = sample.labels.get(NOISE_DOCS) or ()
-    said = [{"text": one} if isinstance(one, str) else one for one in ([given] if isinstance(given, str) else given)]
-    return [Document(str(one.get("id") or id_of_text(one["text"])), str(one["text"])) for one in said]
+    noise: Sequence[Any] = sample.labels.get(NOISE_DOCS) or ()
+    rows = [{"text": row} if isinstance(row, str) else row for row in ([noise] if isinstance(noise, str) else noise)]
+    return [Document(str(row.get("id") or id_of_text(row["text"])), str(row["text"])) for row in rows]
 
 
-def with_noise(found: Sequence[T], sample: EvaluationSample, like: Callable[[Document], T]) -> list[T]:
-    """Return *found* with the noise of *sample* among it, each at a place that depends on the case's id alone.
+def with_noise(documents: Sequence[T], sample: EvaluationSample, convert: Callable[[Document], T]) -> list[T]:
+    """Return *documents* with the noise of *sample* inserted, at places that depend on the case's id alone.
 
-    *like* makes what the generator takes of a document.
+    *convert* turns a noise document into the type of *documents*.
     """
-    mixed = list(found)
+    mixed = list(documents)
     for index, document in enumerate(noise_of(sample)):
-        drawn = sha256(f"{sample.sample_id}|noise|{index}".encode("utf-8", "surrogatepass")).digest()
-        mixed.insert(int.from_bytes(drawn[:4], "big") % (len(mixed) + 1), like(document))
+        digest = sha256(f"{sample.sample_id}|noise|{index}".encode("utf-8", "surrogatepass")).digest()
+        mixed.insert(int.from_bytes(digest[:4], "big") % (len(mixed) + 1), convert(document))
     return mixed

@@ -1,4 +1,4 @@
-"""The shapes of what a result holds in mappings, for whoever reads a stored one; keys that are not named are free."""
+"""The shapes of the mappings in a result, for checking stored ones; keys that are not named are free."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Rank = Kind("a rank from 1 on, or null", lambda value: value is None or Count.ho
 Origin = Kind("kind, run and taken, or nothing", _is_origin)
 Range = Kind("a lowest and a highest number", _is_range)
 StoredScore = Kind("a score, with a finite number where that is its state", _is_score)
-"""A function, as there is one for every metric of every case."""
+"""A function, for speed: there is a score for every metric of every case."""
 
 
 Times = dict[str, Annotated[float, Kind("a number of seconds", lambda value: type(value) in (int, float))]]
@@ -96,29 +96,29 @@ class Outputs(TypedDict, total=False):
     citations: list[int | str]
 
 
-class _Moved(TypedDict):
+class _MovedLabel(TypedDict):
     match: str
 
 
 class MovedLabels(TypedDict):
-    """How the labels of a case were matched whose chunks are gone."""
+    """How the labels of a case were matched after their chunks changed."""
 
     match: str
-    labels: dict[str, _Moved]
+    labels: dict[str, _MovedLabel]
 
 
-class _Again(TypedDict):
+class _RepeatCounts(TypedDict):
     pairs: dict[str, int]
     varied: list[str]
 
 
-class _Varies(TypedDict):
+class _PassCounts(TypedDict):
     answers: Annotated[int, Count]
     passed: int
 
 
 class Extra(TypedDict, total=False):
-    """What is known of single cases beside their scores."""
+    """Further data of a case."""
 
     repeats: dict[str, list[float | None]]
     ranks: list[dict[str, Annotated[int | None, Rank]]]
@@ -131,5 +131,5 @@ class Extra(TypedDict, total=False):
     confirmed: int
     advisory: list[str]
     still_failing: list[str]
-    again: _Again
-    varies: _Varies
+    again: _RepeatCounts
+    varies: _PassCounts

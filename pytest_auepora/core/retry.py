@@ -40,9 +40,9 @@ class RetryPolicy:
     def __post_init__(self) -> None:
         if isinstance(self.exceptions, (str, type)):
             object.__setattr__(self, "exceptions", (self.exceptions,))
-        for wanted in self.exceptions:
-            if not (isinstance(wanted, type) and issubclass(wanted, BaseException)) and not _is_name(wanted):
-                raise ValueError(f"retry on {wanted!r}: expected an exception class or the name of one")
+        for exception in self.exceptions:
+            if not (isinstance(exception, type) and issubclass(exception, BaseException)) and not _is_name(exception):
+                raise ValueError(f"retry on {exception!r}: expected an exception class or the name of one")
         if self.attempts < 1:
             raise ValueError(f"retry attempts must be at least 1, not {self.attempts}")
         if not (self.backoff >= 0 and self.max_wait >= 0):
@@ -52,21 +52,21 @@ class RetryPolicy:
         """Whether *error* is of a named class, or a group of such alone.  Only an `Exception` is ever retried."""
         if not isinstance(error, Exception):
             return False
-        inner = _inside(error)
-        return self._names(error) or (bool(inner) and all(map(self.matches, inner)))
+        members = _group_members(error)
+        return self._is_named(error) or (bool(members) and all(map(self.matches, members)))
 
-    def _names(self, error: Exception) -> bool:
+    def _is_named(self, error: Exception) -> bool:
         return any(
-            isinstance(error, wanted) if isinstance(wanted, type) else _is_called(type(error), wanted)
-            for wanted in self.exceptions
+            isinstance(error, exception) if isinstance(exception, type) else _matches_name(type(error), exception)
+            for exception in self.exceptions
         )
 
     def pause(self, error: BaseException, attempt: int) -> float | None:
         """Return the seconds to wait after *attempt* (1-based) failed, or None if *error* is final."""
         if attempt >= self.attempts or not self.matches(error):
             return None
-        asked = _asked(error)
-        wait = self.backoff * 2.0 ** min(attempt - 1, 60) if asked is None else asked
+        requested = _requested_wait(error)
+        wait = self.backoff * 2.0 ** min(attempt - 1, 60) if requested is None else requested
         return min(max(wait, 0.0), self.max_wait)
 
 
@@ -81,22 +81,22 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and all(part.isidentifier() for part in value.split("."))
 
 
-def _is_called(kind: type, name: str) -> bool:
-    home, _, last = name.rpartition(".")
+def _matches_name(error_class: type, name: str) -> bool:
+    module, _, last = name.rpartition(".")
     return any(
-        cls.__name__ == last and (not home or cls.__module__ == home or cls.__module__.startswith(home + "."))
-        for cls in kind.__mro__
+        cls.__name__ == last and (not module or cls.__module__ == module or cls.__module__.startswith(module + "."))
+        for cls in error_class.__mro__
     )
 
 
-def _inside(error: BaseException) -> tuple[BaseException, ...]:
-    """Return the errors of a group, as ``asyncio.TaskGroup`` raises; none of any other."""
-    inner = _attribute(error, "exceptions")
-    return inner if isinstance(inner, tuple) and all(isinstance(one, BaseException) for one in inner) else ()
+def _group_members(error: BaseException) -> tuple[BaseException, ...]:
+    """Return the errors of an exception group, as ``asyncio.TaskGroup`` raises; empty for any other error."""
+    errors = _attribute(error, "exceptions")
+    return errors if isinstance(errors, tuple) and all(isinstance(inner, BaseException) for inner in errors) else ()
 
 
-def asked_by_headers(headers: Any) -> float | None:
-    """Return the seconds that the *headers* of a reply ask to wait, None where they do not, or cannot be read."""
+def wait_from_headers(headers: Any) -> float | None:
+    """Return the seconds to wait according to the *headers* of a reply; None where they say nothing readable."""
     if not hasattr(headers, "items"):
         return None
     try:
@@ -110,24 +110,24 @@ def asked_by_headers(headers: Any) -> float | None:
 
 
 def _attribute(holder: Any, name: str) -> Any:
-    """Return the attribute; None where there is none, or where a property raises: no reason to fail otherwise."""
+    """Return the attribute; None where there is none, or where a property raises."""
     try:
         return getattr(holder, name, None)
     except Exception:
         return None
 
 
-def _asked(error: BaseException, causes: int = _MOST_CAUSES) -> float | None:
-    """Return what the server asked for, in seconds; of a group the longest, else what the cause of *error* says."""
-    if inner := _inside(error):
-        return max((asked for one in inner if (asked := _asked(one, causes)) is not None), default=None)
-    found = _seconds(_attribute(error, "retry_after"))
+def _requested_wait(error: BaseException, causes: int = _MOST_CAUSES) -> float | None:
+    """Return the seconds that the server asked for: of a group the longest, else from *error* or its cause."""
+    if members := _group_members(error):
+        return max((wait for member in members if (wait := _requested_wait(member, causes)) is not None), default=None)
+    wait = _seconds(_attribute(error, "retry_after"))
     for holder in (_attribute(error, "response"), error):
-        if found is None:
-            found = asked_by_headers(_attribute(holder, "headers"))
-    if found is None and error.__cause__ is not None and causes:  # frameworks wrap what their components raise
-        return _asked(error.__cause__, causes - 1)
-    return found
+        if wait is None:
+            wait = wait_from_headers(_attribute(holder, "headers"))
+    if wait is None and error.__cause__ is not None and causes:  # frameworks wrap what their components raise
+        return _requested_wait(error.__cause__, causes - 1)
+    return wait
 
 
 def _seconds(value: Any) -> float | None:
@@ -136,11 +136,11 @@ def _seconds(value: Any) -> float | None:
     try:
         seconds = float(value)
     except Exception:
-        return _until(value) if isinstance(value, str) else None
+        return _seconds_until(value) if isinstance(value, str) else None
     return seconds if seconds >= 0 else None  # NaN is not
 
 
-def _until(date: str) -> float | None:
+def _seconds_until(date: str) -> float | None:
     from email.utils import parsedate_to_datetime
 
     try:

@@ -13,7 +13,7 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from ..errors import NotMeasuredError
-from .case_texts import TextsApart
+from .case_texts import OffloadableTexts
 from .metrics_base import Metric, interval_of, ruler_of
 from .result_shapes import Count, Expected, Extra, Origin, Outputs, Range, Rank, StoredScore
 from .scoring import Aggregate, Score, ScoreList
@@ -22,11 +22,11 @@ CaseState = Literal["passed", "failed", "error", "skipped"]
 
 
 @dataclass(slots=True)
-class CaseResult(TextsApart):
+class CaseResult(OffloadableTexts):
     """One golden case, run once (or its repeats merged).
 
     ``query``, ``expected`` and ``outputs`` are what reports show; they are redacted and capped in size
-    before they get here, and may be in a file (see `case_texts`).  ``outputs`` has ``answer``, ``retrieved`` (a list
+    before, and may be in a file (see `case_texts`).  ``outputs`` has ``answer``, ``retrieved`` (a list
     of ``{"id", "score", "grade"}`` in rank order) and ``timings`` in seconds.  ``ranks`` maps each relevant label to
     the 1-based rank it was found at, or None.
     """
@@ -65,8 +65,8 @@ class CaseResult(TextsApart):
 
     def values(self, metric: str) -> list[float | None]:
         """Return the single values of *metric*, one per repeat, None where it was n/a; none where it has no score."""
-        if (found := self.extra.get("repeats", {}).get(metric)) is not None:
-            return list(found)
+        if (repeats := self.extra.get("repeats", {}).get(metric)) is not None:
+            return list(repeats)
         score = self.scores.get(metric)
         return [] if score is None or score.value is None else [score.value]
 
@@ -95,10 +95,10 @@ class CaseResult(TextsApart):
 class MetricInfo:
     """What must be equal for two scores of one metric to compare, and how to read them.
 
-    ``judge`` is what a calibration has to be of for a judge's scores to count: metric, version and params; empty
-    where no judge scores.  ``ruler`` names the provenance that must be equal as well, ``owner`` who
-    answers for this metric, if not whoever does for the suite; ``interval`` and ``survives`` are those of `Metric`.
-    ``steady`` is whether answers to one case never differed in it, where a baseline was read that says so.
+    ``judge`` identifies the calibration that a judge's scores need: metric, version and params; empty without a judge.
+    ``ruler`` names the provenance keys that must be equal as well; ``owner`` is the owner of this metric, if not that
+    of the suite; ``interval`` and ``survives`` are those of `Metric`.  ``steady`` says whether repeated answers to a
+    case never differed in it, where a baseline has that.
     """
 
     name: str
@@ -136,7 +136,7 @@ class MetricInfo:
 
     @property
     def worst(self) -> float:
-        """The end of the range that nobody wants."""
+        """The worst possible value."""
         return self.range[0] if self.direction == "higher" else self.range[1]
 
     def gain(self, before: float, after: float) -> float:
@@ -155,8 +155,8 @@ class MetricInfo:
 def _judge_of(metric: Metric) -> dict[str, Any]:
     if not metric.judged:
         return {}
-    asked = metric.scored_by or metric
-    return {"metric": asked.name, "version": asked.version, "params": asked.params()}
+    judge = metric.scored_by or metric
+    return {"metric": judge.name, "version": judge.version, "params": judge.params()}
 
 
 def run_title(suite: str, variant: str) -> str:
@@ -207,16 +207,16 @@ class Run:
 
     @property
     def clusters(self) -> dict[str, str]:
-        """The clusters of the cases that do not stand for themselves, by case; worked out anew each time."""
+        """The clusters by case, for cases in a cluster of more than themselves; computed on each access."""
         return {i: case.cluster for i, case in self.cases.items() if case.cluster not in ("", i)}
 
     def add(self, results: Iterable[CaseResult]) -> None:
-        """Take results in; a later one of the same case replaces the earlier (reruns)."""
+        """Add results; a later one of the same case replaces the earlier (reruns)."""
         for result in results:
             self.cases[result.case_id] = result
 
     def having(self, key: str) -> Iterator[CaseResult]:
-        """Yield the results that have *key* in their ``extra``, in order; mostly they are few or none."""
+        """Yield the results that have *key* in their ``extra``, in order."""
         return (case for case in self.cases.values() if key in case.extra)
 
     def in_state(self, *states: CaseState) -> Iterator[CaseResult]:

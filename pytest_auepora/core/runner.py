@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import Any
 
 from ..errors import LostWorkError
-from .batches import BATCH_SIZE, Lost, all_cores, in_batches, run_batches
+from .batches import BATCH_SIZE, LostBatch, all_cores, in_batches, run_batches
 from .dataset import EvaluationDataset
 from .metrics_base import Measurement, Metric, NotApplicable
 from .plan import EvaluationPlan
@@ -20,14 +20,14 @@ from .types import EvaluationSample, MetricResult, SystemOutputs
 
 __all__ = ["AueporaEvaluator"]
 
-_LOOKED_AT = 100_000
-"""Samples that are held at most, while a required field is looked for in them."""
+_MAX_PEEKED = 100_000
+"""Most samples that are held in memory while checking for a required field."""
 
 _NO_DETAILS: dict[str, Any] = {}
 
 
 class AueporaEvaluator:
-    """Runs a plan over a data set, batch by batch: of a sample that was measured only numbers are kept.
+    """Runs a plan over a data set, batch by batch; only the numbers of measured samples are kept.
 
     Args:
         system: anything with ``run(sample, *, top_k) -> SystemOutputs``.
@@ -42,7 +42,7 @@ class AueporaEvaluator:
 
     def collect(self, dataset: EvaluationDataset) -> tuple[list[EvaluationSample], list[SystemOutputs]]:
         """Call the system on every sample, in order; exceptions are the caller's."""
-        samples = list(_all_of(dataset))
+        samples = list(_counted_samples(dataset))
         return samples, [self.system.run(s, top_k=self.top_k) for s in samples]
 
     def evaluate(
@@ -80,54 +80,54 @@ class AueporaEvaluator:
         jobs = all_cores() if jobs is None else jobs
         if min(jobs, batch_size, 1 if in_flight is None else in_flight) < 1:
             raise ValueError("jobs, batch_size and in_flight must be at least 1")
-        samples = _validated(_all_of(dataset), self.plan)
-        task = _Measure(self.system, self.plan.metrics, self.top_k)
-        seen = _Seen(self.plan.metrics)
-        done = run_batches(
+        samples = _validated_samples(_counted_samples(dataset), self.plan)
+        task = _BatchTask(self.system, self.plan.metrics, self.top_k)
+        totals = _Totals(self.plan.metrics)
+        results = run_batches(
             task, in_batches(samples, batch_size), executor=executor, jobs=jobs, in_flight=in_flight,
             name_of=lambda sample: sample.sample_id,
         )  # fmt: skip
         with Progress("samples", _length(dataset) if progress is not False else None, show=progress) as bar:
-            for batch, made in done:
-                if isinstance(made, Lost):
+            for batch, part in results:
+                if isinstance(part, LostBatch):
                     raise LostWorkError(
                         f"samples {batch[0].sample_id!r} to {batch[-1].sample_id!r} ({len(batch)}) were not measured: "
-                        f"their worker died ({made.reason})"
+                        f"their worker died ({part.reason})"
                     )
-                seen.add(batch, made)
+                totals.add(batch, part)
                 bar.done(len(batch))
-        return seen.results()
+        return totals.results()
 
 
-def _validated(samples: Iterator[EvaluationSample], plan: EvaluationPlan) -> Iterator[EvaluationSample]:
-    """Return all *samples*, the first of which were looked at: an iterator may be there only once.
+def _validated_samples(samples: Iterator[EvaluationSample], plan: EvaluationPlan) -> Iterator[EvaluationSample]:
+    """Check the first *samples*, and return all of them: an iterator can be read only once.
 
     Raises:
         ValueError: a field that a metric requires is None in all samples.
     """
-    looked_at: list[EvaluationSample] = []
+    peeked: list[EvaluationSample] = []
 
-    def noted() -> Iterator[EvaluationSample]:
-        for sample in islice(samples, _LOOKED_AT):
-            looked_at.append(sample)
+    def peek() -> Iterator[EvaluationSample]:
+        for sample in islice(samples, _MAX_PEEKED):
+            peeked.append(sample)
             yield sample
 
     try:
-        plan.validate_dataset(noted())
+        plan.validate_dataset(peek())
     except ValueError:
-        if len(looked_at) < _LOOKED_AT:  # these are all
+        if len(peeked) < _MAX_PEEKED:  # these are all
             raise
-    return chain(looked_at, samples)
+    return chain(peeked, samples)
 
 
-def _all_of(dataset: EvaluationDataset) -> Iterator[EvaluationSample]:
-    """Yield the samples, and hold their number to the length that the data set says it has."""
+def _counted_samples(dataset: EvaluationDataset) -> Iterator[EvaluationSample]:
+    """Yield the samples; raises where their number is not the length of the data set."""
     n = 0
     for n, sample in enumerate(dataset, 1):  # noqa: B007 - counts
         yield sample
-    said = _length(dataset)
-    if said is not None and said != n:
-        raise ValueError(f"the data set says that it has {said} samples, and gave {n}; can it be read only once?")
+    length = _length(dataset)
+    if length is not None and length != n:
+        raise ValueError(f"the data set says that it has {length} samples, and gave {n}; can it be read only once?")
 
 
 def _length(dataset: EvaluationDataset) -> int | None:
@@ -136,97 +136,101 @@ def _length(dataset: EvaluationDataset) -> int | None:
     return None
 
 
-def _sees_everything(metric: Metric) -> bool:
-    """Whether a metric brings its own ``compute``, which no part of a data set can stand for."""
+def _needs_all_outputs(metric: Metric) -> bool:
+    """Whether a metric overrides ``compute``, which needs the whole data set at once."""
     return type(metric).compute is not Metric.compute
 
 
 @dataclass
-class _Measured:
-    """The measurements of one metric, how many samples it had nothing to say about, and what else it counts."""
+class _MetricMeasurements:
+    """The measurements of one metric, the number of samples it skipped, and its further counts."""
 
     counts: dict[str, int]
     values: list[Measurement] = field(default_factory=list)
     skipped: int = 0
 
-    def add(self, more: _Measured) -> None:
-        self.values += more.values
-        self.skipped += more.skipped
-        self.counts.update({name: self.counts.get(name, 0) + n for name, n in more.counts.items()})
+    def add(self, other: _MetricMeasurements) -> None:
+        self.values += other.values
+        self.skipped += other.skipped
+        self.counts.update({name: self.counts.get(name, 0) + n for name, n in other.counts.items()})
 
 
-def _measured(metric: Metric, batch: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> _Measured:
-    out = _Measured(metric.counts(batch))
-    for one in metric.measure_many(batch, outputs):
-        if isinstance(one, NotApplicable):
-            out.skipped += 1
-        else:  # without details, which no aggregate reads: a data set may have millions of samples
-            out.values.append(Measurement(one.value, one.data, _NO_DETAILS))
-    return out
+def _measure_batch(
+    metric: Metric, batch: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
+) -> _MetricMeasurements:
+    result = _MetricMeasurements(metric.counts(batch))
+    for measurement in metric.measure_many(batch, outputs):
+        if isinstance(measurement, NotApplicable):
+            result.skipped += 1
+        else:  # without details, which no aggregate reads, to save memory
+            result.values.append(Measurement(measurement.value, measurement.data, _NO_DETAILS))
+    return result
 
 
 @dataclass
-class _Part:
-    """What a batch gave: what was measured for every metric that works in parts, outputs if one does not."""
+class _BatchResult:
+    """The result of a batch: measurements per metric, and the outputs where a metric needs all of them."""
 
-    measured: list[_Measured]
+    by_metric: list[_MetricMeasurements]
     outputs: list[SystemOutputs] | None = None
 
 
 @dataclass
-class _Measure:
-    """Calls the system on a batch and measures what it gives; `ByItem`, as calls wait and models like company."""
+class _BatchTask:
+    """Calls the system on a batch and measures the outputs; `ByItem`, as calls wait and models work in batches."""
 
     system: RAGSystemProtocol
     metrics: list[Metric]
     top_k: int
 
-    def __call__(self, batch: Sequence[EvaluationSample]) -> _Part:
-        return self.together(batch, [self.one(sample) for sample in batch])
+    def __call__(self, batch: Sequence[EvaluationSample]) -> _BatchResult:
+        return self.combine(batch, [self.run_item(sample) for sample in batch])
 
-    def one(self, sample: EvaluationSample) -> SystemOutputs:
+    def run_item(self, sample: EvaluationSample) -> SystemOutputs:
         return self.system.run(sample, top_k=self.top_k)
 
-    def together(self, batch: Sequence[EvaluationSample], outputs: list[SystemOutputs]) -> _Part:
-        in_parts = [metric for metric in self.metrics if not _sees_everything(metric)]
-        part = _Part([_measured(metric, batch, outputs) for metric in in_parts])
+    def combine(self, batch: Sequence[EvaluationSample], outputs: list[SystemOutputs]) -> _BatchResult:
+        in_parts = [metric for metric in self.metrics if not _needs_all_outputs(metric)]
+        part = _BatchResult([_measure_batch(metric, batch, outputs) for metric in in_parts])
         if len(in_parts) < len(self.metrics):
             part.outputs = outputs
-            for one in outputs:
-                one.memo.clear()  # it is for this process, and never stored
+            for output in outputs:
+                output.memo.clear()  # only for this process, never stored
         return part
 
     def parts(self) -> dict[str, Any]:
-        """Return what is sent along, by what errors call it."""
+        """Return the parts that are pickled, by the names that errors use."""
         return {"the system": self.system, **{f"metric {metric.name!r}": metric for metric in self.metrics}}
 
 
 @dataclass
-class _Seen:
-    """The parts put together."""
+class _Totals:
+    """The results of all batches together."""
 
     metrics: list[Metric]
     samples: list[EvaluationSample] = field(default_factory=list)
     outputs: list[SystemOutputs] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.measured = [_Measured(metric.counts([])) for metric in self.metrics if not _sees_everything(metric)]
+        self.by_metric = [
+            _MetricMeasurements(metric.counts([])) for metric in self.metrics if not _needs_all_outputs(metric)
+        ]
 
-    def add(self, batch: list[EvaluationSample], part: _Part) -> None:
-        for measured, more in zip(self.measured, part.measured, strict=True):
-            measured.add(more)
+    def add(self, batch: list[EvaluationSample], part: _BatchResult) -> None:
+        for total, more in zip(self.by_metric, part.by_metric, strict=True):
+            total.add(more)
         if part.outputs is not None:
             self.samples += batch
             self.outputs += part.outputs
 
     def results(self) -> list[MetricResult]:
-        parts, out = iter(self.measured), []
+        parts, out = iter(self.by_metric), []
         for metric in self.metrics:
-            if _sees_everything(metric):
+            if _needs_all_outputs(metric):
                 out.append(metric.compute(self.samples, self.outputs))
                 continue
-            measured = next(parts)
-            result = metric.aggregate(measured.values)
-            result.details.update({"num_skipped": measured.skipped, **measured.counts})
+            total = next(parts)
+            result = metric.aggregate(total.values)
+            result.details.update({"num_skipped": total.skipped, **total.counts})
             out.append(result)
         return out

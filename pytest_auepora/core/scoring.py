@@ -1,4 +1,4 @@
-"""From one sample and its outputs to scores; from many scores to an aggregate with an honest denominator."""
+"""Scores of one case, and their aggregate over many cases with an honest denominator."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ class Score:
     details: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, seen: CaseScore) -> Score:
+    def of(cls, outcome: CaseScore) -> Score:
         """Wrap what a metric returned."""
-        if isinstance(seen, NotApplicable):
-            return cls("n/a", reason=seen.reason)
-        if seen.value is None:
-            return cls("aggregate", data=seen.data, details=seen.details)
-        value = float(seen.value)
+        if isinstance(outcome, NotApplicable):
+            return cls("n/a", reason=outcome.reason)
+        if outcome.value is None:
+            return cls("aggregate", data=outcome.data, details=outcome.details)
+        value = float(outcome.value)
         if not math.isfinite(value):
             return cls("error", reason=f"the metric returned {'NaN' if math.isnan(value) else value}")
-        return cls("number", value, "", seen.data, seen.details)
+        return cls("number", value, "", outcome.data, outcome.details)
 
     @classmethod
     def failed(cls, reason: str) -> Score:
         """Make the score of a case that could not be measured."""
         return cls("error", reason=reason)
 
-    def said(self) -> dict[str, Any]:
-        """Return it as plain data, without what is as it is by default."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; empty fields are left out."""
         out: dict[str, Any] = {"state": self.state, "value": self.value}
         if self.reason:
             out["reason"] = self.reason
@@ -73,26 +73,26 @@ class ScoreList(list[Score]):
 
     @property
     def measured(self) -> list[Score]:
-        """Those with something to aggregate."""
+        """The scores that have a measurement."""
         return [s for s in self if s.state not in ("n/a", "error")]
 
     @property
     def values(self) -> list[float | None]:
-        """Their values: all that a mean is made of."""
+        """The values of the measured scores; all that a mean needs."""
         return [s.value for s in self.measured]
 
     def details(self, key: str) -> Iterable[Any]:
-        """Return what those with something to aggregate have under *key* in their details, where they have it."""
+        """Return the values under *key* in the details of the measured scores that have it."""
         return (s.details[key] for s in self if key in s.details and s.state not in ("n/a", "error"))
 
     @property
     def measurements(self) -> list[Measurement]:
-        """The same as their metric gave it."""
-        return [seen for s in self if (seen := s.measurement) is not None]
+        """The measurements as their metric returned them."""
+        return [measurement for s in self if (measurement := s.measurement) is not None]
 
 
-FURTHER = "data_of_repeats"
-"""Key of a score's details: what it aggregates in the repeats after the first, where that is not the same."""
+REPEAT_DATA = "data_of_repeats"
+"""Key of a score's details: the data of the repeats after the first, where it differs."""
 
 
 def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, Score]:
@@ -109,20 +109,22 @@ def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: Sys
 def score_cases(
     metrics: Iterable[Metric], samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
 ) -> list[dict[str, Score]]:
-    """Run every metric on many cases at once, which models are made for; see `score_case`."""
+    """Run every metric on many cases at once, so that models work in batches; see `score_case`."""
     if len(samples) < 2:
         return [score_case(metrics, s, o) for s, o in zip(samples, outputs, strict=True)]
-    columns = [(metric.name, _column(metric, samples, outputs)) for metric in metrics]
+    columns = [(metric.name, _metric_scores(metric, samples, outputs)) for metric in metrics]
     return [{name: column[i] for name, column in columns} for i in range(len(samples))]
 
 
-def _column(metric: Metric, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[Score]:
+def _metric_scores(
+    metric: Metric, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
+) -> list[Score]:
     if metric.deterministic and not metric.judged:
-        # if one of them cannot be measured: which one it is shows below
+        # where one case raises, measuring each case alone below shows which
         with suppress(Exception):
-            seen = metric.measure_many(samples, outputs)
-            if len(seen) == len(samples):
-                return [Score.of(one) for one in seen]
+            outcomes = metric.measure_many(samples, outputs)
+            if len(outcomes) == len(samples):
+                return [Score.of(outcome) for outcome in outcomes]
     return [score_case([metric], s, o)[metric.name] for s, o in zip(samples, outputs, strict=True)]
 
 
@@ -136,28 +138,28 @@ def failed_scores(
     """
     scores = {}
     for metric in metrics:
-        seen = metric.measure_failure(error) if error is not None else None
-        known = Score.of(seen) if seen is not None else _inapplicable(metric, sample)
-        scores[metric.name] = known or Score.failed(reason)
+        outcome = metric.measure_failure(error) if error is not None else None
+        score = Score.of(outcome) if outcome is not None else _not_applicable_score(metric, sample)
+        scores[metric.name] = score or Score.failed(reason)
     return scores
 
 
-def _inapplicable(metric: Metric, sample: EvaluationSample) -> Score | None:
-    """Ask *metric* about an answer that gives every metric something to look at; costly ones are not asked."""
+def _not_applicable_score(metric: Metric, sample: EvaluationSample) -> Score | None:
+    """Return the n/a score of *metric* for *sample*, whatever the answer is; costly metrics are not run."""
     if metric.judged or not metric.deterministic:
         return None
     try:
-        seen = metric.measure(sample, _some_outputs())
+        outcome = metric.measure(sample, _placeholder_outputs())
     except Exception:
         return None
-    return Score.of(seen) if isinstance(seen, NotApplicable) else None
+    return Score.of(outcome) if isinstance(outcome, NotApplicable) else None
 
 
-def _some_outputs() -> SystemOutputs:
-    """Return an answer that lacks nothing a metric may look for: words, a number, several documents, embeddings."""
-    some: dict[str, Any] = {"embedding": [1.0]}
-    docs = [RetrievedDocument(Document(i, "1", dict(some)), 0.0, rank) for rank, i in enumerate(("-", "--"), 1)]
-    return SystemOutputs(docs, Response("1 " * 64, metadata=some), {"end_to_end": 0.0})
+def _placeholder_outputs() -> SystemOutputs:
+    """Return outputs with everything that a metric may read: words, a number, several documents, embeddings."""
+    metadata: dict[str, Any] = {"embedding": [1.0]}
+    docs = [RetrievedDocument(Document(i, "1", dict(metadata)), 0.0, rank) for rank, i in enumerate(("-", "--"), 1)]
+    return SystemOutputs(docs, Response("1 " * 64, metadata=metadata), {"end_to_end": 0.0})
 
 
 @dataclass(slots=True)
@@ -182,40 +184,40 @@ class Aggregate:
 def aggregate(metric: Metric, scores: list[Score]) -> Aggregate:
     """Aggregate the *scores* of *metric*, one per case; over repeats, the mean of their aggregates."""
     scores = scores if isinstance(scores, ScoreList) else ScoreList(scores)
-    # a mean reads nothing but values; any other metric is given the measurements themselves
+    # a mean needs only the values; any other metric needs the measurements
     is_mean = type(metric).aggregate is Metric.aggregate
-    seen: Sequence[Any] = scores.values if is_mean else scores.measurements
-    n = len(seen)
+    inputs: Sequence[Any] = scores.values if is_mean else scores.measurements
+    n = len(inputs)
     n_error = sum([s.state == "error" for s in scores]) if n < len(scores) else 0
     value: float | None = None
     details: dict[str, Any] = {}
-    if seen:
-        result = mean_of(metric, seen) if is_mean else metric.aggregate(seen)
+    if inputs:
+        result = mean_of(metric, inputs) if is_mean else metric.aggregate(inputs)
         details = result.details
         n_used = details.get("num_samples", n)
         if n_used:
-            rounds = 1 + max(map(len, scores.details(FURTHER)), default=0)
-            if is_mean:  # the values have all repeats in them
+            rounds = 1 + max(map(len, scores.details(REPEAT_DATA)), default=0)
+            if is_mean:  # the values are means over all repeats
                 values = [result.value] * rounds
             else:
-                values = [result.value, *(metric.aggregate(one).value for one in _further(seen, rounds))]
+                values = [result.value, *(metric.aggregate(repeat).value for repeat in _repeats(inputs, rounds))]
             value = math.fsum(values) / rounds
     return Aggregate(
-        metric.name, value, _with_errors(metric, value, n, n_error), n, n_error, len(scores) - n - n_error, len(scores),
+        metric.name, value, _gated_value(metric, value, n, n_error), n, n_error, len(scores) - n - n_error, len(scores),
         details,
     )  # fmt: skip
 
 
-def _further(seen: Sequence[Measurement], rounds: int) -> Iterator[list[Measurement]]:
+def _repeats(measurements: Sequence[Measurement], rounds: int) -> Iterator[list[Measurement]]:
     """Yield the measurements of each repeat after the first, for metrics that aggregate more than values.
 
-    Not all repeats in one: the share of different words, say, falls when the same is said again.
+    Repeats are not pooled: the share of distinct words, say, falls when the same answer is repeated.
     """
     for i in range(rounds - 1):
-        yield [replace(m, data=more[i]) if i < len(more := m.details.get(FURTHER, ())) else m for m in seen]
+        yield [replace(m, data=data[i]) if i < len(data := m.details.get(REPEAT_DATA, ())) else m for m in measurements]
 
 
-def _with_errors(metric: Metric, value: float | None, n: int, n_error: int) -> float | None:
+def _gated_value(metric: Metric, value: float | None, n: int, n_error: int) -> float | None:
     if not n_error:
         return value
     worst = metric.worst

@@ -1,4 +1,4 @@
-"""The target space of Auepora: which targets belong to retrieval, to generation, to the system as a whole."""
+"""The targets of Auepora by component: retrieval, generation, or the system as a whole."""
 
 from __future__ import annotations
 

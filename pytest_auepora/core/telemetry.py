@@ -1,4 +1,4 @@
-"""What is known about a call beside its answer: processor time and memory, and what an orchestration layer reports."""
+"""Telemetry of a call: processor time, memory, and the fields that an orchestration layer reports."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from ..errors import MissingExtraError
 
 INTERVAL = 0.02
-"""Seconds between two looks at the memory."""
+"""Seconds between two memory samples."""
 
 
 @dataclass(slots=True)
 class Resources:
-    """What a piece of work took.  *cpu_percent* is of one core: 200 means two cores were busy all the time."""
+    """The resources that a block used.  *cpu_percent* is of one core: 200 means two cores were busy all the time."""
 
     cpu_percent: float = 0.0
     memory_mb: float = 0.0
@@ -35,64 +35,63 @@ def _process() -> Any:
 
 
 @contextmanager
-def sampled() -> Iterator[Resources]:
+def sample_resources() -> Iterator[Resources]:
     """Sample this process until the block ends; the yielded `Resources` is filled then.
 
-    All threads and anything else the process does meanwhile are part of it, so samples mean little when several
-    calls run at once.
+    The samples cover the whole process with all its threads, so they mean little when several calls run at once.
 
     Raises:
         MissingExtraError: psutil is not installed.
     """
-    process, taken, done = _process(), Resources(), threading.Event()
-    sizes = [process.memory_info().rss]
+    process, resources, finished = _process(), Resources(), threading.Event()
+    memory_sizes = [process.memory_info().rss]
 
     def watch() -> None:
-        while not done.wait(INTERVAL):
-            sizes.append(process.memory_info().rss)
+        while not finished.wait(INTERVAL):
+            memory_sizes.append(process.memory_info().rss)
 
     watcher = threading.Thread(target=watch, name="auepora-resources", daemon=True)
-    used, start = time.process_time(), time.perf_counter()
+    cpu_seconds, start = time.process_time(), time.perf_counter()
     watcher.start()
     try:
-        yield taken
+        yield resources
     finally:
-        taken.seconds = time.perf_counter() - start
-        used = time.process_time() - used  # finer than the ticks of cpu_times
-        done.set()
+        resources.seconds = time.perf_counter() - start
+        cpu_seconds = time.process_time() - cpu_seconds  # finer than the ticks of cpu_times
+        finished.set()
         watcher.join()
-        sizes.append(process.memory_info().rss)
-        taken.cpu_percent = 100 * used / taken.seconds if taken.seconds else 0.0
-        taken.memory_mb = max(sizes) / 2**20
+        memory_sizes.append(process.memory_info().rss)
+        resources.cpu_percent = 100 * cpu_seconds / resources.seconds if resources.seconds else 0.0
+        resources.memory_mb = max(memory_sizes) / 2**20
 
 
-class Sampled(NamedTuple):
-    """What a call gave, and what it took meanwhile."""
+class SampledCall(NamedTuple):
+    """The result of a call, and the resources that it used."""
 
     value: Any
     resources: dict[str, float]
 
 
 def with_resources(fn: Callable[[], Any], *, is_async: bool = False) -> Callable[[], Any]:
-    """Return a call of *fn* that gives `Sampled`; awaiting what *fn* gives is part of the call.
+    """Return a call of *fn* that gives `SampledCall`; awaiting what *fn* gives is part of the call.
 
     With *is_async*, *fn* is called when the coroutine that is returned first runs, not before.
     """
 
-    def of(value: Any, taken: Resources) -> Sampled:
-        return Sampled(value, {"cpu_percent": taken.cpu_percent, "memory_mb": taken.memory_mb})
+    def sampled_call(value: Any, resources: Resources) -> SampledCall:
+        return SampledCall(value, {"cpu_percent": resources.cpu_percent, "memory_mb": resources.memory_mb})
 
-    async def awaited(value: Any) -> Sampled:
-        with sampled() as taken:
-            given = await (fn() if is_async else value)
-        return of(given, taken)
+    async def call_async(value: Any) -> SampledCall:
+        with sample_resources() as resources:
+            result = await (fn() if is_async else value)
+        return sampled_call(result, resources)
 
-    def now() -> Any:
-        with sampled() as taken:
+    def call() -> Any:
+        with sample_resources() as resources:
             value = fn()
-        return awaited(value) if inspect.isawaitable(value) else of(value, taken)
+        return call_async(value) if inspect.isawaitable(value) else sampled_call(value, resources)
 
-    return partial(awaited, None) if is_async else now
+    return partial(call_async, None) if is_async else call
 
 
 TIMINGS = {
@@ -104,8 +103,8 @@ TIMINGS = {
 """Field in milliseconds → the names its seconds go by in ``SystemOutputs.timings``."""
 
 REPORTED = ("request_id", "adapter", "surface", "retry", "retries", "privacy", "status", "soft_deadline_ms", "aborted")
-"""What an orchestration layer says of a request beside its timings; `metrics.operational` and `metrics.privacy` read
-it in ``SystemOutputs.extra``."""
+"""Fields of a request that an orchestration layer reports; `metrics.operational` and `metrics.privacy` read them in
+``SystemOutputs.extra``."""
 
 
 def seconds_by_name(field: str, value: float) -> dict[str, float]:

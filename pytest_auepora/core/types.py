@@ -119,9 +119,9 @@ class MetricResult:
 
 
 MADE_UP = "sha:"
-"""How the ids of documents begin that came without one."""
+"""Prefix of the ids made up for documents without one."""
 
 
 def id_of_text(text: str) -> str:
-    """Return the id of a document that came without one: ``sha:`` and 12 hexadecimal digits of SHA-256."""
+    """Return the id of a document without one: ``sha:`` and 12 hexadecimal digits of SHA-256."""
     return MADE_UP + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""The other side of a process boundary: a task is unpacked once in every worker, batches as they come."""
+"""Running tasks in worker processes: a task is unpickled once in every worker, batches as they come."""
 
 from __future__ import annotations
 
@@ -18,46 +18,46 @@ from ..errors import AueporaError, UnsendableError
 
 _KEEP = 4
 _tasks: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
-_installed: dict[str, bytes] = {}
+_task_bytes: dict[str, bytes] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class PickledTask:
-    """A task pickled, and the key under which workers keep it."""
+    """A pickled task, and the key under which workers cache it."""
 
     key: str
     task: bytes
 
     @classmethod
     def of(cls, task: Any, parts: Mapping[str, Any]) -> PickledTask:
-        """Pickle *task*; raises `UnsendableError` with the name of the part to blame."""
+        """Pickle *task*; raises `UnsendableError` naming the part at fault."""
         packed = pack_named(task, parts)
         return cls(sha256(packed).hexdigest(), packed)
 
     def pack_batch(self, batch: Sequence[Any], name_of: Callable[[Any], str]) -> bytes:
-        """Pickle a batch; raises `UnsendableError` with the name of the item to blame."""
+        """Pickle a batch; raises `UnsendableError` naming the item at fault."""
         try:
             return pack(batch)
         except Exception:
             return pack_named(batch, {f"sample {name_of(item)!r}": item for item in batch})
 
     def unpack(self, answer: bytes) -> Any:
-        """Return what the task made, or raise what it raised."""
-        made, error = pickle.loads(answer)
+        """Return the result of the task, or raise its exception."""
+        result, error = pickle.loads(answer)
         if error is not None:
             raise error
-        return made
+        return result
 
 
 def run_packed(key: str, task: bytes | None, batch: bytes, turn: str = "") -> bytes:  # noqa: ARG001 - see turn
-    """Do a packed batch in a worker; the answer is for `PickledTask.unpack`.
+    """Run a pickled batch in a worker; the return value is for `PickledTask.unpack`.
 
     Args:
         key: of the task.
-        task: the task pickled, or None where `worker_pool` has brought it.
-        batch: the batch pickled.
-        turn: another one each time: Dask takes a call with the arguments of an earlier one for the same, and gives what
-            came of that, the death of its worker as well.
+        task: the pickled task, or None where `worker_pool` has installed it.
+        batch: the pickled batch.
+        turn: unique for each call: Dask reuses the result of an earlier call with equal arguments, even a worker's
+            death.
     """
     try:
         return pack((_task(key, task)(pickle.loads(batch)), None))
@@ -66,27 +66,27 @@ def run_packed(key: str, task: bytes | None, batch: bytes, turn: str = "") -> by
 
 
 def _task(key: str, task: bytes | None) -> Callable[[Any], Any]:
-    if (known := _tasks.get(key)) is not None:
-        return known
+    if (cached := _tasks.get(key)) is not None:
+        return cached
     try:
-        made: Callable[[Any], Any] = pickle.loads(_installed[key] if task is None else task)
+        loaded: Callable[[Any], Any] = pickle.loads(_task_bytes[key] if task is None else task)
     except Exception as exc:
         raise UnsendableError(f"a worker cannot read the work: {type(exc).__name__}: {exc}") from None
-    _tasks[key] = made
+    _tasks[key] = loaded
     while len(_tasks) > _KEEP:
         _tasks.popitem(last=False)
-    return made
+    return loaded
 
 
 def worker_pool(jobs: int, task: PickledTask) -> ProcessPoolExecutor:
-    """Return *jobs* fresh processes that know *task*; they start anew, so that no thread of this one is copied."""
+    """Return a pool of *jobs* processes that have *task*; spawned, so that no thread of this process is copied."""
     return ProcessPoolExecutor(
         jobs, mp_context=get_context("spawn"), initializer=_install, initargs=(task.key, task.task)
     )
 
 
 def end_now(pool: Executor) -> None:
-    """End the processes of *pool*, which `worker_pool` made, in the middle of what they do: it may never end."""
+    """Terminate the processes of *pool*, a `worker_pool`, in the middle of their work."""
     for process in (getattr(pool, "_processes", None) or {}).values():  # `terminate_workers` is of Python 3.14
         process.terminate()
 
@@ -94,32 +94,32 @@ def end_now(pool: Executor) -> None:
 def _install(key: str, task: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's to answer
     Thread(target=_end_with_owner, daemon=True).start()
-    _installed[key] = task
+    _task_bytes[key] = task
 
 
 def _end_with_owner() -> None:
-    """End this worker when its owner is gone: killed, or interrupted before it knew that it had started the worker."""
+    """End this worker when its owner process is gone."""
     if (owner := parent_process()) is not None:
         owner.join()
         os._exit(1)
 
 
 def pack(value: Any) -> bytes:
-    """Return *value* pickled; what ``__main__`` or a function defines goes by value where cloudpickle is installed.
+    """Return *value* pickled; definitions of ``__main__`` or a function go by value where cloudpickle is installed.
 
     Raises:
-        Exception: whatever the pickling raised.
+        Exception: the exception of the pickling.
     """
     try:
-        made = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     except Exception:
         if (by_value := _cloudpickle()) is None:
             raise
         packed: bytes = by_value.dumps(value)
         return packed
-    if b"__main__" in made and (by_value := _cloudpickle()) is not None:
-        made = by_value.dumps(value)  # the workers' __main__ is another
-    return made
+    if b"__main__" in data and (by_value := _cloudpickle()) is not None:
+        data = by_value.dumps(value)  # the workers' __main__ is another
+    return data
 
 
 def _cloudpickle() -> Any:
@@ -131,22 +131,22 @@ def _cloudpickle() -> Any:
 
 
 def pack_named(value: Any, parts: Mapping[str, Any]) -> bytes:
-    """Return *value* pickled; *parts* are its parts by what to call them.
+    """Return *value* pickled; *parts* are its parts by name.
 
     Raises:
-        UnsendableError: naming the part to blame.
+        UnsendableError: naming the part at fault.
     """
     try:
         return pack(value)
     except Exception as exc:
-        name, why = next(_unsendable(parts), ("the work", exc))
+        name, why = next(_unsendable_parts(parts), ("the work", exc))
         raise UnsendableError(
             f"{name} cannot be sent to another process: {type(why).__name__}: {why}; define what it is made of at the "
             "top level of a module, or use one process or threads"
         ) from why
 
 
-def _unsendable(parts: Mapping[str, Any]) -> Any:
+def _unsendable_parts(parts: Mapping[str, Any]) -> Any:
     for name, part in parts.items():
         try:
             pack(part)
@@ -155,9 +155,9 @@ def _unsendable(parts: Mapping[str, Any]) -> Any:
 
 
 def sendable(error: Exception) -> Exception:
-    """Return *error*, or an `AueporaError` that says the same where it would not survive the journey."""
+    """Return *error*, or an `AueporaError` with its message where it does not survive pickling."""
     try:
-        again = pickle.loads(pack(error))
+        copy = pickle.loads(pack(error))
     except Exception:
-        again = None
-    return error if type(again) is type(error) else AueporaError(f"{type(error).__name__}: {error}")
+        copy = None
+    return error if type(copy) is type(error) else AueporaError(f"{type(error).__name__}: {error}")

@@ -17,7 +17,7 @@ from ..calls.call import CallResult
 from ..core.metrics_base import Metric
 from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo, Run
-from ..core.scoring import FURTHER, Score
+from ..core.scoring import REPEAT_DATA, Score
 from ..errors import AueporaError
 from ..io.golden.model import GoldenCase
 from ..metrics.judge.usage import USAGE, add_usage
@@ -299,7 +299,7 @@ def _merged(scores: Sequence[Score], info: MetricInfo | None) -> Score:
     first, *others = measured
     details = first.details
     if any(s.data != first.data for s in others):
-        details = {**details, FURTHER: [s.data for s in others]}
+        details = {**details, REPEAT_DATA: [s.data for s in others]}
     values = [s.value for s in measured if s.value is not None]
     if not values:
         return replace(first, details=details)

@@ -19,7 +19,7 @@ from ..core.metrics_base import Metric
 from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo
 from ..core.scoring import Score, failed_scores, score_case, score_cases
-from ..core.telemetry import Sampled
+from ..core.telemetry import SampledCall
 from ..core.types import EvaluationSample, Response, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
 from ..io.golden.model import GoldenCase
@@ -129,7 +129,7 @@ def answer_of(
     if isinstance(call.value, JudgedAnswer):
         early = call.value.outputs
         return early if isinstance(early, RecordedAnswer) else _noted(one, early)
-    value, resources = call.value if isinstance(call.value, Sampled) else (call.value, None)
+    value, resources = call.value if isinstance(call.value, SampledCall) else (call.value, None)
     if isinstance(value, RecordedAnswer):
         return value
     try:

@@ -15,7 +15,7 @@ from typing import Any
 from ..adapters.outputs import to_outputs
 from ..adapters.systems import System
 from ..calls.call import CallResult
-from ..core.batches import BATCH_SIZE, Lost, in_batches, run_batches
+from ..core.batches import BATCH_SIZE, LostBatch, in_batches, run_batches
 from ..core.case_texts import ResultFile
 from ..core.metrics_base import Metric
 from ..core.progress import Progress
@@ -79,10 +79,10 @@ def score_recorded(
             scoring, batches, executor=executor, jobs=jobs, in_flight=in_flight, name_of=lambda one: one.case.id
         )
         for batch, made in done:
-            results = _lost(batch, made, metrics, run.path) if isinstance(made, Lost) else made
+            results = _lost(batch, made, metrics, run.path) if isinstance(made, LostBatch) else made
             for one, result in zip(batch, results, strict=True):
                 judged = flow.judge(one.case, [result]).result
-                texts.put_away(judged)
+                texts.offload(judged)
                 run.add([judged])
             bar.done(len(batch))
     run.add(flow.leave_out(c, Ended("skip", c.skip or "")).result for c in suite.skipped)
@@ -126,7 +126,7 @@ def _recorded(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001
 _RECORDED = System("recorded outputs", False, _recorded)
 
 
-def _lost(batch: Iterable[Recorded], lost: Lost, metrics: Mapping[str, Metric], path: str) -> list[CaseResult]:
+def _lost(batch: Iterable[Recorded], lost: LostBatch, metrics: Mapping[str, Metric], path: str) -> list[CaseResult]:
     """Return errors under every metric; none of them is asked here about what just ended another process."""
     results = [blank_result(one.case, where=f"{path}:{one.case.line}") for one in batch]
     reason = f"LostWorkError: not scored, the worker that had it died ({lost.reason})"

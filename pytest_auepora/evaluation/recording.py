@@ -289,7 +289,7 @@ def _costly(scores: Mapping[str, Score], metrics: Mapping[str, Metric]) -> dict[
 
 
 def _said(scores: Mapping[str, Score]) -> dict[str, Any]:
-    return {name: score.said() for name, score in scores.items()}
+    return {name: score.to_dict() for name, score in scores.items()}
 
 
 def _reunited(text: str, texts: Sequence[str]) -> dict[str, Any]:

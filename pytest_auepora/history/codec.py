@@ -135,7 +135,7 @@ class CaseJson:
     def of(cls, result: CaseResult, recordings: Sequence[Recording] = ()) -> CaseJson:
         """Return *result* with its *recordings*, repeats in order."""
         raw = fields_of(result)
-        raw["scores"] = {name: score.said() for name, score in result.scores.items()}
+        raw["scores"] = {name: score.to_dict() for name, score in result.scores.items()}
         del raw["outputs"]
         rest = encoded(raw)[:-1]
         whole = b'%s,"outputs":%s}' % (rest, shown := encoded(result.outputs))

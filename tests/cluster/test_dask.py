@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.batches import Lost, run_batches
+from pytest_auepora.core.batches import LostBatch, run_batches
 from pytest_auepora.core.runner import AueporaEvaluator
 from pytest_auepora.errors import LostWorkError
 from pytest_auepora.evaluation import recorded
@@ -59,7 +59,7 @@ def test_only_what_kills_every_worker_is_lost_by_name(client: Any) -> None:
     batches = [list(range(n, n + 8)) for n in range(0, 48, 8)]
     done = list(run_batches(Doubles(frozenset([17])), iter(batches), executor=client.get_executor(), in_flight=1))
     assert [batch for batch, _ in done] == batches
-    lost = [(batch, made.reason) for batch, made in done if isinstance(made, Lost)]
+    lost = [(batch, made.reason) for batch, made in done if isinstance(made, LostBatch)]
     assert [batch for batch, _ in lost] == [batches[2]]
     assert "KilledWorker" in lost[0][1]
 

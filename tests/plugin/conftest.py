@@ -243,14 +243,14 @@ class Example:
 def _texts_are_read_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a result reads from its journal is what it had before."""
     changed: list[str] = []
-    put_away = CaseResult.put_away
+    offload = CaseResult.offload
 
     def checked(result: CaseResult, stored: Stored) -> None:
         before = result.query, result.expected, result.outputs
-        put_away(result, stored)
+        offload(result, stored)
         changed.extend([result.case_id] if before != (result.query, result.expected, result.outputs) else [])
 
-    monkeypatch.setattr(CaseResult, "put_away", checked)
+    monkeypatch.setattr(CaseResult, "offload", checked)
     yield
     assert changed == []
 

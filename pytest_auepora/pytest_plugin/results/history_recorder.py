@@ -94,7 +94,7 @@ class Recorder:
         self._note_cut((path, variant), result.case_id, one.recordings)
         stored = self._journal.add(path, variant, case, one.provenance)
         if stored is not None and kept is result and self._only_ours_judge:
-            result.put_away(stored)
+            result.offload(stored)
 
     def _kept(self, result: CaseResult) -> CaseResult:
         """Return what is written of *result*: all of it, unless no answer is to be stored."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
-from ...core.scoring import FURTHER, Score
+from ...core.scoring import REPEAT_DATA, Score
 from ..baseline import RESOLUTION
 from ..compare import Comparison, MetricChange, ScoreChange, gain_of
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
@@ -141,7 +141,7 @@ def score_pairs(run: Run, metrics: Mapping[str, Metric]) -> None:
         if name not in metrics or info.interval or all(score.state != "aggregate" for score in scores):
             continue
         found: dict[str, list[float]] = {}
-        for i in range(1 + max(map(len, scores.details(FURTHER)), default=0)):
+        for i in range(1 + max(map(len, scores.details(REPEAT_DATA)), default=0)):
             for case_id, value in metrics[name].by_case([m for s in scores if (m := _in_repeat(s, i))]).items():
                 found.setdefault(case_id, []).append(value)
         for case_id, values in found.items():
@@ -151,7 +151,7 @@ def score_pairs(run: Run, metrics: Mapping[str, Metric]) -> None:
 
 def _in_repeat(score: Score, i: int) -> Measurement | None:
     """Return what was measured in the repeat *i*; of a case that said the same each time what it said first."""
-    further = score.details.get(FURTHER, ())
+    further = score.details.get(REPEAT_DATA, ())
     seen = score.measurement
     return replace(seen, data=further[i - 1]) if seen is not None and 0 < i <= len(further) else seen
 

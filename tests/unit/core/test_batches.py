@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.batches import ItemByItem, Lost, all_cores, in_batches, run_batches
+from pytest_auepora.core.batches import ItemByItem, LostBatch, all_cores, in_batches, run_batches
 from pytest_auepora.errors import AueporaError
 
 from ..large import Doubles
@@ -119,7 +119,7 @@ def test_a_process_that_dies_once_loses_nothing(tmp_path: Path) -> None:
 def test_a_batch_that_kills_every_process_is_the_only_one_lost() -> None:
     done = list(run_batches(Doubles(frozenset([7])), numbers(20), jobs=2))
     assert [batch for batch, _ in done] == list(numbers(20))
-    lost = [(batch, made.reason) for batch, made in done if isinstance(made, Lost)]
+    lost = [(batch, made.reason) for batch, made in done if isinstance(made, LostBatch)]
     assert [batch for batch, _ in lost] == [[6, 7, 8]]
     assert "BrokenProcessPool" in lost[0][1]
 
@@ -188,14 +188,14 @@ class Sums:
         self.made: list[weakref.ref[Output]] = []
         self.threads: set[threading.Thread] = set()
 
-    def one(self, n: int) -> Output:
+    def run_item(self, n: int) -> Output:
         if n < 0:
             raise ValueError(f"no {n}")
         self.threads.add(threading.current_thread())
         self.made.append(weakref.ref(made := Output(n)))
         return made
 
-    def together(self, batch: Sequence[int], made: list[Any]) -> int:
+    def combine(self, batch: Sequence[int], made: list[Any]) -> int:
         self.threads.add(threading.current_thread())
         assert [one.n for one in made] == list(batch)
         if sum(batch) == 66:

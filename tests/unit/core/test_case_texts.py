@@ -22,16 +22,16 @@ def result(n: int) -> CaseResult:
     )  # fmt: skip
 
 
-def put_away(*results: CaseResult) -> ResultFile:
+def offload(*results: CaseResult) -> ResultFile:
     file = ResultFile()
     for one in results:
-        file.put_away(one)
+        file.offload(one)
     return file
 
 
 def test_a_result_is_the_same_with_its_texts_put_away() -> None:
     away, here = result(3), result(3)
-    put_away(away)
+    offload(away)
     assert away.stored is not None
     assert here.stored is None
     assert away == here
@@ -43,7 +43,7 @@ def test_a_result_is_the_same_with_its_texts_put_away() -> None:
 @pytest.mark.parametrize("copied", [deepcopy, lambda one: pickle.loads(pickle.dumps(one)), replace])
 def test_a_copy_has_its_texts(copied: object) -> None:
     away = result(3)
-    put_away(away)
+    offload(away)
     copy = copied(away)  # type: ignore[operator]
     assert copy == result(3)
     assert copy.stored is None
@@ -51,24 +51,24 @@ def test_a_copy_has_its_texts(copied: object) -> None:
 
 def test_texts_are_read_in_any_order_and_of_any_length() -> None:
     results = [result(n * 5000 if n % 3 == 0 else n) for n in range(9)]
-    file = put_away(*results)
+    file = offload(*results)
     for order in (results, results[::-1], results[::2] * 2):
         assert [one.outputs["answer"].count("words") for one in order] == [int(one.case_id[1:]) for one in order]
-    file.put_away(late := result(7))  # writing goes on behind what was read
+    file.offload(late := result(7))  # writing goes on behind what was read
     assert (late.query, results[0].query) == (result(7).query, result(0).query)
 
 
 def test_a_result_can_be_put_away_twice() -> None:
     away = result(3)
-    put_away(away)
+    offload(away)
     away.query = "another"
-    put_away(away)
+    offload(away)
     assert (away.query, away.outputs) == ("another", result(3).outputs)
 
 
 def test_a_text_that_is_set_afterwards_counts() -> None:
     away = result(3)
-    put_away(away)
+    offload(away)
     away.query = "another"
     assert (away.query, away.outputs) == ("another", result(3).outputs)
     assert away != result(3)
@@ -76,7 +76,7 @@ def test_a_text_that_is_set_afterwards_counts() -> None:
 
 def test_what_a_result_has_not_is_missing() -> None:
     away = result(3)
-    put_away(away)
+    offload(away)
     with pytest.raises(AttributeError, match="'CaseResult' object has no attribute 'answer'"):
         _ = away.answer
     assert not hasattr(CaseResult.__new__(CaseResult), "query")
@@ -87,7 +87,7 @@ def test_the_file_goes_with_the_last_result() -> None:
     file: ResultFile | None = ResultFile(raw)
     assert file is not None
     away = result(1)
-    file.put_away(away)
+    file.offload(away)
     del file
     gc.collect()
     assert away.query == result(1).query
@@ -104,12 +104,12 @@ class Full(io.BytesIO):
 def test_a_full_disk_leaves_the_texts_in_memory(tmp_path: Path) -> None:
     here = result(2)
     with pytest.raises(OSError, match="the disk is full"):
-        ResultFile(Full()).put_away(here)
+        ResultFile(Full()).offload(here)
     assert here == result(2)
     assert here.stored is None
 
 
 def test_where_texts_are_is_told() -> None:
-    file = put_away(result(1), second := result(2))
+    file = offload(result(1), second := result(2))
     assert isinstance(second.stored, Stored)
     assert second.stored.start + second.stored.length == file.size

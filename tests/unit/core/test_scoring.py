@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
-from pytest_auepora.core.scoring import FURTHER, Score, aggregate, failed_scores, score_case
+from pytest_auepora.core.scoring import REPEAT_DATA, Score, aggregate, failed_scores, score_case
 from pytest_auepora.core.types import Document, EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
 from pytest_auepora.metrics.registry import Registry
 
@@ -79,7 +79,7 @@ class Doubled(Const):
 def test_a_mean_is_the_same_over_scores_and_over_measurements(found: list[Score], more: list[float]) -> None:
     for score in found:
         if score.state == "number" and more:
-            score.details = {FURTHER: more}
+            score.details = {REPEAT_DATA: more}
     one, other = (aggregate(kind("m", NotApplicable("")), found) for kind in (Const, Doubled))
     assert one == other
 

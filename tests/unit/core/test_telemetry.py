@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.telemetry import sampled, seconds_by_name
+from pytest_auepora.core.telemetry import sample_resources, seconds_by_name
 from pytest_auepora.errors import MissingExtraError
 from pytest_auepora.evaluation.suite import evaluate
 
@@ -50,7 +50,7 @@ def test_a_suite_that_does_not_is_not(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_an_idle_block() -> None:
     used = time.process_time()
-    with sampled() as taken:
+    with sample_resources() as taken:
         time.sleep(0.1)
     used = time.process_time() - used
     assert taken.seconds >= 0.1
@@ -59,14 +59,14 @@ def test_an_idle_block() -> None:
 
 
 def test_a_block_that_raises_is_still_sampled() -> None:
-    with pytest.raises(ZeroDivisionError), sampled() as taken:
+    with pytest.raises(ZeroDivisionError), sample_resources() as taken:
         1 / 0  # noqa: B018
     assert taken.memory_mb > 1
 
 
 def test_without_psutil(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psutil", None)
-    with pytest.raises(MissingExtraError, match=r"pytest-auepora\[resources\]"), sampled():
+    with pytest.raises(MissingExtraError, match=r"pytest-auepora\[resources\]"), sample_resources():
         pass
 
 

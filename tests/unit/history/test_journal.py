@@ -68,7 +68,7 @@ def test_texts_of_a_result_are_read_from_the_journal(tmp_path: Path) -> None:
         stored = journal.add("", "", CaseJson.of(result, answers_to(0)), {"model": "\u3042"})
         assert stored is not None
         assert stored.file.read(stored.start, stored.length) == before
-        result.put_away(stored)
+        result.offload(stored)
         assert CaseJson.of(result).result == before
     assert sys.platform == "win32" or journal.path.stat().st_mode & 0o777 == 0o600
     journal.close()

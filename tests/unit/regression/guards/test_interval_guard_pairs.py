@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.core.scoring import FURTHER, Score
+from pytest_auepora.core.scoring import REPEAT_DATA, Score
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.guards.calibration import Standing, hold_back
@@ -137,7 +137,7 @@ def test_a_pair_of_answers_is_the_score_of_the_variant() -> None:
 def test_repeats_of_a_pair_are_averaged() -> None:
     seen = answered("yes")
     note = seen.cases["c0-cf"].scores["counterfactual_consistency"]
-    note.details = {FURTHER: [{**note.data, "seen": ["no", False]}]}
+    note.details = {REPEAT_DATA: [{**note.data, "seen": ["no", False]}]}
     score_pairs(seen, metrics("counterfactual_consistency"))
     assert note.value == 0.5
 
