@@ -265,14 +265,6 @@ class Comparison:
         return {i: c.changes[name] for i, c in self.cases.items() if name in c.changes}
 
 
-def by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the names that have each reason, in order."""
-    out: dict[str, list[str]] = {}
-    for name, reason in reasons.items():
-        out.setdefault(reason, []).append(name)
-    return out
-
-
 def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
     """Return the means of one metric over some cases, at least one."""
     n = len(pairs)

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from ..core.grouping import grouped
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
 from ..errors import names_words
 from .baseline import BROKEN, Anchor, Baseline
-from .compare import Comparison, broke, by_reason, compare
+from .compare import Comparison, broke, compare
 from .guards.calibration import advisory_notes, broken_outcomes, hold_back, silent_judges, standing_of
 from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares, unmet_notes
@@ -169,7 +170,7 @@ def _judge_anchor(
         return
     found = compare(run, anchor.baseline)
     if run.is_full and any(case.changes for case in found.cases.values()):
-        reasons = by_reason(found.incomparable).items()
+        reasons = grouped((why, name) for name, why in found.incomparable.items()).items()
         out.notes += [f"not comparable with the anchor: {', '.join(names)} ({why})" for why, names in reasons]
     elif run.is_full:
         told = "nothing in this run compares with the anchor, so slow drift was not judged"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..core.grouping import grouped
 from ..history.compare import CompareReport, ComparisonKind, QueryComparison
 from .numbers import NOT_MEASURED, change, number, plural
-from .text import escape_markdown, grouped, listed, text_width
+from .text import escape_markdown, listed, text_width
 
 MOST = 50
 """Cases listed of each kind."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.grouping import grouped
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import Score
 from ..core.targets import component_of
@@ -21,7 +22,7 @@ from ..regression.guards.case_guard import RAISED, STILL_FAILING, assertion_faul
 from ..regression.guards.steadiness import as_shown
 from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, relevant_docs
-from .text import grouped, listed, quote, quoted
+from .text import listed, quote, quoted
 
 _CUT = re.compile(r"@(\d+)")
 _OURS = re.compile(r"pytest_auepora(\.\w+)*\.(?=[A-Z])")

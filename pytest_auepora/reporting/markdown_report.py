@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from ..core.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import Problem
 from ..regression.guards.gates import REGRESSION
@@ -23,7 +24,7 @@ from .side_by_side import SideBySide
 from .side_by_side_formats import side_by_side_parts
 from .tally import FAILING, Kind, cases_of, comparison_word, headline, overall_outcome
 from .terminal.failure import failure_text
-from .text import UNICODE, escape_html, escape_markdown, escape_step, grouped, listed, printable, table_lines
+from .text import UNICODE, escape_html, escape_markdown, escape_step, listed, printable, table_lines
 
 COMMENT_LIMIT = 65_536
 """Characters GitHub accepts in a comment."""

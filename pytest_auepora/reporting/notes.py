@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ..core.grouping import grouped
 from ..core.run import Run
 from ..metrics.judge.usage import JudgeUsage, usage_of
-from ..regression.compare import Comparison, by_reason
+from ..regression.compare import Comparison
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
 from .metric_rows import MetricRow, chosen_metrics, rank_of
 from .numbers import change, metric_value, number, plural
 from .tally import long_note
-from .text import grouped, listed
+from .text import listed
 
 _MOST_FLAKY = 10
 _MOST_METRICS = 4
@@ -156,7 +157,7 @@ def _perhaps_chance(verdict: Verdict) -> bool:
     )
 
 
-def provenance_changes(verdict: Verdict) -> list[str]:
+def changed_lines(verdict: Verdict) -> list[str]:
     """Return ``index: v1 → v2`` for everything that changed since the baseline."""
     if verdict.comparison is None:
         return []
@@ -167,7 +168,7 @@ def provenance_changes(verdict: Verdict) -> list[str]:
 
 def changed_note(verdict: Verdict) -> str:
     """Return the same in one line; empty where nothing changed."""
-    changes = provenance_changes(verdict)
+    changes = changed_lines(verdict)
     return f"changed since the baseline: {', '.join(changes)}" if changes else ""
 
 
@@ -217,7 +218,7 @@ def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iter
     changed = ((row.change.n, row) for row in rows if row.change is not None)
     if fewer := _by_metric("in", ((n, row.name) for n, row in changed if n != row.n + row.n_error)):
         yield f"changes are over the cases that compare: {fewer}"
-    for reason, names in by_reason(comparison.incomparable).items():
+    for reason, names in grouped((why, name) for name, why in comparison.incomparable.items()).items():
         brackets = ", the baseline's value is in brackets" if comparison.former.keys() & set(names) else ""
         yield f"not comparable{brackets}: {', '.join(names)} ({reason})"
 

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from ..core.grouping import grouped
 from ..core.run import MetricInfo, Run
 from ..errors import MissingExtraError
 from ..regression.compare import ScoreChange
 from ..regression.verdict import Verdict
 from .metric_rows import chosen_metrics, rank_of
 from .numbers import plural
-from .text import grouped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..core.grouping import grouped
 from ..core.run import CaseResult
 from ..regression.compare import CaseComparison
-from .text import grouped, shortened
+from .text import shortened
 
 
 class RelevantDoc(NamedTuple):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
+from ..core.grouping import grouped
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, CaseState, MetricInfo, Run
 from ..core.scoring import Score
@@ -22,7 +23,6 @@ from ..regression.compare import comparability_of
 from ..regression.statistics.intervals import Difference, Standing, aggregate_difference, mean_difference
 from ..regression.statistics.precision import TIE
 from .numbers import plural
-from .text import grouped
 
 Mark = Literal["best", "not distinguishable from the best", ""]
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
+from ..core.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import Problem
 from ..regression.baseline import BROKEN
@@ -13,7 +14,6 @@ from ..regression.compare import CaseComparison, without_hashes
 from ..regression.guards.gates import GateState
 from ..regression.verdict import Outcome, Verdict
 from .numbers import plural
-from .text import grouped
 
 Kind = Literal[
     "newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",

@@ -5,14 +5,11 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ..errors import names_words
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 class Symbols(NamedTuple):
@@ -137,14 +134,6 @@ def spreadsheet_text(text: str) -> str:
     """Return *text* as a spreadsheet will show it: what it would take for a formula gets an apostrophe in front."""
     shown = harmless(text)
     return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
-
-
-def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Return the values of each key, all in their order: what is alike is told in one go."""
-    by: dict[K, list[V]] = {}
-    for key, value in pairs:
-        by.setdefault(key, []).append(value)
-    return by
 
 
 def listed(names: Sequence[Any], most: int = 3) -> str:

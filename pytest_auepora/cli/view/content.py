@@ -21,8 +21,7 @@ from ...regression.statistics.intervals import mean_difference
 from ...reporting.html.cases import MOST_HITS, case_details, shown
 from ...reporting.html.page import OUTCOMES
 from ...reporting.metric_rows import MetricRow, metric_rows
-from ...reporting.notes import full_reason, gate_reason, missing_notes, next_steps, noise_lines
-from ...reporting.notes import provenance_changes as changed_since
+from ...reporting.notes import changed_lines, full_reason, gate_reason, missing_notes, next_steps, noise_lines
 from ...reporting.numbers import metric_change, metric_value, number
 from ...reporting.relevant_docs import score_texts, source_text
 from ...reporting.tally import ORDER, comparison_word, headline
@@ -64,7 +63,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
     rows = metric_rows(run, verdict)
     compared = verdict.comparison
     if pair.by_baseline:
-        steps, changed = next_steps(verdict, html=""), [shown(one) for one in changed_since(verdict)]
+        steps, changed = next_steps(verdict, html=""), [shown(one) for one in changed_lines(verdict)]
     else:
         steps, changed = [], _moved(pair.other.provenance, run.provenance) if pair.other else []
     notes = [*missing_notes(run, verdict, rows), *verdict.notes, *noise_lines(verdict)]

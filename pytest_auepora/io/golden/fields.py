@@ -5,10 +5,11 @@ The one definition: the reader, its error messages and the JSON Schema all come 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from ...errors import ThresholdError
-from ...regression.thresholds import read_slice
+from ...regression.policy import Assertions, CaseGuard, JudgePolicy, OnInconclusive, PolicyName
+from ...regression.thresholds import STATS, read_slice
 from ..source import Source
 from .kinds import BAD, Choice, Day, Field, Flag, Free, Kind, ListOf, MapOf, Number, Reason, Record, Text, Whole, table
 from .names import CaseId, FixtureName, SuiteName, Tag
@@ -37,7 +38,7 @@ class Thresholds(Kind):
         text = {"type": "string", "pattern": r"^\s*(>=|<=|≥|≤)?\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"}
         keys: dict[str, Any] = {"min": number, "max": number}
         if not self.of_case:
-            keys["stat"] = {"type": "string", "pattern": "^(aggregate|mean|median|min|max|pass_rate|p[1-9][0-9]?)$"}
+            keys["stat"] = {"type": "string", "pattern": f"^({'|'.join(STATS)}|p[1-9][0-9]?)$"}
             keys["slice"] = _SLICE_SCHEMA
             keys["owner"] = {"type": "string", "pattern": r"\S"}
         bound = {"type": "object", "properties": keys, "additionalProperties": False,
@@ -64,15 +65,15 @@ class _Slice(Kind):
         return {"anyOf": [Text().schema(), _SLICE_SCHEMA]}
 
 
-_POLICY = Choice("auto", "statistical", "tolerance", "report")
+_POLICY = Choice(*get_args(PolicyName))
 _BY_METRIC = (
-    Field("case_guard", Choice("auto", "net", "off"), "What a case that fell may do: auto (default: fail, in a steady "
+    Field("case_guard", Choice(*get_args(CaseGuard)), "What a case that fell may do: auto (default: fail, in a steady "
           "metric), net (count in net flips), off (list)."),
     Field("policy", _POLICY, "auto (default), statistical, tolerance, or report: show changes, fail nothing."),
     Field("case_max_drop", Number(0), "How far one case's score may fall before the case fails (0.5)."),
     Field("min_effect", Number(0), "A smaller drop of the mean is no regression (0.01)."),
     Field("margin", Number(0), "How large a drop must be ruled out to call a metric unharmed (0.05)."),
-    Field("judge", Choice("calibrated", "gate", "advisory"),
+    Field("judge", Choice(*get_args(JudgePolicy)),
           "When a judge's scores may fail the run: calibrated (default), gate (always), advisory (never)."),
 )  # fmt: skip
 _ANCHOR = Record(
@@ -87,7 +88,8 @@ REGRESSION = Record(
     Field("confirm", Whole(0, 20), "How often a failing case is asked again; it fails if every answer fails (2)."),
     Field("again", Whole(0, 4), "How often an update asks cases again, to learn which metrics are steady; 0: never."),
     Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
-    Field("on_inconclusive", Choice("pass", "fail"), "What becomes of a run that the data cannot decide (pass)."),
+    Field("on_inconclusive", Choice(*get_args(OnInconclusive)),
+          "What becomes of a run that the data cannot decide (pass)."),
     Field("anchor", _ANCHOR, "How strictly the run is held to its anchor, where there is one."),
     Field("slices", ListOf(_Slice(), least=1, unique=True),
           "Parts judged beside the whole: {scenario: typo}, or a label for a slice of each of its values."),
@@ -283,7 +285,7 @@ _HEADER = (
     Field("regression", REGRESSION, "How strictly the run is held to its baseline."),
     Field("tags", ListOf(Tag(), one_ok=True, unique=True), "pytest markers of every case."),
     Field("repeat", Whole(1, MAX_REPEAT), "How often each case is asked (1)."),
-    Field("assertions", Choice("fail", "report"), "What a broken must_contain, forbidden or schema does (fail)."),
+    Field("assertions", Choice(*get_args(Assertions)), "What a broken must_contain, forbidden or schema does (fail)."),
     Field("defaults", DEFAULTS, "Keys that every case inherits unless it has its own."),
 )  # fmt: skip
 _SUITE_HINTS = {

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...core.grouping import grouped
 from ...core.run import Run
 from ...core.types import Document
 from ...errors import names_words
 from ...metrics.ranking.gold import sources_of
-from ..compare import Comparison, Flip, by_reason
+from ..compare import Comparison, Flip
 from .gates import GateOutcome, cases_words
 
 _UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited", "skipped": "were skipped"}
@@ -99,7 +100,8 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
     skipped = counts["skipped"] == len(comparison.cases)
     if not held or any(c.changes or c.lost for c in measured) or (skipped and not required):
         return []
-    why = [f"{names_words(names)} ({what})" for what, names in by_reason(comparison.incomparable).items()]
+    reasons = grouped((what, name) for name, what in comparison.incomparable.items())
+    why = [f"{names_words(names)} ({what})" for what, names in reasons.items()]
     why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
     message = f"nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
     out = GateOutcome("baseline", "baseline", "failed" if required else "not judged", "", owner=run.owner)
@@ -124,7 +126,7 @@ def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
         how = ", ".join(f"{matched[match]} {words}" for match, words in _BY.items() if matched[match])
         told = f"; cases matched {how}" if how else ""
         out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{told}; {_HELP}")
-    apart = by_reason(comparison.apart) if comparison is not None else {}
+    apart = grouped((why, i) for i, why in comparison.apart.items()) if comparison is not None else {}
     out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in apart.items()]
     return out
 

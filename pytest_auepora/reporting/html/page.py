@@ -130,7 +130,7 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
         _summary(parts.most_common(), is_red=bool(failed)),
         parts.most_common(),
         [gate.message for gate in failed if gate.kind not in _OF_METRICS],
-        notes.provenance_changes(verdict),
+        notes.changed_lines(verdict),
         notes.next_steps(verdict, html=""),
         [*told.values()][:MOST_CASES],
         parts.total(),

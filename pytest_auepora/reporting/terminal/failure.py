@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
 
+from ...core.grouping import grouped
 from ...core.run import CaseResult, MetricInfo
 from ...errors import ACCEPTED_SHAPES
 from ...regression.compare import SINCE, CaseComparison
@@ -18,7 +19,7 @@ from ...regression.guards.steadiness import as_shown, shown_repeat
 from ..diagnosis import blamed_metrics, component, cutoff, diagnose
 from ..numbers import metric_value, plural, seconds
 from ..relevant_docs import RelevantDoc, relevant_docs, score_texts, source_text
-from ..text import grouped, listed, printable, quoted, text_width, uncommanded
+from ..text import listed, printable, quoted, text_width, uncommanded
 from .layout import Cell, Line, Page, render
 
 _FELL = re.compile(rf"(\S+) (fell|rose) from (\S+) to (\S+) {SINCE}, (limit \S+)")

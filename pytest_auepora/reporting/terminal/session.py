@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core.files import shown_path
+from ...core.grouping import grouped
 from ...core.run import CaseResult, MetricInfo, Run
 from ...errors import names_words
 from ..diagnosis import blamed_metrics, component
 from ..notes import flaky_line
 from ..numbers import number, percent, plural, score
-from ..text import grouped, listed
+from ..text import listed
 from .layout import Cell, Column, Line, table
 
 if TYPE_CHECKING:

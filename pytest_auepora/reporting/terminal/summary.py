@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ...core.grouping import grouped
 from ...core.run import Run
 from ...errors import ACCEPTED_SHAPES
 from ...regression.guards.gates import REGRESSION, GateOutcome
@@ -14,7 +15,7 @@ from ..findings import titled
 from ..metric_rows import MetricRow, metric_rows, state_mark
 from ..numbers import change, plural
 from ..tally import FAILING, cases_of, comparison_word, headline, headline_style
-from ..text import Symbols, grouped, listed, text_width
+from ..text import Symbols, listed, text_width
 from .layout import Cell, Column, Line, Page, table
 
 MOST_CASES = 10
