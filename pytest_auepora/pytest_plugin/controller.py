@@ -188,7 +188,8 @@ class Judge:
         from .workers import lost_case
 
         suite = self._suites.at(path)
-        for case, variant in lost_case(nodeid, suite, {variant for where, variant in self.runs if where == path}):
+        if lost := lost_case(nodeid, suite, {variant for where, variant in self.runs if where == path}):
+            case, variant = lost
             run = self._run(path, variant)
             if case.id not in run.cases:
                 error = RuntimeError("the worker process running this case died")

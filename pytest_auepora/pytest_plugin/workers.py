@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScopeSc
 from ..core.files import shown_path
 from .options import OVERRIDE
 from .session import SUFFIXES
-from .xdist import let_go
+from .xdist import case_id_of, let_go
 
 if TYPE_CHECKING:
     from ..io.golden.model import GoldenCase, GoldenSuite
@@ -82,18 +82,16 @@ class Workers:
             let_go(report)
 
 
-def lost_case(nodeid: str, suite: GoldenSuite, variants: Collection[str]) -> Iterator[tuple[GoldenCase, str]]:
-    """Yield the case of *suite* that a worker died with, by what its node id says, and its configuration.
+def lost_case(nodeid: str, suite: GoldenSuite, variants: Collection[str]) -> tuple[GoldenCase, str] | None:
+    """Return the case of *suite* that a worker died with, by what its node id says, and its configuration.
 
     Some of the parameters in its id may be no part of the configuration: one of the known *variants* is the largest
     that they hold.
     """
-    name = nodeid.partition("::")[2]
-    for case in suite.cases:
-        rest = name.removeprefix(case.id)
-        if rest and (rest == name or rest[0] != "["):
-            continue
-        parameters = rest[1:-1]
-        parts = set(parameters.split("-"))
-        fits = [one for one in variants if set(filter(None, one.split("-"))) <= parts]
-        yield case, parameters if parameters in variants or not fits else max(fits, key=len)
+    name, cases = nodeid.partition("::")[2], {case.id: case for case in suite.cases}
+    if (case := cases.get(case_id_of(name, cases))) is None:
+        return None
+    parameters = name.partition("[")[2].rpartition("]")[0]
+    parts = set(parameters.split("-"))
+    fits = [one for one in variants if set(filter(None, one.split("-"))) <= parts]
+    return case, parameters if parameters in variants or not fits else max(fits, key=len)

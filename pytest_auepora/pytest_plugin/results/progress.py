@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
-from itertools import repeat
 from typing import Any
 
 import pytest
@@ -21,7 +19,7 @@ import pytest
 from ...core.progress import Progress, is_watched
 from ...io.golden.model import GoldenCase, GoldenSuite
 from ..session import CASE, SUFFIXES, SUITE, AueporaSession
-from ..xdist import unpack
+from ..xdist import case_id_of, unpack
 from .terminal import terminal_width, wrapped
 
 AFTER = 30.0
@@ -68,11 +66,16 @@ class RunProgress:
             reporter.write_line(told)
 
     def _named(self, ids: Iterable[str]) -> Generator[tuple[GoldenSuite, GoldenCase], None, None]:
-        named = Counter((path, name.partition("[")[0]) for path, _, name in (one.partition("::") for one in ids))
-        for path in {path for path, _ in named if path.endswith(SUFFIXES)}:
+        named: dict[str, list[str]] = {}
+        for path, _, name in (one.partition("::") for one in ids):
+            if path.endswith(SUFFIXES):
+                named.setdefault(path, []).append(name)
+        for path, names in named.items():
             suite = self._session.suites.at(path)
-            for case in suite.cases:
-                yield from repeat((suite, case), named[path, case.id])
+            cases = {case.id: case for case in suite.cases}
+            for name in names:
+                if (case := cases.get(case_id_of(name, cases))) is not None:
+                    yield suite, case
 
     def _plan(self, cases: Iterable[tuple[GoldenSuite, GoldenCase]]) -> str:
         if self._session.answers.asks_nothing:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.pytest_plugin.workers import Workers
+from pytest_auepora.pytest_plugin.workers import Workers, lost_case
 
 
 class Node:
@@ -82,6 +82,19 @@ def test_a_test_of_the_users_own_is_handed_out_again() -> None:
     made = scheduler("loadfile", tests, nodes := [Node()])
     assert made.remove_node(nodes[0]) == tests[0]
     assert replaced(made, tests).got == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [
+        ("a", ("a", "")), ("a@gpu", ("a", "")), ("a[bm25]", ("a", "bm25")), ("a[bm25]@gpu", ("a", "bm25")),
+        ("me@home", ("me@home", "")), ("me@home@gpu", ("me@home", "")), ("b", None), ("a-b", None),
+    ],
+)  # fmt: skip
+def test_the_lost_case_is_named_with_parameters_and_group(name: str, lost: tuple[str, str] | None) -> None:
+    suite: Any = SimpleNamespace(cases=[SimpleNamespace(id="a"), SimpleNamespace(id="me@home")])
+    found = lost_case(f"g.golden.yaml::{name}", suite, {"", "bm25"})
+    assert (found and (found[0].id, found[1])) == lost
 
 
 @pytest.mark.parametrize("dist", ["load", "worksteal", "each", "no"])
