@@ -1,6 +1,6 @@
 """Which metrics there are: spelling → (module:class, options the spelling itself fixes).
 
-Kept apart from the classes so that knowing a name costs no import.
+Separate from the classes, so that knowing a name costs no import.
 """
 
 from __future__ import annotations

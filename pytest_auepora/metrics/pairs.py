@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Pair(NamedTuple):
-    """What a variant gave beside what the case it stems from gave; both as `OverPairs.noted` took them."""
+    """The values of a variant and of the case it stems from, as `OverPairs.note_case` received them."""
 
     base: Any
     variant: Any
@@ -45,7 +45,7 @@ def as_metric(base: Metric | str) -> Metric:
 
 
 def inherit(metric: Metric, base: Metric, *names: str) -> None:
-    """Give *metric* the ruler and the named class attributes of *base*, which is known only when it is made."""
+    """Copy the named class attributes of *base* and its ``ruler`` to *metric*; *base* is known only at run time."""
     for name in names:
         setattr(metric, name, getattr(base, name))
     if base.judged:
@@ -84,19 +84,19 @@ class OverPairs(Configured):
         self.scenarios = words(self.scenarios)
         super().__post_init__()
 
-    def noted(self, sample: EvaluationSample, seen: Any) -> CaseScore:
-        """Return what to remember of a case: *seen*, whose it is, and which case it is a variant of."""
+    def note_case(self, sample: EvaluationSample, value: Any) -> CaseScore:
+        """Return what to remember of a case: *value*, its id, and the case it is a variant of."""
         parent = sample.labels.get("variant_of")
         scenario = sample.labels.get("scenario")
         if parent is not None and str(scenario) not in self.scenarios:
             return NotApplicable(f"a variant of scenario {scenario!r}")
-        return Measurement(None, data={"case": sample.sample_id, "variant_of": parent, "seen": seen})
+        return Measurement(None, data={"case": sample.sample_id, "variant_of": parent, "seen": value})
 
 
 def _root(case: str, parents: Mapping[str, str | None]) -> str:
-    walked = {case}
-    while (parent := parents.get(case)) is not None and parent not in walked:
-        walked.add(parent)
+    visited = {case}
+    while (parent := parents.get(case)) is not None and parent not in visited:
+        visited.add(parent)
         case = parent
     return case
 
@@ -139,13 +139,13 @@ class SlicedMetric(Metric):
     def __init__(self, base: Metric | str = "", predicate: Predicate | str = "", name: str | None = None) -> None:
         self.base = as_metric(base)
         if isinstance(predicate, str):
-            self.predicate = _having(predicate)
-            shown = f"sliced[{self.base.name},{predicate}]"
+            self.predicate = _label_predicate(predicate)
+            spelling = f"sliced[{self.base.name},{predicate}]"
         else:
             self.predicate = predicate
-            shown = f"{self.base.name}/{getattr(predicate, '__name__', type(predicate).__name__)}"
-        self.name = name or shown
-        self._shown = shown
+            spelling = f"{self.base.name}/{getattr(predicate, '__name__', type(predicate).__name__)}"
+        self.name = name or spelling
+        self._slice_spelling = spelling
         self.target = self.base.target
         self.interval = interval_of(self.base)
         inherit(self, self.base, "direction", "range", "deterministic", "baselined", "version", "required")
@@ -156,7 +156,7 @@ class SlicedMetric(Metric):
 
     def params(self) -> dict[str, Any]:
         """The options of the base metric, and what the slice is."""
-        return {**self.base.params(), "slice": self._shown}
+        return {**self.base.params(), "slice": self._slice_spelling}
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Measure a case of the slice with the base metric."""
@@ -164,10 +164,10 @@ class SlicedMetric(Metric):
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         """Let the base metric score all cases of the slice at once."""
-        inside = [self.predicate(s) for s in samples]
-        chosen = [(s, o) for s, o, keep in zip(samples, outputs, inside, strict=True) if keep]
-        seen = iter(self.base.measure_many([s for s, _ in chosen], [o for _, o in chosen]))
-        return [next(seen) if keep else NotApplicable("outside the slice") for keep in inside]
+        membership = [self.predicate(s) for s in samples]
+        cases = [(s, o) for s, o, is_inside in zip(samples, outputs, membership, strict=True) if is_inside]
+        measurements = iter(self.base.measure_many([s for s, _ in cases], [o for _, o in cases]))
+        return [next(measurements) if is_inside else NotApplicable("outside the slice") for is_inside in membership]
 
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """As the base metric."""
@@ -180,20 +180,20 @@ class SlicedMetric(Metric):
         return result
 
 
-def _having(text: str) -> Predicate:
+def _label_predicate(text: str) -> Predicate:
     key, colon, value = text.partition(":")
     if not colon or not key.strip():
         raise MetricError(f"a slice is key:value, as in scenario:typo, got {text!r}")
     key, value = key.strip(), value.strip()
 
     def in_slice(sample: EvaluationSample) -> bool:
-        held = sample.labels.get(key, sample.metadata.get(key))
-        if isinstance(held, (list, tuple, set, frozenset)):
-            return any(_worded(one) == value for one in held)
-        return _worded(held) == value
+        label = sample.labels.get(key, sample.metadata.get(key))
+        if isinstance(label, (list, tuple, set, frozenset)):
+            return any(_as_text(item) == value for item in label)
+        return _as_text(label) == value
 
     return in_slice
 
 
-def _worded(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) or value is None else str(value)

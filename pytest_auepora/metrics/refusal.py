@@ -18,11 +18,11 @@ _SOURCE = (
 )
 _ABLE = r"(?:find|answer|determine|provide|locate|say|tell|confirm|identify|give|help|assist|verify|see|offer)\b"
 _KNOWLEDGE = r"(?:information|details?|data|answers?|context|access|knowledge|documents?|sources?|record)\b"
-_TELLS = (
+_VERBS = (
     r"(?:provide|contain|mention|specif|include|say|state|address|answer|give|have|indicate|discuss|cover|offer"
     r"|explain|describe|list|reveal|disclose)"
 )
-_TOLD = (
+_PARTICIPLES = (
     r"(?:provided|mentioned|specified|stated|given|found|available|included|addressed|discussed|disclosed|indicated"
     r"|contained|described|answered|covered)\b"
 )
@@ -31,30 +31,31 @@ _OPENINGS = (
     r"\b(?:i|we) have no (?:\w+ )?(?:information|idea|answer|details|knowledge|record)\b",
     rf"\b(?:i|we) (?:cannot|can't|can not|could not|couldn't|was not able to|were not able to) {_ABLE}",
     rf"\b(?:i am|i'm|i was|we are|we're|we were) (?:unable|not able) to {_ABLE}",
-    rf"\b{_SOURCE} (?:\w+ ){{0,5}}(?:do not|does not|don't|doesn't|did not|didn't) (?:\w+ ){{0,2}}{_TELLS}",
+    rf"\b{_SOURCE} (?:\w+ ){{0,5}}(?:do not|does not|don't|doesn't|did not|didn't) (?:\w+ ){{0,2}}{_VERBS}",
     rf"\b{_SOURCE} (?:\w+ ){{0,5}}(?:lacks?|(?:has|have|contains?|provides?|gives?|includes?) (?:no|insufficient))\b",
     r"\bthere(?:'s| is| are| was| were) (?:no|insufficient|not sufficient|not any) (?:\w+ ){0,3}"
     r"(?:information|mention|details?)\b",
-    rf"\b(?:is|are|was|were)(?: not|n't) (?:\w+ ){{0,2}}{_TOLD} (?:\w+ ){{0,4}}(?:in|by|from|within|here)\b.*{_SOURCE}",
+    rf"\b(?:is|are|was|were)(?: not|n't) (?:\w+ ){{0,2}}{_PARTICIPLES} "
+    rf"(?:\w+ ){{0,4}}(?:in|by|from|within|here)\b.*{_SOURCE}",
     r"\b(?:cannot|can't|can not|could not|couldn't) be (?:determined|answered|inferred|found|established)\b",
     r"\b(?:insufficient|no|no specific|no relevant) (?:information|details|context|answer|results?|documents?) "
     r"(?:\w+ ){0,2}(?:provided|available|given|found|to answer|to determine)\b",
     r"\b(?:impossible|not possible) to (?:answer|determine|say|tell|know)\b",
     r"\b(?:out of|outside|beyond) (?:of )?(?:the |my )?(?:scope|knowledge)\b",
 )
-"""What answers that say nothing begin with; further on, the same words tell what else a real answer leaves open."""
+"""How refusals open; later in an answer, the same words only name what it leaves open."""
 
 _DENIALS = ("no", "n't", "unable", "lack", "insufficient", "impossible", "out of", "outside", "beyond")
-"""One of these is in whatever such an answer begins with; where none is, the expression is not even compiled."""
+"""Each opening contains one of these; without one, the pattern is not compiled."""
 
-_OPENING = 500
-"""Characters of a sentence that say whether it is one; the time of the search grows with their square."""
+_OPENING_LENGTH = 500
+"""Characters of a sentence that are searched; the time grows with their square."""
 
 _APOLOGY = r"(?:(?:i am|i'm|we are|we're) )?(?:very |so )?(?:sorry|afraid)|(?:i|we) apologi[sz]e|unfortunately"
 
 
 def fold(text: str) -> str:
-    """Return *text* in NFKC, without case, with plain apostrophes and single blanks: how phrases are looked for."""
+    """Return *text* in NFKC, case-folded, with plain apostrophes and single blanks, for phrase search."""
     plain = unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u02bc", "'")
     return " ".join(plain.casefold().split())
 
@@ -71,32 +72,32 @@ def is_refusal(
     """
     if label is not None:
         return label
-    said = (outputs.response.metadata or {}).get("refused")
-    if said is not None:
-        return bool(said)
+    declared = (outputs.response.metadata or {}).get("refused")
+    if declared is not None:
+        return bool(declared)
     text = fold(outputs.response.text or "")
     if not text:
         return None
-    return any(_phrase(pattern) in text for pattern in patterns) or (
-        patterns == REFUSAL_PATTERNS and _opens_empty(text)
+    return any(_fold_phrase(pattern) in text for pattern in patterns) or (
+        patterns == REFUSAL_PATTERNS and _opens_with_refusal(text)
     )
 
 
-_phrase = lru_cache(maxsize=64)(fold)  # the same few are looked for in every answer
+_fold_phrase = lru_cache(maxsize=64)(fold)  # the same few are looked for in every answer
 
 
-def _opens_empty(folded: str) -> bool:
+def _opens_with_refusal(folded: str) -> bool:
     """Whether the first sentence, or the one after an apology, says that nothing is known."""
     if not any(denial in folded for denial in _DENIALS):
         return False
-    opening = _openings()
+    pattern = _opening_pattern()
     first, _, rest = folded.partition(". ")
-    if opening.search(first, 0, _OPENING):
+    if pattern.search(first, 0, _OPENING_LENGTH):
         return True
     second = rest.partition(". ")[0]
-    return re.match(_APOLOGY, first) is not None and opening.search(second, 0, _OPENING) is not None
+    return re.match(_APOLOGY, first) is not None and pattern.search(second, 0, _OPENING_LENGTH) is not None
 
 
 @lru_cache(maxsize=1)
-def _openings() -> re.Pattern[str]:
+def _opening_pattern() -> re.Pattern[str]:
     return re.compile("|".join(_OPENINGS))

@@ -32,7 +32,7 @@ _NAMED = r"(?s)(\w+)\s*=\s*(.*)"
 _LONGEST_NAME = 1_000
 
 GIVEN = ("checker", "corpus", "critic", "embed_fn")
-"""Options that are objects, which `Registry.give` hands to all metrics that take them."""
+"""Options that are objects; `Registry.give` sets them on all metrics that have them."""
 
 
 class _Entry(NamedTuple):
@@ -43,30 +43,30 @@ class _Entry(NamedTuple):
     fixed: Mapping[str, Any]
 
     def match(self, head: str) -> dict[str, int] | None:
-        """Return the numbers that *head* has in the holes of the spelling; None where it is spelled otherwise."""
+        """Return the numbers that *head* has in the holes of the spelling; None where it does not fit."""
         start, hole, _ = self.spelling.partition("{")
         if not hole or not head.startswith(start):
             return {} if head == self.spelling else None
         pattern = re.sub(_HOLE, r"(?P<\1>-?\\d+)", re.escape(self.spelling))
-        found = re.fullmatch(pattern, head)
-        return None if found is None else {name: int(digits) for name, digits in found.groupdict().items()}
+        match = re.fullmatch(pattern, head)
+        return None if match is None else {name: int(digits) for name, digits in match.groupdict().items()}
 
     def load(self) -> Callable[..., Metric]:
         if not isinstance(self.factory, str):
             return self.factory
         module, name = self.factory.split(":")
-        made: Callable[..., Metric] = getattr(import_module(f"pytest_auepora.metrics.{module}"), name)
-        return made
+        factory: Callable[..., Metric] = getattr(import_module(f"pytest_auepora.metrics.{module}"), name)
+        return factory
 
 
 class Registry:
     """Knows every metric name.  Made with the metrics of this package; `add` takes further ones."""
 
     def __init__(self) -> None:
-        self._entries = [_Entry(spelling, *made) for spelling, made in SPELLINGS.items()]
-        self._made: dict[str, Metric] = {}
-        self._later: list[Callable[[Registry], None]] = []
-        self._given: dict[str, Any] = {}
+        self._entries = [_Entry(spelling, *entry) for spelling, entry in SPELLINGS.items()]
+        self._metrics: dict[str, Metric] = {}
+        self._deferred: list[Callable[[Registry], None]] = []
+        self._shared: dict[str, Any] = {}
 
     def add(self, spelling: str, metric: Metric | Callable[..., Metric]) -> None:
         """Add a metric under *spelling*: an instance, or a class or function that makes one from its options.
@@ -74,11 +74,11 @@ class Registry:
         Raises:
             MetricError: the spelling is taken.
         """
-        self._complete()
+        self._run_deferred()
         if any(e.spelling == spelling for e in self._entries):
             raise MetricError(f"there already is a metric called {spelling!r}")
         self._entries.append(_Entry(spelling, (lambda: metric) if isinstance(metric, Metric) else metric, {}))
-        self._made.clear()
+        self._metrics.clear()
 
     def give(self, **objects: Any) -> None:
         """Give *objects* to every metric that has an option of that name and is told nothing else for it.
@@ -92,36 +92,36 @@ class Registry:
         for name in objects:
             if name not in GIVEN:
                 raise UnknownNameError("option that all metrics can be given", name, GIVEN)
-        self._given.update(objects)
-        self._made.clear()
+        self._shared.update(objects)
+        self._metrics.clear()
 
     def defer(self, more: Callable[[Registry], None]) -> None:
         """Let *more* add its metrics once a name is asked for that is not known, or a metric is added, or all are.
 
         For what is slow to find.  Where it raises, nothing of it is added, and it is asked again the next time.
         """
-        self._later.append(more)
+        self._deferred.append(more)
 
-    def _complete(self) -> bool:
-        """Let all that was deferred add its metrics; whether there was any."""
-        waited = bool(self._later)
-        while self._later:
-            more, before = self._later.pop(0), list(self._entries)
+    def _run_deferred(self) -> bool:
+        """Call the deferred functions; return whether there were any."""
+        had_deferred = bool(self._deferred)
+        while self._deferred:
+            add_metrics, entries = self._deferred.pop(0), list(self._entries)
             try:
-                more(self)
+                add_metrics(self)
             except BaseException:
-                self._entries, self._later = before, [more, *self._later]
+                self._entries, self._deferred = entries, [add_metrics, *self._deferred]
                 raise
-        return waited
+        return had_deferred
 
     def spellings(self) -> list[str]:
         """Every spelling known, in catalogue order."""
-        self._complete()
+        self._run_deferred()
         return [e.spelling for e in self._entries]
 
     def classes(self) -> Iterator[tuple[str, Callable[..., Metric]]]:
         """Yield each spelling with the loaded class or factory behind it."""
-        self._complete()
+        self._run_deferred()
         for entry in self._entries:
             yield entry.spelling, entry.load()
 
@@ -132,9 +132,9 @@ class Registry:
             UnknownNameError: nothing is called that; the message names near ones.
             MetricError: an option is unknown, or has a value the metric cannot work with.
         """
-        if (known := self._made.get(name)) is None:
-            known = self._made[name] = self._make(name)
-        return known
+        if (metric := self._metrics.get(name)) is None:
+            metric = self._metrics[name] = self._make(name)
+        return metric
 
     def _make(self, name: str) -> Metric:
         if len(name) > _LONGEST_NAME:
@@ -142,18 +142,18 @@ class Registry:
         head, bracket, rest = name.partition("[")
         if bracket and not rest.endswith("]"):
             raise MetricError(f"{name}: the bracket is not closed; write name[option=value]")
-        if (found := self._find(head)) is None and self._complete():
-            found = self._find(head)
-        if found is None:
-            found = self._find(_plain(head))
-        if found is None:
+        if (match := self._find(head)) is None and self._run_deferred():
+            match = self._find(head)
+        if match is None:
+            match = self._find(_from_paper_spelling(head))
+        if match is None:
             raise UnknownNameError("metric", head, self._near_names(head))
-        entry, numbers = found
+        entry, numbers = match
         factory = entry.load()
         kwargs = {**entry.fixed, **numbers}
         if bracket:
-            kwargs.update(_options(name, rest[:-1], factory, taken=set(kwargs)))
-        for option, value in self._given.items():
+            kwargs.update(_read_options(name, rest[:-1], factory, fixed=set(kwargs)))
+        for option, value in self._shared.items():
             if option in parameters_of(factory):
                 kwargs.setdefault(option, value)
         if isinstance(base := kwargs.get("base"), str):
@@ -176,10 +176,10 @@ class Registry:
         return [re.sub(r"\{\w+\}", numbers[-1], s) for s in self.spellings()]
 
 
-def _plain(head: str) -> str:
+def _from_paper_spelling(head: str) -> str:
     """Return the spelling of a metric that is written as in papers: ``NDCG@5``, ``On-Topic Rate``."""
-    stem, at, cut = re.sub(r"[ -]|(?<=[a-z])(?=[A-Z])", "_", head).lower().partition("@")
-    return PAPER_SPELLINGS.get(stem, stem) + at + cut
+    stem, at, cutoff = re.sub(r"[ -]|(?<=[a-z])(?=[A-Z])", "_", head).lower().partition("@")
+    return PAPER_SPELLINGS.get(stem, stem) + at + cutoff
 
 
 def parse_value(text: str) -> Any:
@@ -195,7 +195,7 @@ def parse_value(text: str) -> Any:
     return text
 
 
-def _parts(text: str) -> list[str]:
+def _split_options(text: str) -> list[str]:
     """Split at the commas that stand in no bracket, for options that are metric names themselves."""
     parts, depth = [""], 0
     for char in text:
@@ -208,31 +208,31 @@ def _parts(text: str) -> list[str]:
 
 
 def parameters_of(factory: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return what *factory* takes by name; of a class what its ``__init__`` takes, whoever has a ``__new__``."""
+    """Return the named parameters of *factory*; of a class those of its ``__init__``, even if it has a ``__new__``."""
     import inspect
 
-    made_by = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]  # of this very class
-    taken = list(inspect.signature(made_by).parameters.values())[made_by is not factory :]
-    return {p.name: p for p in taken if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    function = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]  # of this very class
+    parameters = list(inspect.signature(function).parameters.values())[function is not factory :]
+    return {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
 
 
-def _options(name: str, text: str, factory: Callable[..., Metric], taken: set[str]) -> dict[str, Any]:
-    known = [p for p in parameters_of(factory) if p not in taken]
-    out: dict[str, Any] = {}
-    for part in _parts(text):
-        if (named := re.fullmatch(_NAMED, part)) is not None:
-            key, value = named.groups()
+def _read_options(name: str, text: str, factory: Callable[..., Metric], fixed: set[str]) -> dict[str, Any]:
+    options = [p for p in parameters_of(factory) if p not in fixed]
+    values: dict[str, Any] = {}
+    for part in _split_options(text):
+        if (match := re.fullmatch(_NAMED, part)) is not None:
+            key, value = match.groups()
         else:
-            free = [p for p in known if p not in out]
-            if not free:
-                raise MetricError(f"{name}: takes no {'further ' if known else ''}option, got {part!r}")
-            key, value = free[0], part
-        if key not in known:
+            unset = [p for p in options if p not in values]
+            if not unset:
+                raise MetricError(f"{name}: takes no {'further ' if options else ''}option, got {part!r}")
+            key, value = unset[0], part
+        if key not in options:
             raise MetricError(
-                f"{name}: no option {key!r}{did_you_mean(key, known)}; there is {', '.join(known) or 'none'}"
+                f"{name}: no option {key!r}{did_you_mean(key, options)}; there is {', '.join(options) or 'none'}"
             )
-        out[key] = parse_value(value)
-    return out
+        values[key] = parse_value(value)
+    return values
 
 
 GROUP = "auepora.metrics"
@@ -250,10 +250,10 @@ def add_installed(registry: Registry) -> None:
 
     for point in metadata.entry_points(group=GROUP):
         try:
-            found = point.load()
+            obj = point.load()
         except Exception as exc:
-            raise MetricError(f"entry point {point.name} = {point.value} of {GROUP}: {_told(exc)}") from exc
-        _add(registry, found, point.value, point.name)
+            raise MetricError(f"entry point {point.name} = {point.value} of {GROUP}: {_format_error(exc)}") from exc
+        _add_object(registry, obj, point.value, point.name)
 
 
 def add_from(registry: Registry, spelling: str) -> None:
@@ -265,29 +265,29 @@ def add_from(registry: Registry, spelling: str) -> None:
     Raises:
         MetricError: there is no such thing, it cannot be imported, or it is neither.
     """
-    where, _, name = spelling.rpartition(":")
-    if not where or not name:
+    location, _, name = spelling.rpartition(":")
+    if not location or not name:
         raise MetricError(f"metrics are named as module:object or file.py:object, got {spelling!r}")
-    module = _module(where, spelling)
-    found: Any = module
+    module = _import_module(location, spelling)
+    obj: Any = module
     for part in name.split("."):
-        if not hasattr(found, part):
-            raise MetricError(f"{spelling}: {where} has no {part!r}{did_you_mean(part, vars(module))}")
-        found = getattr(found, part)
-    _add(registry, found, spelling)
+        if not hasattr(obj, part):
+            raise MetricError(f"{spelling}: {location} has no {part!r}{did_you_mean(part, vars(module))}")
+        obj = getattr(obj, part)
+    _add_object(registry, obj, spelling)
 
 
-def _module(where: str, spelling: str) -> ModuleType:
+def _import_module(location: str, spelling: str) -> ModuleType:
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
     try:
-        return _from_file(Path(where)) if where.endswith(".py") else import_module(where)
+        return _import_file(Path(location)) if location.endswith(".py") else import_module(location)
     except Exception as exc:
-        raise MetricError(f"{spelling}: cannot be imported: {_told(exc)}") from exc
+        raise MetricError(f"{spelling}: cannot be imported: {_format_error(exc)}") from exc
 
 
-def _from_file(path: Path) -> ModuleType:
-    """Import a file as pytest does by default: by its name, its folder being searched for what it imports."""
+def _import_file(path: Path) -> ModuleType:
+    """Import a file as pytest does by default: by its name, with its folder on the search path."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no {path}")
     folder = str(path.resolve().parent)
@@ -301,27 +301,27 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def _add(registry: Registry, found: Any, spelling: str, name: str = "") -> None:
-    if isinstance(found, Metric) or (isinstance(found, type) and issubclass(found, Metric)):
-        name = name or getattr(found, "name", "") or getattr(found, "stem", "")
+def _add_object(registry: Registry, obj: Any, spelling: str, name: str = "") -> None:
+    if isinstance(obj, Metric) or (isinstance(obj, type) and issubclass(obj, Metric)):
+        name = name or getattr(obj, "name", "") or getattr(obj, "stem", "")
         if not name:
             raise MetricError(f"{spelling}: the metric has no name")
-        registry.add(name, found)
-    elif callable(found) and not isinstance(found, type):
-        _call(found, registry, spelling)
+        registry.add(name, obj)
+    elif callable(obj) and not isinstance(obj, type):
+        _call_function(obj, registry, spelling)
     else:
-        raise MetricError(f"{spelling}: expected a metric or a function that takes the registry, got {found!r:.80}")
+        raise MetricError(f"{spelling}: expected a metric or a function that takes the registry, got {obj!r:.80}")
 
 
-def _call(function: Callable[..., Any], registry: Registry, spelling: str) -> None:
+def _call_function(function: Callable[..., Any], registry: Registry, spelling: str) -> None:
     config = {"config": None} if "config" in parameters_of(function) else {}
     try:
         function(registry=registry, **config)
     except AueporaError:
         raise
     except Exception as exc:
-        raise MetricError(f"{spelling}: {_told(exc)}") from exc
+        raise MetricError(f"{spelling}: {_format_error(exc)}") from exc
 
 
-def _told(error: BaseException) -> str:
+def _format_error(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"

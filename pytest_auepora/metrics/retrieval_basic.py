@@ -16,7 +16,7 @@ __all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked",
 
 @dataclass(eq=False, repr=False)
 class Matched(Configured):
-    """Base of the metrics that hold a returned list against the labels of its case.
+    """Base of the metrics that match a returned list with the labels of its case.
 
     Options:
         level: ``"chunk"``: labels and chunks are matched as they are.  ``"doc"``: k chunks are cut, then each
@@ -65,20 +65,20 @@ class Ranked(Matched):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score the ranking of one case; n/a where nobody said what is relevant, and where nothing is."""
-        held = ranking_of(sample, outputs, self.matching)
-        if isinstance(held, NotApplicable):
-            return held
-        return Measurement(float(self.value(held)), details=self.details(held))
+        ranking = ranking_of(sample, outputs, self.matching)
+        if isinstance(ranking, NotApplicable):
+            return ranking
+        return Measurement(float(self.value(ranking)), details=self.details(ranking))
 
-    def value(self, held: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> Any:
         """Return the score: the formula, of one ranking, or of many at once, which answer with arrays.
 
         There is at least one relevant label.
         """
         raise NotImplementedError
 
-    def details(self, held: Ranking) -> dict[str, Any]:
-        """Return what people want to know beside the score."""
+    def details(self, ranking: Ranking) -> dict[str, Any]:
+        """Return what people want to know along with the score."""
         return {}
 
 
@@ -96,15 +96,15 @@ class RecallAtK(Ranked):
     source = "trec_eval recall; capped: BEIR (arXiv:2104.08663)"
     oracle = "pytrec_eval recall, 1e-12; ranx recall"
 
-    def value(self, held: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> Any:
         """Return a share of the labels."""
         if self.capped:
-            return at_most_one(held.found(self.k) / held.relevant(self.k))
-        return held.found(self.k) / held.relevant()
+            return at_most_one(ranking.found_labels(self.k) / ranking.relevant(self.k))
+        return ranking.found_labels(self.k) / ranking.relevant()
 
-    def details(self, held: Ranking) -> dict[str, Any]:
+    def details(self, ranking: Ranking) -> dict[str, Any]:
         """Return ``missed``, the labels not covered."""
-        return {"missed": held.missed(self.k)}
+        return {"missed": ranking.missed_labels(self.k)}
 
 
 @dataclass(eq=False, repr=False)
@@ -120,10 +120,10 @@ class PrecisionAtK(Ranked):
     source = "trec_eval P"
     oracle = "pytrec_eval P, 1e-12; ranx precision"
 
-    def value(self, held: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> Any:
         """Return a share of the slots; nothing returned is 0."""
-        found = held.hits(self.k)
-        return found / (self.k if self.denominator == "k" else at_least_one(held.returned(self.k)))
+        hits = ranking.hits(self.k)
+        return hits / (self.k if self.denominator == "k" else at_least_one(ranking.returned(self.k)))
 
     def counts(self, samples: Sequence[EvaluationSample]) -> dict[str, int]:
         """Return ``skipped_empty_gold``, the number of samples without relevant documents."""
@@ -143,13 +143,13 @@ class HitRateAtK(Ranked):
     source = "trec_eval success"
     oracle = "pytrec_eval success, exact; ranx hit_rate"
 
-    def value(self, held: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> Any:
         """Return 1 or 0."""
-        return (held.hits(self.k) > 0) * 1.0
+        return (ranking.hits(self.k) > 0) * 1.0
 
-    def details(self, held: Ranking) -> dict[str, Any]:
+    def details(self, ranking: Ranking) -> dict[str, Any]:
         """Return the ``rank`` of the first relevant slot in the whole list, or None."""
-        return {"rank": held.first_rank}
+        return {"rank": ranking.first_rank}
 
 
 class EmptyResultRate(Metric):

@@ -16,7 +16,7 @@ from ..core.types import EvaluationSample, SystemOutputs, TargetCategory, id_of_
 from ..errors import MetricError
 from .options import Configured
 from .ranking.gold import Label, Matcher, grade_of, labels_of
-from .ranking.matching import Ranking, walk
+from .ranking.matching import Ranking, walk_slots
 from .retrieval_basic import Matched, Ranked
 
 
@@ -39,10 +39,10 @@ class OverJudgments(Matched):
             return NotApplicable("nothing relevant and no judgment")
         seen: set[int] = set()
         slots = []
-        for slot in walk(labels, outputs.retrieved, self.matching):
-            fresh = [at for at in slot.marks if at not in seen]
+        for slot in walk_slots(labels, outputs.retrieved, self.matching):
+            fresh = [at for at in slot.covered_labels if at not in seen]
             seen.update(fresh)
-            grade = max((labels[at].grade for at in fresh or slot.marks), default=None)
+            grade = max((labels[at].grade for at in fresh or slot.covered_labels), default=None)
             slots.append(Judged(grade, bool(fresh)))
         return self.weigh(labels, slots)
 
@@ -151,11 +151,11 @@ class RPrecision(Ranked):
     def value(self, held: Ranking) -> Any:
         """Return a share of the first R slots."""
         size = held.relevant()
-        return held.found(size) / size
+        return held.found_labels(size) / size
 
     def details(self, held: Ranking) -> dict[str, Any]:
         """Return ``missed``, the labels that the top R do not cover."""
-        return {"missed": held.missed(len(held.names))}
+        return {"missed": held.missed_labels(len(held.names))}
 
 
 @dataclass(eq=False, repr=False)
@@ -207,7 +207,9 @@ class RetrievalAccuracy(Configured):
         labels = labels_of(sample)
         matcher = Matcher(labels)
         candidates = {doc.doc_id: doc for doc in sample.candidate_docs}
-        relevant = {name for name, doc in candidates.items() if any(labels[at].grade for at in matcher.marks(doc))}
+        relevant = {
+            name for name, doc in candidates.items() if any(labels[at].grade for at in matcher.covered_labels(doc))
+        }
         returned = candidates.keys() & {r.doc.doc_id for r in outputs.retrieved[: self.k]}
         tp, fp, fn = len(relevant & returned), len(returned - relevant), len(relevant - returned)
         tn = len(candidates) - tp - fp - fn
@@ -245,7 +247,7 @@ class DocumentNoiseAtK(Configured):
             if all(label.grade for label in labels):
                 return NotApplicable("no noise_docs, and no document is judged not relevant")
             matcher = Matcher(labels)
-            grades = [[labels[at].grade for at in matcher.marks(r.doc)] for r in top]
+            grades = [[labels[at].grade for at in matcher.covered_labels(r.doc)] for r in top]
             found = [r.doc.doc_id for r, seen in zip(top, grades, strict=True) if seen and not any(seen)]
         if not top:
             return NotApplicable("nothing returned")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.types import TargetCategory
 from ..errors import MetricError
 from .options import choice
-from .ranking.many import Qrels, RankedLists, find_hits
+from .ranking.many import Qrels, RankedLists, match_rankings
 from .ranking.matching import Matching, Ranking, Worth, at_least_one, at_most_one
 from .registry import Registry
 from .retrieval_basic import Ranked
@@ -40,13 +40,13 @@ class MRRAtK(Ranked):
     source = "trec_eval recip_rank"
     oracle = "pytrec_eval recip_rank, ir_measures RR@k, 1e-12"
 
-    def value(self, held: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> Any:
         """Return 1 / rank, or 0."""
-        return held.reciprocal_rank(self.k)
+        return ranking.reciprocal_rank(self.k)
 
-    def details(self, held: Ranking) -> dict[str, Any]:
+    def details(self, ranking: Ranking) -> dict[str, Any]:
         """Return the ``rank`` of the first relevant slot in the whole list, or None."""
-        return {"rank": held.first_rank}
+        return {"rank": ranking.first_rank}
 
 
 @dataclass(eq=False, repr=False)
@@ -62,10 +62,10 @@ class MeanAveragePrecision(Ranked):
     source = "trec_eval map, map_cut"
     oracle = "pytrec_eval map and map_cut, 1e-12"
 
-    def value(self, held: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> Any:
         """Return the average precision; nothing found is 0."""
-        over = at_least_one(held.hits(self.k) if self.norm == "found" else held.separate(self.k))
-        return held.precisions(self.k) / over
+        denominator = at_least_one(ranking.hits(self.k) if self.norm == "found" else ranking.distinct_relevant(self.k))
+        return ranking.precisions(self.k) / denominator
 
 
 @dataclass(eq=False, repr=False)
@@ -93,10 +93,10 @@ class NDCGAtK(Ranked):
         self.gain = self.gain if gain_scheme is None else gain_scheme
         super().__post_init__()
 
-    def value(self, held: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> Any:
         """Return the share of the ideal gain; the ideal order is over every relevant label, returned or not."""
         worth = _WORTH[self.gain]
-        return at_most_one(held.gain(self.k, worth) / held.ideal_gain(self.k, worth))
+        return at_most_one(ranking.gain(self.k, worth) / ranking.ideal_gain(self.k, worth))
 
 
 def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranked]) -> RankingScores:
@@ -118,16 +118,16 @@ def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranke
     """
     import numpy as np
 
-    chosen = [_ranked(m) for m in metrics]
-    hits: Any = find_hits(qrels, run)
-    return RankingScores(hits.queries, {m.name: np.asarray(m.value(hits), float) for m in chosen})
+    chosen = [_as_ranked(m) for m in metrics]
+    batch: Any = match_rankings(qrels, run)
+    return RankingScores(batch.queries, {m.name: np.asarray(m.value(batch), float) for m in chosen})
 
 
 class RankingScores(Mapping[str, dict[str, float]]):
     """What many rankings scored: query id → metric → score, to be read like the dictionary of dictionaries it equals.
 
-    What is there from the start are columns; a dictionary for each query would take longer than most of the scoring,
-    and is made when first asked for.
+    Scores are kept as columns; the dictionary of each query, which takes longer than most of the scoring, is made when
+    first asked for.
 
     Attributes:
         queries: the ids, in the order of the judgments.
@@ -139,7 +139,9 @@ class RankingScores(Mapping[str, dict[str, float]]):
 
     def means(self) -> dict[str, float]:
         """Return the mean of each metric over the queries, as `Metric.compute` gives it; 0 if there are none."""
-        return {name: sum(of.tolist()) / len(of) if len(of) else 0.0 for name, of in self.columns.items()}
+        return {
+            name: sum(column.tolist()) / len(column) if len(column) else 0.0 for name, column in self.columns.items()
+        }
 
     @cached_property
     def _by_query(self) -> dict[str, dict[str, float]]:
@@ -161,10 +163,10 @@ class RankingScores(Mapping[str, dict[str, float]]):
         return f"<{type(self).__name__} of {len(self)} queries by {', '.join(self.columns)}>"
 
 
-def _ranked(metric: str | Ranked) -> Ranked:
-    found: Any = Registry().get(metric) if isinstance(metric, str) else metric
-    if not isinstance(found, Ranked):
-        raise MetricError(f"{getattr(found, 'name', found)!r} is no metric over a ranking of document ids")
-    if found.matching != Matching():
-        raise MetricError(f"{found.name!r} does not hold rankings as they are; score it with compute()")
-    return found
+def _as_ranked(metric: str | Ranked) -> Ranked:
+    resolved: Any = Registry().get(metric) if isinstance(metric, str) else metric
+    if not isinstance(resolved, Ranked):
+        raise MetricError(f"{getattr(resolved, 'name', resolved)!r} is no metric over a ranking of document ids")
+    if resolved.matching != Matching():
+        raise MetricError(f"{resolved.name!r} does not hold rankings as they are; score it with compute()")
+    return resolved

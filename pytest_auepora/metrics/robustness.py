@@ -149,7 +149,7 @@ class NoiseRobustness(OverMetric, OverPairs):
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Measure one case with the base metric; it counts in the aggregate only."""
         seen = self.metric.measure(sample, outputs)
-        return seen if isinstance(seen, NotApplicable) else self.noted(sample, [seen.value, seen.data])
+        return seen if isinstance(seen, NotApplicable) else self.note_case(sample, [seen.value, seen.data])
 
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """How far each disturbed case falls behind its base; what the ratio rests on, where a mean can be tested."""
@@ -228,7 +228,7 @@ class CounterfactualConsistency(OverPairs):
         """Remember the answer of one case; it counts in the aggregate only."""
         if not (answer := answer_text(outputs).strip()):
             return NotApplicable("no answer")
-        return self.noted(sample, [answer, bool(sample.labels.get("expect_change"))])
+        return self.note_case(sample, [answer, bool(sample.labels.get("expect_change"))])
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``num_samples``, how many pairs were compared."""
@@ -292,7 +292,7 @@ class MisleadingRate(OverMetric, OverPairs):
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Note whether one case was answered rightly; it counts in the aggregate only."""
         right = _correct(self.metric, self.at_least, sample, outputs)
-        return right if isinstance(right, NotApplicable) else self.noted(sample, right)
+        return right if isinstance(right, NotApplicable) else self.note_case(sample, right)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``misled``, how many variants; ``num_samples``, out of how many."""

@@ -158,7 +158,7 @@ def _matched(places: Sequence[tuple[Label, Labels]], outputs: SystemOutputs, dep
     matcher = Matcher([place for place, _ in places])
     retrieved: list[Labels | None] = []
     for r in outputs.retrieved[:depth]:
-        covered = [places[at][1] for at in matcher.marks(r.doc)]
+        covered = [places[at][1] for at in matcher.covered_labels(r.doc)]
         retrieved.append(_any_of(covered) if covered else None)
     matcher.check()
     return ChunkLabels(retrieved, [labels for _, labels in places])

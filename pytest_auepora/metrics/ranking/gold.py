@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from ...core.types import Document, EvaluationSample
 from ...errors import MetricError, did_you_mean
 
-Kind = Literal["id", "quote", "span", "doc"]
+LabelType = Literal["id", "quote", "span", "doc"]
 Behaviour = Literal["answer", "refuse", "clarify"]
 _BEHAVIOURS: tuple[Behaviour, ...] = ("answer", "refuse", "clarify")
 
@@ -24,7 +24,7 @@ SOURCE_KEYS = (
 """Metadata keys under which chunks name the document they were cut from, in order of preference."""
 
 ANYWHERE = ""
-"""The source of a quote whose document nobody named: any chunk that holds it counts."""
+"""The source of a quote without a document: any chunk that holds it counts."""
 
 SPAN_COVER = 0.5
 """Share of a gold span that a chunk must cover to count as it."""
@@ -39,7 +39,7 @@ class Label(NamedTuple):
 
     name: str
     grade: int
-    kind: Kind
+    kind: LabelType
     ids: tuple[str, ...]
     source: str
     quote: str = ""
@@ -47,7 +47,7 @@ class Label(NamedTuple):
     end: int = 0
 
     def covers(self, chunk: Document) -> bool | None:
-        """Whether *chunk*, which comes from the label's document, holds the passage; None if that cannot be told."""
+        """Whether *chunk*, which comes from the label's document, holds the passage; None if that is not known."""
         if self.kind == "doc":
             return True
         if self.kind == "span" and (place := span_of(chunk)) is not None:
@@ -115,7 +115,7 @@ def label_of(document: Document) -> Label:
     match document.metadata.get("match") if document.metadata else None:
         case None | "id":
             return Label(doc_id, grade, "id", (doc_id,), source_of(document))
-        case "moved":  # an id of old: the chunks that hold its passage now, or any chunk of its document
+        case "moved":  # an old id: the chunks that hold its passage now, or any chunk of its document
             ids = tuple(document.metadata.get("ids", ()))
             return Label(doc_id, grade, "id" if ids else "doc", ids, source_of(document))
         case "doc":
@@ -146,31 +146,31 @@ def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[Label]:
     Raises:
         MetricError: a label cannot be read (empty quote, reversed span, grade that is no whole number).
     """
-    made = [label for d in sample.relevant_docs or () if (label := label_of(d)).grade >= 0]
-    made += [Label(d.doc_id, 0, "id", (d.doc_id,), source_of(d)) for d in sample.candidate_docs or ()]
-    return _unique(_as_document(label) for label in made) if level == "doc" else _unique(made)
+    labels = [label for d in sample.relevant_docs or () if (label := label_of(d)).grade >= 0]
+    labels += [Label(d.doc_id, 0, "id", (d.doc_id,), source_of(d)) for d in sample.candidate_docs or ()]
+    return _merge_by_name(_at_document_level(label) for label in labels) if level == "doc" else _merge_by_name(labels)
 
 
-def _as_document(label: Label) -> Label:
+def _at_document_level(label: Label) -> Label:
     if label.source == ANYWHERE:
         return label
     return Label(label.source, label.grade, "doc", label.ids, label.source)
 
 
-def _unique(labels: Iterable[Label]) -> list[Label]:
-    kept: dict[str, Label] = {}
+def _merge_by_name(labels: Iterable[Label]) -> list[Label]:
+    by_name: dict[str, Label] = {}
     for label in labels:
-        first = kept.get(label.name)
-        kept[label.name] = label if first is None else _merged(first, label)
-    return list(kept.values())
+        first = by_name.get(label.name)
+        by_name[label.name] = label if first is None else _merge(first, label)
+    return list(by_name.values())
 
 
-def _merged(first: Label, again: Label) -> Label:
-    if again.grade <= first.grade and again.kind == first.kind and set(again.ids) <= set(first.ids):
+def _merge(first: Label, other: Label) -> Label:
+    if other.grade <= first.grade and other.kind == first.kind and set(other.ids) <= set(first.ids):
         return first
-    kind = first.kind if first.kind == again.kind else "doc"  # one name for a chunk and for a whole document
-    ids = tuple(dict.fromkeys(first.ids + again.ids))
-    return first._replace(grade=max(first.grade, again.grade), kind=kind, ids=ids)
+    kind = first.kind if first.kind == other.kind else "doc"  # one name for a chunk and for a whole document
+    ids = tuple(dict.fromkeys(first.ids + other.ids))
+    return first._replace(grade=max(first.grade, other.grade), kind=kind, ids=ids)
 
 
 def expected_behaviour(sample: EvaluationSample) -> Behaviour:
@@ -205,39 +205,39 @@ class Matcher:
         self.labels = labels
         self._by_id: dict[str, list[int]] = {}
         self._by_source: dict[str, list[int]] = {}
-        self._blind: dict[int, str] = {}
-        self._seen: set[int] = set()
+        self._incomparable: dict[int, str] = {}
+        self._compared: set[int] = set()
         for at, label in enumerate(labels):
             for name in label.ids:
                 self._by_id.setdefault(name, []).append(at)
             if label.kind != "id":
                 self._by_source.setdefault(label.source, []).append(at)
 
-    def marks(self, chunk: Document) -> list[int]:
+    def covered_labels(self, chunk: Document) -> list[int]:
         """Return the indices of the labels that *chunk* covers, ascending."""
-        marks = self._by_id.get(chunk.doc_id, [])
+        by_id = self._by_id.get(chunk.doc_id, [])
         if not self._by_source:
-            return marks
-        found = set(marks)
-        named = {at for name in sources_of(chunk) for at in self._by_source.get(name, ())}
-        for at in sorted(named.union(self._by_source.get(ANYWHERE, ()))):
+            return by_id
+        covered = set(by_id)
+        candidates = {at for name in sources_of(chunk) for at in self._by_source.get(name, ())}
+        for at in sorted(candidates.union(self._by_source.get(ANYWHERE, ()))):
             covers = self.labels[at].covers(chunk)
             if covers is None:
-                self._blind.setdefault(at, chunk.doc_id)
+                self._incomparable.setdefault(at, chunk.doc_id)
                 continue
-            self._seen.add(at)
+            self._compared.add(at)
             if covers:
-                found.add(at)
-        return sorted(found)
+                covered.add(at)
+        return sorted(covered)
 
     def check(self) -> None:
-        """Complain about a label that no chunk of its document could be compared with.
+        """Check that each label could be compared with a chunk of its document.
 
         Raises:
-            MetricError: a silent miss would be the alternative.
+            MetricError: one could not, and would count as missed.
         """
-        for at, chunk_id in self._blind.items():
-            if at not in self._seen:
+        for at, chunk_id in self._incomparable.items():
+            if at not in self._compared:
                 need = "start and end" if self.labels[at].kind == "span" else "text"
                 raise MetricError(
                     f"cannot tell whether chunk {chunk_id!r} covers {self.labels[at].name}: it has no {need}"

@@ -24,17 +24,17 @@ RankedLists = Mapping[str, Sequence[str] | Mapping[str, float]]
 
 
 @dataclass(eq=False)
-class _Hits:
-    """Where the relevant documents of some queries stand: answers what formulas ask of a `Ranking`, with arrays.
+class _RankingBatch:
+    """The rankings of many queries: has the methods of `Ranking`, which return arrays.
 
-    ``queries`` are those with a relevant document.  Of the other arrays, ``wanted`` (how many are relevant) and
+    ``queries`` are those with a relevant document.  Of the other arrays, ``n_relevant`` (relevant documents) and
     ``depths`` (how many were returned) have one value per query; ``slots`` (0-based), ``grades`` and ``owners`` (the
     query's index) one per relevant document found, by query and rank.  ``ideals`` are each query's grades in falling
     order, or None where all grades are 1.
     """
 
     queries: list[str]
-    wanted: NDArray[Any]
+    n_relevant: NDArray[Any]
     depths: NDArray[Any]
     slots: NDArray[Any]
     grades: NDArray[Any]
@@ -44,11 +44,11 @@ class _Hits:
     def hits(self, k: Any) -> NDArray[Any]:
         return self._sums(self._top(k))
 
-    def found(self, k: Any) -> NDArray[Any]:
+    def found_labels(self, k: Any) -> NDArray[Any]:
         return self.hits(k)
 
     def relevant(self, k: int | None = None) -> NDArray[Any]:
-        return self.wanted if k is None else self.wanted.clip(max=k)
+        return self.n_relevant if k is None else self.n_relevant.clip(max=k)
 
     def returned(self, k: int) -> NDArray[Any]:
         return self.depths.clip(max=k)
@@ -61,24 +61,24 @@ class _Hits:
         top = self._top(k)
         return self._sums(top, self._counts[top] / (self.slots[top] + 1))
 
-    def separate(self, k: int | None) -> NDArray[Any]:
-        return self.wanted
+    def distinct_relevant(self, k: int | None) -> NDArray[Any]:
+        return self.n_relevant
 
     def gain(self, k: int, worth: Worth) -> NDArray[Any]:
         top = self._top(k)
-        return self._sums(top, _worths(self.grades[top], worth) / _log2s(self.slots[top]))
+        return self._sums(top, _worth_of(self.grades[top], worth) / _log2s(self.slots[top]))
 
     def ideal_gain(self, k: int, worth: Worth) -> NDArray[Any]:
         import numpy as np
 
-        sizes = np.minimum(self.wanted, k)
+        sizes = np.minimum(self.n_relevant, k)
         slots = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         owners = np.repeat(np.arange(len(sizes)), sizes)
         if self.ideals is None:
             grades = np.ones(len(slots), int)
         else:
             grades = np.fromiter((g for ideal in self.ideals for g in ideal[:k]), int, len(slots))
-        return np.bincount(owners, _worths(grades, worth) / _log2s(slots), minlength=len(sizes))
+        return np.bincount(owners, _worth_of(grades, worth) / _log2s(slots), minlength=len(sizes))
 
     def _top(self, k: Any) -> NDArray[Any]:
         """Return which slots lie in the top *k*: one for all rankings, an array with one for each, or None."""
@@ -99,95 +99,97 @@ class _Hits:
         """For each slot, how many relevant documents its query has found up to and with it."""
         import numpy as np
 
-        found = np.bincount(self.owners, minlength=len(self.queries))
-        starts = np.cumsum(found) - found
+        totals = np.bincount(self.owners, minlength=len(self.queries))
+        starts = np.cumsum(totals) - totals
         counts: NDArray[Any] = np.arange(len(self.slots)) - starts[self.owners] + 1
         return counts
 
 
-def find_hits(qrels: Qrels, run: RankedLists) -> _Hits:
-    """Hold every ranking of *run* against its judgments; an id returned twice counts at its first place.
+def match_rankings(qrels: Qrels, run: RankedLists) -> _RankingBatch:
+    """Match every ranking of *run* with its judgments; an id returned twice counts at its first place.
 
     Raises:
         MetricError: a score is NaN, or a text stands where a list of ids should.
     """
     import numpy as np
 
-    relevant, kinds = _relevant(qrels)
+    relevant, distinct_grades = _relevant_grades(qrels)
     judgments = list(relevant.values())
     returned: list[list[Any]] = [
-        ids if type(ids) is list else _as_list(query, ids, relevant[query])
+        ids if type(ids) is list else _ranked_list(query, ids, relevant[query])
         for query, ids in zip(relevant, map(run.get, relevant), strict=True)
     ]
-    after, missed = _walk(judgments, returned)
-    wanted = np.fromiter(map(len, judgments), int, len(judgments))
+    n_after, n_missing = _find_relevant(judgments, returned)
+    n_relevant = np.fromiter(map(len, judgments), int, len(judgments))
     depths = np.fromiter(map(len, returned), int, len(returned))
-    owners = np.repeat(np.arange(len(judgments)), wanted - np.array(missed, int))
-    slots = depths[owners] - 1 - np.array(after, int)
+    owners = np.repeat(np.arange(len(judgments)), n_relevant - np.array(n_missing, int))
+    slots = depths[owners] - 1 - np.array(n_after, int)
     grades, ideals = np.ones(len(slots), int), None
-    if not kinds <= {1}:
+    if not distinct_grades <= {1}:
         places = zip(owners.tolist(), slots.tolist(), strict=True)
         grades = np.array([judgments[q][returned[q][slot]] for q, slot in places], int)
-        ideals = [sorted(judged.values(), reverse=True) for judged in judgments]
-    return _Hits(list(relevant), wanted, depths, slots, grades, owners, ideals)
+        ideals = [sorted(graded.values(), reverse=True) for graded in judgments]
+    return _RankingBatch(list(relevant), n_relevant, depths, slots, grades, owners, ideals)
 
 
-def _walk(judgments: Iterable[Iterable[str]], returned: Sequence[list[str]]) -> tuple[list[int], list[int]]:
+def _find_relevant(judgments: Iterable[Iterable[str]], returned: Sequence[list[str]]) -> tuple[list[int], list[int]]:
     """Return how many ids stand behind each relevant one, by ranking and rank; and how many each ranking lacks.
 
-    `set.isdisjoint` reads up to the first id that is wanted, and the list's iterator knows where that is: one pass at
-    the pace of a set's own loop, less than half of what looking for each found id with `list.index` takes.
+    `set.isdisjoint` reads up to the first relevant id, and the list's iterator knows its place: one pass in C, faster
+    than `list.index` for each id found.
     """
-    after, missed = list[int](), list[int]()
-    for wanted, left, ids in zip(map(set, judgments), map(iter, returned), returned, strict=True):
-        while not wanted.isdisjoint(left):
-            behind = left.__length_hint__()  # type: ignore[attr-defined]  # exact for a list
-            after.append(behind)
-            wanted.remove(ids[~behind])  # so that a repeat earns nothing
-        missed.append(len(wanted))
-    return after, missed
+    n_after, n_missing = list[int](), list[int]()
+    for missing, rest, ids in zip(map(set, judgments), map(iter, returned), returned, strict=True):
+        while not missing.isdisjoint(rest):
+            n_behind = rest.__length_hint__()  # type: ignore[attr-defined]  # exact for a list
+            n_after.append(n_behind)
+            missing.remove(ids[~n_behind])  # so that a repeat earns nothing
+        n_missing.append(len(missing))
+    return n_after, n_missing
 
 
-def _relevant(qrels: Qrels) -> tuple[Mapping[str, dict[str, int]], set[int]]:
+def _relevant_grades(qrels: Qrels) -> tuple[Mapping[str, dict[str, int]], set[int]]:
     """Return the relevant documents and their grades, for each query that has any; and which grades there are."""
-    given: Any = qrels.values()
-    if all(given) and set(map(type, given)) <= {dict}:  # most often: nothing to leave out, nothing to convert
-        kinds = _grades(given)
-        if min(kinds, default=1) > 0:
-            return cast("Mapping[str, dict[str, int]]", qrels), kinds
-    out: dict[str, dict[str, int]] = {}
+    judgments: Any = qrels.values()
+    if all(judgments) and set(map(type, judgments)) <= {dict}:  # the usual case: nothing to convert
+        distinct_grades = _distinct_grades(judgments)
+        if min(distinct_grades, default=1) > 0:
+            return cast("Mapping[str, dict[str, int]]", qrels), distinct_grades
+    relevant: dict[str, dict[str, int]] = {}
     for query, of_query in qrels.items():
-        judged = of_query if isinstance(of_query, dict) else _graded(of_query)
-        if judged and min(judged.values()) < 1:
-            judged = {doc: grade for doc, grade in judged.items() if grade > 0}
-        if judged:
-            out[query] = judged
-    return out, _grades(out.values())
+        graded = of_query if isinstance(of_query, dict) else _as_grades(of_query)
+        if graded and min(graded.values()) < 1:
+            graded = {doc: grade for doc, grade in graded.items() if grade > 0}
+        if graded:
+            relevant[query] = graded
+    return relevant, _distinct_grades(relevant.values())
 
 
-def _graded(given: Mapping[str, int] | Collection[str]) -> dict[str, int]:
-    return dict(given) if isinstance(given, Mapping) else dict.fromkeys(given, 1)
+def _as_grades(judged: Mapping[str, int] | Collection[str]) -> dict[str, int]:
+    return dict(judged) if isinstance(judged, Mapping) else dict.fromkeys(judged, 1)
 
 
-def _grades(judgments: Iterable[dict[str, int]]) -> set[int]:
+def _distinct_grades(judgments: Iterable[dict[str, int]]) -> set[int]:
     return set(chain.from_iterable(map(dict.values, judgments)))
 
 
-def _as_list(query: str, returned: Sequence[str] | Mapping[str, float] | None, judged: Mapping[str, int]) -> list[Any]:
+def _ranked_list(
+    query: str, returned: Sequence[str] | Mapping[str, float] | None, judged: Mapping[str, int]
+) -> list[Any]:
     """Return what was returned, best first.  Of scored documents only those of *judged* need their place."""
     if isinstance(returned, str):
         raise MetricError(f"query {query!r} has the text {returned!r} where a list of document ids is expected")
     if isinstance(returned, Mapping):
-        return _by_score(query, returned, judged)
+        return _sort_by_score(query, returned, judged)
     return [] if returned is None else list(returned)
 
 
-def _by_score(query: str, scores: Mapping[str, float], judged: Mapping[str, int]) -> list[str | None]:
+def _sort_by_score(query: str, scores: Mapping[str, float], judged: Mapping[str, int]) -> list[str | None]:
     """Return the documents by score, then id, both falling, with None for those that *judged* does not have.
 
     Where a found document stands is where its score does among all: a sort of numbers, not of documents.
     """
-    # a sum is NaN where a score is, or where infinities cancel out; it takes a fifth of looking at each
+    # a sum is NaN where a score is, or where infinities cancel out; that is faster than a look at each
     if math.isnan(sum(scores.values())) and any(map(math.isnan, scores.values())):
         raise MetricError(f"a score of query {query!r} is NaN")
     rising = sorted(scores.values())
@@ -202,7 +204,7 @@ def _by_score(query: str, scores: Mapping[str, float], judged: Mapping[str, int]
     return places
 
 
-def _worths(grades: NDArray[Any], worth: Worth) -> NDArray[Any]:
+def _worth_of(grades: NDArray[Any], worth: Worth) -> NDArray[Any]:
     import numpy as np
 
     kinds, which = np.unique(grades, return_inverse=True)

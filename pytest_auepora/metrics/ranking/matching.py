@@ -30,14 +30,14 @@ _IDEAL = [0.0, *accumulate(1 / log for log in _LOG2)]  # of 0, 1, 2, … documen
 
 @dataclass(eq=False, repr=False, slots=True)
 class Ranking:
-    """A returned list held against the labels of its case.  Slots are 0-based.
+    """A returned list matched with the labels of its case.  Slots are 0-based.
 
     ``slots`` are those that cover a relevant label for the first time, ascending, with the ``grades`` they earn.
     ``cuts`` are the positions at which a cut at k sees them: the slots, except where documents are counted but
     chunks are cut.  ``absorbed`` holds, by index into ``slots``, the grades of further labels first covered there.
-    ``names`` are all relevant labels, ``ideal`` their grades in falling order, ``place`` where each was found.
-    ``firsts`` are the cuts of all slots where these are not 0, 1, 2, …; ``marked`` the highest grades that slots cover,
-    repeats included.
+    ``names`` are all relevant labels, ``ideal`` their grades in falling order, ``places`` where each was found.
+    ``slot_cuts`` are the cuts of all slots, None where they are 0, 1, 2, …; ``slot_grades`` the highest grade that each
+    slot covers, repeats included.
     """
 
     names: list[str]
@@ -45,11 +45,11 @@ class Ranking:
     slots: list[int]
     grades: list[int]
     cuts: list[int]
-    place: dict[str, int]
+    places: dict[str, int]
     depth: int
     absorbed: dict[int, list[int]] = field(default_factory=dict)
-    firsts: list[int] | None = None
-    marked: dict[int, int] = field(default_factory=dict)
+    slot_cuts: list[int] | None = None
+    slot_grades: dict[int, int] = field(default_factory=dict)
 
     @property
     def first_rank(self) -> int | None:
@@ -61,7 +61,7 @@ class Ranking:
         cuts = self.cuts
         return len(cuts) if k is None or not cuts or cuts[-1] < k else bisect_left(cuts, k)
 
-    def found(self, k: int | None) -> int:
+    def found_labels(self, k: int | None) -> int:
         """Return how many labels the top *k* cover."""
         n = self.hits(k)
         return n + sum(len(grades) for at, grades in self.absorbed.items() if at < n) if self.absorbed else n
@@ -73,7 +73,7 @@ class Ranking:
 
     def returned(self, k: int) -> int:
         """Return how many slots there are among the top *k*."""
-        return min(k, self.depth) if self.firsts is None else bisect_left(self.firsts, k)
+        return min(k, self.depth) if self.slot_cuts is None else bisect_left(self.slot_cuts, k)
 
     def reciprocal_rank(self, k: int | None) -> float:
         """Return 1 / rank of the first relevant slot; 0 where none is in the top *k*."""
@@ -86,42 +86,42 @@ class Ranking:
             total += count / (slot + 1)
         return total
 
-    def separate(self, k: int | None) -> int:
-        """Return how many labels are relevant, those that one chunk of the top *k* covers counted as one."""
-        return len(self.wanted(k))
+    def distinct_relevant(self, k: int | None) -> int:
+        """Return how many labels are relevant, where those that one chunk of the top *k* covers count as one."""
+        return len(self.ideal_grades(k))
 
     def gain(self, k: int, worth: Worth) -> float:
         """Return the discounted cumulative gain of the top *k*: the sum of worth(grade) / log2(rank + 1)."""
-        return _discounted(self.slots[: self.hits(k)], self.grades, worth)
+        return _discounted_gain(self.slots[: self.hits(k)], self.grades, worth)
 
     def ideal_gain(self, k: int, worth: Worth) -> float:
         """Return the gain of the best possible order of all labels; never 0."""
-        ideal = self.wanted(k)
+        ideal = self.ideal_grades(k)
         size = min(k, len(ideal))
         if size <= _DEPTH and worth(ideal[0]) == worth(ideal[-1]) == 1:
             return _IDEAL[size]
-        return _discounted(range(size), ideal, worth)
+        return _discounted_gain(range(size), ideal, worth)
 
-    def wanted(self, k: int | None) -> list[int]:
+    def ideal_grades(self, k: int | None) -> list[int]:
         """Return the grades of an ideal ranking, best first; labels that one chunk of the top *k* covers are one."""
         if not self.absorbed:
             return self.ideal
-        n, left = self.hits(k), list(self.ideal)
+        n, remaining = self.hits(k), list(self.ideal)
         for at, grades in self.absorbed.items():
             if at < n:
                 for grade in grades:
-                    left.remove(grade)
-        return left
+                    remaining.remove(grade)
+        return remaining
 
-    def missed(self, k: int | None) -> list[str]:
+    def missed_labels(self, k: int | None) -> list[str]:
         """Return the relevant labels that the top *k* do not cover, in the order they were given."""
-        place = self.place
+        places = self.places
         if k is None:
-            return [name for name in self.names if name not in place]
-        return [name for name in self.names if place.get(name, k) >= k]
+            return [name for name in self.names if name not in places]
+        return [name for name in self.names if places.get(name, k) >= k]
 
 
-def _discounted(slots: Iterable[int], grades: Iterable[int], worth: Worth) -> float:
+def _discounted_gain(slots: Iterable[int], grades: Iterable[int], worth: Worth) -> float:
     # added one by one: sum() rounds differently from Python 3.12 on, and an ideal order must give exactly 1
     total = 0.0
     for slot, grade in zip(slots, grades, strict=False):
@@ -154,9 +154,9 @@ _PLAIN = Matching()
 def ranking_of(
     sample: EvaluationSample, outputs: SystemOutputs, matching: Matching = _PLAIN
 ) -> Ranking | NotApplicable:
-    """Hold what *outputs* returned against the labels of *sample*.
+    """Match what *outputs* returned with the labels of *sample*.
 
-    Returns NotApplicable where nobody said what is relevant, and where nothing is.
+    Returns NotApplicable where relevance is not labelled, and where nothing is relevant.
 
     Raises:
         MetricError: a label or score cannot be used; an id is returned twice under ``duplicates="error"``; a
@@ -165,24 +165,29 @@ def ranking_of(
     gold, retrieved = sample.relevant_docs, outputs.retrieved
     if gold is None:
         return NotApplicable("no relevant_docs")
-    # beside the pass stands what it was made of, to notice when that was exchanged
-    held: Ranking | NotApplicable | None
-    if (kept := outputs.memo.get(matching)) is not None:
-        held, old, then, n_old, n_then = kept
-        if old is gold and then is retrieved and n_old == len(gold) and n_then == len(retrieved):
-            return held
-    held = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
-    if held is None:
-        held = _ranking(sample, retrieved, matching)
-    if not held.names:
+    # the cache also holds what the ranking was made of, to notice when that was replaced
+    ranking: Ranking | NotApplicable | None
+    if (cached := outputs.memo.get(matching)) is not None:
+        ranking, cached_gold, cached_retrieved, n_gold, n_retrieved = cached
+        if (
+            cached_gold is gold
+            and cached_retrieved is retrieved
+            and n_gold == len(gold)
+            and n_retrieved == len(retrieved)
+        ):
+            return ranking
+    ranking = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
+    if ranking is None:
+        ranking = _ranking(sample, retrieved, matching)
+    if not ranking.names:
         refuse = expected_behaviour(sample) == "refuse"
-        held = NotApplicable("nothing relevant: a refusal is expected" if refuse else "nothing relevant")
-    outputs.memo[matching] = held, gold, retrieved, len(gold), len(retrieved)
-    return held
+        ranking = NotApplicable("nothing relevant: a refusal is expected" if refuse else "nothing relevant")
+    outputs.memo[matching] = ranking, gold, retrieved, len(gold), len(retrieved)
+    return ranking
 
 
 def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocument]) -> Ranking | None:
-    """Return the pass over ids alone, with default matching; None where a label is no plain id."""
+    """Return the ranking by ids alone, with default matching; None where a label is no plain id."""
     grades: dict[str, int] = {}
     for doc in gold:
         if not doc.metadata:
@@ -191,17 +196,17 @@ def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocume
             return None
         elif (grade := grade_of(doc)) > grades.get(doc.doc_id, 0):
             grades[doc.doc_id] = grade
-    marked = {slot: grades[r.doc.doc_id] for slot, r in enumerate(retrieved) if r.doc.doc_id in grades}
-    place: dict[str, int] = {}
-    for slot in marked:
-        place.setdefault(retrieved[slot].doc.doc_id, slot)
-    slots = list(place.values())
+    slot_grades = {slot: grades[r.doc.doc_id] for slot, r in enumerate(retrieved) if r.doc.doc_id in grades}
+    places: dict[str, int] = {}
+    for slot in slot_grades:
+        places.setdefault(retrieved[slot].doc.doc_id, slot)
+    slots = list(places.values())
     ideal = sorted(grades.values(), reverse=True)
-    earned = [marked[slot] for slot in slots]
-    return Ranking(list(grades), ideal, slots, earned, slots, place, len(retrieved), marked=marked)
+    earned = [slot_grades[slot] for slot in slots]
+    return Ranking(list(grades), ideal, slots, earned, slots, places, len(retrieved), slot_grades=slot_grades)
 
 
-def _in_order(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[RetrievedDocument]:
+def _sort_retrieved(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[RetrievedDocument]:
     if ties == "system":
         return retrieved
     for r in retrieved:
@@ -214,88 +219,92 @@ class Slot(NamedTuple):
     """One slot of a ranking: its place as cuts count it, and the indices of the labels its chunk covers."""
 
     cut: int
-    marks: Sequence[int]
+    covered_labels: Sequence[int]
 
 
-def walk(
+def walk_slots(
     labels: Sequence[Label], retrieved: Sequence[RetrievedDocument], matching: Matching = _PLAIN
 ) -> Iterator[Slot]:
-    """Yield the slots of a returned list as *matching* wants them: sorted, judged only, without repeats.
+    """Yield the slots of a returned list as *matching* asks: sorted, judged only, without repeats.
 
     Raises:
         MetricError: see `ranking_of`.
     """
     by_document = matching.level == "doc" and matching.duplicates == "collapse"
     matcher, seen, cut = Matcher(labels), dict[str, int](), 0
-    for rank, r in enumerate(_in_order(retrieved, matching.ties), 1):
-        marks = matcher.marks(r.doc)
-        if matching.unjudged == "skip" and not marks:
+    for rank, r in enumerate(_sort_retrieved(retrieved, matching.ties), 1):
+        covered_labels = matcher.covered_labels(r.doc)
+        if matching.unjudged == "skip" and not covered_labels:
             continue
         key = source_of(r.doc) if by_document else r.doc.doc_id
-        if matching.duplicates != "first" and (before := seen.setdefault(key, rank)) != rank:
+        if matching.duplicates != "first" and (first_rank := seen.setdefault(key, rank)) != rank:
             if matching.duplicates == "error":
-                raise MetricError(f"{key!r} is returned twice, at ranks {before} and {rank}")
+                raise MetricError(f"{key!r} is returned twice, at ranks {first_rank} and {rank}")
             cut += by_document
             continue
-        yield Slot(cut, marks)
+        yield Slot(cut, covered_labels)
         cut += 1
     matcher.check()
 
 
 def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], matching: Matching) -> Ranking:
-    """Return the pass for any kind of label and any matching."""
+    """Return the ranking for any kind of label and any matching."""
     labels = labels_of(sample, level=matching.level)
     ideal = sorted((label.grade for label in labels if label.grade), reverse=True)
-    out = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, 0)
-    firsts: list[int] = []
-    for slot in walk(labels, retrieved, matching):
-        marks = [labels[at] for at in slot.marks]
-        if fresh := [label for label in marks if label.grade and label.name not in out.place]:
+    ranking = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, 0)
+    slot_cuts: list[int] = []
+    for slot in walk_slots(labels, retrieved, matching):
+        covered = [labels[at] for at in slot.covered_labels]
+        if fresh := [label for label in covered if label.grade and label.name not in ranking.places]:
             earned, *rest = sorted((label.grade for label in fresh), reverse=True)
             if rest:
-                out.absorbed[len(out.slots)] = rest
-            out.slots.append(out.depth)
-            out.cuts.append(slot.cut)
-            out.grades.append(earned)
-            out.place.update((label.name, slot.cut) for label in fresh)
-        out.marked[out.depth] = max((label.grade for label in marks), default=0)
-        firsts.append(slot.cut)
-        out.depth += 1
-    if firsts != list(range(out.depth)):
-        out.firsts = firsts
-    return out
+                ranking.absorbed[len(ranking.slots)] = rest
+            ranking.slots.append(ranking.depth)
+            ranking.cuts.append(slot.cut)
+            ranking.grades.append(earned)
+            ranking.places.update((label.name, slot.cut) for label in fresh)
+        ranking.slot_grades[ranking.depth] = max((label.grade for label in covered), default=0)
+        slot_cuts.append(slot.cut)
+        ranking.depth += 1
+    if slot_cuts != list(range(ranking.depth)):
+        ranking.slot_cuts = slot_cuts
+    return ranking
 
 
-def _as_returned(sample: EvaluationSample, outputs: SystemOutputs) -> Ranking | None:
-    """Return the default pass; None where nothing is relevant or labels cannot be used, as the metrics say."""
+def _default_ranking(sample: EvaluationSample, outputs: SystemOutputs) -> Ranking | None:
+    """Return the ranking with default matching; None where nothing is relevant or labels cannot be used."""
     try:
-        held = ranking_of(sample, outputs)
+        ranking = ranking_of(sample, outputs)
     except MetricError:
         return None
-    return held if isinstance(held, Ranking) else None
+    return ranking if isinstance(ranking, Ranking) else None
 
 
 def ranks_of_relevant(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, int | None]:
     """Return the 1-based rank of every relevant label in the whole returned list, None where it is not returned.
 
     Labels are named as people wrote them: ``policy-4``, ``refunds.md: "within 30 days"``, ``refunds.md[120:180]``.
-    Empty where nothing is relevant, nobody said, or the labels cannot be compared with what was returned.
+    Empty where nothing is relevant or labelled, or the labels cannot be compared with what was returned.
     """
-    held = _as_returned(sample, outputs)
-    return {name: held.place[name] + 1 if name in held.place else None for name in held.names} if held else {}
+    ranking = _default_ranking(sample, outputs)
+    return (
+        {name: ranking.places[name] + 1 if name in ranking.places else None for name in ranking.names}
+        if ranking
+        else {}
+    )
 
 
 def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> list[int]:
     """Return the grade of every returned chunk, in order: the highest of the labels it covers, 0 for none.
 
-    A repeat has the grade of its first occurrence here, because that is what a reader would mark.  A label that cannot
-    be compared with a chunk does not mark it.
+    A repeat has the grade of its first occurrence, as a reader would grade it.  A label that cannot be compared with
+    a chunk does not count.
     """
-    if (held := _as_returned(sample, outputs)) is not None:
-        return [held.marked.get(slot, 0) for slot in range(len(outputs.retrieved))]
+    if (ranking := _default_ranking(sample, outputs)) is not None:
+        return [ranking.slot_grades.get(slot, 0) for slot in range(len(outputs.retrieved))]
     try:
         labels = labels_of(sample)
     except MetricError:
         return [0] * len(outputs.retrieved)
     matcher = Matcher(labels)
-    return [max((labels[at].grade for at in matcher.marks(r.doc)), default=0) for r in outputs.retrieved]
+    return [max((labels[at].grade for at in matcher.covered_labels(r.doc)), default=0) for r in outputs.retrieved]

@@ -120,5 +120,5 @@ def test_own_patterns() -> None:
 
 
 def test_an_answer_that_denies_nothing_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusal, "_openings", lambda: pytest.fail("the expression was compiled"))
+    monkeypatch.setattr(refusal, "_opening_pattern", lambda: pytest.fail("the expression was compiled"))
     assert is_refusal(said("Within 30 days of purchase.")) is False

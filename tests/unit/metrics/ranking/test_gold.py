@@ -24,7 +24,7 @@ def span(source: str, start: int, end: int, text: str = "") -> Document:
 def found_by(chunk: Document, *gold: Document) -> list[str]:
     labels = labels_of(wants(*gold))
     matcher = Matcher(labels)
-    found = [labels[at].name for at in matcher.marks(chunk)]
+    found = [labels[at].name for at in matcher.covered_labels(chunk)]
     matcher.check()
     return found
 
@@ -139,8 +139,8 @@ def test_what_cannot_be_compared_is_an_error_not_a_miss(chunk: Document, gold: D
 def test_one_chunk_that_can_be_compared_is_enough() -> None:
     labels = labels_of(wants(quote("d", "words")))
     matcher = Matcher(labels)
-    assert matcher.marks(doc("c1", "", document_id="d")) == []
-    assert matcher.marks(doc("c2", "other", document_id="d")) == []
+    assert matcher.covered_labels(doc("c1", "", document_id="d")) == []
+    assert matcher.covered_labels(doc("c2", "other", document_id="d")) == []
     matcher.check()
 
 
@@ -173,9 +173,11 @@ def test_at_document_level_labels_of_one_document_are_one() -> None:
         ("f", 1, ("f",)),
     ]
     matcher = Matcher(labels)
-    assert matcher.marks(doc("c7", document_id="d")) == [0]
-    assert matcher.marks(doc("c1")) == [0], "the id of a labelled chunk is enough where it does not say whence it is"
-    assert matcher.marks(doc("x")) == []
+    assert matcher.covered_labels(doc("c7", document_id="d")) == [0]
+    assert matcher.covered_labels(doc("c1")) == [0], (
+        "the id of a labelled chunk is enough where it does not say whence it is"
+    )
+    assert matcher.covered_labels(doc("x")) == []
 
 
 def test_a_chunk_and_a_document_of_one_name() -> None:
@@ -205,4 +207,4 @@ def test_a_quote_of_no_document_counts_in_any() -> None:
     assert found_by(Document("c1", "Ask within  30 days.", {"source": "a"}), gold) == ['"within 30 days"']
     assert found_by(Document("c2", "Never.", {"source": "a"}), gold) == []
     (label,) = labels_of(wants(gold), level="doc")
-    assert Matcher([label]).marks(Document("c2", "Never.", {"source": "a"})) == []
+    assert Matcher([label]).covered_labels(Document("c2", "Never.", {"source": "a"})) == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora import score_rankings
 from pytest_auepora.errors import MetricError, UnknownNameError
-from pytest_auepora.metrics.ranking.many import find_hits
+from pytest_auepora.metrics.ranking.many import match_rankings
 
 from ..rankings import RANKED, REGISTRY, got, graded, judgments, ks, names, score, wants
 
@@ -128,10 +128,10 @@ def test_bad_rankings_are_refused() -> None:
 
 
 def test_hits_are_told_by_query_and_rank() -> None:
-    hits = find_hits({"x": {"a": 2, "b": 1}, "none": {}, "y": {"c": 1}}, {"x": ["b", "z", "a"], "y": ["z"]})
-    assert hits.queries == ["x", "y"]
-    assert hits.slots.tolist() == [0, 2]
-    assert hits.grades.tolist() == [1, 2]
-    assert hits.owners.tolist() == [0, 0]
-    assert hits.depths.tolist() == [3, 1]
-    assert hits.ideals == [[2, 1], [1]]
+    batch = match_rankings({"x": {"a": 2, "b": 1}, "none": {}, "y": {"c": 1}}, {"x": ["b", "z", "a"], "y": ["z"]})
+    assert batch.queries == ["x", "y"]
+    assert batch.slots.tolist() == [0, 2]
+    assert batch.grades.tolist() == [1, 2]
+    assert batch.owners.tolist() == [0, 0]
+    assert batch.depths.tolist() == [3, 1]
+    assert batch.ideals == [[2, 1], [1]]

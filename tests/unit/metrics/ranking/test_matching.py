@@ -31,8 +31,8 @@ def test_first_occurrences_and_their_grades() -> None:
     seen = held(wants(*graded(a=2, b=1, c=0, d=3)), got("x b c a b a"))
     assert (seen.slots, seen.grades) == ([1, 3], [1, 2])
     assert seen.ideal == [3, 2, 1]
-    assert (seen.names, seen.missed(None)) == (["a", "b", "d"], ["d"])
-    assert (seen.missed(3), seen.missed(1)) == (["a", "d"], ["a", "b", "d"])
+    assert (seen.names, seen.missed_labels(None)) == (["a", "b", "d"], ["d"])
+    assert (seen.missed_labels(3), seen.missed_labels(1)) == (["a", "d"], ["a", "b", "d"])
     assert [seen.hits(k) for k in (1, 2, 4, None)] == [0, 1, 2, 2]
 
 
@@ -42,11 +42,11 @@ def test_the_fast_pass_is_the_general_one(gold: dict[str, int], returned: list[s
     fast = matching._plain_ranking(sample.relevant_docs or [], outputs.retrieved)
     general = matching._ranking(sample, outputs.retrieved, Matching())
     assert fast is not None
-    for name in ("names", "ideal", "slots", "grades", "cuts", "place", "depth", "firsts"):
+    for name in ("names", "ideal", "slots", "grades", "cuts", "places", "depth", "slot_cuts"):
         assert getattr(fast, name) == getattr(general, name)
     for one in (k, None):
-        assert (fast.hits(one), fast.found(one), fast.wanted(one), fast.missed(one)) == (
-            general.hits(one), general.found(one), general.wanted(one), general.missed(one),
+        assert (fast.hits(one), fast.found_labels(one), fast.ideal_grades(one), fast.missed_labels(one)) == (
+            general.hits(one), general.found_labels(one), general.ideal_grades(one), general.missed_labels(one),
         )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_repeats_can_be_refused() -> None:
 
 def test_ties_like_trec() -> None:
     outputs = got("a b c d", scores=[1.0, 2.0, 1.0, 2.0])
-    assert held(wants("a b c d"), outputs, ties="trec").place == {"d": 0, "b": 1, "c": 2, "a": 3}
+    assert held(wants("a b c d"), outputs, ties="trec").places == {"d": 0, "b": 1, "c": 2, "a": 3}
 
 
 def test_a_score_that_is_no_number_cannot_be_sorted() -> None:
@@ -123,7 +123,7 @@ def test_documents_collapse_after_the_cut_in_chunks() -> None:
     assert (seen.slots, seen.cuts, seen.depth) == ([0, 2], [0, 3], 3)
     assert [seen.hits(k) for k in (3, 4)] == [1, 2]
     assert [seen.returned(k) for k in (1, 2, 3, 4, 9)] == [1, 2, 2, 3, 3]
-    assert [seen.missed(k) for k in (3, 4, None)] == [["C"], [], []]
+    assert [seen.missed_labels(k) for k in (3, 4, None)] == [["C"], [], []]
 
 
 QUOTES = [doc("d", text, match="quote", grade=grade) for text, grade in (("one", 1), ("two", 3), ("three", 2))]
@@ -132,16 +132,16 @@ QUOTES = [doc("d", text, match="quote", grade=grade) for text, grade in (("one",
 def test_a_chunk_that_covers_several_labels() -> None:
     """All of them are found, and the ideal ranking has one document for them."""
     seen = held(wants(*QUOTES), got("x", doc("c", "one and two", document_id="d")))
-    assert (seen.found(1), seen.found(2)) == (0, 2)
+    assert (seen.found_labels(1), seen.found_labels(2)) == (0, 2)
     assert (seen.slots, seen.grades) == ([1], [3])
-    assert (seen.wanted(1), seen.wanted(2)) == ([3, 2, 1], [3, 2])
-    assert seen.missed(2) == ['d: "three"']
+    assert (seen.ideal_grades(1), seen.ideal_grades(2)) == ([3, 2, 1], [3, 2])
+    assert seen.missed_labels(2) == ['d: "three"']
 
 
 def test_a_second_chunk_with_the_same_passage_earns_nothing() -> None:
     both = [doc(f"c{i}", text, document_id="d") for i, text in enumerate(("two", "one two", "one"))]
     seen = held(wants(*QUOTES[:2]), got(*both))
-    assert (seen.slots, seen.grades, seen.found(None)) == ([0, 1], [3, 1], 2)
+    assert (seen.slots, seen.grades, seen.found_labels(None)) == ([0, 1], [3, 1], 2)
 
 
 def test_ranks_are_by_label_as_written() -> None:
@@ -167,5 +167,5 @@ def test_a_pass_is_sound(gold: dict[str, int], returned: list[str], duplicates: 
     seen = held(wants(*graded(**gold)), got(*returned), duplicates=duplicates, unjudged=unjudged)
     assert seen.slots == sorted(set(seen.slots))
     assert all(0 <= slot < seen.depth <= len(returned) for slot in seen.slots)
-    assert len(seen.slots) == len(seen.place) == len(set(returned) & set(seen.names))
+    assert len(seen.slots) == len(seen.places) == len(set(returned) & set(seen.names))
     assert all(grade > 0 for grade in seen.grades)

@@ -29,7 +29,7 @@ def grade(value: int) -> int:
     ],
 )
 def test_the_top_k(k: int | None, hits: int, found: int, separate: int, reciprocal: float, precisions: float) -> None:
-    assert (HELD.hits(k), HELD.found(k), HELD.separate(k)) == (hits, found, separate)
+    assert (HELD.hits(k), HELD.found_labels(k), HELD.distinct_relevant(k)) == (hits, found, separate)
     assert HELD.reciprocal_rank(k) == reciprocal
     assert HELD.precisions(k) == pytest.approx(precisions)
 
@@ -37,18 +37,18 @@ def test_the_top_k(k: int | None, hits: int, found: int, separate: int, reciproc
 def test_gains_are_discounted_also_those_of_the_ideal_order() -> None:
     assert HELD.gain(4, grade) == pytest.approx(1 / math.log2(3) + 2 / math.log2(5))
     assert HELD.ideal_gain(2, grade) == pytest.approx(2 + 1 / math.log2(3))
-    assert HELD.wanted(4) == [2, 1, 1], "b and c come in one chunk"
+    assert HELD.ideal_grades(4) == [2, 1, 1], "b and c come in one chunk"
     assert HELD.ideal_gain(4, grade) == pytest.approx(2 + 1 / math.log2(3) + 1 / 2)
 
 
 def test_what_was_missed_keeps_its_order() -> None:
-    assert HELD.missed(None) == ["d"]
-    assert HELD.missed(2) == ["b", "c", "d"]
+    assert HELD.missed_labels(None) == ["d"]
+    assert HELD.missed_labels(2) == ["b", "c", "d"]
     assert HELD.first_rank == 2
 
 
 def test_a_cut_in_chunks_counts_documents_it_has_seen() -> None:
-    documents = Ranking(["m"], [1], [1], [1], [3], {"m": 3}, 2, firsts=[0, 3])
+    documents = Ranking(["m"], [1], [1], [1], [3], {"m": 3}, 2, slot_cuts=[0, 3])
     assert [documents.hits(k) for k in (1, 3, 4)] == [0, 0, 1]
     assert [documents.returned(k) for k in (1, 3, 4)] == [1, 1, 2]
     assert HELD.returned(9) == 5
