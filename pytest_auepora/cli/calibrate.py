@@ -36,6 +36,7 @@ from .common import (
     load_suite,
     registry_of,
     to_read,
+    whole_number,
 )
 
 
@@ -54,7 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--threshold", default="0.5", metavar="T", help="score from which the judge says yes: a number (0.5), cv, split"
     )
     add("--ask", action="store_true", help="ask the judge also where a score is given")
-    add("--repeat", type=int, default=1, metavar="N", help="ask N times, to see whether the judge agrees with itself")
+    add(
+        "--repeat", type=whole_number(1), default=1, metavar="N",
+        help="ask N times, to see whether the judge agrees with itself",
+    )  # fmt: skip
     add("--swap", action="store_true", help="ask once more with the evidence in the opposite order")
     add("--dry-run", action="store_true", help="write nothing")
     add("--json", action="store_true", help="print the calibration instead of text")
@@ -65,8 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, ask, measure, print, write; the exit code says whether the judge may gate."""
-    if args.repeat < 1:
-        raise UsageError(f"--repeat {args.repeat}: expected 1 or more")
     labels = read_label_file(args.labels, [w.strip() for w in args.positive.split(",") if w.strip()])
     name, metric = _find_metric(args)
     judge_info = MetricInfo.of(metric).judge

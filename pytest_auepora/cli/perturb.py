@@ -18,7 +18,7 @@ from ..io.golden.model import GoldenSuite
 from ..labels.corpus import Chunk, Corpus, load_corpus
 from ..metrics.judge.settings import critic_from_environment
 from ..reporting.numbers import plural
-from .common import PASSED, add_metrics, load_suite, put, registry_of, to_read
+from .common import PASSED, add_metrics, load_suite, put, registry_of, to_read, whole_number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,20 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="put irrelevant documents of this corpus (JSON Lines of id and text, or a folder) among a generator's",
     )  # fmt: skip
     parser.add_argument(
-        "--noise-docs", type=_positive_number, default=3, metavar="N", help="how many documents a variant gets (3)"
+        "--noise-docs", type=whole_number(1), default=3, metavar="N", help="how many documents a variant gets (3)"
     )
     parser.add_argument(
-        "--count", type=_positive_number, default=3, metavar="N", help="variants of each case and operation (3)"
+        "--count", type=whole_number(1), default=3, metavar="N", help="variants of each case and operation (3)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="another number, other variants (0)")
     parser.add_argument("--write", action="store_true", help="append them to the file; else they are only printed")
     add_metrics(parser)
-
-
-def _positive_number(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
-    return int(text)
 
 
 def _variant_maker(
