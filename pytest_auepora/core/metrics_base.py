@@ -6,6 +6,7 @@ and a re-judged old run, because measurements are small and JSON-able.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -179,6 +180,11 @@ def mean_of(metric: Metric, values: Iterable[float | None]) -> MetricResult:
     known = [value for value in values if value is not None]
     value = sum(known) / len(known) if known else 0.0
     return MetricResult(metric.name, metric.target, value, {"num_samples": len(known)})
+
+
+def nearest_rank(values: Sequence[float], quantile: float) -> float:
+    """Return the nearest-rank quantile of sorted *values*: index ``ceil(q * n) - 1``, in floats as numpy has it."""
+    return values[max(0, math.ceil(quantile * len(values)) - 1)]
 
 
 def ruler_of(metric: Metric) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from ..core.metrics_base import CaseScore, Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, NotApplicable, nearest_rank
 from ..core.types import Document, EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
@@ -240,7 +240,7 @@ class QuantileLatency(Latency):
         """Return the quantile of all values; over none 0.0 with ``num_samples`` 0."""
         values = sorted(m.value for m in measurements if m.value is not None)
         n, q = len(values), self.quantile
-        value = values[math.ceil(q * n) - 1] if n else 0.0
+        value = nearest_rank(values, q) if n else 0.0
         needs = math.ceil(math.log(0.05) / math.log(q)) if q < 1 else 1
         details = {"num_samples": n, "quantile": q, "reliable": n >= needs, "needs": needs}
         return MetricResult(self.name, self.target, value, details)

@@ -10,7 +10,7 @@ from heapq import nsmallest
 from operator import itemgetter
 from typing import Literal
 
-from ...core.metrics_base import Metric
+from ...core.metrics_base import Metric, nearest_rank
 from ...core.run import CaseResult, Run
 from ...core.scoring import ScoreList, aggregate
 from ...errors import without_case
@@ -214,11 +214,6 @@ def _statistic(gate: Gate, values: Mapping[str, float], run: Run) -> float | Non
         return sum(ordered) / len(ordered)
     quantile = {"min": 0.0, "median": 0.5, "max": 1.0}.get(gate.stat)
     return nearest_rank(ordered, quantile if quantile is not None else int(gate.stat[1:]) / 100)
-
-
-def nearest_rank(values: Sequence[float], quantile: float) -> float:
-    """Return the nearest-rank quantile of sorted *values*: index ``ceil(q * n) - 1``."""
-    return values[max(0, math.ceil(quantile * len(values) - 1e-12) - 1)]
 
 
 def _keeps(value: float, case: CaseResult, metric: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
+from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable, nearest_rank
 from pytest_auepora.core.types import (
     EvaluationSample,
     MetricResult,
@@ -49,3 +49,12 @@ def test_a_metric_is_abstract_until_it_can_measure() -> None:
     for unable in (Metric, Nothing):
         with pytest.raises(TypeError, match="is abstract: it implements neither measure"):
             unable()
+
+
+def test_the_quantile_is_the_nearest_rank_of_numpy() -> None:
+    import numpy
+
+    for n in (*range(1, 40), 50, 75, 100):
+        values = sorted(numpy.random.default_rng(n).random(n).tolist())
+        for q in (percent / 100 for percent in range(101)):
+            assert nearest_rank(values, q) == numpy.quantile(values, q, method="inverted_cdf")

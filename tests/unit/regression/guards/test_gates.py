@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.regression.guards.gates import judge_gate, nearest_rank
+from pytest_auepora.regression.guards.gates import judge_gate
 from pytest_auepora.regression.thresholds import Bound, Gate
 
 from ..runs import case, metrics, run
@@ -18,15 +18,6 @@ from ..test_verdict import M
 def test_statistics_over_cases(stat: str, value: float) -> None:
     measured = run(*(case(str(i), mrr=v) for i, v in enumerate([0.0, 0.5, 1.0, 1.0, 0.5])))
     assert judge_gate(measured, Gate("mrr", Bound("min", 0.0), stat), M).value == pytest.approx(value)
-
-
-def test_the_quantile_is_the_nearest_rank_of_numpy() -> None:
-    import numpy
-
-    for n in range(1, 40):
-        values = sorted(numpy.random.default_rng(n).random(n).tolist())
-        for q in (0.0, 0.05, 0.1, 0.5, 0.9, 0.95, 1.0):
-            assert nearest_rank(values, q) == numpy.quantile(values, q, method="inverted_cdf")
 
 
 def test_an_error_counts_as_the_worst_value_in_a_gate() -> None:
