@@ -203,7 +203,7 @@ def test_answers_and_scores_of_a_run_that_was_kept(shell: Shell, judge: Any) -> 
         (("--metric=llm_faithfullness",), 3, "did you mean 'llm_faithfulness'"),
         (("--golden=shop.golden.yaml",), 2, "no judged metric"),
         (("--metric=llm_faithfulness", "--threshold=best"), 3, "a number, cv or split"),
-        (("--metric=llm_faithfulness", "--repeat=0"), 2, "--repeat 0"),
+        (("--metric=llm_faithfulness", "--repeat=0"), 2, "--repeat: a whole number, 1 or more"),
         (("--metric=llm_faithfulness", "--run=last"), 2, "no"),
     ],
 )
