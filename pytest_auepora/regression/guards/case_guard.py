@@ -7,6 +7,7 @@ metrics, and a case that would fail is asked again before it does.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,9 @@ STILL_FAILING = "still_failing"
 
 RAISED = ": the metric raised "
 """In the problem of a case of which a metric raised, between its name and the reason."""
+
+FELL = re.compile(rf"(\S+) (fell|rose) from (\S+) to (\S+) {SINCE}, (limit \S+)")
+"""A line of `guard_case`, to tell several together."""
 
 VARIES = "varies"
 """Key in ``extra`` of a case that failed at first and passed when asked again: answers, how many passed, problems."""

@@ -5,7 +5,6 @@ At most a screen.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import islice
@@ -15,6 +14,7 @@ from ...core.grouping import grouped
 from ...core.run import CaseResult, MetricInfo
 from ...errors import ACCEPTED_SHAPES
 from ...regression.compare import SINCE, CaseComparison
+from ...regression.guards.case_guard import FELL
 from ...regression.guards.steadiness import as_shown, shown_repeat
 from ..diagnosis import blamed_metrics, component, cutoff, diagnose
 from ..numbers import metric_value, plural, seconds
@@ -22,7 +22,6 @@ from ..relevant_docs import RelevantDoc, relevant_docs, score_texts, source_text
 from ..text import listed, printable, quoted, text_width, uncommanded
 from .layout import Cell, Line, Page, render
 
-_FELL = re.compile(rf"(\S+) (fell|rose) from (\S+) to (\S+) {SINCE}, (limit \S+)")
 MOST_PROBLEMS = 5
 MOST_FRAMES = 14
 MOST_WORDS = 40  # longer answers read better side by side
@@ -69,7 +68,7 @@ def failure_text(
         return render(page.lines)
     ranking_lines(page, result, metrics, blamed)
     answer_lines(page, result, compare="generation" in about or "system" in about)
-    _judges(page, result)
+    _judges(page, result, blamed)
     _scores(page, result, comparison, metrics)
     return render(page.lines)
 
@@ -99,10 +98,10 @@ def _moved_labels(page: Page, result: CaseResult) -> None:
         page.text("moved", f"{name} ({told['became']}), matched: {told['match']}{chunks}", most=2)
 
 
-def _judges(page: Page, result: CaseResult) -> None:
+def _judges(page: Page, result: CaseResult, blamed: Sequence[str]) -> None:
     """Say why a judge gave the scores that fail the case."""
     for name, score in result.scores.items():
-        if (said := score.details.get("rationale")) and any(p.startswith(f"{name} ") for p in result.problems):
+        if name in blamed and (said := score.details.get("rationale")):
             told = "; ".join(f"{what}: {why}" for what, why in said.items()) if isinstance(said, dict) else str(said)
             page.text("judge", f"{name}: {told}", most=3)
 
@@ -117,7 +116,7 @@ def _problems(page: Page, result: CaseResult) -> None:
 
 def _together(problems: Sequence[str], arrow: str) -> list[str]:
     """Return *problems*, those of several metrics that fell since the baseline in one."""
-    found = [(problem, _FELL.fullmatch(problem)) for problem in problems]
+    found = [(problem, FELL.fullmatch(problem)) for problem in problems]
     by = grouped((f"{fell[2]} {SINCE}, {fell[5]}" if fell else problem, (problem, fell)) for problem, fell in found)
     out = []
     for what, alike in by.items():
