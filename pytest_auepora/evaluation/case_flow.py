@@ -92,7 +92,7 @@ class CaseFlow:
         record_cap: characters kept of each answer; 0 keeps none.
         ended_by: what counts as a skip, or as an expected failure.
         accepted: the answers of the accepted run by case id and content hash, for metrics that compare with them.
-        progress: where judged scores are counted; or whether there is a bar for them, None: where somebody looks.
+        progress: where judged scores are counted.
     """
 
     run: Run
@@ -109,7 +109,7 @@ class CaseFlow:
     redact: Redact | None = None
     record_cap: int = 0
     ended_by: EndedBy | None = None
-    progress: Progress | bool | None = False
+    progress: Progress | None = None
     accepted: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def finish(self, asked: Asked, system: System) -> Finished:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -61,15 +60,14 @@ def measure_calls(
     *,
     convert: Convert | None = None,
     timed: bool = True,
-    progress: Progress | bool | None = False,
+    progress: Progress | None = None,
 ) -> list[Measured]:
     """Turn the finished calls of *system* into scores, all of them before the metrics at once, as models like it.
 
     An exception of a call, or an answer of a shape nobody can read, gives a result in state ``error``
     with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
     Where the value of a call is `RecordedAnswer`, the answer recorded there is what is measured; of a `JudgedAnswer`
-    the judged scores are known already.  With *progress* there is a bar while judges are asked; in one that is handed
-    in, scores that no judge is asked for count as well.
+    the judged scores are known already.  Judged scores are counted in *progress*, with those no judge is asked for.
     """
     given = [answer_of(one, system, convert, timed=timed) for one in called]
     good = [(one.case.sample, o) for one, o in zip(called, given, strict=True) if isinstance(o, SystemOutputs)]
@@ -85,7 +83,7 @@ def measure_calls(
             out.append(Measured(_measured(one, answer, in_order), answer))
             continue
         told = {**next(judged), **_judged_early(one)} if isinstance(answer, RecordedAnswer) else {}
-        if isinstance(progress, Progress):
+        if progress is not None:
             progress.done(sum(metric.name not in one.unjudged and metric.name not in told for metric in aside))
         if isinstance(answer, RecordedAnswer):
             wanted = {name: metric for name, metric in metrics.items() if name not in one.unjudged}
@@ -260,35 +258,36 @@ def side_by_side(metrics: Iterable[Metric]) -> list[Metric]:
     return [metric for metric in metrics if metric.judged and metric.concurrency > 1]
 
 
-def judge_answers(work: Sequence[ToJudge], *, progress: Progress | bool | None = False) -> list[dict[str, Score]]:
+def judge_answers(work: Sequence[ToJudge], *, progress: Progress | None = None) -> list[dict[str, Score]]:
     """Return the scores of each answer by metric, with what they cost; asked at once as far as the judges allow.
 
-    They are counted in *progress*, or in a bar of their own.
+    They are counted in *progress*.
     """
     if not any(one.metrics for one in work):
         return [{} for _ in work]
     jobs = [(i, group) for i, one in enumerate(work) for group in _groups(one.metrics)]
     together = [(i, group) for i, group in jobs if _at_once(group)]
     out: list[dict[str, Score]] = [{} for _ in work]
-    total = sum(len(group) for _, group in jobs)
-    with (
-        nullcontext(progress)
-        if isinstance(progress, Progress)
-        else Progress("judged scores", total, show=progress) as bar
-    ):
-        for i, group in jobs:
-            if not _at_once(group):
-                out[i] |= _scores(work[i], group)
-                bar.done(len(group))
-        most = max((metric.concurrency for _, group in together for metric in group), default=1)
-        with Caller(max(1, min(most, len(together)))) as caller:
-            calls = caller.map(partial(_scores, work[i], group) for i, group in together)
-            for (i, group), call in zip(together, calls, strict=True):
-                if call.error is not None:
-                    raise call.error
-                out[i] |= call.value
-                bar.done(len(group))
+    bar = progress or Progress("judged scores", show=False)
+    for i, group in jobs:
+        if not _at_once(group):
+            out[i] |= _scores(work[i], group)
+            bar.done(len(group))
+    most = max((metric.concurrency for _, group in together for metric in group), default=1)
+    with Caller(max(1, min(most, len(together)))) as caller:
+        calls = caller.map(partial(_scores, work[i], group) for i, group in together)
+        for (i, group), call in zip(together, calls, strict=True):
+            if call.error is not None:
+                raise call.error
+            out[i] |= call.value
+            bar.done(len(group))
     return out
+
+
+def judging_bar(metrics: Mapping[str, Metric], answers: int, *, show: bool | None) -> Progress:
+    """Return a bar for the judged scores of so many *answers*; there is none where no metric is judged."""
+    total = answers * sum(metric.judged for metric in metrics.values())
+    return Progress("judged scores", total, show=show if total else False)
 
 
 def _groups(metrics: Sequence[Metric]) -> list[list[Metric]]:

@@ -28,7 +28,7 @@ from ..io.streams import Recorded, read_recorded
 from ..metrics.registry import Registry
 from .case_flow import CaseFlow
 from .case_result import Ended, blank_result
-from .measure import Called, measure_calls
+from .measure import Called, judging_bar, measure_calls
 from .suite import Evaluation, opened
 
 
@@ -71,9 +71,11 @@ def score_recorded(
     if any(metric.judged for metric in metrics.values()):
         jobs = 1
     alone = executor is None and jobs == 1
-    scoring = _Scoring(metrics, run.path, progress if alone else False)
     texts = ResultFile()
-    with Progress("cases", len(suite.cases) - len(suite.skipped), show=progress) as bar:
+    wanted = len(suite.cases) - len(suite.skipped)
+    judging = judging_bar(metrics, wanted, show=progress if alone else False)
+    with Progress("cases", wanted, show=progress) as bar, judging:
+        scoring = _Scoring(metrics, run.path, judging if alone else None)  # it goes to no other process
         batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
         done = run_batches(
             scoring, batches, executor=executor, jobs=jobs, in_flight=in_flight, name_of=lambda one: one.case.id
@@ -100,7 +102,7 @@ class _Scoring:
 
     metrics: Mapping[str, Metric]
     path: str
-    progress: bool | None = False
+    progress: Progress | None = None
 
     def __call__(self, batch: Sequence[Recorded]) -> list[CaseResult]:
         called = [Called(one.case, _call(one.raw), f"{self.path}:{one.case.line}") for one in batch]

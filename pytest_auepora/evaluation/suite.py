@@ -30,7 +30,7 @@ from ..regression.guards.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
 from .case_flow import Asked, CaseFlow, Finished
 from .case_result import Ended
-from .measure import Convert
+from .measure import Convert, judging_bar
 from .replay import Answering, ask_case
 
 if TYPE_CHECKING:
@@ -190,16 +190,18 @@ def evaluate(
     times = suite.repeat if repeat is None else repeat
     out = opened(suite, registry, variant=variant, baseline=baseline, calibrations=calibrations, repeat=times)
     out.run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
+    answers = times * (len(suite.cases) - len(suite.skipped))
     flow = CaseFlow(
         out.run, out.metrics, suite.policy, baseline=out.baseline, advisory=out.advisory, timed=timed, convert=convert,
-        progress=progress,
+        progress=(judging := judging_bar(out.metrics, answers, show=progress)),
     )  # fmt: skip
     confirms = _confirming(suite, live=timed and times == 1 and not isinstance(system, Answering))
     try:
-        for done in run_suite(
-            flow, suite.cases, system, own, repeat=times, seed=seed, progress=progress, confirms=confirms
-        ):
-            out.run.add([done.result])
+        with judging:
+            for done in run_suite(
+                flow, suite.cases, system, own, repeat=times, seed=seed, progress=progress, confirms=confirms
+            ):
+                out.run.add([done.result])
     finally:
         if caller is None:
             own.close()

@@ -19,7 +19,7 @@ from ..calls.call import Call, CallResult, running_trio
 from ..calls.caller import Caller
 from .compat import fixture_definitions, has_pytest_benchmark, is_worker, process_count
 from .options import Options
-from .session import CASE, CORPUS, SUITE, Suites
+from .session import CASE, CORPUS, SUITE
 
 if TYPE_CHECKING:
     import asyncio
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..calls.caller import Upcoming
     from ..calls.executor import OwnLoop
     from ..core.metrics_base import Metric
+    from ..core.progress import Progress
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.measure import JudgedAnswer
     from ..io.golden.model import GoldenCase
@@ -235,8 +236,8 @@ class JudgeAhead:
     One per process.  Keys are those of the calls: item and repeat.
     """
 
-    def __init__(self, options: Options, project: ProjectHooks, suites: Suites) -> None:
-        self._options, self._project, self._suites = options, project, suites
+    def __init__(self, options: Options, project: ProjectHooks, progress: Progress) -> None:
+        self._options, self._project, self._progress = options, project, progress
         self._expected: dict[Hashable, _Expected] = {}
         self._jobs: dict[Hashable, Call] = {}
         self._executor: OwnLoop | None = None
@@ -314,7 +315,7 @@ class JudgeAhead:
         if (job := self._jobs.get(key)) is not None and self._executor is not None:
             self._executor.expect(job)
             while not job.wait(_POLL):
-                self._suites.progress.draw()
+                self._progress.draw()
         return self._finished(key, result)
 
     async def awith_scores(self, key: Hashable, result: CallResult) -> CallResult:
@@ -324,7 +325,7 @@ class JudgeAhead:
         import asyncio
 
         while not job.wait(0.0):
-            self._suites.progress.draw()
+            self._progress.draw()
             await asyncio.sleep(0.005)
         return self._finished(key, result)
 

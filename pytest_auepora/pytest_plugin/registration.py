@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ..core.progress import is_watched
+from ..core.progress import Progress, is_watched
 from .answer_source import AnswerSources, Replay, make_replay
 from .collect import Collecting
 from .compat import is_worker, process_count
@@ -59,11 +59,12 @@ def _configure_judge(config: pytest.Config, options: Options) -> None:
 def _session(config: pytest.Config, options: Options, replay: Replay | None, record_cap: int = 0) -> AueporaSession:
     project = ProjectHooks(config)
     labels = Labels(options, project, replaying=replay is not None and replay.asks_nothing)
-    suites = Suites(config, options, project, labels, record_cap)
-    judging = JudgeAhead(options, project, suites)
+    progress = Progress("judged scores", show=False)  # `RunProgress` shows it
+    suites = Suites(config, options, project, labels, progress=progress, record_cap=record_cap)
+    judging = JudgeAhead(options, project, progress)
     callers = Callers(config, options, judging.start)
     answers = AnswerSources(options, project, suites, callers, replay)
-    session = AueporaSession(options, project, suites, labels, answers, judging, callers, Queue(()))
+    session = AueporaSession(options, project, suites, labels, answers, judging, callers, Queue(()), progress)
     config.pluginmanager.register(session, "auepora-session")
     return session
 

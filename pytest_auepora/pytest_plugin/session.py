@@ -64,6 +64,7 @@ class AueporaSession:
         judging: asks LLM judges about answers that come early.
         callers: what makes the calls.
         queue: the cases that will be run, whose calls may be made ahead of time.
+        progress: how far judges are, or calls of an update that asks again.
         answered: called after each call of a case, with ``last`` after the last, where progress is shown.
         running: the golden item whose function is being called.
     """
@@ -76,6 +77,7 @@ class AueporaSession:
     judging: JudgeAhead
     callers: Callers
     queue: Queue
+    progress: Progress
     answered: Callable[..., None] | None = None
     running: pytest.Function = field(init=False)
 
@@ -96,19 +98,23 @@ class Suites:
         options: what the user asks for.
         project: its metrics, how it reads answers, and what nobody may see of them.
         labels: match labels that moved anew.
-        record_cap: characters kept of each answer; 0 keeps none.
-
-    Attributes:
         progress: where judged scores are counted.
+        record_cap: characters kept of each answer; 0 keeps none.
     """
 
     def __init__(
-        self, config: pytest.Config, options: Options, project: ProjectHooks, labels: Labels, record_cap: int
+        self,
+        config: pytest.Config,
+        options: Options,
+        project: ProjectHooks,
+        labels: Labels,
+        *,
+        progress: Progress,
+        record_cap: int,
     ) -> None:
         self.root = config.rootpath
         self._config, self._options, self._project, self._labels = config, options, project, labels
-        self._record_cap = record_cap
-        self.progress = Progress("judged scores", show=False)
+        self._progress, self._record_cap = progress, record_cap
         self._loaded: dict[Path, GoldenSuite] = {}
         self._by_baseline: dict[Path, Path] = {}
         self._metrics: dict[Path, dict[str, Metric]] = {}
@@ -249,7 +255,7 @@ class Suites:
                 accepting=self._options.accepting, convert=project.convert, relabel=relabel,
                 known=lambda corpus: self._labels.known(suite, corpus), redact=project.redact,
                 record_cap=self._record_cap, ended_by=ended_by, accepted=self._accepted(suite, variant),
-                progress=self.progress,
+                progress=self._progress,
             )  # fmt: skip
         return flow
 

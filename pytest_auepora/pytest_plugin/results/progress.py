@@ -40,10 +40,9 @@ class RunProgress:
     @cached_property
     def _bar(self) -> Progress:
         """It starts when it is first used, and never where nobody looks, or nothing is judged or asked again."""
-        bar, total, what, why = self._session.suites.progress, self._scores, "judged scores", "asking LLM judges"
+        bar, total, what, why = self._session.progress, self._scores, "judged scores", "asking LLM judges"
         if not total:
-            what, why = "calls", "asking again, to learn what varies"
-            bar, total = Progress(what, show=False), self._calls
+            total, what, why = self._calls, "calls", "asking again, to learn what varies"
         with _on_screen(self._config):
             watched = bool(total) and is_watched() and sys.stdout.isatty()
         watched = watched and self._config.pluginmanager.hasplugin("terminalreporter")  # below its line it is drawn
@@ -53,7 +52,10 @@ class RunProgress:
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> str:
         """Say before they begin how many calls an update makes, and why."""
-        return self._plan([(item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash])
+        told = self._plan([(item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash])
+        if self._calls:
+            self._session.answered = self._answered
+        return told
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -93,7 +95,6 @@ class RunProgress:
         if not more:
             return ""
         self._calls = calls
-        self._session.answered = self._answered
         told = f"auepora: {calls} calls, {more} of them again, {_WHY}"
         judging = f"\nauepora: {scores} scores by LLM judges, {more_scores or 'none'} of them again" if scores else ""
         return wrapped(self._config, told + judging)
