@@ -22,7 +22,7 @@ from ..core.telemetry import SampledCall
 from ..core.types import EvaluationSample, Response, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
 from ..io.golden.model import GoldenCase
-from ..metrics.coverage import note_known
+from ..metrics.coverage import note_known_citations
 from ..metrics.judge.usage import USAGE, metered, pop_usage, repeated
 from ..metrics.ranking.matching import ranks_of_relevant
 from ..regression.baseline import metric_key
@@ -148,7 +148,7 @@ def answer_of(
 def _noted(one: Called, outputs: SystemOutputs) -> SystemOutputs:
     """Note with *outputs* what metrics may want to know beside them."""
     if one.known is not None:
-        note_known(outputs, one.known)
+        note_known_citations(outputs, one.known)
     if one.accepted:
         from ..metrics.judge.measures import BASELINE_ANSWER  # brings all that judges need
 

@@ -19,8 +19,8 @@ from .text.comparands import answer_text
 Span = tuple[int, int]
 
 
-class Covered(NamedTuple):
-    """Characters: of the gold passages, of them in the returned chunks, and of the returned chunks with repeats."""
+class SpanCounts(NamedTuple):
+    """Characters of the gold passages, of them in the returned chunks, and of the returned chunks with repeats."""
 
     gold: int
     common: int
@@ -28,62 +28,64 @@ class Covered(NamedTuple):
 
 
 def _union(spans: Iterable[Span]) -> list[Span]:
-    out: list[Span] = []
+    merged: list[Span] = []
     for start, end in sorted(spans):
-        if out and start <= out[-1][1]:
-            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            out.append((start, end))
-    return out
+            merged.append((start, end))
+    return merged
 
 
 def _size(spans: Iterable[Span]) -> int:
     return sum(end - start for start, end in spans)
 
 
-def _common(one: Sequence[Span], other: Sequence[Span]) -> int:
+def _common(first: Sequence[Span], second: Sequence[Span]) -> int:
     """Characters in both of two lists of sorted, disjoint spans."""
     total = i = j = 0
-    while i < len(one) and j < len(other):
-        total += max(0, min(one[i][1], other[j][1]) - max(one[i][0], other[j][0]))
-        if one[i][1] < other[j][1]:
+    while i < len(first) and j < len(second):
+        total += max(0, min(first[i][1], second[j][1]) - max(first[i][0], second[j][0]))
+        if first[i][1] < second[j][1]:
             i += 1
         else:
             j += 1
     return total
 
 
-def _find(quote: str, chunk: Document) -> Span | None:
+def _locate_quote(quote: str, chunk: Document) -> Span | None:
     """Where *quote* (folded) stands in the source of *chunk*; None if its place there is not known."""
     place = span_of(chunk)
     words = r"\s+".join(map(re.escape, quote.split()))
-    found = re.search(words, chunk.text)
-    if place is None or found is None:
+    match = re.search(words, chunk.text)
+    if place is None or match is None:
         return None
-    return place[0] + found.start(), place[0] + found.end()
+    return place[0] + match.start(), place[0] + match.end()
 
 
-def _of_source(label: Sequence[Label], chunks: Sequence[Document]) -> tuple[int, int]:
+def _count_source(labels: Sequence[Label], chunks: Sequence[Document]) -> tuple[int, int]:
     """Return the gold characters of one source document, and how many of them *chunks* of it hold."""
     spans: list[Span] = []
-    loose = held = 0
-    for one in label:
-        if one.kind == "span":
-            spans.append((one.start, one.end))
-        elif (place := next(filter(None, (_find(one.quote, c) for c in chunks)), None)) is not None:
+    unplaced = unplaced_covered = 0
+    for label in labels:
+        if label.kind == "span":
+            spans.append((label.start, label.end))
+        elif (place := next(filter(None, (_locate_quote(label.quote, c) for c in chunks)), None)) is not None:
             spans.append(place)
-        else:  # known by its words alone: it is there as a whole or not at all
-            loose += len(one.quote)
-            held += len(one.quote) if any(one.covers(c) for c in chunks) else 0
+        else:  # without a place it counts as a whole or not at all
+            unplaced += len(label.quote)
+            unplaced_covered += len(label.quote) if any(label.covers(c) for c in chunks) else 0
     gold = _union(spans)
-    if any(one.kind == "span" for one in label) and (blind := [c.doc_id for c in chunks if span_of(c) is None]):
-        raise MetricError(f"chunk {blind[0]!r} has no start and end, so gold spans cannot be held against it")
-    seen = _union(place for c in chunks if (place := span_of(c)) is not None)
-    return _size(gold) + loose, _common(gold, seen) + held
+    if any(label.kind == "span" for label in labels) and (
+        without_span := [c.doc_id for c in chunks if span_of(c) is None]
+    ):
+        raise MetricError(f"chunk {without_span[0]!r} has no start and end, so gold spans cannot be held against it")
+    returned = _union(place for c in chunks if (place := span_of(c)) is not None)
+    return _size(gold) + unplaced, _common(gold, returned) + unplaced_covered
 
 
-def covered(sample: EvaluationSample, retrieved: Sequence[Document]) -> Covered | NotApplicable:
-    """Hold the quotes and spans of *sample* against returned chunks; labels by id alone do not count.
+def count_covered(sample: EvaluationSample, retrieved: Sequence[Document]) -> SpanCounts | NotApplicable:
+    """Compare the quotes and spans of *sample* with returned chunks; labels by id alone do not count.
 
     Overlapping chunks count the gold characters they share once, but their own length each time, so redundancy
     costs precision.  N/a where no relevant quote or span is given.
@@ -102,9 +104,9 @@ def covered(sample: EvaluationSample, retrieved: Sequence[Document]) -> Covered 
     chunks: dict[str, list[Document]] = {}
     for chunk in retrieved:
         chunks.setdefault(source_of(chunk), []).append(chunk)
-    parts = [_of_source(labels, chunks.get(source, [])) for source, labels in by_source.items()]
+    parts = [_count_source(labels, chunks.get(source, [])) for source, labels in by_source.items()]
     returned = sum(_size([place]) if (place := span_of(c)) else len(c.text) for c in retrieved)
-    return Covered(sum(gold for gold, _ in parts), sum(common for _, common in parts), returned)
+    return SpanCounts(sum(gold for gold, _ in parts), sum(common for _, common in parts), returned)
 
 
 @dataclass(eq=False, repr=False)
@@ -114,19 +116,19 @@ class OverSpans(Configured):
     k: int | None = None
 
     required = ("relevant_docs",)
-    ruler = ()  # made for comparing ways to cut documents
+    ruler = ()  # made for comparing ways to chunk documents
     target = TargetCategory.RETRIEVAL_RELEVANCE
     source = "Chroma, Evaluating Chunking Strategies for Retrieval (2024), in characters"
     oracle = "sets of character positions"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``gold``, ``common`` and ``returned`` characters."""
-        seen = covered(sample, [r.doc for r in outputs.retrieved[: self.k]])
-        if isinstance(seen, NotApplicable):
-            return seen
-        return Measurement(self.share(seen), details=seen._asdict())
+        counts = count_covered(sample, [r.doc for r in outputs.retrieved[: self.k]])
+        if isinstance(counts, NotApplicable):
+            return counts
+        return Measurement(self.share(counts), details=counts._asdict())
 
-    def share(self, seen: Covered) -> float:
+    def share(self, counts: SpanCounts) -> float:
         """Turn the three counts into the score."""
         raise NotImplementedError
 
@@ -137,9 +139,9 @@ class SpanRecall(OverSpans):
     stem = "span_recall@{k}"
     formula = "gold characters returned / gold characters"
 
-    def share(self, seen: Covered) -> float:
+    def share(self, counts: SpanCounts) -> float:
         """There is always gold."""
-        return seen.common / seen.gold
+        return counts.common / counts.gold
 
 
 class SpanPrecision(OverSpans):
@@ -148,9 +150,9 @@ class SpanPrecision(OverSpans):
     stem = "span_precision@{k}"
     formula = "gold characters returned / characters returned"
 
-    def share(self, seen: Covered) -> float:
+    def share(self, counts: SpanCounts) -> float:
         """Nothing in common is 0, also where nothing was returned."""
-        return min(1.0, seen.common / seen.returned) if seen.common and seen.returned else 0.0
+        return min(1.0, counts.common / counts.returned) if counts.common and counts.returned else 0.0
 
 
 class SpanIoU(OverSpans):
@@ -160,16 +162,16 @@ class SpanIoU(OverSpans):
     target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "gold characters returned / (gold + returned - gold returned)"
 
-    def share(self, seen: Covered) -> float:
+    def share(self, counts: SpanCounts) -> float:
         """Nothing in common is 0."""
-        return min(1.0, seen.common / (seen.gold + seen.returned - seen.common)) if seen.common else 0.0
+        return min(1.0, counts.common / (counts.gold + counts.returned - counts.common)) if counts.common else 0.0
 
 
 IN_CORPUS = "auepora_in_corpus"
 """The key of ``SystemOutputs.extra`` that lists which of the cited ids the project's corpus has."""
 
 _MARKER = r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]"
-_CITED_BY = ("id", "doc_id", "chunk_id", "document_id", "citation", "source", "path")
+_ID_KEYS = ("id", "doc_id", "chunk_id", "document_id", "citation", "source", "path")
 
 
 @dataclass(eq=False, repr=False)
@@ -202,7 +204,7 @@ class CoverageEntities(Configured):
         missing = [
             names[0]
             for names in entities
-            if not any(fold(name) in tags or any(found(name) for found in finders) for name in names)
+            if not any(fold(name) in tags or any(contains(name) for contains in finders) for name in names)
         ]
         return Measurement(1 - len(missing) / len(entities), details={"missing": missing})
 
@@ -239,13 +241,13 @@ class CitationCoverage(Configured):
             return NotApplicable("no answer")
         if refused or outputs.response.metadata.get("grounded") is False:
             return NotApplicable("not a grounded answer")
-        cited = citations_of(outputs)
-        known = self._known(sample, outputs)
-        unresolved = [c for c in cited if not _resolves(c, len(outputs.retrieved), known)]
-        details = {"cited": len(cited), "unresolved": list(map(str, unresolved))}
-        return Measurement(float(bool(cited) and not unresolved), details=details)
+        citations = citations_of(outputs)
+        is_known = self._citation_check(sample, outputs)
+        unresolved = [c for c in citations if not _resolves(c, len(outputs.retrieved), is_known)]
+        details = {"cited": len(citations), "unresolved": list(map(str, unresolved))}
+        return Measurement(float(bool(citations) and not unresolved), details=details)
 
-    def _known(self, sample: EvaluationSample, outputs: SystemOutputs) -> Callable[[str], bool]:
+    def _citation_check(self, sample: EvaluationSample, outputs: SystemOutputs) -> Callable[[str], bool]:
         docs = [r.doc for r in outputs.retrieved]
         if self.resolve_in == "corpus":
             docs = [*docs, *(sample.relevant_docs or ()), *(sample.candidate_docs or ())]
@@ -256,14 +258,14 @@ class CitationCoverage(Configured):
         ids.update(outputs.extra.get(IN_CORPUS, ()))
         if corpus is None:
             return ids.__contains__
-        more = corpus if callable(corpus) else frozenset(corpus).__contains__
-        return lambda name: name in ids or more(name)
+        in_corpus = corpus if callable(corpus) else frozenset(corpus).__contains__
+        return lambda name: name in ids or in_corpus(name)
 
 
-def _resolves(citation: Any, returned: int, known: Callable[[str], bool]) -> bool:
+def _resolves(citation: Any, returned: int, is_known: Callable[[str], bool]) -> bool:
     if isinstance(citation, int) and not isinstance(citation, bool):
-        return 1 <= citation <= returned or known(str(citation))
-    return bool(citation) and known(str(citation))
+        return 1 <= citation <= returned or is_known(str(citation))
+    return bool(citation) and is_known(str(citation))
 
 
 def citations_of(outputs: SystemOutputs) -> list[Any]:
@@ -272,27 +274,27 @@ def citations_of(outputs: SystemOutputs) -> list[Any]:
     Raises:
         MetricError: the citations are no list.
     """
-    given = outputs.response.metadata.get("citations")
-    if given is None and outputs.response.structured:
-        given = outputs.response.structured.get("citations")
-    if given is None:
+    raw = outputs.response.metadata.get("citations")
+    if raw is None and outputs.response.structured:
+        raw = outputs.response.structured.get("citations")
+    if raw is None:
         text = answer_text(outputs)
-        marked = re.findall(_MARKER, text) if "[" in text else ()
-        return [int(number) for group in marked for number in re.split(r"\s*[,;]\s*", group)]
-    if isinstance(given, (str, Mapping)):
-        given = [given]
-    if not isinstance(given, Collection):
-        raise MetricError(f"citations must be a list, got {type(given).__name__}")
-    return [_cited(citation) for citation in given]
+        markers = re.findall(_MARKER, text) if "[" in text else ()
+        return [int(number) for group in markers for number in re.split(r"\s*[,;]\s*", group)]
+    if isinstance(raw, (str, Mapping)):
+        raw = [raw]
+    if not isinstance(raw, Collection):
+        raise MetricError(f"citations must be a list, got {type(raw).__name__}")
+    return [_cited_id(citation) for citation in raw]
 
 
-def note_known(outputs: SystemOutputs, known: Callable[[str], bool]) -> None:
-    """Note which citations are in the project's corpus, so that they resolve in a replay as well."""
-    with suppress(MetricError):  # the metric says what is wrong with them
-        outputs.extra[IN_CORPUS] = [name for c in citations_of(outputs) if known(name := str(c))]
+def note_known_citations(outputs: SystemOutputs, is_known: Callable[[str], bool]) -> None:
+    """Store in *outputs* which citations are in the project's corpus, so that they resolve in a replay as well."""
+    with suppress(MetricError):  # the metric reports what is wrong with them
+        outputs.extra[IN_CORPUS] = [name for c in citations_of(outputs) if is_known(name := str(c))]
 
 
-def _cited(citation: Any) -> Any:
+def _cited_id(citation: Any) -> Any:
     if not isinstance(citation, Mapping):
         return citation
-    return next((citation[key] for key in _CITED_BY if citation.get(key) not in (None, "")), "")
+    return next((citation[key] for key in _ID_KEYS if citation.get(key) not in (None, "")), "")

@@ -105,10 +105,10 @@ class LLMAnswerQuality(Judged):
     oracle = "a loopback server with known replies"
 
     def __post_init__(self) -> None:
-        given = self.dimensions
-        self.dimensions = tuple(given.split("|") if isinstance(given, str) else given)
+        raw = self.dimensions
+        self.dimensions = tuple(raw.split("|") if isinstance(raw, str) else raw)
         if not self.dimensions or not all(d.strip() for d in self.dimensions):
-            raise MetricError(f"dimensions must be words, got {given!r}")
+            raise MetricError(f"dimensions must be words, got {raw!r}")
         self._weights = _read_weights(self.weights, self.dimensions)
         self.weights = "|".join(f"{d}:{w:g}" for d, w in self._weights.items() if w != 1)
         if self.weights and not (self.per_dimension and self.aggregation == "mean"):
@@ -144,20 +144,20 @@ def _task(dimensions: Sequence[str]) -> str:
     return f"How good is the answer to the question, all in all? Consider: {'; '.join(criteria)}."
 
 
-def _read_weights(given: Mapping[str, float] | str, dimensions: Sequence[str]) -> dict[str, float]:
+def _read_weights(raw: Mapping[str, float] | str, dimensions: Sequence[str]) -> dict[str, float]:
     """Return the weight of every dimension.
 
     Raises:
         MetricError: a weight is no positive number, or is that of something else.
     """
     try:
-        if isinstance(given, str):
-            given = {name: float(weight) for name, _, weight in (p.partition(":") for p in given.split("|") if p)}
-        said = {str(name): float(weight) for name, weight in given.items()}
+        if isinstance(raw, str):
+            raw = {name: float(weight) for name, _, weight in (p.partition(":") for p in raw.split("|") if p)}
+        weights = {str(name): float(weight) for name, weight in raw.items()}
     except (TypeError, ValueError):
-        raise MetricError(f"weights must be dimension:number, got {given!r}") from None
-    if not set(said) <= set(dimensions):
-        raise MetricError(f"weights of {sorted(set(said) - set(dimensions))} which are no dimensions")
-    if not all(0 < w < float("inf") for w in said.values()):
-        raise MetricError(f"weights must be above 0, got {given!r}")
-    return {d: said.get(d, 1.0) for d in dimensions}
+        raise MetricError(f"weights must be dimension:number, got {raw!r}") from None
+    if not set(weights) <= set(dimensions):
+        raise MetricError(f"weights of {sorted(set(weights) - set(dimensions))} which are no dimensions")
+    if not all(0 < w < float("inf") for w in weights.values()):
+        raise MetricError(f"weights must be above 0, got {raw!r}")
+    return {d: weights.get(d, 1.0) for d in dimensions}

@@ -55,7 +55,7 @@ class SquadMetric(Configured):
     source = "Rajpurkar et al. 2016, SQuAD (arXiv:1606.05250)"
     oracle = "the SQuAD v1.1 evaluation, exact"
 
-    def _cut(self, text: str, foreign: bool) -> tuple[str, ...]:
+    def _tokenize(self, text: str, foreign: bool) -> tuple[str, ...]:
         return squad_words(
             text,
             case=self.ignore_case,
@@ -72,10 +72,10 @@ class SquadMetric(Configured):
         if isinstance(texts, NotApplicable):
             return texts
         foreign = self.multilingual and not all(map(is_mostly_ascii, texts))
-        references = [cut for t in texts if (cut := self._cut(t, foreign))]
+        references = [tokens for t in texts if (tokens := self._tokenize(t, foreign))]
         if not references:
             return NotApplicable("nothing is left of reference_answer once punctuation and articles are gone")
-        prediction = self._cut(answer_text(outputs), foreign)
+        prediction = self._tokenize(answer_text(outputs), foreign)
         if not prediction:
             return Measurement(0.0, details={"note": "the answer is empty"})
         return Measurement(max([self._agreement(prediction, r) for r in references]))
@@ -155,17 +155,17 @@ class KPrecision(AgainstEvidence):
         if isinstance(evidence, NotApplicable):
             return evidence
         foreign = not is_mostly_ascii(answer_text(outputs))
-        given = Counter(squad_words(answer_text(outputs), multilingual=foreign))
-        if not given:
+        answer_counts = Counter(squad_words(answer_text(outputs), multilingual=foreign))
+        if not answer_counts:
             return Measurement(0.0, details={"note": "the answer is empty"})
-        left = Counter(given)
+        unsupported = Counter(answer_counts)
         for text in evidence:
-            left -= Counter(squad_words(text, multilingual=foreign))
-        details: dict[str, Any] = {"unsupported": list(left)[:10]} if left else {}
+            unsupported -= Counter(squad_words(text, multilingual=foreign))
+        details: dict[str, Any] = {"unsupported": list(unsupported)[:10]} if unsupported else {}
         if not evidence:
             details["note"] = "nothing was retrieved"
-        n = given.total()
-        return Measurement((n - left.total()) / n, details=details)
+        n = answer_counts.total()
+        return Measurement((n - unsupported.total()) / n, details=details)
 
 
 @dataclass(eq=False, repr=False)
@@ -202,8 +202,8 @@ class EvidenceOverlapFaithfulness(AgainstEvidence):
         grams = list(_ngrams(answer_words(answer_text(outputs)), self.n))
         if not grams:
             return self._without_ngrams(outputs)
-        known = set().union(*(_ngrams(answer_words(text), self.n) for text in evidence))
-        missing = [gram for gram in grams if gram not in known]
+        evidence_grams = set().union(*(_ngrams(answer_words(text), self.n) for text in evidence))
+        missing = [gram for gram in grams if gram not in evidence_grams]
         details: dict[str, Any] = {"unsupported": [" ".join(g) for g in dict.fromkeys(missing)][:10]} if missing else {}
         if not evidence:
             details["note"] = "nothing was retrieved"

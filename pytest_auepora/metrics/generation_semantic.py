@@ -33,14 +33,18 @@ class _Semantic(Compared):
         return self.measure_many([sample], [outputs])[0]
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
-        wanted = [targets(s, self.compare_to) for s in samples]
+        references = [targets(s, self.compare_to) for s in samples]
         answers = [answer_text(o) for o in outputs]
-        pairs = [(w, a) for w, a in zip(wanted, answers, strict=True) if not isinstance(w, NotApplicable) and a.strip()]
-        scored = iter(self._score(pairs) if pairs else ())
+        pairs = [
+            (texts, a)
+            for texts, a in zip(references, answers, strict=True)
+            if not isinstance(texts, NotApplicable) and a.strip()
+        ]
+        scores = iter(self._score(pairs) if pairs else ())
         empty = Measurement(0.0, details={"note": "the answer is empty"})
         return [
-            w if isinstance(w, NotApplicable) else next(scored) if a.strip() else empty
-            for w, a in zip(wanted, answers, strict=True)
+            texts if isinstance(texts, NotApplicable) else next(scores) if a.strip() else empty
+            for texts, a in zip(references, answers, strict=True)
         ]
 
     def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
@@ -82,11 +86,11 @@ class BertScoreMetric(_Semantic):
 
     def params(self) -> dict[str, Any]:
         """Return the options with the model that makes the vectors."""
-        said = {**super().params(), "model_type": model_fingerprint(self.model_type)}
+        params = {**super().params(), "model_type": model_fingerprint(self.model_type)}
         if stamp := versions():
-            said["num_layers"] = layers_of(self.model_type) if self.num_layers is None else self.num_layers
-            said["hash"] = f"{said['model_type']}_L{said['num_layers']}_no-idf_{stamp}"
-        return said
+            params["num_layers"] = layers_of(self.model_type) if self.num_layers is None else self.num_layers
+            params["hash"] = f"{params['model_type']}_L{params['num_layers']}_no-idf_{stamp}"
+        return params
 
     def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
         references = [text for texts, _ in pairs for text in texts]
@@ -137,11 +141,11 @@ class EmbeddingSimilarity(_Semantic):
 
     def params(self) -> dict[str, Any]:
         """Return the options with the model that makes the vectors."""
-        own = model_fingerprint(self.model) if self.embed_fn is None else fingerprint(self.embed_fn)
-        return {**super().params(), "model": own}
+        model = model_fingerprint(self.model) if self.embed_fn is None else fingerprint(self.embed_fn)
+        return {**super().params(), "model": model}
 
     def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
-        texts = [text for wanted, answer in pairs for text in (*wanted, answer)]
+        texts = [text for references, answer in pairs for text in (*references, answer)]
         vectors = self._embedder.vectors(texts)
-        cosines = [max(float(vectors[a] @ vectors[t]) for t in wanted) for wanted, a in pairs]
+        cosines = [max(float(vectors[a] @ vectors[t]) for t in references) for references, a in pairs]
         return [Measurement(min(max(c, -1.0), 1.0)) for c in cosines]

@@ -117,14 +117,14 @@ class Retries(Operational):
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where nobody counted.  Details: ``reasons``."""
         retry = outputs.extra.get("retry")
-        if isinstance(told := outputs.extra.get("retries"), int) and retry is None:
-            return Measurement(float(max(0, told)))
+        if isinstance(count := outputs.extra.get("retries"), int) and retry is None:
+            return Measurement(float(max(0, count)))
         if not isinstance(retry, Mapping) or retry.get("attempts") is None:
             return NotApplicable("attempts were not counted")
-        again = max(0, int(retry["attempts"]) - 1)
-        given: Any = retry.get("reasons") or ([retry["last_reason"]] if retry.get("last_reason") else [])
-        reasons = [str(reason) for reason in given] if again else []
-        return Measurement(float(again), data=reasons, details={"reasons": reasons} if reasons else {})
+        n_retries = max(0, int(retry["attempts"]) - 1)
+        raw: Any = retry.get("reasons") or ([retry["last_reason"]] if retry.get("last_reason") else [])
+        reasons = [str(reason) for reason in raw] if n_retries else []
+        return Measurement(float(n_retries), data=reasons, details={"reasons": reasons} if reasons else {})
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``total`` retries, and ``reasons`` with how often each was given, most frequent first."""
@@ -144,8 +144,8 @@ class Resource(Operational):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where no sample was taken."""
-        taken = outputs.extra.get("resources")
-        value = taken.get(self.stem) if isinstance(taken, Mapping) else None
+        resources = outputs.extra.get("resources")
+        value = resources.get(self.stem) if isinstance(resources, Mapping) else None
         if value is None:
             return NotApplicable("no sample of resources")
         return Measurement(float(value))

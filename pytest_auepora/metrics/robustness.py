@@ -29,7 +29,7 @@ __all__ = [
 
 Similarity = Callable[[str, str], float]
 
-_LOOKED_FOR = (
+_NO_REFUSAL_NOTE = (
     "no refusal was found: not in the label refused, in metadata['refused'], or by the phrases that refusals begin "
     "with; the option refusal_patterns names those of this system"
 )
@@ -63,19 +63,19 @@ class Refusals(Labelled):
         """1 for a refusal, 0 for an answer; n/a for cases of another kind and where nothing was answered."""
         if expected_behaviour(sample) != self.expected:
             return NotApplicable("not a refusal case" if self.expected == "refuse" else "not a case to be answered")
-        known = self._source.answer_labels(sample, outputs, ("refused",))
-        label = None if isinstance(known, NotApplicable) else known.get("refused")
+        answer_labels = self._source.answer_labels(sample, outputs, ("refused",))
+        label = None if isinstance(answer_labels, NotApplicable) else answer_labels.get("refused")
         refused = is_refusal(outputs, self.refusal_patterns, label=label)
         if refused is None:
             return NotApplicable("no answer")
-        missed = self.expected == "refuse" and not refused and label is None
-        return Measurement(float(refused), details={"note": _LOOKED_FOR} if missed else {})
+        without_label = self.expected == "refuse" and not refused and label is None
+        return Measurement(float(refused), details={"note": _NO_REFUSAL_NOTE} if without_label else {})
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``note``, what was looked for, where no answer is a refusal."""
         result = super().aggregate(measurements)
         if self.expected == "refuse" and measurements and not any(m.value for m in measurements):
-            result.details["note"] = _LOOKED_FOR
+            result.details["note"] = _NO_REFUSAL_NOTE
         return result
 
 
@@ -148,8 +148,8 @@ class NoiseRobustness(OverMetric, OverPairs):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Measure one case with the base metric; it counts in the aggregate only."""
-        seen = self.metric.measure(sample, outputs)
-        return seen if isinstance(seen, NotApplicable) else self.note_case(sample, [seen.value, seen.data])
+        score = self.metric.measure(sample, outputs)
+        return score if isinstance(score, NotApplicable) else self.note_case(sample, [score.value, score.data])
 
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """How far each disturbed case falls behind its base; what the ratio rests on, where a mean can be tested."""
@@ -213,16 +213,16 @@ class CounterfactualConsistency(OverPairs):
 
     def spelling(self) -> str:
         """A function is shown by its name; the registry cannot make such a metric."""
-        shown = super().spelling()
+        spelling = super().spelling()
         if isinstance(self.base, Metric):
-            return shown
-        return shown.replace(str(self.base), getattr(self.base, "__name__", type(self.base).__name__))
+            return spelling
+        return spelling.replace(str(self.base), getattr(self.base, "__name__", type(self.base).__name__))
 
     def params(self) -> dict[str, Any]:
         """The options, with those of the base metric."""
         base = self.base
-        said = [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name
-        return {**super().params(), "base": said}
+        base_params = [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name
+        return {**super().params(), "base": base_params}
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Remember the answer of one case; it counts in the aggregate only."""
@@ -246,24 +246,28 @@ class CounterfactualConsistency(OverPairs):
         answers = [(pair.base[0], pair.variant[0]) for pair in pairs]
         if not isinstance(self.base, Metric):
             assert not isinstance(self.base, str)
-            return [float(self.base(one, other)) for one, other in answers]
-        samples = [EvaluationSample("pair", one, reference_answer=Response(one)) for one, _ in answers]
-        outputs = [SystemOutputs([], Response(other)) for _, other in answers]
-        seen = self.base.measure_many(samples, outputs)
-        return [None if isinstance(s, NotApplicable) else s.value for s in seen]
+            return [float(self.base(base_answer, variant_answer)) for base_answer, variant_answer in answers]
+        samples = [
+            EvaluationSample("pair", base_answer, reference_answer=Response(base_answer)) for base_answer, _ in answers
+        ]
+        outputs = [SystemOutputs([], Response(variant_answer)) for _, variant_answer in answers]
+        scores = self.base.measure_many(samples, outputs)
+        return [None if isinstance(s, NotApplicable) else s.value for s in scores]
 
 
 ERROR_PATTERNS = ("factual error", "documents contain errors", "documents are wrong", "incorrect information")
 """Phrases with which an answer says that its documents are wrong."""
 
 
-def _correct(metric: Metric, at_least: float, sample: EvaluationSample, outputs: SystemOutputs) -> bool | NotApplicable:
-    seen = metric.measure(sample, outputs)
-    if isinstance(seen, NotApplicable):
-        return seen
-    if seen.value is None:
+def _is_correct(
+    metric: Metric, at_least: float, sample: EvaluationSample, outputs: SystemOutputs
+) -> bool | NotApplicable:
+    score = metric.measure(sample, outputs)
+    if isinstance(score, NotApplicable):
+        return score
+    if score.value is None:
         raise MetricError(f"{metric.name} scores no single case, so it cannot say which answer is right")
-    return seen.value >= at_least if metric.direction == "higher" else seen.value <= at_least
+    return score.value >= at_least if metric.direction == "higher" else score.value <= at_least
 
 
 @dataclass(eq=False, repr=False)
@@ -291,8 +295,8 @@ class MisleadingRate(OverMetric, OverPairs):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Note whether one case was answered rightly; it counts in the aggregate only."""
-        right = _correct(self.metric, self.at_least, sample, outputs)
-        return right if isinstance(right, NotApplicable) else self.note_case(sample, right)
+        correct = _is_correct(self.metric, self.at_least, sample, outputs)
+        return correct if isinstance(correct, NotApplicable) else self.note_case(sample, correct)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``misled``, how many variants; ``num_samples``, out of how many."""
@@ -322,8 +326,8 @@ class MistakeReappearance(Configured):
             return NotApplicable("no mistakes are planted")
         if not (answer := answer_text(outputs).strip()):
             return NotApplicable("no answer")
-        found = phrase_finder(answer)
-        repeated = [names[0] for names in mistakes if any(map(found, names))]
+        contains = phrase_finder(answer)
+        repeated = [names[0] for names in mistakes if any(map(contains, names))]
         return Measurement(len(repeated) / len(mistakes), details={"repeated": repeated})
 
 
@@ -353,11 +357,11 @@ class ErrorDetection(Configured):
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         if not wordings(sample.labels.get("mistakes"), "mistakes"):
             return NotApplicable("no mistakes are planted")
-        said = outputs.response.metadata.get("error_detected")
-        if said is None:
+        detected = outputs.response.metadata.get("error_detected")
+        if detected is None:
             text = fold(answer_text(outputs))
-            said = any(fold(pattern) in text for pattern in self.error_patterns)
-        return Measurement(float(bool(said)))
+            detected = any(fold(pattern) in text for pattern in self.error_patterns)
+        return Measurement(float(bool(detected)))
 
 
 @dataclass(eq=False, repr=False)
@@ -386,10 +390,10 @@ class ErrorCorrection(OverMetric):
         super().__post_init__()
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        pointed_out = self._detection.measure(sample, outputs)
-        if isinstance(pointed_out, NotApplicable):
-            return pointed_out
-        if not pointed_out.value:
+        detection = self._detection.measure(sample, outputs)
+        if isinstance(detection, NotApplicable):
+            return detection
+        if not detection.value:
             return NotApplicable("no error was pointed out")
-        right = _correct(self.metric, self.at_least, sample, outputs)
-        return right if isinstance(right, NotApplicable) else Measurement(float(right))
+        correct = _is_correct(self.metric, self.at_least, sample, outputs)
+        return correct if isinstance(correct, NotApplicable) else Measurement(float(correct))

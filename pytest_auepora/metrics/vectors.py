@@ -1,4 +1,4 @@
-"""Texts to vectors: BERTScore's, one a token, and embeddings of whole texts; in batches, each text once.
+"""Vectors of texts: of each token for BERTScore, and embeddings of whole texts; in batches, each text once.
 
 Models and tokenizers of BERTScore are loaded by bert-score.  Texts are de-duplicated, sorted by length and batched by a
 token budget, and the vectors of references are kept: the same numbers, without encoding a reference again.
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 _BATCH_TOKENS = 8192
-_KEEP_BYTES = 256 * 2**20
+_MAX_CACHED_BYTES = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ def match(reference: TokenVectors, answer: TokenVectors) -> BertMatch:
     """Match every token with the most similar one of the other side; 0 where either text is empty."""
     if reference.is_empty or answer.is_empty:
         return BertMatch(0.0, 0.0, 0.0)
-    alike = answer.rows @ reference.rows.T
-    precision = float((alike.max(axis=1) * answer.weights).sum() / answer.weights.sum())
-    recall = float((alike.max(axis=0) * reference.weights).sum() / reference.weights.sum())
+    similarity = answer.rows @ reference.rows.T
+    precision = float((similarity.max(axis=1) * answer.weights).sum() / answer.weights.sum())
+    recall = float((similarity.max(axis=0) * reference.weights).sum() / reference.weights.sum())
     total = precision + recall
     return BertMatch(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
 
@@ -88,15 +88,15 @@ def layers_of(model_type: str) -> int:
         MissingExtraError: bert-score is not installed.
         MetricError: bert-score does not know the model; then the layer has to be given.
     """
-    known = _utils().model2layers
-    if model_type not in known:
+    layers = _utils().model2layers
+    if model_type not in layers:
         raise MetricError(f"bert-score knows no layer for {model_type!r}; give num_layers")
-    return int(known[model_type])
+    return int(layers[model_type])
 
 
 @lru_cache(maxsize=16)
 def model_fingerprint(model_type: str) -> str:
-    """Return what names a model wherever it lies: a model in a folder by its weights, any other by its name."""
+    """Return an identifier that does not depend on the path: by the weights for a model in a folder, else its name."""
     folder = Path(model_type)
     if not folder.is_dir():
         return model_type
@@ -116,8 +116,8 @@ class BertEncoder:
         self.model_type = model_type
         self.num_layers = num_layers
         self.device = device
-        self._loaded: tuple[Any, Any, Any] | None = None
-        self._known: dict[str, TokenVectors] = {}
+        self._model: tuple[Any, Any, Any] | None = None
+        self._cache: dict[str, TokenVectors] = {}
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -127,27 +127,27 @@ class BertEncoder:
     def vectors(self, texts: Iterable[str], *, keep: Iterable[str] = ()) -> dict[str, TokenVectors]:
         """Return the token vectors of each text, and remember those in *keep*."""
         with self._lock:
-            wanted = dict.fromkeys(texts)
-            known = {t: self._known[t] for t in wanted if t in self._known}
-            out = known | dict(self._encode([t for t in wanted if t not in known]))
-            for text in known:
-                del self._known[text]
-            self._known |= known | {t: out[t] for t in keep if t in out}  # the latest last
-            size = sum(made.rows.nbytes for made in self._known.values())
-            while size > _KEEP_BYTES and len(self._known) > 1:
-                size -= self._known.pop(next(iter(self._known))).rows.nbytes
-            return out
+            unique = dict.fromkeys(texts)
+            cached = {t: self._cache[t] for t in unique if t in self._cache}
+            vectors = cached | dict(self._encode([t for t in unique if t not in cached]))
+            for text in cached:
+                del self._cache[text]
+            self._cache |= cached | {t: vectors[t] for t in keep if t in vectors}  # the latest last
+            size = sum(encoded.rows.nbytes for encoded in self._cache.values())
+            while size > _MAX_CACHED_BYTES and len(self._cache) > 1:
+                size -= self._cache.pop(next(iter(self._cache))).rows.nbytes
+            return vectors
 
     def _load(self) -> tuple[Any, Any, Any]:
-        if self._loaded is None:
+        if self._model is None:
             utils = _utils()
             import torch
 
             layers = layers_of(self.model_type) if self.num_layers is None else self.num_layers
             device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
             tokenizer = utils.get_tokenizer(self.model_type)
-            self._loaded = utils.get_model(self.model_type, layers).to(device), tokenizer, device
-        return self._loaded
+            self._model = utils.get_model(self.model_type, layers).to(device), tokenizer, device
+        return self._model
 
     def _encode(self, texts: list[str]) -> Iterator[tuple[str, TokenVectors]]:
         if not texts:
@@ -157,10 +157,10 @@ class BertEncoder:
         ids = {text: utils.sent_encode(tokenizer, text) if text.strip() else [] for text in texts}
         special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
         for batch in _batches(ids):
-            filled = [text for text in batch if ids[text]]
-            rows = iter(self._forward(model, tokenizer, device, [ids[t] for t in filled]) if filled else ())
+            non_empty = [text for text in batch if ids[text]]
+            rows = iter(self._forward(model, tokenizer, device, [ids[t] for t in non_empty]) if non_empty else ())
             for text in batch:
-                yield text, _unit(next(rows) if ids[text] else None, ids[text], special)
+                yield text, _unit_vectors(next(rows) if ids[text] else None, ids[text], special)
 
     def _forward(self, model: Any, tokenizer: Any, device: str, ids: list[list[int]]) -> Iterator[Any]:
         utils = _utils()
@@ -181,7 +181,7 @@ def _batches(ids: dict[str, list[int]]) -> Iterator[list[str]]:
         yield batch
 
 
-def _unit(rows: Any, ids: list[int], special: set[int | None]) -> TokenVectors:
+def _unit_vectors(rows: Any, ids: list[int], special: set[int | None]) -> TokenVectors:
     import numpy as np
 
     if rows is None:
@@ -194,7 +194,7 @@ def _unit(rows: Any, ids: list[int], special: set[int | None]) -> TokenVectors:
 EmbedFn = Callable[[list[str]], Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]]
 """Takes texts, gives (or is awaited for) one vector each, all of one length."""
 
-_KEEP = 4096
+_MAX_CACHED = 4096
 
 
 class Embedder:
@@ -212,7 +212,7 @@ class Embedder:
         self._source = source
         self._batch_size = batch_size
         self._fn: EmbedFn | None = None
-        self._known: dict[str, Vector] = {}
+        self._cache: dict[str, Vector] = {}
         self._lock = threading.Lock()
         self._caller = Caller()  # awaits what an async function gives, always in the same loop
 
@@ -223,18 +223,18 @@ class Embedder:
     def vectors(self, texts: Iterable[str]) -> dict[str, Vector]:
         """Return the vector of each text, of length 1 (or 0 where the function gave zeros)."""
         with self._lock:
-            wanted = list(dict.fromkeys(texts))
-            out = {t: self._known[t] for t in wanted if t in self._known}
-            fresh = sorted((t for t in wanted if t not in out), key=len)  # alike lengths need little padding
-            for i in range(0, len(fresh), self._batch_size):
-                batch = fresh[i : i + self._batch_size]
-                out.update(zip(batch, self._embed(batch), strict=True))
-            for text in out:
-                self._known.pop(text, None)
-            self._known |= out  # the latest last
-            while len(self._known) > _KEEP:
-                del self._known[next(iter(self._known))]
-            return out
+            unique = list(dict.fromkeys(texts))
+            vectors = {t: self._cache[t] for t in unique if t in self._cache}
+            missing = sorted((t for t in unique if t not in vectors), key=len)  # alike lengths need little padding
+            for i in range(0, len(missing), self._batch_size):
+                batch = missing[i : i + self._batch_size]
+                vectors.update(zip(batch, self._embed(batch), strict=True))
+            for text in vectors:
+                self._cache.pop(text, None)
+            self._cache |= vectors  # the latest last
+            while len(self._cache) > _MAX_CACHED:
+                del self._cache[next(iter(self._cache))]
+            return vectors
 
     def _embed(self, texts: list[str]) -> Iterator[Vector]:
         import numpy as np
@@ -258,31 +258,33 @@ class Embedder:
 
 
 def fingerprint(fn: Callable[..., Any]) -> str:
-    """Return what names a function of the user's: its own name, and a digest of what tells it from others so called.
+    """Return the name of a user's function, with a digest of what distinguishes it from others of that name.
 
-    That is the source of a lambda or an inner function, the texts a partial gives, and the model that a closure or an
-    object names (``Embedder(model="small").embed``).  Keys and folders are not looked at: they differ by machine.
+    The digest covers the source of a lambda or an inner function, the texts a partial gives, and the model that a
+    closure or an object names (``Embedder(model="small").embed``), but no keys and folders: they differ by machine.
     """
-    told: list[str] = []
-    held: dict[str, Any] = {}
+    parts: list[str] = []
+    settings: dict[str, Any] = {}
     while isinstance(fn, partial):
-        told += [arg for arg in fn.args if isinstance(arg, str)]
-        held |= fn.keywords
+        parts += [arg for arg in fn.args if isinstance(arg, str)]
+        settings |= fn.keywords
         fn = fn.func
     owner = getattr(fn, "__self__", fn)
-    held |= getattr(owner, "__dict__", {})
+    settings |= getattr(owner, "__dict__", {})
     with suppress(AttributeError, ValueError):  # no Python function, or a cell that is empty yet
-        held |= {n: cell.cell_contents for n, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=False)}
-    told += [
+        settings |= {
+            n: cell.cell_contents for n, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=False)
+        }
+    parts += [
         f"{name}={value}"
-        for name, value in sorted(held.items())
+        for name, value in sorted(settings.items())
         if _NAMES_MODEL.search(name) and isinstance(value, (str, int))
     ]
     name: str = getattr(fn, "__qualname__", type(fn).__qualname__)
     if "<" in name:
         with suppress(OSError, TypeError):
-            told.append("".join(inspect.getsource(fn).split()))
-    return f"{name}@{hashlib.sha256(repr(told).encode()).hexdigest()[:8]}" if told else name
+            parts.append("".join(inspect.getsource(fn).split()))
+    return f"{name}@{hashlib.sha256(repr(parts).encode()).hexdigest()[:8]}" if parts else name
 
 
 _NAMES_MODEL = re.compile("model|name|revision|deployment|engine|dim", re.IGNORECASE)
@@ -327,12 +329,12 @@ def _refuse_code(folder: Path) -> None:
     """Refuse a model folder whose modules are classes of its own: sentence-transformers imports them from there."""
     try:
         modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
-        kinds = [str(module["type"]) for module in modules]
+        types = [str(module["type"]) for module in modules]
     except (OSError, ValueError, TypeError, KeyError):
-        return  # no folder of a model; who loads it says so
-    if own := [kind for kind in kinds if not kind.startswith("sentence_transformers.")]:
+        return  # no folder of a model; loading it reports that
+    if custom := [type_name for type_name in types if not type_name.startswith("sentence_transformers.")]:
         raise MetricError(
-            f"the folder {folder} is a model with code of its own ({', '.join(own)}), which is not run by name; "
+            f"the folder {folder} is a model with code of its own ({', '.join(custom)}), which is not run by name; "
             "load the model in the project and pass embed_fn"
         )
 

@@ -45,7 +45,7 @@ def scoring(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[
 
     def run() -> float:
         outputs = [SystemOutputs([], Response(answer)) for _, answer in pairs]
-        for remembered in (text._remembered_words, text._remembered_squad, bleu._remembered_cut):
+        for remembered in (text._remembered_words, text._remembered_squad, bleu._cached_tokenize):
             remembered.cache_clear()
         return timed(lambda: [metric.compute(samples, outputs) for metric in metrics])
 

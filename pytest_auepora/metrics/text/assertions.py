@@ -1,4 +1,4 @@
-"""What the case says of its answer: phrases it must and must not have, facts it should state, a JSON schema."""
+"""Metrics over what a case demands of its answer: required and forbidden phrases, facts, a JSON schema."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ class AssertionPass(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Return 1 where every condition holds, else 0; n/a where none is set."""
-        wanted, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
-        if not wanted and not forbidden:
+        required, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
+        if not required and not forbidden:
             return NotApplicable("neither must_contain nor forbidden is set")
         if expected_behaviour(sample) == "refuse":
             return NotApplicable("a refusal is expected")
         answer = answer_text(outputs)
         if not answer.strip():
-            return Measurement(0.0, details={"note": "the answer is empty", "missing": wanted})
-        found = phrase_finder(answer, str(sample.labels.get("match") or "word"))
-        missing = [phrase for phrase in wanted if not found(phrase)]
-        present = [phrase for phrase in forbidden if found(phrase)]
+            return Measurement(0.0, details={"note": "the answer is empty", "missing": required})
+        contains = phrase_finder(answer, str(sample.labels.get("match") or "word"))
+        missing = [phrase for phrase in required if not contains(phrase)]
+        present = [phrase for phrase in forbidden if contains(phrase)]
         details = {"missing": missing, "forbidden_present": present}
         return Measurement(float(not missing and not present), details={k: v for k, v in details.items() if v})
 
 
 def _phrases(sample: EvaluationSample, label: str) -> list[str]:
-    given: Any = sample.labels.get(label)
-    if given is None:
+    raw: Any = sample.labels.get(label)
+    if raw is None:
         return []
-    return [str(p) for p in given] if isinstance(given, (list, tuple)) else [str(given)]
+    return [str(p) for p in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
 
 
-_MOST_SECONDS = 5.0
-"""What one search with a regular expression may take."""
+_SEARCH_SECONDS = 5.0
+"""Time limit of one search with a regular expression."""
 
 
 def phrase_finder(text: str, match: str = "word") -> Callable[[str], bool]:
@@ -73,24 +73,26 @@ def phrase_finder(text: str, match: str = "word") -> Callable[[str], bool]:
     if match == "substring":
         return lambda phrase: fold(phrase) in folded
     if match == "word":
-        return lambda phrase: _has_words(folded, fold(phrase))
+        return lambda phrase: _contains_words(folded, fold(phrase))
     known = ("word", "substring", "regex")
     raise MetricError(f"match must be one of {', '.join(known)}, got {match!r}{did_you_mean(match, known)}")
 
 
 def _search(pattern: str, text: str) -> bool:
-    import regex  # as `re`, and it can be ended
+    import regex  # as `re`, with a time limit
 
     try:
-        return regex.search(pattern, text, timeout=_MOST_SECONDS) is not None
+        return regex.search(pattern, text, timeout=_SEARCH_SECONDS) is not None
     except regex.error as exc:
-        told = f"the regular expression {pattern!r} cannot be read: {exc}"
+        message = f"the regular expression {pattern!r} cannot be read: {exc}"
     except TimeoutError:
-        told = f"the regular expression {pattern!r} was ended after {_MOST_SECONDS:g} s; can it match in many ways?"
-    raise MetricError(told)
+        message = (
+            f"the regular expression {pattern!r} was ended after {_SEARCH_SECONDS:g} s; can it match in many ways?"
+        )
+    raise MetricError(message)
 
 
-def _has_words(text: str, phrase: str) -> bool:
+def _contains_words(text: str, phrase: str) -> bool:
     start = text.find(phrase)
     while start >= 0:
         end = start + len(phrase)
@@ -100,7 +102,7 @@ def _has_words(text: str, phrase: str) -> bool:
     return False
 
 
-def wordings(given: Any, label: str) -> list[list[str]]:
+def wordings(raw: Any, label: str) -> list[list[str]]:
     """Read a label that lists things by name: for each thing its names, the first one being its own.
 
     Each is a text (``|`` between several names), a list of names, or a mapping with ``name`` or ``text`` and
@@ -109,13 +111,13 @@ def wordings(given: Any, label: str) -> list[list[str]]:
     Raises:
         MetricError: an entry is none of these.
     """
-    if given is None:
+    if raw is None:
         return []
-    if isinstance(given, (str, Mapping)):
-        given = [given]
-    if not isinstance(given, Sequence):
-        raise MetricError(f"labels[{label!r}] must be a list, got {type(given).__name__}")
-    return [_names(entry, label) for entry in given]
+    if isinstance(raw, (str, Mapping)):
+        raw = [raw]
+    if not isinstance(raw, Sequence):
+        raise MetricError(f"labels[{label!r}] must be a list, got {type(raw).__name__}")
+    return [_names(entry, label) for entry in raw]
 
 
 def _names(entry: Any, label: str) -> list[str]:
@@ -127,10 +129,10 @@ def _names(entry: Any, label: str) -> list[str]:
         names = [entry.get("name", entry.get("text")), *([aliases] if isinstance(aliases, str) else aliases)]
     elif isinstance(entry, Sequence):
         names = list(entry)
-    kept = [name.strip() for name in names if isinstance(name, str) and name.strip()]
-    if not kept or not all(isinstance(name, str) for name in names):
+    texts = [name.strip() for name in names if isinstance(name, str) and name.strip()]
+    if not texts or not all(isinstance(name, str) for name in names):
         raise MetricError(f"labels[{label!r}] holds texts, lists of texts or mappings with a name, got {entry!r}")
-    return kept
+    return texts
 
 
 class JsonSchemaValid(Configured):
@@ -155,14 +157,14 @@ class JsonSchemaValid(Configured):
         answer: Any = outputs.response.structured
         if answer is None:
             try:
-                answer = json.loads(answer_text(outputs), parse_constant=_refuse)
+                answer = json.loads(answer_text(outputs), parse_constant=_reject_constant)
             except (ValueError, RecursionError) as exc:
                 return Measurement(0.0, details={"problems": [f"the answer is not JSON: {exc}"]})
         problems = problems_of(answer)
         return Measurement(float(not problems), details={"problems": problems[:5]} if problems else {})
 
 
-def _refuse(word: str) -> Any:
+def _reject_constant(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
 
 
@@ -179,19 +181,19 @@ def _checker(schema: Any) -> Callable[[Any], list[str]]:
         from referencing.exceptions import Unresolvable
     except ImportError:
         raise MissingExtraError("json_schema_valid", "jsonschema") from None
-    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    validator_class = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     try:
-        kind.check_schema(schema)
+        validator_class.check_schema(schema)
     except jsonschema.SchemaError as exc:
         raise MetricError(f"answer_schema is no JSON Schema: {exc.json_path}: {exc.message}") from None
-    validator = kind(schema, registry=Registry())  # an empty registry fetches nothing
+    validator = validator_class(schema, registry=Registry())  # an empty registry fetches nothing
 
     def problems(answer: Any) -> list[str]:
         try:
-            found = sorted(validator.iter_errors(answer), key=lambda error: error.json_path)
+            errors = sorted(validator.iter_errors(answer), key=lambda error: error.json_path)
         except Unresolvable as exc:
             raise MetricError(f"answer_schema refers to another document, which is not fetched: {exc}") from None
-        return [f"{error.json_path}: {error.message}"[:200] for error in found]
+        return [f"{error.json_path}: {error.message}"[:200] for error in errors]
 
     return problems
 
@@ -219,11 +221,11 @@ def _nuggets(sample: EvaluationSample) -> list[_Nugget]:
     return [_Nugget(n) for n in ([raw] if isinstance(raw, (str, Mapping)) else raw)]
 
 
-def _share_of_words(wording: str, answer: str) -> float:
+def _word_overlap(wording: str, answer: str) -> float:
     foreign = not is_mostly_ascii(wording)
-    wanted = Counter(squad_words(wording, multilingual=foreign))
-    given = Counter(squad_words(answer, multilingual=foreign))
-    return (given & wanted).total() / wanted.total() if wanted else 0.0
+    wording_counts = Counter(squad_words(wording, multilingual=foreign))
+    answer_counts = Counter(squad_words(answer, multilingual=foreign))
+    return (answer_counts & wording_counts).total() / wording_counts.total() if wording_counts else 0.0
 
 
 @dataclass(eq=False, repr=False)
@@ -257,18 +259,18 @@ class NuggetRecall(Configured):
         if not counted:
             return NotApplicable("no vital nugget")
         answer = answer_text(outputs)
-        found = phrase_finder(answer)
-        support = [self._support(n, answer, found) for n in counted]
+        contains = phrase_finder(answer)
+        support = [self._support(n, answer, contains) for n in counted]
         details = {
             "missing": [n.name for n, s in zip(counted, support, strict=True) if s == 0],
             "partly": [n.name for n, s in zip(counted, support, strict=True) if s == 0.5],
         }
         return Measurement(sum(support) / len(counted), details={k: v for k, v in details.items() if v})
 
-    def _support(self, nugget: _Nugget, answer: str, found: Any) -> float:
-        if any(map(found, nugget.wordings)):
+    def _support(self, nugget: _Nugget, answer: str, contains: Any) -> float:
+        if any(map(contains, nugget.wordings)):
             return 1.0
-        half = not self.strict and any(_share_of_words(w, answer) >= 0.5 for w in nugget.wordings)
+        half = not self.strict and any(_word_overlap(w, answer) >= 0.5 for w in nugget.wordings)
         return 0.5 if half else 0.0
 
 
@@ -289,6 +291,6 @@ class InformationIntegration(Configured):
         nuggets: Sequence[_Nugget] = _nuggets(sample)
         if len(nuggets) < 2:
             return NotApplicable("only one nugget: take nugget_recall" if nuggets else "no nuggets")
-        found = phrase_finder(answer_text(outputs))
-        missing = [n.name for n in nuggets if not any(map(found, n.wordings))]
+        contains = phrase_finder(answer_text(outputs))
+        missing = [n.name for n in nuggets if not any(map(contains, n.wordings))]
         return Measurement(float(not missing), details={"missing": missing} if missing else {})

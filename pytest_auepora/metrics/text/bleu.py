@@ -24,7 +24,7 @@ TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHING = ("exp", "floor", "add-k", "none")
 
 
-def _cut(text: str, tokenizer: str) -> tuple[str, ...]:
+def _tokenize(text: str, tokenizer: str) -> tuple[str, ...]:
     text = text.rstrip()
     if tokenizer != "13a":
         return tuple(_sacrebleu_tokenizer(tokenizer)(text).split())
@@ -32,49 +32,49 @@ def _cut(text: str, tokenizer: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_WORDS_13A.__getitem__, text.split())))
 
 
-_remembered_cut = lru_cache(maxsize=REMEMBERED)(_cut)
+_cached_tokenize = lru_cache(maxsize=REMEMBERED)(_tokenize)
 
 
 @lru_cache(maxsize=8)
 def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
     from sacrebleu.metrics.bleu import BLEU
 
-    made: Callable[[str], str] = BLEU(tokenize=name).tokenizer
-    return made
+    tokenizer: Callable[[str], str] = BLEU(tokenize=name).tokenizer
+    return tokenizer
 
 
 class _Words13a(dict[str, tuple[str, ...]]):
     """What 13a makes of a word: mostly the word itself.
 
-    Equal tokens are one and the same text, so that they are hashed once and compared at a glance.
+    Equal tokens are the same object, so that they are hashed once and compared quickly.
     """
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         if len(self) > 500_000:
             self.clear()
-        cut = self[word] = tuple(map(sys.intern, _sacrebleu_tokenizer("13a")(word).split()))
-        return cut
+        tokens = self[word] = tuple(map(sys.intern, _sacrebleu_tokenizer("13a")(word).split()))
+        return tokens
 
 
 _WORDS_13A = _Words13a()
 
 
-def matches(given: Sequence[str], wanted: Sequence[Sequence[str]], longest: int) -> list[int]:
-    """Count the n-grams of *given* that occur in one of *wanted*, each at most as often as where it is most frequent.
+def count_matches(prediction: Sequence[str], references: Sequence[Sequence[str]], longest: int) -> list[int]:
+    """Count the n-grams of *prediction* that occur in *references*, clipped at the reference that has most of each.
 
     Returns:
         the counts of orders 1 to *longest*.
     """
-    found = [0] * longest
+    counts = [0] * longest
     for n in range(1, longest + 1):
-        best = Counter[Any](ngrams(wanted[0], n))
-        for other in wanted[1:]:
+        best = Counter[Any](ngrams(references[0], n))
+        for other in references[1:]:
             best |= Counter(ngrams(other, n))
-        shared = sum((Counter(ngrams(given, n)) & best).values())
+        shared = sum((Counter(ngrams(prediction, n)) & best).values())
         if not shared:  # nor do longer ones
             break
-        found[n - 1] = shared
-    return found
+        counts[n - 1] = shared
+    return counts
 
 
 @dataclass(eq=False, repr=False)
@@ -117,24 +117,24 @@ class _BleuMetric(Configured):
                 f"tokenizer {self.tokenizer} cuts at spaces, which this script does not use; add the option "
                 "tokenizer=zh or tokenizer=char"
             )
-        return self._measured(self.statistics(answer_text(outputs), texts))
+        return self._score_case(self.statistics(answer_text(outputs), texts))
 
-    def _measured(self, statistics: list[int]) -> Measurement:
-        """Return what the counts of one case are worth."""
+    def _score_case(self, statistics: list[int]) -> Measurement:
+        """Score one case by its counts."""
         raise NotImplementedError
 
     def words(self, text: str) -> tuple[str, ...]:
         """Tokenize *text* as sacrebleu does."""
-        cut = _cut if len(text) > REMEMBER_UP_TO else _remembered_cut
-        return cut(text.lower() if self.lowercase else text, self.tokenizer)
+        tokenize = _tokenize if len(text) > REMEMBER_UP_TO else _cached_tokenize
+        return tokenize(text.lower() if self.lowercase else text, self.tokenizer)
 
     def statistics(self, prediction: str, references: Sequence[str]) -> list[int]:
         """Return [length, nearest reference length, matches of order 1…, n-grams of order 1…]."""
-        given, wanted = self.words(prediction), [self.words(r) for r in references]
-        length = len(given)
-        nearest = min((abs(length - len(w)), len(w)) for w in wanted)[1]
+        answer_words, reference_words = self.words(prediction), [self.words(r) for r in references]
+        length = len(answer_words)
+        nearest = min((abs(length - len(w)), len(w)) for w in reference_words)[1]
         totals = [max(length - n, 0) for n in range(self.max_order)]
-        return [length, nearest, *matches(given, wanted, self.max_order), *totals]
+        return [length, nearest, *count_matches(answer_words, reference_words, self.max_order), *totals]
 
     def score(self, statistics: Sequence[int]) -> Any:
         """Return sacrebleu's ``BLEUScore`` (0 to 100) for summed statistics."""
@@ -174,7 +174,7 @@ class BleuScore(_BleuMetric):
     stem = "bleu"
     additive = True
 
-    def _measured(self, statistics: list[int]) -> Measurement:
+    def _score_case(self, statistics: list[int]) -> Measurement:
         return Measurement(None, data=statistics)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
@@ -201,10 +201,10 @@ class SentenceBleu(_BleuMetric):
     effective_order = True
     formula = "BLEU of the case over orders 1 to min(max_order, words of the answer), in [0, 1]"
 
-    def _measured(self, statistics: list[int]) -> Measurement:
+    def _score_case(self, statistics: list[int]) -> Measurement:
         score = self.score(statistics).score
-        note = {"bleu": score} if statistics[0] else {"note": "the answer is empty"}
-        return Measurement(_unit(score), details=note)
+        details = {"bleu": score} if statistics[0] else {"note": "the answer is empty"}
+        return Measurement(_unit(score), details=details)
 
 
 def _unit(score: float) -> float:
@@ -245,11 +245,11 @@ class Chrf(Configured):
         texts = targets(sample)
         if isinstance(texts, NotApplicable):
             return texts
-        given = self._letters(answer_text(outputs))
-        counted = [_counts(given, self._letters(text), self.char_order) for text in texts]
-        best = max(counted, key=self._score)
-        note = {} if given else {"note": "the answer is empty"}
-        return Measurement(self._score(best), data=best, details=note)
+        answer = self._letters(answer_text(outputs))
+        counts = [_count_ngrams(answer, self._letters(text), self.char_order) for text in texts]
+        best = max(counts, key=self._score)
+        details = {} if answer else {"note": "the answer is empty"}
+        return Measurement(self._score(best), data=best, details=details)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Return the mean, with the corpus score in the details."""
@@ -266,10 +266,10 @@ class Chrf(Configured):
         precision = recall = 0.0
         orders = 0
         for i in range(0, len(counts), 3):
-            n_given, n_wanted, n_common = counts[i : i + 3]
-            if n_given and n_wanted:
-                precision += n_common / n_given
-                recall += n_common / n_wanted
+            n_answer, n_reference, n_common = counts[i : i + 3]
+            if n_answer and n_reference:
+                precision += n_common / n_answer
+                recall += n_common / n_reference
                 orders += 1
         if not precision + recall:
             return 0.0
@@ -281,12 +281,12 @@ def _windows(text: str, n: int) -> Iterator[str]:
     return (text[i : i + n] for i in range(len(text) - n + 1))
 
 
-def _counts(given: str, wanted: str, char_order: int) -> list[int]:
-    """Return n-grams of the answer (where the reference has any), of the reference, and in common, order by order."""
-    out: list[int] = []
+def _count_ngrams(answer: str, reference: str, char_order: int) -> list[int]:
+    """Return, for each order, the n-grams of the answer (if the reference has any), of the reference, and in common."""
+    statistics: list[int] = []
     for n in range(1, char_order + 1):
-        most = Counter(_windows(wanted, n))
-        counts = Counter(filter(most.__contains__, _windows(given, n)))
-        common = sum(min(count, most[gram]) for gram, count in counts.items())
-        out += (max(len(given) - n + 1, 0) if most else 0, max(len(wanted) - n + 1, 0), common)
-    return out
+        reference_counts = Counter(_windows(reference, n))
+        answer_counts = Counter(filter(reference_counts.__contains__, _windows(answer, n)))
+        common = sum(min(count, reference_counts[gram]) for gram, count in answer_counts.items())
+        statistics += (max(len(answer) - n + 1, 0) if reference_counts else 0, max(len(reference) - n + 1, 0), common)
+    return statistics

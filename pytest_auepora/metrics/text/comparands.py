@@ -23,7 +23,7 @@ class Compared(Configured):
 
 
 class AgainstEvidence(Configured):
-    """Base of the metrics that hold the answer against the ``retrieved`` documents, or the ``relevant`` ones."""
+    """Base of the metrics that compare the answer with the ``retrieved`` documents, or the ``relevant`` ones."""
 
     evidence_source: str
 
@@ -55,9 +55,9 @@ def targets(sample: EvaluationSample, compare_to: str = "reference") -> list[str
 def evidence_texts(
     sample: EvaluationSample, outputs: SystemOutputs, source: str, top_k: int | None = None
 ) -> list[str] | NotApplicable:
-    """Return the evidence, one text a document; an empty list where nothing was retrieved.  *top_k* cuts what was.
+    """Return the evidence, one text a document; an empty list where nothing was retrieved, at most *top_k*.
 
-    Documents that are known by their id alone say nothing about an answer: n/a.
+    N/a where documents have no text.
     """
     docs: list[Document]
     if source == "relevant":

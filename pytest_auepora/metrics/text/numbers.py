@@ -22,12 +22,12 @@ _SMALL = {word: i for i, word in enumerate(_BELOW_20)}
 _SMALL |= {word: 10 * i for i, word in enumerate(_TENS, 2)}
 _SMALL |= {word: i for i, word in enumerate(_ORDINALS, 1)}
 SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-"""Words that multiply what stands before them."""
+"""Words that multiply the number before them."""
 
 _TOKEN = re.compile(r"[a-z]+|[^\sa-z-]")
 
 
-def worded(text: str) -> Iterator[tuple[int, str]]:
+def read_number_words(text: str) -> Iterator[tuple[int, str]]:
     """Yield every number written in words in the lower-case *text*, with the word that follows it."""
     total, current, last = 0, -1, ""  # current is -1 where no number is open
     for word in [*_TOKEN.findall(text), ""]:
@@ -56,8 +56,8 @@ class Quantity(NamedTuple):
     """One number or date of a text.
 
     ``readings`` are what it may mean: a number; year, month and day (day 0 where none is given), twice for
-    ``01/05/2024``; or the text itself for versions and times of day.  ``unit`` is empty where no known one
-    stands by.
+    ``01/05/2024``; or the text itself for versions and times of day.  ``unit`` is empty where none is
+    known.
     """
 
     text: str
@@ -107,11 +107,11 @@ def quantities(text: str) -> list[Quantity]:
     List markers (``1.`` at the start of a line) and citation markers (``[2]``) are none.  Digits glued to the
     letters before them (``B12``) belong to a name.  Signs are left out.
     """
-    text = _MARKERS.sub(" ", _tidy(text))
+    text = _MARKERS.sub(" ", _normalize(text))
     return [*_dates(text), *_numbers(_DATE.sub(lambda m: " " * len(m[0]), text))]
 
 
-def _tidy(text: str) -> str:
+def _normalize(text: str) -> str:
     text = _SPACED.sub(",", text).translate(_PLAIN).lower()
     if text.isascii():
         return text
@@ -133,34 +133,34 @@ def _dates(text: str) -> Iterator[Quantity]:
 
 def _numbers(text: str) -> Iterator[Quantity]:
     for m in _RUN.finditer(text):
-        value = _value(m[0])
+        value = _parse_number(m[0])
         if isinstance(value, str) and "," in value:  # a list without spaces
             parts = filter(None, (part.strip(".:") for part in value.split(",")))
-            yield from (Quantity(part, (_value(part),)) for part in parts)
+            yield from (Quantity(part, (_parse_number(part),)) for part in parts)
             continue
-        scale, unit, end = _what_follows(text, m.end(), year=len(m[0]) == 4)
+        scale, unit, end = _read_unit(text, m.end(), year=len(m[0]) == 4)
         before = text[max(0, m.start() - 2) : m.start()].rstrip()[-1:]
         money = before if before and before in "$€£¥" else ""
         yield Quantity(text[m.start() : end], (value * scale if isinstance(value, Decimal) else value,), money or unit)
 
 
-def _what_follows(text: str, end: int, *, year: bool) -> tuple[int, str, int]:
+def _read_unit(text: str, end: int, *, year: bool) -> tuple[int, str, int]:
     """Return the scale and the unit that stand after a number, and where they end: ``2 million euros``."""
     scale = 1
-    while (after := _NEXT.match(text, end)) is not None:
-        word, glued = after["word"], not after["gap"]
-        factor = SCALES.get(word) or (_LETTER_SCALES.get(word) if glued else None)
+    while (match := _NEXT.match(text, end)) is not None:
+        word, adjacent = match["word"], not match["gap"]
+        factor = SCALES.get(word) or (_LETTER_SCALES.get(word) if adjacent else None)
         if factor is not None and scale == 1:
-            scale, end = factor, after.end()
+            scale, end = factor, match.end()
             continue
         unit = "%" if word.startswith("per") and word != "per" else _UNITS.get(word, "")
-        if unit and not (year and glued and word == "s"):  # the 1960s
-            return scale, unit, after.end()
+        if unit and not (year and adjacent and word == "s"):  # the 1960s
+            return scale, unit, match.end()
         break
     return scale, "", end
 
 
-def _value(run: str) -> Decimal | str:
+def _parse_number(run: str) -> Decimal | str:
     run = run.replace("'", "")
     dots, commas = run.count("."), run.count(",")
     if ":" in run or len(run) > 40:
@@ -178,8 +178,8 @@ def _value(run: str) -> Decimal | str:
     return Decimal(run)
 
 
-class Stated:
-    """What some texts state, to look quantities up in.  English number words count as well."""
+class QuantityIndex:
+    """Index of the quantities that some texts state.  English number words count as well."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._units: dict[Value, set[str]] = {}
@@ -188,7 +188,7 @@ class Stated:
             for quantity in quantities(text):
                 for reading in quantity.readings:
                     self._add(reading, quantity.unit)
-            for number, word in worded(_tidy(text)):
+            for number, word in read_number_words(_normalize(text)):
                 self._add(Decimal(number), _UNITS.get(word, ""))
 
     def _add(self, value: Value, unit: str) -> None:
@@ -230,12 +230,14 @@ class UnsupportedNumbers(AgainstEvidence):
         answer = answer_text(outputs)
         if not answer.strip():
             return NotApplicable("the answer is empty")
-        claimed = quantities(answer)
-        if not claimed:
+        numbers = quantities(answer)
+        if not numbers:
             return NotApplicable("no number in the answer")
         evidence = evidence_texts(sample, outputs, self.evidence_source)
         if isinstance(evidence, NotApplicable):
             return evidence
-        stated = Stated([*evidence, sample.query])
-        bad = [quantity.text for quantity in claimed if quantity not in stated]
-        return Measurement(len(bad) / len(claimed), details={"unsupported": bad[:10]} if bad else {})
+        index = QuantityIndex([*evidence, sample.query])
+        unsupported = [quantity.text for quantity in numbers if quantity not in index]
+        return Measurement(
+            len(unsupported) / len(numbers), details={"unsupported": unsupported[:10]} if unsupported else {}
+        )

@@ -15,7 +15,7 @@ from ..options import choice
 from .comparands import Compared, answer_text, targets
 from .tokens import is_mostly_ascii, ngrams, words
 
-_SHORT = 100  # words of two texts together: up to there, looking for those in common takes longer than it saves
+_FILTER_FROM = 100  # words of two texts together: below it, a filter of common words takes longer than it saves
 
 
 class RougeScore(NamedTuple):
@@ -34,9 +34,9 @@ def _score(common: int, n_prediction: int, n_target: int) -> RougeScore:
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     """Return the length of the longest common subsequence of two word lists."""
-    if len(a) + len(b) > _SHORT:
-        both = set(a).intersection(b)
-        a, b = [w for w in a if w in both], [w for w in b if w in both]
+    if len(a) + len(b) > _FILTER_FROM:
+        common = set(a).intersection(b)
+        a, b = [w for w in a if w in common], [w for w in b if w in common]
     if len(a) < len(b):
         a, b = b, a  # the loop runs over the shorter one
     places: dict[str, int] = {}
@@ -58,18 +58,18 @@ def rouge_l(target: Sequence[str], prediction: Sequence[str]) -> RougeScore:
 
 def rouge_n(target: Sequence[str], prediction: Sequence[str], n: int) -> RougeScore:
     """ROUGE-N of two word lists; 0 where either has no n-gram."""
-    wanted = Counter(ngrams(target, n))
-    given = Counter(filter(wanted.__contains__, ngrams(prediction, n)))
-    common = sum(min(count, wanted[gram]) for gram, count in given.items())
+    target_counts = Counter(ngrams(target, n))
+    counts = Counter(filter(target_counts.__contains__, ngrams(prediction, n)))
+    common = sum(min(count, target_counts[gram]) for gram, count in counts.items())
     return _score(common, max(len(prediction) - n + 1, 0), max(len(target) - n + 1, 0))
 
 
 Tokenizer = Callable[[str], Sequence[str]]
 
-_Kind = Callable[[Sequence[str], Sequence[str]], RougeScore]
+_Variant = Callable[[Sequence[str], Sequence[str]], RougeScore]
 
 _fmeasure = attrgetter("fmeasure")
-_KINDS: dict[str, _Kind] = {
+_VARIANTS: dict[str, _Variant] = {
     "rouge1": lambda target, prediction: rouge_n(target, prediction, 1),
     "rouge2": lambda target, prediction: rouge_n(target, prediction, 2),
     "rougeL": rouge_l,
@@ -114,7 +114,7 @@ class _Rouge(Compared):
     def params(self) -> dict[str, Any]:
         return {**super().params(), "tokenizer": self.spelled_options().get("tokenizer", "default")}
 
-    def _cut(self, text: str) -> Sequence[str]:
+    def _tokenize(self, text: str) -> Sequence[str]:
         if callable(self.tokenizer):
             return self.tokenizer(text)
         return words(text, "unicode" if self.tokenizer == "unicode" else "default", stem=self.use_stemmer)
@@ -125,32 +125,34 @@ class _Rouge(Compared):
             return texts
         if self.tokenizer == "default" and not (texts := [t for t in texts if is_mostly_ascii(t)]):
             return NotApplicable("ROUGE's default tokenizer knows a-z and 0-9 only; add the option tokenizer=unicode")
-        wanted = [cut for t in texts if (cut := self._cut(t))]
-        if not wanted:
+        references = [tokens for t in texts if (tokens := self._tokenize(t))]
+        if not references:
             return NotApplicable(f"the {self.compare_to} has no word")
-        given = self._cut(answer_text(outputs))
-        best = {kind: _best(_KINDS[kind], wanted, given) for kind in self.kinds()}
-        value = sum([s.fmeasure for s in best.values()]) / len(best)
-        return Measurement(value, details=_details(best, wanted, given))
+        prediction = self._tokenize(answer_text(outputs))
+        scores = {kind: _best_score(_VARIANTS[kind], references, prediction) for kind in self.kinds()}
+        value = sum([s.fmeasure for s in scores.values()]) / len(scores)
+        return Measurement(value, details=_details(scores, references, prediction))
 
 
-def _best(score: _Kind, wanted: list[Sequence[str]], given: Sequence[str]) -> RougeScore:
+def _best_score(score: _Variant, references: list[Sequence[str]], prediction: Sequence[str]) -> RougeScore:
     """Return the score against the reference that agrees best; of equal ones the first."""
-    if len(wanted) == 1:
-        return score(wanted[0], given)
-    return max([score(target, given) for target in wanted], key=_fmeasure)
+    if len(references) == 1:
+        return score(references[0], prediction)
+    return max([score(target, prediction) for target in references], key=_fmeasure)
 
 
-def _details(best: dict[str, RougeScore], wanted: list[Sequence[str]], given: Sequence[str]) -> dict[str, Any]:
+def _details(
+    scores: dict[str, RougeScore], references: list[Sequence[str]], prediction: Sequence[str]
+) -> dict[str, Any]:
     details: dict[str, Any]
-    if len(best) == 1:
-        (only,) = best.values()
+    if len(scores) == 1:
+        (only,) = scores.values()
         details = {"precision": only.precision, "recall": only.recall}
     else:
-        details = {kind: score.fmeasure for kind, score in best.items()}
-    if not given:
+        details = {kind: score.fmeasure for kind, score in scores.items()}
+    if not prediction:
         details["note"] = "the answer has no word that the tokenizer knows"
-    elif "rouge2" in best and all(len(w) < 2 for w in wanted):
+    elif "rouge2" in scores and all(len(w) < 2 for w in references):
         details["note"] = "a reference of one word has no bigram: rouge2 is 0 whatever the answer"
     return details
 
@@ -192,8 +194,8 @@ class RougeScores(_Rouge):
         if isinstance(self.variants, str):
             self.variants = tuple(v.strip() for v in self.variants.split("|"))
         self.variants = tuple(self.variants)
-        if not self.variants or set(self.variants) - set(_KINDS):
-            raise MetricError(f"variants must be among {', '.join(_KINDS)}, got {self.variants or 'none'}")
+        if not self.variants or set(self.variants) - set(_VARIANTS):
+            raise MetricError(f"variants must be among {', '.join(_VARIANTS)}, got {self.variants or 'none'}")
         super().__post_init__()
 
     def kinds(self) -> tuple[str, ...]:

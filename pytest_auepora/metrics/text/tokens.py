@@ -23,7 +23,7 @@ _NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 REMEMBERED = 1024
 """Texts of which the words are remembered: those of some batches, whose metrics ask for the same ones."""
 REMEMBER_UP_TO = 50_000
-"""Characters; a longer text is cut again each time rather than kept in memory."""
+"""Characters; a longer text is cut again each time instead of being kept in memory."""
 
 _REMEMBERED_PARTS = 200_000
 _LONGEST_REMEMBERED_PART = 100  # characters; a longer one is no word, but a text without spaces
@@ -53,12 +53,12 @@ class _RougeWords(dict[str, tuple[str, ...]]):
         self._stem = stem
 
     def __missing__(self, part: str) -> tuple[str, ...]:
-        found = tuple(_rouge_tokenize(self._stem)(part))
+        tokens = tuple(_rouge_tokenize(self._stem)(part))
         if len(part) <= _LONGEST_REMEMBERED_PART:
             if len(self) >= _REMEMBERED_PARTS:
                 self.clear()
-            self[part] = found
-        return found
+            self[part] = tokens
+        return tokens
 
 
 @lru_cache(maxsize=2)
@@ -92,11 +92,11 @@ def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
     if cut == "default":
         return tuple(chain.from_iterable(map(_ROUGE_WORDS[stem].__getitem__, text.split())))
     if text.isascii():
-        found = re.findall(_ASCII_WORD, text.lower())  # as below, without the expression for every script
+        tokens = re.findall(_ASCII_WORD, text.lower())  # as below, without the expression for every script
     else:
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-        found = _unicode_word(_is_far(text)).findall(text)
-    return tuple([_ROUGE_WORDS[True][w][0] if w.isascii() else w for w in found]) if stem else tuple(found)
+        tokens = _unicode_word(_is_far(text)).findall(text)
+    return tuple([_ROUGE_WORDS[True][w][0] if w.isascii() else w for w in tokens]) if stem else tuple(tokens)
 
 
 _remembered_words = lru_cache(maxsize=REMEMBERED)(_words)
@@ -139,8 +139,8 @@ def is_mostly_ascii(text: str) -> bool:
     if text.isascii():
         return True
     lowered = text.lower()
-    seen = sum(map(len, re.findall(_ASCII_WORD, lowered)))
-    return 2 * seen >= sum(map(str.isalnum, lowered))
+    n_ascii = sum(map(len, re.findall(_ASCII_WORD, lowered)))
+    return 2 * n_ascii >= sum(map(str.isalnum, lowered))
 
 
 def _has_unspaced(text: str) -> bool:
@@ -155,10 +155,10 @@ def is_mostly_unspaced(text: str) -> bool:
 
 def is_joining(text: str, i: int) -> bool:
     """Whether position *i* of *text* lies inside a word, between two of its letters, marks or digits."""
-    return 0 < i < len(text) and _in_word(text[i - 1]) and _in_word(text[i])
+    return 0 < i < len(text) and _is_word_character(text[i - 1]) and _is_word_character(text[i])
 
 
-def _in_word(char: str) -> bool:
+def _is_word_character(char: str) -> bool:
     return (char.isalnum() and not _has_unspaced(char)) or (not char.isascii() and unicodedata.category(char)[0] == "M")
 
 
@@ -220,8 +220,8 @@ _ABBREVIATIONS = frozenset(
 
 
 @lru_cache(maxsize=1)
-def _ends() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what may end a sentence, with the closing marks and citations behind it; and the bullet of a list."""
+def _sentence_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a sentence's end, with closing marks and citations behind it, and of a list's bullet."""
     mark = r"[.!?…]+[\"'”’)»]*(?:\s?\[[^\[\]\n]{1,60}\])*(?=\s|$)|[。！？]+[」』）]*|\n"  # noqa: RUF001 - CJK marks
     return re.compile(mark), re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)]|#{1,6})\s+")
 
@@ -232,18 +232,18 @@ def sentences(text: str) -> list[str]:
     A citation such as ``[2]`` behind a full stop belongs to the sentence before it.  Bullets and numbers of list
     items are left out.
     """
-    mark, bullet = _ends()
-    found, start = [], 0
-    for end in mark.finditer(text):
+    end_of_sentence, bullet = _sentence_patterns()
+    parts, start = [], 0
+    for end in end_of_sentence.finditer(text):
         if not _is_abbreviation(text[start : end.end()], text[end.end() :]):
-            found.append(text[start : end.end()])
+            parts.append(text[start : end.end()])
             start = end.end()
-    found.append(text[start:])
-    return [said for part in found if re.search(r"\w", said := bullet.sub("", part).strip())]
+    parts.append(text[start:])
+    return [sentence for part in parts if re.search(r"\w", sentence := bullet.sub("", part).strip())]
 
 
 def _is_abbreviation(before: str, after: str) -> bool:
-    """Whether the full stop at the end of *before* goes on: an abbreviation, an initial, or small letters behind it."""
+    """Whether the full stop after *before* ends no sentence: an abbreviation, an initial, or small letters follow."""
     if not before.endswith("."):
         return False
     last = before[:-1].split()[-1:] or [""]

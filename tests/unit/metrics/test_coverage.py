@@ -15,7 +15,7 @@ from pytest_auepora.metrics.coverage import (
     SpanIoU,
     SpanPrecision,
     SpanRecall,
-    note_known,
+    note_known_citations,
 )
 
 from .rankings import doc, got, score, wants
@@ -120,11 +120,11 @@ def test_in_which_documents_citations_resolve() -> None:
 
 def test_what_the_project_has_resolves_and_is_noted() -> None:
     outputs = answered(citations=["elsewhere", "nowhere"])
-    note_known(outputs, {"elsewhere"}.__contains__)
+    note_known_citations(outputs, {"elsewhere"}.__contains__)
     seen = CitationCoverage().measure(wants("gold"), outputs)
     assert seen == Measurement(0.0, details={"cited": 2, "unresolved": ["nowhere"]})
     assert score(CitationCoverage("retrieved"), wants("gold"), outputs) == 0.0
-    note_known(answered(citations=3), bool)
+    note_known_citations(answered(citations=3), bool)
 
 
 def test_answers_that_need_no_citation() -> None:

@@ -82,7 +82,7 @@ def test_name() -> None:
 
 
 def test_a_catastrophic_pattern_is_ended_and_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_auepora.metrics.text.assertions._MOST_SECONDS", 0.05)
+    monkeypatch.setattr("pytest_auepora.metrics.text.assertions._SEARCH_SECONDS", 0.05)
     sample = case(must_contain=[r"^(a|aa)+$"], match="regex")
     with pytest.raises(MetricError, match=r"was ended after 0\.05 s"):
         METRIC.measure(sample, gave("a" * 60 + "b"))

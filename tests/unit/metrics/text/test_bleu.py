@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.metrics.text.bleu import BleuScore, SentenceBleu, matches
+from pytest_auepora.metrics.text.bleu import BleuScore, SentenceBleu, count_matches
 
 texts = st.lists(st.sampled_from("abbc"), max_size=12)
 
@@ -28,7 +28,7 @@ def by_definition(given: Sequence[str], wanted: Sequence[Sequence[str]], longest
 
 @given(texts, st.lists(texts, min_size=1, max_size=3), st.integers(1, 6))
 def test_matches_are_clipped_at_the_best_reference(said: list[str], wanted: list[list[str]], longest: int) -> None:
-    assert matches(said, wanted, longest) == by_definition(said, wanted, longest)
+    assert count_matches(said, wanted, longest) == by_definition(said, wanted, longest)
 
 
 def test_statistics_are_lengths_matches_and_totals() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document
-from pytest_auepora.metrics.text.numbers import Stated, UnsupportedNumbers, quantities, worded
+from pytest_auepora.metrics.text.numbers import QuantityIndex, UnsupportedNumbers, quantities, read_number_words
 
 from ..samples import case, gave, reason, value
 
@@ -66,13 +66,13 @@ def test_dates_that_can_be_read_twice_or_in_part() -> None:
 
 
 def test_what_is_stated() -> None:
-    stated = Stated(["Within thirty days of May 1, 2024.", "5 km; twenty-five users; 1.000.000 rows"])
+    index = QuantityIndex(["Within thirty days of May 1, 2024.", "5 km; twenty-five users; 1.000.000 rows"])
     for text in ("30 days", "30", "2024", "May 2024", "1 May 2024", "1/5/2024", "5 km", "25", "1,000,000", "25 GB"):
         (quantity,) = quantities(text)
-        assert quantity in stated, text
+        assert quantity in index, text
     for text in ("30 hours", "5 miles", "2023", "June 2024", "2 May 2024", "1000"):
         (quantity,) = quantities(text)
-        assert quantity not in stated, text
+        assert quantity not in index, text
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_is_stated() -> None:
     ],
 )
 def test_number_words(text: str, numbers: list[int]) -> None:
-    assert [n for n, _ in worded(text)] == numbers
+    assert [n for n, _ in read_number_words(text)] == numbers
 
 
 def test_unsupported_numbers() -> None:
