@@ -13,7 +13,7 @@ from ..errors import CorpusError, GoldenFileError, Problem
 from ..io.golden.model import DRAFT, GoldenSuite
 from ..metrics.registry import Registry
 from ..reporting.numbers import plural
-from ..reporting.terminal.labels import label_page, left_of, repaired_texts
+from ..reporting.terminal.labels import label_page, remaining_labels, repaired_texts
 from ..reporting.terminal.layout import render
 from ..reporting.text import harmless
 from .common import FAILED, PASSED, UsageError, add_metrics, load_suite, open_history, put, registry_of, to_read
@@ -140,7 +140,7 @@ def _label_checker(args: argparse.Namespace, registry: Registry) -> Callable[[Go
             slot = (label.case_id, label.index)
             line, col = places.get(slot, (0, 0))
             data.append({**label.to_dict(), "line": line, "col": col, "rewritten_to": new_ids.get(slot)})
-        moved = bool(left_of(repaired, all_labels))
+        moved = bool(remaining_labels(repaired, all_labels))
         if repaired is not None:
             lines += repaired_texts(repaired, all_labels)
             moved = moved or bool(repaired.problem)

@@ -243,7 +243,7 @@ class LabelReport:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Rewrite the golden files, once everything is known."""
-        from ..reporting.terminal.labels import left_of
+        from ..reporting.terminal.labels import remaining_labels
 
         for path in self.found:
             self.labels.places(self.config.rootpath / path)  # as they are now
@@ -262,7 +262,7 @@ class LabelReport:
             labels = [of_case for _, of_case in checked.values()]
             done = self.repaired[path] = repair(suite.path, labels, baselines, self.suites.registry)
             # configurations that do not agree leave labels to people that each by itself would have repaired
-            if done.problem or left_of(done, [label for of_case in labels for label in of_case]):
+            if done.problem or remaining_labels(done, [label for of_case in labels for label in of_case]):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with the judged runs, one finding each, worst first; as annotations of GitHub, as issues of GitLab."""
+"""The findings of judged runs, worst first; as annotations of GitHub, as code-quality issues of GitLab."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .tally import FAILING, Kind, cases_of
 from .text import listed, printable
 
 MOST_ANNOTATIONS = 10
-"""GitHub shows ten errors and ten warnings of a step and drops the rest without a word."""
+"""GitHub shows ten errors and ten warnings of a step and drops the rest silently."""
 
 _GITLAB_SEVERITY = {
     "mistake": "blocker",
@@ -32,10 +32,10 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to look at.  ``key`` names it across runs; *line* is 1-based, 0 where there is none.
+    """One problem.  ``key`` identifies it across runs; *line* is 1-based, 0 where there is none.
 
-    ``kind`` is that of a case (``newly failing``, …) or of a gate (``threshold``, ``regression``, ``coverage``,
-    ``baseline``), or ``mistake`` for one in a golden file.
+    ``kind`` is the status of a case (``newly failing``, …), the kind of a gate (``threshold``, ``regression``,
+    ``coverage``, ``baseline``), or ``mistake`` for one in a golden file.
     """
 
     severity: Severity
@@ -47,22 +47,22 @@ class Finding:
     key: str
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Title and message together, in one line."""
         return titled(self.title, "; ".join(self.message.splitlines()))
 
     def path_from(self, prefix: str) -> str:
-        """Return the path, which *prefix* leads to from the root of the repository; empty where there is none."""
+        """Return the path under *prefix*, the way from the root of the repository; empty without a path."""
         return f"{prefix.rstrip('/')}/{self.path}" if prefix and self.path else self.path
 
     @property
-    def of_gate(self) -> bool:
+    def is_gate(self) -> bool:
         """Whether it is about a whole suite, not a case."""
         return self.kind in get_args(GateKind)
 
 
 def titled(title: str, message: str) -> str:
-    """Return *message* with its title before it; a subject that ends the one and begins the other is said once."""
+    """Return *message* after its title; a subject that both have is written once."""
     subject = title.rpartition(": ")[2]
     if message.startswith((f"{title}: ", f"{title} ")):
         return message
@@ -74,9 +74,9 @@ def titled(title: str, message: str) -> str:
 def findings(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> list[Finding]:
     """Return the findings of all runs, and the *mistakes* that kept golden files from being judged.
 
-    These come first.  Then failed gates, as one of them may stand for many cases; then cases that errored, those of
-    the same error together; then failing cases, newly failing before others and the largest drop first; inconclusive
-    gates, what only a judge would fail, and baselines that nothing compares with come last.
+    The order: mistakes; failed gates, as one may stand for many cases; errored cases, grouped by error; failing cases,
+    newly failing first and the largest drop first; inconclusive gates; advisory gates that would fail; baselines that
+    nothing compares with.
     """
     pairs = list(zip(runs, verdicts, strict=True))
     out = [
@@ -98,37 +98,39 @@ def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
     for gate in verdict.gates:
         if gate.state != state or gate.would_be not in ("", "failed"):
             continue
-        told = [gate.message]
+        lines = [gate.message]
         if gate.culprits and gate.kind != "coverage":
-            told.append(f"Cases that cost most: {', '.join(gate.culprits[:5])}")
+            lines.append(f"Cases that cost most: {', '.join(gate.culprits[:5])}")
         if gate.owner:
-            told.append(f"Owner: {gate.owner}")
+            lines.append(f"Owner: {gate.owner}")
         severity: Severity = "error" if state == "failed" else "warning"
         title, key = f"{run.title}: {gate.title}", f"{run.title}|{gate.kind}|{gate.title}"
-        yield Finding(severity, gate.kind, title, "\n".join(told), run.path, gate.line, key)
+        yield Finding(severity, gate.kind, title, "\n".join(lines), run.path, gate.line, key)
 
 
 def _errors(run: Run, verdict: Verdict) -> Iterator[Finding]:
-    for why, cases in together(cases_of(run, verdict).get("errored", ()), run, {}):
-        path, line = _place(cases[0], run)
+    for reason, cases in together(cases_of(run, verdict).get("errored", ()), run, {}):
+        path, line = _location(cases[0], run)
         ids = [c.case_id for c in cases]
-        who = ids[0] if len(ids) == 1 else f"{len(ids)} cases errored ({listed(ids)})"
-        yield Finding("error", "errored", f"{run.title}: {who}", str(why), path, line, f"{run.title}|errored|{ids[0]}")
+        subject = ids[0] if len(ids) == 1 else f"{len(ids)} cases errored ({listed(ids)})"
+        yield Finding(
+            "error", "errored", f"{run.title}: {subject}", str(reason), path, line, f"{run.title}|errored|{ids[0]}"
+        )
 
 
 def _failures(run: Run, verdict: Verdict, kind: Kind) -> Iterator[Finding]:
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     cases = cases_of(run, verdict).get(kind, [])
-    for why, (case, *others) in together(worst_first(cases, compared), run, compared):
-        path, line = _place(case, run)
-        whose = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
-        message = "\n".join([str(why), *case.problems, *([f"Owner: {', '.join(whose)}"] if whose else [])])
+    for reason, (case, *others) in together(worst_first(cases, compared), run, compared):
+        path, line = _location(case, run)
+        owners = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
+        message = "\n".join([str(reason), *case.problems, *([f"Owner: {', '.join(owners)}"] if owners else [])])
         ids = [c.case_id for c in (case, *others)]
-        who = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
-        yield Finding("error", kind, f"{run.title}: {who}", message, path, line, f"{run.title}|case|{case.case_id}")
+        subject = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
+        yield Finding("error", kind, f"{run.title}: {subject}", message, path, line, f"{run.title}|case|{case.case_id}")
 
 
-def _place(case: CaseResult, run: Run) -> tuple[str, int]:
+def _location(case: CaseResult, run: Run) -> tuple[str, int]:
     path, _, line = case.where.rpartition(":")
     return (path, int(line)) if path and line.isdigit() else (case.where or run.path, 0)
 
@@ -136,36 +138,36 @@ def _place(case: CaseResult, run: Run) -> tuple[str, int]:
 def annotation_lines(
     runs: Sequence[Run], verdicts: Sequence[Verdict], *, prefix: str = "", mistakes: Sequence[Problem] = ()
 ) -> str:
-    """Return the workflow commands that annotate what is wrong, one a line, worst first; empty if nothing is.
+    """Return GitHub workflow commands that annotate the findings, one a line, worst first; empty without findings.
 
-    *prefix* leads from the root of the repository to the directory that paths are relative to.  Where there is more
-    to say than GitHub shows, the last annotation says how much.  *mistakes* of golden files, which kept them from
-    being judged, come before all else.
+    *prefix* leads from the root of the repository to the directory that paths are relative to.  Where there are more
+    findings than GitHub shows, the last annotation counts them.  *mistakes* of golden files, which kept them from
+    being judged, come first.
     """
-    found = findings(runs, verdicts, mistakes)
+    all_findings = findings(runs, verdicts, mistakes)
     lines: list[str] = []
     for severity in ("error", "warning"):
-        of_kind = [f for f in found if f.severity == severity]
+        of_kind = [f for f in all_findings if f.severity == severity]
         if len(of_kind) > MOST_ANNOTATIONS:
-            of_kind = _gates_together(of_kind)
-        cut = MOST_ANNOTATIONS if len(of_kind) <= MOST_ANNOTATIONS else MOST_ANNOTATIONS - 1
-        lines += [_command(f, prefix) for f in of_kind[:cut]]
-        if (more := len(of_kind) - cut) > 0:
-            lines.append(f"::{severity} title=auepora::and {more} more; the whole report is in the step summary")
+            of_kind = _merge_gates(of_kind)
+        limit = MOST_ANNOTATIONS if len(of_kind) <= MOST_ANNOTATIONS else MOST_ANNOTATIONS - 1
+        lines += [_workflow_command(f, prefix) for f in of_kind[:limit]]
+        if (n_left := len(of_kind) - limit) > 0:
+            lines.append(f"::{severity} title=auepora::and {n_left} more; the whole report is in the step summary")
     return "\n".join(lines)
 
 
-def _gates_together(found: Sequence[Finding]) -> list[Finding]:
-    """Make one finding of the gates of a golden file, to leave room for the cases."""
+def _merge_gates(group: Sequence[Finding]) -> list[Finding]:
+    """Merge the gates of each golden file into one finding, to leave room for the cases."""
     out: list[Finding] = []
-    for path in dict.fromkeys(f.path for f in found):
-        gates = [f for f in found if f.path == path and f.of_gate]
+    for path in dict.fromkeys(f.path for f in group):
+        gates = [f for f in group if f.path == path and f.is_gate]
         if len(gates) > 1:
             message = "\n".join(titled(f.title, f.message.splitlines()[0]) for f in gates)
             out.append(replace(gates[0], title=f"{len(gates)} gates", message=message))
         else:
             out += gates
-    return [*out, *(f for f in found if not f.of_gate)]
+    return [*out, *(f for f in group if not f.is_gate)]
 
 
 def escape_data(text: str) -> str:
@@ -174,18 +176,18 @@ def escape_data(text: str) -> str:
 
 
 def escape_property(text: str) -> str:
-    """Escape a value before the message, where ``:`` and ``,`` have a meaning as well."""
+    """Escape a property of a workflow command, where ``:`` and ``,`` have a meaning as well."""
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _command(finding: Finding, prefix: str) -> str:
+def _workflow_command(finding: Finding, prefix: str) -> str:
     properties = {"title": printable(finding.title)}
     if finding.path:
         properties = {"file": finding.path_from(prefix), **properties}
         if finding.line:
             properties["line"] = str(finding.line)
-    told = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items())
-    return f"::{finding.severity} {told}::{escape_data(printable(finding.message, keep_lines=True))}"
+    arguments = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items())
+    return f"::{finding.severity} {arguments}::{escape_data(printable(finding.message, keep_lines=True))}"
 
 
 def code_quality(
@@ -193,17 +195,17 @@ def code_quality(
 ) -> str:
     """Return the findings as GitLab's code-quality JSON.
 
-    The fingerprint of a finding does not depend on its line or its numbers, so GitLab knows it again in the next
-    run.  *prefix* leads from the root of the repository to the directory that paths are relative to.
+    The fingerprint of a finding does not depend on its line or its numbers, so GitLab recognizes it in the next run.
+    *prefix* leads from the root of the repository to the directory that paths are relative to.
     """
     issues = [
         {
-            "description": printable(one.told),
-            "check_name": f"auepora/{one.kind.replace(' ', '-')}",
-            "fingerprint": hashlib.sha256(one.key.encode("utf-8", "surrogatepass")).hexdigest(),
-            "severity": "info" if one.severity == "warning" else _GITLAB_SEVERITY.get(one.kind, "major"),
-            "location": {"path": one.path_from(prefix), "lines": {"begin": max(one.line, 1)}},
+            "description": printable(finding.summary),
+            "check_name": f"auepora/{finding.kind.replace(' ', '-')}",
+            "fingerprint": hashlib.sha256(finding.key.encode("utf-8", "surrogatepass")).hexdigest(),
+            "severity": "info" if finding.severity == "warning" else _GITLAB_SEVERITY.get(finding.kind, "major"),
+            "location": {"path": finding.path_from(prefix), "lines": {"begin": max(finding.line, 1)}},
         }
-        for one in findings(runs, verdicts, mistakes)
+        for finding in findings(runs, verdicts, mistakes)
     ]
     return json.dumps(issues, indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""Which report formats there are, and what ``--auepora-report md:report.md`` means."""
+"""The report formats, and parsing of ``--auepora-report md:report.md``."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ FORMATS: Mapping[str, str] = {
     "matrix": "side_by_side_formats:matrix_csv",
     "html": "html.report:html_report",
 }
-"""Format → where its function is: ``(runs, verdicts, …) -> text``, loaded when asked for.
+"""Format → ``module:function``, imported on use: ``(runs, verdicts, …) -> text``.
 
-Its further arguments are those of `report_text` that it names.
+The function gets those further arguments of `report_text` that it has parameters for.
 """
 
 _PACKAGES = {"html": ("jinja2", "matplotlib")}
-"""What a format takes, installed by the extra of the same name."""
+"""Packages that a format needs, installed by the extra of the same name."""
 
 _BY_SUFFIX = {
     ".md": "md", ".markdown": "md", ".json": "json", ".csv": "csv", ".html": "html", ".htm": "html",
@@ -42,20 +42,20 @@ _BY_SUFFIX = {
 
 
 class Target(NamedTuple):
-    """A report that was asked for: its format, and the file to write."""
+    """A requested report: its format, and the file to write."""
 
     kind: str
     path: Path
 
 
 def read_target(text: str) -> Target:
-    """Read ``csv:scores.csv``; the format may be left out where the file's suffix says it.
+    """Parse ``csv:scores.csv``; the format may be left out where the suffix of the file has it.
 
     Raises:
-        AueporaError: the format is unknown or cannot be told, or there is no file.
+        AueporaError: the format is unknown or missing, or there is no file.
     """
     kind, colon, path = text.partition(":")
-    if not colon or len(kind) == 1:  # a lone letter is a drive of Windows
+    if not colon or len(kind) == 1:  # a single letter is a Windows drive
         kind, path = _BY_SUFFIX.get(Path(text).suffix.lower(), ""), text
         if not kind:
             raise AueporaError(f"{text!r} does not say its format; write FORMAT:FILE with one of {', '.join(FORMATS)}")
@@ -67,10 +67,10 @@ def read_target(text: str) -> Target:
 
 
 def check_installed(kind: str) -> None:
-    """Make sure, without loading anything, that the report of *kind* can be made here.
+    """Check, without importing them, that the packages for the report of *kind* are installed.
 
     Raises:
-        MissingExtraError: it takes a package that is not installed.
+        MissingExtraError: the report needs a package that is not installed.
     """
     for name in _PACKAGES.get(kind, ()):
         if sys.modules.get(name, ...) is None or (name not in sys.modules and find_spec(name) is None):
@@ -78,14 +78,14 @@ def check_installed(kind: str) -> None:
 
 
 def wants_trend(kind: str) -> bool:
-    """Whether the report of *kind* shows earlier runs, so that it is worth looking them up."""
-    return "trends" in signature(_function(kind)).parameters
+    """Whether the report of *kind* shows earlier runs."""
+    return "trends" in signature(_format_function(kind)).parameters
 
 
-def _function(kind: str) -> Callable[..., str]:
+def _format_function(kind: str) -> Callable[..., str]:
     module, name = FORMATS[kind].split(":")
-    found: Callable[..., str] = getattr(import_module(f"{__package__}.{module}"), name)
-    return found
+    function: Callable[..., str] = getattr(import_module(f"{__package__}.{module}"), name)
+    return function
 
 
 def report_text(
@@ -101,31 +101,31 @@ def report_text(
     """Return the report of *kind*, one of `FORMATS`.
 
     *prefix* leads from the root of the repository to the directory that paths are relative to, for formats that
-    point to places in files.  *trends* has, by the title of a run, what is known of the runs before it, for formats
-    that show it (`wants_trend`).  *compared* has the suites that several systems ran, for formats that show them side
-    by side; by default that is worked out, knowing the metrics of this package alone.  *mistakes* are those in golden
-    files that could not be read, for formats that are not of numbers alone.
+    point to places in files.  *trends* has the earlier runs by the title of a run, for formats that show them
+    (`wants_trend`).  *compared* has the suites that several systems ran, for formats that show them side by side; by
+    default it is computed with the metrics of this package alone.  *mistakes* are those in golden files that could not
+    be read, for formats that have more than numbers.
 
     Raises:
-        MissingExtraError: the report takes a package that is not installed.
+        MissingExtraError: the report needs a package that is not installed.
     """
-    make = _function(kind)
-    wanted = signature(make).parameters
-    if compared is None and "compared" in wanted:
+    make = _format_function(kind)
+    parameters = signature(make).parameters
+    if compared is None and "compared" in parameters:
         from .side_by_side import side_by_sides
 
         compared = side_by_sides(runs)
-    beside = {"prefix": prefix, "trends": trends, "compared": compared, "mistakes": mistakes}
-    made = make(runs, verdicts, **{name: beside[name] for name in wanted if name in beside})
-    return made.encode("utf-8", "backslashreplace").decode("utf-8")  # halves of surrogate pairs, as JSON writes them
+    arguments = {"prefix": prefix, "trends": trends, "compared": compared, "mistakes": mistakes}
+    text = make(runs, verdicts, **{name: arguments[name] for name in parameters if name in arguments})
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates become escapes, as in JSON
 
 
 def write_report(path: Path, text: str) -> None:
-    """Write *text* to *path*: whole or not at all, but for what is no plain file, such as ``/dev/stdout``.
+    """Write *text* to *path*: atomically, except to special files such as ``/dev/stdout``.
 
     Raises:
-        NotWrittenError: it cannot be written.
-        OSError: what is no plain file cannot be.
+        NotWrittenError: a regular file cannot be written.
+        OSError: a special file cannot be written.
     """
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")

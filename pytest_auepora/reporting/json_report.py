@@ -1,7 +1,7 @@
 """The whole result as JSON: every run with every case, and its verdict.  Written, read back, described by a schema.
 
-Other reports can be made from it alone, without a run.  The schemas are derived from the classes that are written; what
-a type cannot say stands in ``MEANING``: ``Class.field`` to a sentence.
+Other reports can be made from it alone, without a run.  The schemas are derived from the written classes; ``MEANING``
+has their descriptions by ``Class.field``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .side_by_side_formats import RowData, side_by_side_dict
 from .tally import Kind, headline, overall_outcome, tally
 
 FORMAT = 1
-"""Raised when a reader of the former format would misread the new one; keys may be added without."""
+"""Increased when a reader of the previous format would misread the new one; keys may be added without."""
 
 T = TypeVar("T")
 
@@ -47,15 +47,15 @@ class SuiteReport(TypedDict):
     verdict: dict[str, Any]
 
 
-class _EveryReport(TypedDict):
+class _RequiredKeys(TypedDict):
     format: int
     outcome: Outcome
     headline: str
     suites: list[SuiteReport]
 
 
-class ReportData(_EveryReport, total=False):
-    """The whole report; `report_schema` is derived from it.  Of what there is none the key is absent."""
+class ReportData(_RequiredKeys, total=False):
+    """The whole report; `report_schema` is derived from it.  Keys without content are absent."""
 
     side_by_side: list[dict[str, Any]]
     mistakes: list[dict[str, Any]]
@@ -70,9 +70,8 @@ def json_report(
 ) -> str:
     """Return the report as JSON text in one line; the same runs give the same bytes.
 
-    Numbers are unrounded.  What JSON cannot say (infinity, NaN) is null: an open end of a metric's range, a value
-    that was not measured.  *compared* are the `side_by_sides` of *runs*, *mistakes* those in golden files that could
-    not be read.
+    Numbers are unrounded.  Infinity and NaN are null: an open end of a metric's range, a value that was not measured.
+    *compared* are the `side_by_sides` of *runs*, *mistakes* those in golden files that could not be read.
     """
     raw: ReportData = {
         "format": FORMAT,
@@ -86,7 +85,7 @@ def json_report(
                 "counts": dict(tally(run, verdict)),
                 "judge": judge_usage_dict(run),
                 "run": run,
-                "verdict": {"outcome": verdict.outcome, **_plain(verdict)},
+                "verdict": {"outcome": verdict.outcome, **_plain_data(verdict)},
             }
             for run, verdict in zip(runs, verdicts, strict=True)
         ],
@@ -96,9 +95,9 @@ def json_report(
     if mistakes:
         raw["mistakes"] = [one._asdict() for one in mistakes]
     try:
-        text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain)
-    except (TypeError, ValueError):  # a key that is no text, a number that is none
-        text = json.dumps(_finite(raw), ensure_ascii=False, allow_nan=False)
+        text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain_data)
+    except (TypeError, ValueError):  # a key that is no string; infinity or NaN
+        text = json.dumps(_finite_data(raw), ensure_ascii=False, allow_nan=False)
     return text + "\n"
 
 
@@ -114,9 +113,9 @@ def read_json_report(text: str) -> tuple[list[Run], list[Verdict], list[Problem]
             raise AueporaError("not an auepora report: there is no 'format' key")
         if raw["format"] != FORMAT:
             raise AueporaError(f"report format {raw['format']!r}, this version reads {FORMAT}")
-        check_shape(raw, _Readable)
-        suites, told = raw["suites"], raw.get("mistakes", ())
-        mistakes = [Problem(m["path"], m["line"], m["col"], m["message"]) for m in told]
+        check_shape(raw, _StoredReport)
+        suites, rows = raw["suites"], raw.get("mistakes", ())
+        mistakes = [Problem(m["path"], m["line"], m["col"], m["message"]) for m in rows]
         return [Run.from_dict(s["run"]) for s in suites], [read_verdict(s["verdict"]) for s in suites], mistakes
     except (json.JSONDecodeError, ShapeError) as exc:
         raise AueporaError(f"not an auepora report: {exc}") from None
@@ -124,25 +123,25 @@ def read_json_report(text: str) -> tuple[list[Run], list[Verdict], list[Problem]
         raise AueporaError(f"not an auepora report: {type(exc).__name__}: {exc}") from None
 
 
-class _Judged(TypedDict):
+class _StoredSuite(TypedDict):
     run: Run
     verdict: dict[str, Any]
 
 
-class _Suites(TypedDict):
-    suites: list[_Judged]
+class _StoredSuites(TypedDict):
+    suites: list[_StoredSuite]
 
 
-class _Readable(_Suites, total=False):
+class _StoredReport(_StoredSuites, total=False):
     mistakes: list[Problem]
 
 
 @contextmanager
 def from_outside(name: str = "the report") -> Iterator[None]:
-    """Around the use of the report called *name*, which anybody may have written.
+    """Guard the use of the report called *name*, which may hold invalid values.
 
     Raises:
-        AueporaError: instead of whatever values that no report holds make go wrong.
+        AueporaError: instead of the exceptions that invalid values cause.
     """
     try:
         yield
@@ -152,8 +151,8 @@ def from_outside(name: str = "the report") -> Iterator[None]:
         raise AueporaError(f"{name} holds what no run does: {type(exc).__name__}: {exc}") from exc
 
 
-def _plain(value: Any) -> Any:
-    """Return one level of *value* as JSON knows it; text for what it does not know."""
+def _plain_data(value: Any) -> Any:
+    """Return *value* as a dict where it is a mapping or a dataclass, else as text."""
     if isinstance(value, Mapping):  # the results of a large run
         return dict(value)
     if not is_dataclass(value):
@@ -164,34 +163,34 @@ def _plain(value: Any) -> Any:
     return out
 
 
-def _finite(value: Any) -> Any:
-    """Return *value* as plain data, with null for what JSON has no number for."""
+def _finite_data(value: Any) -> Any:
+    """Return *value* as plain data, with None for infinity and NaN."""
     if value is None or isinstance(value, (str, int, float)):
         return None if isinstance(value, float) and not math.isfinite(value) else value
     if isinstance(value, Mapping):
-        return {str(k): _finite(v) for k, v in value.items()}
+        return {str(k): _finite_data(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(v) for v in value]
-    return _finite(_plain(value))
+        return [_finite_data(v) for v in value]
+    return _finite_data(_plain_data(value))
 
 
 def read_verdict(raw: Mapping[str, Any]) -> Verdict:
-    """Return the verdict that *raw* is the plain data of, as a report or a history has it.
+    """Return the verdict of its plain data *raw*, as a report or a history stores it.
 
     Raises:
-        ShapeError: it holds what no verdict does.
+        ShapeError: *raw* is no plain data of a verdict.
     """
     check_shape(raw, Verdict, {"VarianceSplit": VarianceSplit})
-    out = _made(Verdict, raw)
+    out = _build(Verdict, raw)
     out.gates = [_gate(gate) for gate in raw.get("gates", ())]
-    out.aggregates = {name: _made(Aggregate, a) for name, a in raw.get("aggregates", {}).items()}
-    out.noise = {name: _made(VarianceSplit, split) for name, split in raw.get("noise", {}).items()}
+    out.aggregates = {name: _build(Aggregate, a) for name, a in raw.get("aggregates", {}).items()}
+    out.noise = {name: _build(VarianceSplit, split) for name, split in raw.get("noise", {}).items()}
     out.comparison = None if raw.get("comparison") is None else _comparison(raw["comparison"])
     return out
 
 
 def _gate(raw: Mapping[str, Any]) -> GateOutcome:
-    out = _made(GateOutcome, {**raw, "culprits": tuple(raw.get("culprits", ()))})
+    out = _build(GateOutcome, {**raw, "culprits": tuple(raw.get("culprits", ()))})
     if "part" not in raw:  # versions that wrote the part into title and message alone
         out.part = out.title.removeprefix(REGRESSION)
         subjects = (f"{out.part}: ", f"{out.part} ")
@@ -200,25 +199,25 @@ def _gate(raw: Mapping[str, Any]) -> GateOutcome:
 
 
 def _comparison(raw: Mapping[str, Any]) -> Comparison:
-    out = _made(Comparison, raw)
+    out = _build(Comparison, raw)
     out.cases = {case_id: _case(case) for case_id, case in raw.get("cases", {}).items()}
     out.lost_metrics, out.steady = tuple(raw.get("lost_metrics", ())), tuple(raw.get("steady", ()))
     out.unsteady = tuple(raw.get("unsteady", ()))
     changes = raw.get("aggregates", {}).items()
-    out.aggregates = {n: _made(MetricChange, {**c, "dropped": tuple(c.get("dropped", ()))}) for n, c in changes}
+    out.aggregates = {n: _build(MetricChange, {**c, "dropped": tuple(c.get("dropped", ()))}) for n, c in changes}
     out.provenance = {key: (before, after) for key, (before, after) in raw.get("provenance", {}).items()}
     return out
 
 
 def _case(raw: Mapping[str, Any]) -> CaseComparison:
-    out = _made(CaseComparison, raw)
-    out.changes = {name: _made(ScoreChange, change) for name, change in raw.get("changes", {}).items()}
-    out.before = None if raw.get("before") is None else _made(BaselineCase, raw["before"])
+    out = _build(CaseComparison, raw)
+    out.changes = {name: _build(ScoreChange, change) for name, change in raw.get("changes", {}).items()}
+    out.before = None if raw.get("before") is None else _build(BaselineCase, raw["before"])
     return out
 
 
-def _made(kind: type[T], raw: Mapping[str, Any]) -> T:
-    """Make a dataclass of the keys it knows; those of newer versions are ignored."""
+def _build(kind: type[T], raw: Mapping[str, Any]) -> T:
+    """Build a dataclass from *raw*; keys of newer versions are ignored."""
     known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
     return kind(**{k: v for k, v in raw.items() if k in known})
 
@@ -295,14 +294,14 @@ MEANING = {
     "Verdict.noise": "by metric, where cases were repeated: variances of a case's difference",
 }
 
-_LATER = {"VarianceSplit": VarianceSplit}
-"""Classes that the annotations of others name without importing them at run time."""
+_FORWARD_REFERENCES = {"VarianceSplit": VarianceSplit}
+"""Classes in annotations of modules that import them only for type checking."""
 
 _SCHEMAS: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
     int: {"type": "integer", "minimum": 0},
-    float: {"type": ["number", "null"]},  # what JSON has no number for is null
+    float: {"type": ["number", "null"]},  # infinity and NaN are null
     type(None): {"type": "null"},
     dict: {"type": "object"},
     list: {"type": "array"},
@@ -320,7 +319,7 @@ def report_schema() -> dict[str, Any]:
     verdict = keys["suites"]["items"]["properties"]["verdict"] = _schema_of(Verdict)
     verdict["properties"] = {"outcome": _schema_of(Outcome), **verdict["properties"]}
     verdict["required"] = ["outcome", *verdict["required"]]
-    return _whole("auepora report", body)
+    return _schema_document("auepora report", body)
 
 
 def side_by_side_schema() -> dict[str, Any]:
@@ -328,7 +327,7 @@ def side_by_side_schema() -> dict[str, Any]:
     body = _schema_of_side_by_side()
     body["properties"] = {"format": {"const": SIDE_BY_SIDE_FORMAT}, **body["properties"]}
     body["required"] = ["format", *body["required"]]
-    return _whole("auepora systems side by side", body)
+    return _schema_document("auepora systems side by side", body)
 
 
 def _schema_of_side_by_side() -> dict[str, Any]:
@@ -337,38 +336,38 @@ def _schema_of_side_by_side() -> dict[str, Any]:
     return body
 
 
-def _whole(title: str, body: dict[str, Any]) -> dict[str, Any]:
+def _schema_document(title: str, body: dict[str, Any]) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **body}
 
 
 def _schema_of(kind: Any) -> dict[str, Any]:
-    """Return the schema of a type as JSON writes it."""
+    """Return the schema of the JSON of a type."""
     if kind in _SCHEMAS:
         return dict(_SCHEMAS[kind])
-    origin, given = get_origin(kind), get_args(kind)
+    origin, args = get_origin(kind), get_args(kind)
     if origin is Literal:
-        return {"enum": list(given)}
+        return {"enum": list(args)}
     if origin in (Union, UnionType):
-        parts = [_schema_of(one) for one in given]
-        return parts[0] if float in given else {"anyOf": parts}
+        parts = [_schema_of(arg) for arg in args]
+        return parts[0] if float in args else {"anyOf": parts}
     if origin in (dict, Mapping, MutableMapping):
-        return {"type": "object", "additionalProperties": _schema_of(given[1])}
+        return {"type": "object", "additionalProperties": _schema_of(args[1])}
     if origin in (list, tuple, Sequence):
-        out = {"type": "array", "items": _schema_of(given[0])}
-        is_fixed = origin is tuple and given[-1] is not Ellipsis
-        return out | ({"minItems": len(given), "maxItems": len(given)} if is_fixed else {})
+        out = {"type": "array", "items": _schema_of(args[0])}
+        is_fixed = origin is tuple and args[-1] is not Ellipsis
+        return out | ({"minItems": len(args), "maxItems": len(args)} if is_fixed else {})
     if is_typeddict(kind) or is_dataclass(kind) or hasattr(kind, "_fields"):
-        return _object(kind)
+        return _object_schema(kind)
     return {}  # anything
 
 
-def _object(kind: Any) -> dict[str, Any]:
-    hints = get_type_hints(kind, localns=_LATER)
+def _object_schema(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind, localns=_FORWARD_REFERENCES)
     if is_dataclass(kind):
         hints = {f.name: hints[f.name] for f in fields(kind)}
     properties = {}
-    for name, one in hints.items():
+    for name, hint in hints.items():
         meaning = MEANING.get(f"{kind.__name__}.{name}")
-        properties[name] = {**_schema_of(one), **({"description": meaning} if meaning else {})}
+        properties[name] = {**_schema_of(hint), **({"description": meaning} if meaning else {})}
     required = [name for name in hints if name in getattr(kind, "__required_keys__", hints)]
     return {"type": "object", "properties": properties, "required": required}

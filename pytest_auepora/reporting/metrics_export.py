@@ -1,4 +1,4 @@
-"""Scores in the shape of the evaluation-metrics specification: one row per query as CSV, the totals as JSON."""
+"""Scores in the format of the evaluation-metrics specification: one row per query as CSV, the totals as JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = (
 """The specified columns; ``suite``, ``variant``, ``state``, ``owner`` and a column per metric follow."""
 
 VERSION = "v0"
-"""The version of the shape of the totals."""
+"""The version of the format of the totals."""
 
 _METRIC_OF = {
     "p_at_5": "precision@5",
@@ -39,17 +39,17 @@ _METRIC_OF = {
     "retries": "retries",
 }
 _RANKED = {"p_at_5": PrecisionAtK(5), "p_at_10": PrecisionAtK(10), "ndcg_10": NDCGAtK(10), "mrr_10": MRRAtK(10)}
-_NO_QUALITY = ("LATENCY", "OPERATIONAL", "PRIVACY")
+_NOT_QUALITY = ("LATENCY", "OPERATIONAL", "PRIVACY")
 
 
 def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa: ARG001 - as all reports
     """Return the rows of all cases of *runs* as CSV with a header.
 
     An empty cell is a number that was not measured; it is never 0.  ``errors`` is 1 for a case that errored.
-    ``p50_ms`` and ``p95_ms`` are quantiles over the answers to one query, so of a query that ran once both its latency.
-    The columns of rankings are known though no such metric is listed, ``retries`` so of a query that ran once.
-    ``privacy_leak`` is the share of what is sensitive that came through.
-    Ids that a spreadsheet would take for a formula get an apostrophe in front.  *verdicts* add nothing here.
+    ``p50_ms`` and ``p95_ms`` are quantiles over the answers to one query; for a query that ran once, both are its
+    latency.  Ranking columns are filled even where no such metric is listed, ``retries`` as well for a query that ran
+    once.  ``privacy_leak`` is the share of sensitive items that leaked.  Ids that a spreadsheet would read as a formula
+    get an apostrophe in front.  *verdicts* are not used.
     """
     out = io.StringIO()
     write_csv(out, runs)
@@ -57,16 +57,18 @@ def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa
 
 
 def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
-    """Write the same to *file*, row by row."""
+    """Write `csv_report` to *file*, row by row."""
     names = list(dict.fromkeys(n for run in runs for n in run.metrics))
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*COLUMNS, "suite", "variant", "state", "owner", *names])
     for run in runs:
-        called = {column: spelled(run.metrics, name) for column, name in _METRIC_OF.items()}
-        called["privacy_leak"] = spelled(run.metrics, "redaction_efficacy") or spelled(run.metrics, "block_efficacy")
+        metric_names = {column: spelled(run.metrics, name) for column, name in _METRIC_OF.items()}
+        metric_names["privacy_leak"] = spelled(run.metrics, "redaction_efficacy") or spelled(
+            run.metrics, "block_efficacy"
+        )
         suite, variant, owner = map(spreadsheet_text, (run.suite, run.variant, run.owner))
         for case in run.cases.values():
-            values = [spreadsheet_text(case.case_id), *(_cell(case, called, column) for column in COLUMNS[1:])]
+            values = [spreadsheet_text(case.case_id), *(_cell(case, metric_names, column) for column in COLUMNS[1:])]
             writer.writerow([*values, suite, variant, case.state, owner, *(_value(case, name) for name in names)])
 
 
@@ -77,13 +79,13 @@ def spelled(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
     return next((n for n in metrics if n.startswith(f"{name}[")), None)
 
 
-def _cell(case: CaseResult, called: Mapping[str, str | None], column: str) -> str:
+def _cell(case: CaseResult, metric_names: Mapping[str, str | None], column: str) -> str:
     if column in ("p50_ms", "p95_ms"):
         return _milliseconds(case, int(column[1:3]))
     if column == "errors":
         return "" if case.state == "skipped" else str(int(case.state == "error"))
-    if (name := called[column]) is None:
-        return _known(case, column)
+    if (name := metric_names[column]) is None:
+        return _unlisted_value(case, column)
     return _value(case, name, leaked=column == "privacy_leak")
 
 
@@ -96,35 +98,35 @@ def _value(case: CaseResult, name: str, *, leaked: bool = False) -> str:
 
 def _milliseconds(case: CaseResult, percent: int) -> str:
     repeats = case.extra.get("repeats", {}).get(f"p{percent}_latency", ())
-    if seen := [Measurement(seconds) for seconds in repeats if seconds is not None]:
-        return number(PercentileLatency(percent).aggregate(seen).value * 1000, 1)
+    if measurements := [Measurement(seconds) for seconds in repeats if seconds is not None]:
+        return number(PercentileLatency(percent).aggregate(measurements).value * 1000, 1)
     seconds = (case.outputs.get("timings") or {}).get("end_to_end")
     return "" if seconds is None else number(seconds * 1000, 1)
 
 
-def _known(case: CaseResult, column: str) -> str:
-    """Return what the stored rankings say though their metric was not asked for: the mean over the answers."""
+def _unlisted_value(case: CaseResult, column: str) -> str:
+    """Return the value of a metric that the suite does not list: the mean over the stored rankings."""
     if column == "retries":
-        again = None if "repeats" in case.extra else case.outputs.get("retries")
-        return "" if again is None else number(again, 4)
+        retries = None if "repeats" in case.extra else case.outputs.get("retries")
+        return "" if retries is None else number(retries, 4)
     if column not in _RANKED or "retrieved" not in case.outputs:
         return ""
     answers = [replace(case, ranks=ranks) for ranks in case.extra.get("ranks", ())] or [case]
-    held = [_ranking(one) for one in answers]
-    values = [float(_RANKED[column].value(one)) for one in held if one is not None]
-    return number(sum(values) / len(values), 4) if len(values) == len(held) else ""
+    rankings = [_ranking(answer) for answer in answers]
+    values = [float(_RANKED[column].value(ranking)) for ranking in rankings if ranking is not None]
+    return number(sum(values) / len(values), 4) if len(values) == len(rankings) else ""
 
 
 def _ranking(case: CaseResult) -> Ranking | None:
     """Return the ranking of *case*; None where there is none, or one chunk covers several labels."""
     docs = relevant_docs(case)
-    found = sorted((doc.rank - 1, doc.grade) for doc in docs if doc.rank is not None)
-    slots = [slot for slot, _ in found]
+    matches = sorted((doc.rank - 1, doc.grade) for doc in docs if doc.rank is not None)
+    slots = [slot for slot, _ in matches]
     if not case.ranks or len(slots) != len(set(slots)):
         return None
-    place = {name: rank - 1 for name, rank in case.ranks.items() if rank is not None}
+    positions = {name: rank - 1 for name, rank in case.ranks.items() if rank is not None}
     ideal = sorted((doc.grade for doc in docs), reverse=True)
-    return Ranking(list(case.ranks), ideal, slots, [grade for _, grade in found], slots, place, len(slots))
+    return Ranking(list(case.ranks), ideal, slots, [grade for _, grade in matches], slots, positions, len(slots))
 
 
 def summary_json(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
@@ -142,33 +144,33 @@ def summary_json(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
 
 def _totals(run: Run, verdict: Verdict) -> dict[str, Any]:
     quality = {
-        _short(name): found
-        for name, found in verdict.aggregates.items()
-        if name in run.metrics and run.metrics[name].target not in _NO_QUALITY
+        _short_name(name): aggregate
+        for name, aggregate in verdict.aggregates.items()
+        if name in run.metrics and run.metrics[name].target not in _NOT_QUALITY
     }
-    p50, p95, redacted = (
+    p50, p95, redaction = (
         verdict.aggregates.get(spelled(run.metrics, name) or "")
         for name in ("p50_latency", "p95_latency", "redaction_efficacy")
     )
-    kept = _rounded(redacted)
+    redacted_share = _rounded(redaction)
     ran = [c for c in run.cases.values() if c.state != "skipped"]
-    owners = {_short(name): info.owner for name, info in run.metrics.items() if info.owner}
+    owners = {_short_name(name): info.owner for name, info in run.metrics.items() if info.owner}
     return {
-        "quality": {name: _rounded(found) for name, found in quality.items()},
+        "quality": {name: _rounded(aggregate) for name, aggregate in quality.items()},
         "operational": {
             "p50_ms": _rounded(p50, 1, 1000),
             "p95_ms": _rounded(p95, 1, 1000),
             "error_rate": round(sum(c.state == "error" for c in ran) / len(ran), 4) if ran else None,
         },
-        "privacy": {"leak_rate": None if kept is None else round(1 - kept, 4)},
-        "n": {"cases": len(ran), **{name: found.n for name, found in quality.items()}},
+        "privacy": {"leak_rate": None if redacted_share is None else round(1 - redacted_share, 4)},
+        "n": {"cases": len(ran), **{name: aggregate.n for name, aggregate in quality.items()}},
         **({"owners": owners} if owners else {}),
     }
 
 
-def _short(name: str) -> str:
+def _short_name(name: str) -> str:
     return f"p@{name.removeprefix('precision@')}" if name.startswith("precision@") else name
 
 
-def _rounded(found: Aggregate | None, places: int = 4, scale: int = 1) -> float | None:
-    return None if found is None or found.value is None else round(found.value * scale, places) + 0.0
+def _rounded(aggregate: Aggregate | None, places: int = 4, scale: int = 1) -> float | None:
+    return None if aggregate is None or aggregate.value is None else round(aggregate.value * scale, places) + 0.0

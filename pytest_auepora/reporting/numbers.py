@@ -1,8 +1,7 @@
-"""How numbers are written for people, all in one place.
+"""Formatting of numbers for people.
 
-Rounding is for display only.  Three promises hold everywhere: zero has no sign, something that is not nothing is
-not shown as nothing (down to the fourth decimal, which is as far as files go), and a value that breaks a bound never
-reads as one that keeps it.
+Rounding is for display only.  Three rules hold everywhere: zero has no sign; a value that is not zero is not shown as
+zero (down to the fourth decimal, the precision of files); a value that breaks a bound never reads as one that keeps it.
 """
 
 from __future__ import annotations
@@ -13,29 +12,29 @@ from ..core.run import MetricInfo
 from ..regression.thresholds import Bound, read_bound
 
 NOT_MEASURED = "n/a"
-"""What stands where a number would, had anything been measured."""
+"""Shown instead of a number where nothing was measured."""
 
 _MOST_PLACES = 15
-_TO_BE_SEEN = 4
-"""Decimals up to which a value is followed for a digit that is no zero."""
+_VISIBLE_PLACES = 4
+"""Most decimals to add until a digit is not zero."""
 
 
 def number(value: float, places: int = 3, bound: Bound | None = None) -> str:
-    """Return *value* with that many decimals, and more where *bound* would otherwise read wrongly.
+    """Return *value* with *places* decimals, or more where it would otherwise read on the wrong side of *bound*.
 
     ``number(0.79996, 2, Bound("min", 0.8))`` is ``"0.79996"``, not ``"0.80"``.  Infinite and undefined values come
     out as ``inf``, ``-inf``, ``nan``.
     """
     if bound is not None:
-        return _honest(value, places, bound) if math.isfinite(value) else str(float(value))
-    for p in range(places, max(places, _TO_BE_SEEN) + 1) if value else ():
+        return _faithful_text(value, places, bound) if math.isfinite(value) else str(float(value))
+    for p in range(places, max(places, _VISIBLE_PLACES) + 1) if value else ():
         if float(text := f"{value:.{p}f}"):
             return text
     return f"{0:.{places}f}"
 
 
 def score(value: float | None, places: int = 3, bound: Bound | None = None) -> str:
-    """Return a score, ``n/a`` for None.  Values of 100 and more need no third decimal."""
+    """Return a score, ``n/a`` for None.  Values of 100 and more get one decimal at most."""
     if value is None:
         return NOT_MEASURED
     return number(value, places if -100 < value < 100 else min(places, 1), bound)
@@ -44,7 +43,7 @@ def score(value: float | None, places: int = 3, bound: Bound | None = None) -> s
 def change(difference: float, places: int = 3) -> str:
     """Return *difference* with its sign; one too small for *places* gets more of them, up to four.
 
-    Below the fourth decimal lies the rounding of a baseline file, which is no change: ``0.000``.
+    Below the fourth decimal, a difference is rounding of the baseline file: ``0.000``.
     """
     if not math.isfinite(difference):
         return f"{difference:+}"
@@ -57,27 +56,27 @@ def seconds(value: float, bound: Bound | None = None) -> str:
     if not math.isfinite(value):
         return f"{float(value)} s"
     size = abs(value)
-    if size >= 119.5 and (bound is None or not _near(value, bound)):
+    if size >= 119.5 and (bound is None or not _is_near(value, bound)):
         minutes, rest = divmod(round(size), 60)
         return f"{'-' if value < 0 else ''}{minutes} min {rest:02d} s"
     if size >= 0.9995:
-        return _honest(value, 2, bound) + " s"
+        return _faithful_text(value, 2, bound) + " s"
     places = 0 if size >= 0.00995 or not value else 1
-    return _honest(value, places, bound, scale=1000) + " ms"
+    return _faithful_text(value, places, bound, scale=1000) + " ms"
 
 
 def percent(share: float, places: int = 1) -> str:
-    """Return a share of 1 as a percentage; only none is ``0 %`` and only all is ``100 %``."""
+    """Return a share of 1 as a percentage; only exactly 0 is ``0 %`` and only exactly 1 is ``100 %``."""
     if not math.isfinite(share):
         return f"{float(share)} %"
-    least = 10.0**-places
+    smallest = 10.0**-places
     if share in (0.0, 1.0):
         return f"{share * 100:.0f} %"
-    if 0 < share * 100 < least / 2:
-        return f"< {least:.{places}f} %"
-    if 100 - least / 2 <= share * 100 < 100:
-        return f"> {100 - least:.{places}f} %"
-    return f"{_unsigned(f'{share * 100:.{places}f}')} %"
+    if 0 < share * 100 < smallest / 2:
+        return f"< {smallest:.{places}f} %"
+    if 100 - smallest / 2 <= share * 100 < 100:
+        return f"> {100 - smallest:.{places}f} %"
+    return f"{_without_zero_sign(f'{share * 100:.{places}f}')} %"
 
 
 def plural(n: int, what: str, many: str = "") -> str:
@@ -86,7 +85,7 @@ def plural(n: int, what: str, many: str = "") -> str:
 
 
 def metric_value(value: float | None, info: MetricInfo | None, bound: Bound | None = None) -> str:
-    """Return a value of a metric in the metric's unit: times as durations, all else as scores."""
+    """Return a value of a metric in the metric's unit: times as durations, others as scores."""
     if value is not None and info is not None and info.target == "LATENCY":
         return seconds(value, bound)
     return score(value, 3, bound)
@@ -100,31 +99,31 @@ def metric_change(difference: float, info: MetricInfo | None) -> str:
 
 
 def metric_gain(gain: float, info: MetricInfo | None) -> str:
-    """Return a gain, which is positive for what is better, as the signed difference of two values of a metric."""
+    """Return a gain (positive is better) as the signed difference of two values of a metric."""
     return metric_change(-gain if info is not None and info.direction == "lower" else gain, info)
 
 
 def bound_of(text: str) -> Bound | None:
-    """Read a bound back from ``">= 0.8"``; None for what is no plain bound (``"drop <= 0.01"``)."""
+    """Parse a bound such as ``">= 0.8"``; None for other conditions (``"drop <= 0.01"``)."""
     return read_bound(text, "higher") if text.startswith((">=", "<=")) else None
 
 
-def _near(value: float, bound: Bound) -> bool:
+def _is_near(value: float, bound: Bound) -> bool:
     return bound.holds(float(round(value))) != bound.holds(value) or round(value) == bound.limit
 
 
-def _honest(value: float, places: int, bound: Bound | None, *, scale: float = 1.0) -> str:
-    """Add decimals until the text is on the same side of *bound* as the value."""
+def _faithful_text(value: float, places: int, bound: Bound | None, *, scale: float = 1.0) -> str:
+    """Return *value* with as many decimals as it takes to be on its side of *bound*."""
     holds = bound.holds(value) if bound is not None else True
     for p in range(places, _MOST_PLACES + 1):
-        text = _unsigned(f"{value * scale:.{p}f}")
-        if value and p < _TO_BE_SEEN and not float(text):
+        text = _without_zero_sign(f"{value * scale:.{p}f}")
+        if value and p < _VISIBLE_PLACES and not float(text):
             continue
         if bound is None or bound.holds(float(text) / scale) == holds:
             return text
     return repr(value * scale)
 
 
-def _unsigned(text: str) -> str:
-    """Take the sign off a zero."""
+def _without_zero_sign(text: str) -> str:
+    """Return *text*, a number, without the sign of a zero."""
     return text[1:] if text.startswith("-") and not float(text) else text

@@ -1,11 +1,10 @@
-"""The pictures of the report as SVG: how scores are distributed, baseline against candidate, figures over the runs.
+"""The plots of the report as SVG: distribution of scores, baseline against candidate, trends over the runs.
 
-No text of a user is drawn (it stands beside the picture, in HTML), so that no font lacks a letter and no name is taken
-for a formula.
+User text is never drawn: the page has it in HTML, so that no font lacks a letter and no name is read as a formula.
 
-A strict content security policy admits no ``style`` attributes, and colours must follow the theme.  So every colour of
-a figure is one of `INKS`, which becomes a class (``f-ink`` for a fill, ``s-ink`` for a stroke); other properties become
-attributes; identifiers are numbered under a prefix, so that no two figures of a page share any.
+The content security policy admits no ``style`` attributes, and colours must follow the theme.  So every colour of a
+figure is one of `INKS` and becomes a class (``f-ink`` for a fill, ``s-ink`` for a stroke); other properties become
+attributes; identifiers get a prefix, so that they are unique on the page.
 """
 
 from __future__ import annotations
@@ -35,30 +34,32 @@ INKS = {
     "ink": "#010101", "muted": "#020202", "line": "#030303", "base": "#040404", "now": "#050505", "worse": "#060606",
     "better": "#070707", "same": "#080808",
 }  # fmt: skip
-"""Name of a colour → the value that stands for it in a figure."""
+"""Name of a colour → its placeholder value in a figure."""
 
 _CLASS = {value: name for name, value in INKS.items()}
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
-_KEPT = {"stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "fill-opacity", "stroke-opacity",
-         "opacity", "text-anchor", "font-size"}  # fmt: skip
+_KEPT_PROPERTIES = {
+    "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "fill-opacity", "stroke-opacity",
+    "opacity", "text-anchor", "font-size",
+}  # fmt: skip
 _DOTS = "dots:"
-_LONG = re.compile(r"(\.\d\d)\d+")
+_LONG_DECIMALS = re.compile(r"(\.\d\d)\d+")
 _UPRIGHT = re.compile(r"rotate\(-?0 .*\)")
 
 MOST_PLOTS = 6
 _BINS = 20
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
 _SPREAD = 0.1
-"""How far at most, as a share of the axis, cases with the very same scores are moved apart."""
+"""Longest distance, as a share of the axis, that dots with equal scores are moved."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricPlots:
-    """The pictures of one metric as SVG, and what they show in words; ``scatter`` is empty without a baseline.
+    """The plots of one metric as SVG, and their summary in words; ``scatter`` is empty without a baseline.
 
-    The one that ``leads`` is shown first.
+    The metric that ``leads`` is shown first.
     """
 
     name: str
@@ -85,17 +86,19 @@ def _plots_of(run: Run, verdict: Verdict, name: str, prefix: str, *, leads: bool
     pairs = {i: changes[case_id] for i, case_id in enumerate(run.cases) if case_id in changes}
     now = [score.value for score in run.scores_of(name) if score.value is not None]
     before = [pair.before for pair in pairs.values()]
-    ends = _ends(info, [*now, *before, *(pair.after for pair in pairs.values())])
+    ends = _axis_range(info, [*now, *before, *(pair.after for pair in pairs.values())])
     worse, better = (sum(sign * pair.gain > 0 for pair in pairs.values()) for sign in (-1, 1))
-    told = f"compare: {worse} worse, {better} better, {len(pairs) - worse - better} the same"
-    words = f"{plural(len(pairs), 'case')} {told}" if pairs else f"{plural(len(now), 'case')}; nothing to compare with"
+    counts = f"compare: {worse} worse, {better} better, {len(pairs) - worse - better} the same"
+    words = (
+        f"{plural(len(pairs), 'case')} {counts}" if pairs else f"{plural(len(now), 'case')}; nothing to compare with"
+    )
     distribution = _distribution(now, before, ends, info, prefix)
     scatter = _scatter(pairs, ends, f"{prefix}s", words) if pairs else ""
     return MetricPlots(name, distribution, scatter, words, leads)
 
 
-def _ends(info: MetricInfo, values: Sequence[float]) -> tuple[float, float]:
-    """The ends of the axis: those of the metric's range where it has any, else those of the values."""
+def _axis_range(info: MetricInfo, values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the axis: those of the metric's range where finite, else those of the values."""
     finite = [v for v in values if math.isfinite(v)]
     lowest = info.range[0] if math.isfinite(info.range[0]) else min(finite, default=0.0)
     highest = info.range[1] if math.isfinite(info.range[1]) else max(finite, default=1.0)
@@ -104,7 +107,7 @@ def _ends(info: MetricInfo, values: Sequence[float]) -> tuple[float, float]:
 
 @contextmanager
 def _figure(width: float, height: float, x: str = "", y: str = "") -> Iterator[tuple[Figure, Axes]]:
-    """Make a bare figure of that many inches under settings of our own, whatever those of the user are."""
+    """Yield an empty figure of this size in inches, under default settings instead of the user's."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
@@ -131,7 +134,7 @@ def _distribution(
     lowest, highest = ends
     step = (highest - lowest) / _BINS
     edges = [lowest + i * step for i in range(_BINS + 1)]
-    said = "Distribution of the scores" + (", with the baseline as an outline" if before else "")
+    label = "Distribution of the scores" + (", with the baseline as an outline" if before else "")
     with _figure(4.4, 2.9, "seconds" if info.target == "LATENCY" else "score", "cases") as (figure, axes):
         axes.grid(axis="y", color=INKS["line"], linewidth=0.5)
         axes.hist([v for v in now if math.isfinite(v)], bins=edges, color=INKS["now"], rwidth=0.86)
@@ -139,13 +142,13 @@ def _distribution(
             axes.hist(before, bins=edges, histtype="step", color=INKS["base"], linewidth=1.4)
         axes.locator_params(axis="y", integer=True)
         axes.set_xlim(lowest - step / 2, highest + step / 2)
-        return svg_text(figure, prefix, said)
+        return svg_text(figure, prefix, label)
 
 
 def _scatter(pairs: Mapping[int, ScoreChange], ends: tuple[float, float], prefix: str, words: str) -> str:
     lowest, highest = ends
     span = highest - lowest
-    placed, spread, crowd = _spread(pairs, span)
+    positions, spread, crowd = _spread_dots(pairs, span)
     size = min(20.0, max(1.0, 700 / crowd))
     with _figure(3.4, 2.9, "baseline", "this run") as (figure, axes):
         room = spread + span * 0.03
@@ -155,7 +158,7 @@ def _scatter(pairs: Mapping[int, ScoreChange], ends: tuple[float, float], prefix
             chosen = [i for i, pair in pairs.items() if (pair.gain > 0) - (pair.gain < 0) == sign]
             if chosen:
                 axes.scatter(
-                    [placed[i][0] for i in chosen], [placed[i][1] for i in chosen], s=size,
+                    [positions[i][0] for i in chosen], [positions[i][1] for i in chosen], s=size,
                     color=INKS[name], marker=marker, linewidths=0, alpha=0.85 if sign else 0.6, zorder=3,
                     gid=f"dots:{','.join(map(str, chosen))}",
                 )  # fmt: skip
@@ -165,27 +168,26 @@ def _scatter(pairs: Mapping[int, ScoreChange], ends: tuple[float, float], prefix
         return svg_text(figure, prefix, f"Baseline against this run, one dot a case: {words}")
 
 
-def _spread(pairs: Mapping[int, ScoreChange], span: float) -> tuple[dict[int, tuple[float, float]], float, int]:
-    """Lay cases of the very same scores in a spiral around their place, so that each of them is seen.
+def _spread_dots(pairs: Mapping[int, ScoreChange], span: float) -> tuple[dict[int, tuple[float, float]], float, int]:
+    """Place cases with equal scores on a spiral around their point, so that each is visible.
 
     Returns:
-        The places, how far the largest crowd reaches, and how many it is.
+        The positions, the radius of the largest group, and its size.
     """
-    by = grouped(((round(pair.before, 3), round(pair.after, 3)), i) for i, pair in pairs.items())
-    largest = max(map(len, by.values()))
+    groups = grouped(((round(pair.before, 3), round(pair.after, 3)), i) for i, pair in pairs.items())
+    largest = max(map(len, groups.values()))
     spread = min(_SPREAD, 0.008 * math.sqrt(largest)) * span
     step = spread / math.sqrt(largest)
-    out: dict[int, tuple[float, float]] = {}
-    for place, crowd in by.items():
+    positions: dict[int, tuple[float, float]] = {}
+    for place, crowd in groups.items():
         for n, i in enumerate(crowd):
             radius, angle = step * math.sqrt(n), n * _GOLDEN_ANGLE
-            out[i] = place[0] + radius * math.cos(angle), place[1] + radius * math.sin(angle)
-    return out, spread, largest
+            positions[i] = place[0] + radius * math.cos(angle), place[1] + radius * math.sin(angle)
+    return positions, spread, largest
 
 
 def trend_plot(values: Sequence[float | None], prefix: str, label: str, since: str) -> str:
-    """Draw one figure over the runs, oldest first; the last is this run, the first of the day *since*.  None leaves a
-    gap.
+    """Plot a figure over the runs, oldest first: the first is of the day *since*, the last this run; None is a gap.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -209,9 +211,9 @@ def svg_text(figure: Figure, prefix: str, label: str) -> str:
     """Draw *figure* and return its ``<svg>`` element.
 
     Args:
-        figure: holds no text of a user; all colours are of `INKS`.
-        prefix: begins every identifier.
-        label: what a screen reader says in its place.
+        figure: without user text; all colours are of `INKS`.
+        prefix: starts every identifier.
+        label: the text for screen readers.
     """
     import matplotlib as mpl
 
@@ -223,9 +225,9 @@ def svg_text(figure: Figure, prefix: str, label: str) -> str:
         for child in list(parent):
             if child.tag.rpartition("}")[2] in ("metadata", "style"):
                 parent.remove(child)
-    _number(root, prefix)
+    _renumber_ids(root, prefix)
     for element in root.iter():
-        _clean(element)
+        _convert_style(element)
     root.attrib = {
         "viewBox": root.attrib["viewBox"],
         "preserveAspectRatio": "xMinYMin meet",
@@ -236,28 +238,31 @@ def svg_text(figure: Figure, prefix: str, label: str) -> str:
     return ET.tostring(root, encoding="unicode", short_empty_elements=True)
 
 
-def _number(root: ET.Element, prefix: str) -> None:
-    """Rename the identifiers that are referred to; drop the others, but for groups of dots, which number their dots."""
-    used: dict[str, str] = {}
+def _renumber_ids(root: ET.Element, prefix: str) -> None:
+    """Rename the identifiers that are referenced and drop the others; groups of dots number their dots by case."""
+    new_ids: dict[str, str] = {}
     for element in root.iter():
         links = [element.attrib[_LINK][1:]] if _LINK in element.attrib else []
-        for name in [*links, *(found for value in element.attrib.values() for found in _REFERENCE.findall(value))]:
-            used.setdefault(name, f"{prefix}-{len(used)}")
+        for name in [
+            *links,
+            *(reference for value in element.attrib.values() for reference in _REFERENCE.findall(value)),
+        ]:
+            new_ids.setdefault(name, f"{prefix}-{len(new_ids)}")
     for element in root.iter():
         name = element.attrib.pop("id", "")
-        if name in used:
-            element.set("id", used[name])
+        if name in new_ids:
+            element.set("id", new_ids[name])
         if name.startswith(_DOTS):
             for place, dot in zip(name.removeprefix(_DOTS).split(","), element.iter(f"{_SVG}use"), strict=True):
                 dot.set("data-case", place)
         if link := element.attrib.pop(_LINK, ""):
-            element.set("href", f"#{used[link[1:]]}")
+            element.set("href", f"#{new_ids[link[1:]]}")
         for key, value in element.attrib.items():
-            element.set(key, _REFERENCE.sub(lambda found: f"url(#{used[found[1]]})", value))
+            element.set(key, _REFERENCE.sub(lambda reference: f"url(#{new_ids[reference[1]]})", value))
 
 
-def _clean(element: ET.Element) -> None:
-    """Turn the style of *element* into classes and attributes; shorten what nobody sees."""
+def _convert_style(element: ET.Element) -> None:
+    """Turn the style of *element* into classes and attributes; shorten its coordinates."""
     element.tag = element.tag.rpartition("}")[2]
     element.tail = None
     if not (element.text or "").strip():
@@ -266,19 +271,19 @@ def _clean(element: ET.Element) -> None:
         del element.attrib["transform"]
     for key in ("d", "x", "y"):
         if key in element.attrib:
-            element.set(key, _LONG.sub(r"\1", " ".join(element.attrib[key].split())))
-    said = element.attrib.pop("style", "")
-    told = dict(part.strip().split(": ", 1) for part in said.split(";") if ": " in part)
+            element.set(key, _LONG_DECIMALS.sub(r"\1", " ".join(element.attrib[key].split())))
+    style_text = element.attrib.pop("style", "")
+    style = dict(part.strip().split(": ", 1) for part in style_text.split(";") if ": " in part)
     for key in ("fill", "stroke"):
         if key in element.attrib:
-            told.setdefault(key, element.attrib.pop(key))
-    if "font" in told:
-        told["font-size"] = next(part for part in told["font"].split() if part.endswith("px"))
+            style.setdefault(key, element.attrib.pop(key))
+    if "font" in style:
+        style["font-size"] = next(part for part in style["font"].split() if part.endswith("px"))
     classes: list[str] = []
-    for key, value in told.items():
+    for key, value in style.items():
         if value in _CLASS:
             classes.append(f"{key[0]}-{_CLASS[value]}")
-        elif key in ("fill", "stroke") or key in _KEPT:
+        elif key in ("fill", "stroke") or key in _KEPT_PROPERTIES:
             element.set(key, value)
     if classes:
         element.set("class", " ".join(classes))

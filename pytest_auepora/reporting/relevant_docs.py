@@ -1,4 +1,4 @@
-"""The relevant documents of a case, with the ranks they were found at, now and in the baseline."""
+"""The relevant documents of a case, with their ranks now and in the baseline."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .text import shortened
 
 
 class RelevantDoc(NamedTuple):
-    """A relevant document: the rank it was found at now and in the baseline; None is not returned.
+    """A relevant document: its rank now and in the baseline; None where it was not retrieved.
 
-    ``known`` says whether the baseline knows anything about it.
+    ``known`` says whether the baseline has it.
     """
 
     label: str
@@ -25,9 +25,9 @@ class RelevantDoc(NamedTuple):
 
     @property
     def short(self) -> str:
-        """The label, cut where it holds a long quotation, whose end stays marked."""
-        cut = shortened(self.label, 40)
-        return f'{cut}"' if cut != self.label and cut.count('"') % 2 else cut
+        """The label, shortened; a quotation in it stays closed."""
+        text = shortened(self.label, 40)
+        return f'{text}"' if text != self.label and text.count('"') % 2 else text
 
     def within(self, k: int | None) -> bool:
         """Whether it is in the top *k*; in the whole list for None."""
@@ -42,24 +42,26 @@ def relevant_docs(result: CaseResult, comparison: CaseComparison | None = None) 
     """Return the relevant documents of a case with their ranks, in the order of the golden file."""
     before = comparison.before.ranks if comparison is not None and comparison.before is not None else {}
     labels: Sequence[Mapping[str, Any]] = result.expected.get("relevant") or ()
-    grades = grouped((_name(label), int(label.get("grade", 1))) for label in labels)  # a label may be given twice
+    grades = grouped((_label_name(label), int(label.get("grade", 1))) for label in labels)  # a label may be given twice
     if not result.ranks:
-        return [RelevantDoc(_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1]
+        return [
+            RelevantDoc(_label_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1
+        ]
     out = []
     for name, rank in result.ranks.items():
         span_of = (label for label in labels if name.startswith(f"{label.get('id')}["))
-        found = grades.get(name) or [int(label.get("grade", 1)) for label in span_of]
-        out.append(RelevantDoc(name, max(found, default=1), rank, before.get(name), name in before))
+        label_grades = grades.get(name) or [int(label.get("grade", 1)) for label in span_of]
+        out.append(RelevantDoc(name, max(label_grades, default=1), rank, before.get(name), name in before))
     return out
 
 
-def _name(label: Mapping[str, Any]) -> str:
+def _label_name(label: Mapping[str, Any]) -> str:
     quote = label.get("quote")
     return f'{label.get("id")}: "{quote}"' if quote else str(label.get("id"))
 
 
 def score_texts(hits: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the scores that the system gave its documents; empty texts where it gave none, which arrive as zeros."""
+    """Return the retrieval scores of the documents; empty texts where all are missing or zero."""
     scores = [hit.get("score") for hit in hits]
     if not any(scores):
         return [""] * len(hits)
@@ -67,6 +69,6 @@ def score_texts(hits: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def source_text(hit: Mapping[str, Any]) -> str:
-    """Return the document that a hit was cut from, where its id does not say so itself; else nothing."""
+    """Return the document that a hit is a chunk of, unless its id begins with it; else an empty string."""
     source = str(hit.get("doc") or "")
     return "" if str(hit.get("id")).startswith(source) else source

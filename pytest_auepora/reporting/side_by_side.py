@@ -1,6 +1,6 @@
-"""Several systems on one golden set, as columns: which is best at what, by how much, and whether that can be told.
+"""Several systems on one golden set, as columns: which is best at which metric, by how much, with intervals.
 
-Plain data; `side_by_side_formats` shows it.  The first column is the one that the others are held against.
+Plain data; `side_by_side_formats` shows it.  The first column is the reference of the others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .numbers import plural
 Mark = Literal["best", "not distinguishable from the best", ""]
 
 CONFIDENCE = 0.95
-"""Of all intervals of one metric together."""
+"""Joint confidence of all intervals of one metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Figure:
     """One metric of one system.
 
     Attributes:
-        value: over the cases of the row; None where nothing was measured, or nothing that compares.
-        mark: whether it is the best of its row, or cannot be told from it.
-        standing: what the difference amounts to, in the metric's direction.
+        value: over the cases of the row; None where nothing comparable was measured.
+        mark: whether it is the best of its row, or not distinguishable from the best.
+        standing: the meaning of the difference, in the metric's direction.
         difference: value - that of the first column; None in the first column and where they do not compare.
         note: why it has no value or does not compare.
     """
@@ -81,23 +81,23 @@ class Row:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody needs to see it: the rate of empty results where there are none."""
+        """Whether the row says nothing: the rate of empty results where there are none."""
         return self.name == "empty_result_rate" and not any(figure.value for figure in self.figures)
 
     @property
     def is_tied(self) -> bool:
-        """Whether all systems are the best, so that marking them says nothing."""
+        """Whether all systems are the best, so that marks say nothing."""
         return all(figure.mark == "best" for figure in self.figures)
 
     @property
     def owner(self) -> str:
-        """Who answers for the metric, where that is known."""
+        """The owner of the metric, or an empty string."""
         return self.info.owner if self.info is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemCase:
-    """What became of a case in one system."""
+    """The result of a case in one system."""
 
     state: CaseState
     scores: dict[str, float | None]
@@ -118,9 +118,9 @@ class SideBySide:
     """Several systems on one suite.
 
     Attributes:
-        confidence: of all intervals of a metric together.
+        confidence: joint confidence of all intervals of a metric.
         shared: how many cases every system ran, in the same wording.
-        columns: the first is what others are compared with.
+        columns: the first is the reference of the others.
         rows: ``pass_rate``, then the metrics in the suite's order.
         cases: every case that any system ran, in the suite's order.
         notes: what was left out, and why.
@@ -142,7 +142,7 @@ class SideBySide:
 
 
 def side_by_sides(runs: Sequence[Run], *, registry: Registry | None = None) -> list[SideBySide]:
-    """Return one for each suite that several of *runs* are of, their configurations in the order of *runs*."""
+    """Return a comparison for each suite with several *runs*, its columns in the order of *runs*."""
     suites = grouped(((run.path, run.suite), run) for run in runs)
     return [side_by_side(group, registry=registry) for group in suites.values() if len(group) > 1]
 
@@ -150,14 +150,14 @@ def side_by_sides(runs: Sequence[Run], *, registry: Registry | None = None) -> l
 def side_by_side(
     runs: Sequence[Run], *, names: Sequence[str] | None = None, registry: Registry | None = None
 ) -> SideBySide:
-    """Hold *runs* of one suite against each other; the first is what the others are compared with.
+    """Compare *runs* of one suite; the first is the reference of the others.
 
-    An errored case counts as a metric's worst value.  The intervals of a metric hold together: each is widened for
-    the number of systems it is compared with.
+    An errored case counts as a metric's worst value.  The intervals of a metric hold jointly: each is widened for the
+    number of compared systems.
 
     Args:
         runs: two or more.
-        names: what to call them; by default their configurations.
+        names: the names of the columns; by default the configurations.
         registry: the metrics, for those whose aggregate is no mean; by default those of this package.
 
     Raises:
@@ -168,57 +168,59 @@ def side_by_side(
     if len(suites := sorted({run.suite for run in runs})) > 1:
         raise NotComparableError(f"runs of different suites do not compare: {', '.join(suites)}")
     ids = list(dict.fromkeys(case_id for run in runs for case_id in run.cases))
-    shared, notes = _shared(runs, ids)
-    apart = [{}, *(comparability_of(run, as_baseline(runs[0])).incomparable for run in runs[1:])]
+    shared, notes = _shared_cases(runs, ids)
+    incomparable = [{}, *(comparability_of(run, as_baseline(runs[0])).incomparable for run in runs[1:])]
     alpha = (1.0 - CONFIDENCE) / (len(runs) - 1)
     rows: list[Row] = []
-    said: list[tuple[str, str]] = []
+    remarks: list[tuple[str, str]] = []
     for name in ("pass_rate", *dict.fromkeys(n for run in runs for n in run.metrics)):
-        seen = _measured(name, runs, shared, [why.get(name, "") for why in apart], registry or Registry())
-        if seen is None:
-            said.append(("the metric is not known here, nor how to aggregate it", name))
-        elif any(seen.values):
-            rows.append(Row(name, seen.info, len(seen.case_ids), tuple(_figures(seen, alpha))))
-            if seen.lacking:
-                said.append((f"{plural(seen.lacking, 'case')} not measured by all, left out", name))
-    for run, reasons in zip(runs, apart, strict=True):
-        said += [(f"not comparable in {run.title} ({why})", name) for name, why in reasons.items()]
-    notes += [f"{', '.join(of)}: {what}" for what, of in grouped(said).items()]
-    wanted = names if names is not None else [run.variant or run.suite for run in runs]
-    columns = tuple(_column(run, name) for run, name in zip(runs, _distinct_names(wanted), strict=True))
-    cases = tuple(_case(case_id, [run.cases.get(case_id) for run in runs]) for case_id in ids)
-    like = runs[0].suite, runs[0].path, runs[0].owner
-    return SideBySide(*like, CONFIDENCE, len(shared), columns, tuple(rows), cases, tuple(notes))
+        table = _metric_table(name, runs, shared, [why.get(name, "") for why in incomparable], registry or Registry())
+        if table is None:
+            remarks.append(("the metric is not known here, nor how to aggregate it", name))
+        elif any(table.values):
+            rows.append(Row(name, table.info, len(table.case_ids), tuple(_figures(table, alpha))))
+            if table.lacking:
+                remarks.append((f"{plural(table.lacking, 'case')} not measured by all, left out", name))
+    for run, reasons in zip(runs, incomparable, strict=True):
+        remarks += [(f"not comparable in {run.title} ({why})", name) for name, why in reasons.items()]
+    notes += [f"{', '.join(metric_names)}: {remark}" for remark, metric_names in grouped(remarks).items()]
+    column_names = names if names is not None else [run.variant or run.suite for run in runs]
+    columns = tuple(_column(run, name) for run, name in zip(runs, _distinct_names(column_names), strict=True))
+    cases = tuple(_case_row(case_id, [run.cases.get(case_id) for run in runs]) for case_id in ids)
+    suite_fields = runs[0].suite, runs[0].path, runs[0].owner
+    return SideBySide(*suite_fields, CONFIDENCE, len(shared), columns, tuple(rows), cases, tuple(notes))
 
 
-def _shared(runs: Sequence[Run], ids: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the cases that every run has, not skipped and in the same wording, and what is to be said of others."""
-    out, left = [], Counter[str]()
+def _shared_cases(runs: Sequence[Run], ids: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the cases that every run has, not skipped and in the same wording, and notes on the others."""
+    out, left_out = [], Counter[str]()
     for case_id in ids:
-        found = [run.cases[case_id] for run in runs if case_id in run.cases]
-        if len(found) < len(runs):
-            left["not run by all"] += 1
-        elif any(case.state == "skipped" for case in found):
-            left["skipped"] += 1
-        elif len({case.content_hash for case in found}) > 1:
-            left["edited between the runs"] += 1
+        results = [run.cases[case_id] for run in runs if case_id in run.cases]
+        if len(results) < len(runs):
+            left_out["not run by all"] += 1
+        elif any(case.state == "skipped" for case in results):
+            left_out["skipped"] += 1
+        elif len({case.content_hash for case in results}) > 1:
+            left_out["edited between the runs"] += 1
         else:
             out.append(case_id)
-    return out, [f"{plural(n, 'case')} {why}: left out of the figures" for why, n in left.items()]
+    return out, [f"{plural(n, 'case')} {why}: left out of the figures" for why, n in left_out.items()]
 
 
-def _case(case_id: str, found: Sequence[CaseResult | None]) -> CaseRow:
+def _case_row(case_id: str, results: Sequence[CaseResult | None]) -> CaseRow:
     """Return a case; it differs if some systems pass it and others do not."""
-    first = next(case for case in found if case is not None)
-    passes = {case.state == "passed" for case in found if case is not None and case.state != "skipped"}
+    first = next(case for case in results if case is not None)
+    passes = {case.state == "passed" for case in results if case is not None and case.state != "skipped"}
     systems = [
-        SystemCase(case.state, {n: _finite(s.value) for n, s in case.scores.items()}) if case is not None else None
-        for case in found
+        SystemCase(case.state, {n: _finite_or_none(s.value) for n, s in case.scores.items()})
+        if case is not None
+        else None
+        for case in results
     ]
     return CaseRow(case_id, first.where, len(passes) > 1, tuple(systems))
 
 
-def _finite(value: float | None) -> float | None:
+def _finite_or_none(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
@@ -230,26 +232,26 @@ def _column(run: Run, name: str) -> Column:
 
 
 def _distinct_names(names: Sequence[str]) -> list[str]:
-    """Return different names: two runs of one configuration are told apart by a number."""
-    seen = Counter[str]()
+    """Return distinct names: further runs of one configuration get a number."""
+    counts = Counter[str]()
     out = []
     for name in names:
-        seen[name] += 1
-        out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+        counts[name] += 1
+        out.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
     return out
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class _MetricTable:
     """One metric in every system over the same cases.
 
     Attributes:
-        info: the metric, of the first system that has it.
+        info: the metric, from the first system that has it.
         values: by system, case id → measurement.
-        case_ids: the cases that every system measured, of those that compare.
+        case_ids: the cases that every comparable system measured.
         reasons: by system, why it does not compare, or an empty string.
-        metric: makes an aggregate of measurements that is no mean; None where the mean is meant.
-        lacking: cases that only some of the systems that compare have measured.
+        metric: aggregates the measurements; None where the aggregate is the mean.
+        lacking: number of cases that only some of the comparable systems measured.
     """
 
     info: MetricInfo | None
@@ -260,45 +262,45 @@ class _Measured:
     metric: Metric | None
     lacking: int
 
-    def aggregate(self, seen: Sequence[Measurement]) -> float | None:
-        """Return the number that *seen* amount to; None over none."""
-        if not seen:
+    def aggregate(self, measurements: Sequence[Measurement]) -> float | None:
+        """Return the aggregate of *measurements*; None without any."""
+        if not measurements:
             return None
         if self.metric is not None:
-            result = self.metric.aggregate(seen)
-            return result.value if result.details.get("num_samples", len(seen)) else None
-        return math.fsum(_number(m) for m in seen) / len(seen)
+            result = self.metric.aggregate(measurements)
+            return result.value if result.details.get("num_samples", len(measurements)) else None
+        return math.fsum(_value(m) for m in measurements) / len(measurements)
 
     def difference(self, reference: int, candidate: int, alpha: float) -> Difference:
-        """Return how far system *candidate* is from system *reference*; a quantile of too few cases has no interval."""
+        """Return the difference of *candidate* from *reference*; a quantile of too few cases has no interval."""
         a, b = self.values[reference], self.values[candidate]
         if self.metric is None:
-            pairs = {i: (_number(a[i]), _number(b[i])) for i in self.case_ids}
+            pairs = {i: (_value(a[i]), _value(b[i])) for i in self.case_ids}
             return mean_difference(pairs, self.clusters, alpha=alpha)
         union = self.info is not None and self.info.target == "DIVERSITY"
         measurements = {i: (a[i], b[i]) for i in self.case_ids}
-        found = aggregate_difference(self.aggregate, measurements, self.clusters, union=union, alpha=alpha)
-        stands = self.metric.aggregate([*a.values()]).details.get("reliable", True)
-        return found if stands else replace(found, low=None, high=None)  # draws from a handful know no tail
+        result = aggregate_difference(self.aggregate, measurements, self.clusters, union=union, alpha=alpha)
+        is_reliable = self.metric.aggregate([*a.values()]).details.get("reliable", True)
+        return result if is_reliable else replace(result, low=None, high=None)  # too few cases to resample a tail
 
 
-def _number(seen: Measurement) -> float:
-    assert seen.value is not None
-    return seen.value
+def _value(measurement: Measurement) -> float:
+    assert measurement.value is not None
+    return measurement.value
 
 
-def _measured(
+def _metric_table(
     name: str, runs: Sequence[Run], shared: Sequence[str], reasons: list[str], registry: Registry
-) -> _Measured | None:
-    """Gather metric *name* of all *runs* over the *shared* cases that each of them measured.
+) -> _MetricTable | None:
+    """Return metric *name* of all *runs* over the *shared* cases that each of them measured.
 
-    *reasons* says for each run why the metric does not compare with the first one, if it does not.  None is returned of
-    a metric of a project's own that has an aggregate of its own, where the project is not here.
+    *reasons* says for each run why the metric does not compare with the first run, if it does not.  The result is None
+    for an unknown metric of a project whose aggregate is no mean.
     """
     info = next((run.metrics[name] for run in runs if name in run.metrics), None)
     try:
         metric = registry.get(name)
-    except AueporaError:  # of a project whose conftest.py is not here; or ``pass_rate``
+    except AueporaError:  # a metric of a project whose conftest.py is not loaded, or ``pass_rate``
         metric = None
     scores = [s for run in runs for c in run.cases.values() if (s := c.scores.get(name)) is not None]
     if metric is None and any(s.data is not None for s in scores):
@@ -307,63 +309,63 @@ def _measured(
         type(metric).aggregate is not Metric.aggregate or any(s.state == "aggregate" for s in scores)
     ):
         metric = None  # its aggregate is the mean of the cases' own values
-    columns = [_of_run(name, run, shared, info, metric) for run in runs]
-    for i, (run, seen) in enumerate(zip(runs, columns, strict=True)):
-        if not seen and not reasons[i]:
+    columns = [_run_measurements(name, run, shared, info, metric) for run in runs]
+    for i, (run, column) in enumerate(zip(runs, columns, strict=True)):
+        if not column and not reasons[i]:
             reasons[i] = "not measured" if name in run.metrics else "not asked for"
-    kept = [seen for seen, why in zip(columns, reasons, strict=True) if not why]
-    ids = [i for i in shared if kept and all(i in seen for seen in kept)]
-    values = [seen if why else {i: seen[i] for i in ids} for seen, why in zip(columns, reasons, strict=True)]
+    comparable = [column for column, why in zip(columns, reasons, strict=True) if not why]
+    ids = [i for i in shared if comparable and all(i in column for column in comparable)]
+    values = [column if why else {i: column[i] for i in ids} for column, why in zip(columns, reasons, strict=True)]
     clusters = {i: runs[0].cases[i].cluster or i for i in ids}
-    lacking = len(set[str]().union(*kept)) - len(ids)
-    return _Measured(info, values, ids, reasons, clusters, metric, lacking)
+    lacking = len(set[str]().union(*comparable)) - len(ids)
+    return _MetricTable(info, values, ids, reasons, clusters, metric, lacking)
 
 
-def _of_run(
+def _run_measurements(
     name: str, run: Run, shared: Sequence[str], info: MetricInfo | None, metric: Metric | None
 ) -> dict[str, Measurement]:
     if name == "pass_rate":
         return {i: Measurement(float(run.cases[i].state == "passed")) for i in shared}
     scores = {i: run.cases[i].scores[name] for i in shared if name in run.cases[i].scores}
-    found = {i: _measurement(score, info, metric) for i, score in scores.items()}
-    return {i: seen for i, seen in found.items() if seen is not None}
+    measurements = {i: _measurement(score, info, metric) for i, score in scores.items()}
+    return {i: measurement for i, measurement in measurements.items() if measurement is not None}
 
 
 def _measurement(score: Score, info: MetricInfo | None, metric: Metric | None) -> Measurement | None:
-    """Return what counts of a score: an error is the worst value of a mean, and cannot be had of anything else."""
+    """Return the measurement of a score; an error counts as the worst value of a mean, and has none otherwise."""
     if score.state == "error":
         countable = metric is None and info is not None and math.isfinite(info.worst)
         return Measurement(info.worst) if countable and info is not None else None
-    seen = score.measurement
-    if seen is None or (metric is None and _finite(seen.value) is None):
+    measurement = score.measurement
+    if measurement is None or (metric is None and _finite_or_none(measurement.value) is None):
         return None
-    return seen
+    return measurement
 
 
-def _figures(seen: _Measured, alpha: float) -> list[Figure]:
-    """Return the value of each system, its difference from the first, and which of them is best."""
-    direction = seen.info.direction if seen.info is not None else "higher"
-    values = [seen.aggregate([*of_one.values()]) for of_one in seen.values]
-    difference = cache(lambda a, b: seen.difference(a, b, alpha))
-    fit = [None if why else value for value, why in zip(values, seen.reasons, strict=True)]
-    best = _best(fit, direction)
+def _figures(table: _MetricTable, alpha: float) -> list[Figure]:
+    """Return a figure per system: its value, its difference from the first, whether it is best."""
+    direction = table.info.direction if table.info is not None else "higher"
+    values = [table.aggregate([*measurements.values()]) for measurements in table.values]
+    difference = cache(lambda a, b: table.difference(a, b, alpha))
+    comparable = [None if why else value for value, why in zip(values, table.reasons, strict=True)]
+    best = _best_systems(comparable, direction)
     out = []
-    for i, (value, note) in enumerate(zip(values, seen.reasons, strict=True)):
-        if fit[i] is None or not best:
+    for i, (value, note) in enumerate(zip(values, table.reasons, strict=True)):
+        if comparable[i] is None or not best:
             out.append(Figure(value, note=note))
             continue
         mark: Mark = "best" if i in best else ""
         if not mark and not difference(*sorted((best[0], i))).is_clear:
             mark = "not distinguishable from the best"
-        apart = difference(0, i) if i and fit[0] is not None else None
-        out.append(Figure(value, mark, apart.standing(direction) if apart else None, apart, note))
+        from_first = difference(0, i) if i and comparable[0] is not None else None
+        out.append(Figure(value, mark, from_first.standing(direction) if from_first else None, from_first, note))
     return out
 
 
-def _best(values: Sequence[float | None], direction: str) -> list[int]:
-    """Return the systems with the best value, several where they tie; none where there is nobody to beat."""
-    found = [value for value in values if value is not None]
-    if len(found) < 2:
+def _best_systems(values: Sequence[float | None], direction: str) -> list[int]:
+    """Return the systems with the best value, several where they tie; none where fewer than two have a value."""
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
         return []
-    top = max(found) if direction == "higher" else min(found)
+    top = max(known) if direction == "higher" else min(known)
     return [i for i, value in enumerate(values) if value is not None and abs(value - top) <= TIE]

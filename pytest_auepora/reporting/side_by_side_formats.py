@@ -19,12 +19,12 @@ from .terminal.layout import Cell, Line, Page
 from .text import UNICODE, Symbols, escape_markdown, spreadsheet_text, table_lines, text_width
 
 FORMAT = 1
-"""Raised when a reader of the former format would misread the new one; keys may be added without."""
+"""Increased when a reader of the previous format would misread the new one; keys may be added without."""
 
 BEST = "*"
 NEAR = "~"
 MOST_CASES = 10
-"""Cases that a terminal shows."""
+"""Most cases shown in a terminal."""
 
 MOST_IN_MARKDOWN = 1000
 
@@ -32,67 +32,67 @@ _STYLE = {
     "better": ("green",), "worse": ("red",), "equal": ("light",), "not distinguishable": ("light",),
     "failed": ("red",), "error": ("red",),
 }  # fmt: skip
-"""Of differences, and of cases."""
+"""Styles of differences and of case states."""
 
 _GAP = 2
 
 
 def value_text(row: Row, figure: Figure) -> str:
-    """Return ``0.833 *``: the value, and whether it is the best (``*``) or cannot be told from it (``~``)."""
+    """Return ``0.833 *``: the value, with ``*`` for the best and ``~`` for not distinguishable from the best."""
     text = metric_value(figure.value, row.info)
     if row.is_tied or not figure.mark:
         return text
     return f"{text} {BEST if figure.mark == 'best' else NEAR}"
 
 
-def difference_text(row: Row, figure: Figure, marks: Symbols) -> str:
-    """Return ``+0.120 [+0.040, +0.200] ✓``: the difference from the first system, its interval, what it amounts to."""
-    found = figure.difference
-    if found is None or found.value is None:
+def difference_text(row: Row, figure: Figure, symbols: Symbols) -> str:
+    """Return ``+0.120 [+0.040, +0.200] ✓``: the difference from the first system, its interval, better or worse."""
+    difference = figure.difference
+    if difference is None or difference.value is None:
         return figure.note
     if figure.standing == "equal":
         return "="
-    text = metric_change(found.value, row.info)
-    if found.low is not None and found.high is not None:
-        text += f" [{metric_change(found.low, row.info)}, {metric_change(found.high, row.info)}]"
-    mark = {"better": marks.good, "worse": marks.bad}.get(figure.standing or "", marks.unsure)
-    return f"{text} {mark}"
+    text = metric_change(difference.value, row.info)
+    if difference.low is not None and difference.high is not None:
+        text += f" [{metric_change(difference.low, row.info)}, {metric_change(difference.high, row.info)}]"
+    symbol = {"better": symbols.good, "worse": symbols.bad}.get(figure.standing or "", symbols.unsure)
+    return f"{text} {symbol}"
 
 
-def legend(compared: SideBySide, marks: Symbols) -> list[str]:
-    """Return what the marks mean, and what the intervals are."""
+def legend(compared: SideBySide, symbols: Symbols) -> list[str]:
+    """Return the meaning of the symbols and of the intervals."""
     first = compared.columns[0].name
-    sure = percent(compared.confidence, 0)
+    confidence = percent(compared.confidence, 0)
     return [
         f"{BEST} best   {NEAR} cannot be told from the best",
-        f"differences are from {first}, paired by case, with {sure} intervals: {marks.good} better, {marks.bad} worse, "
-        f"{marks.unsure} not distinguishable",
+        f"differences are from {first}, paired by case, with {confidence} intervals: {symbols.good} better, "
+        f"{symbols.bad} worse, {symbols.unsure} not distinguishable",
     ]
 
 
 def key_metric(compared: SideBySide) -> Row | None:
-    """Return the metric that stands for a case in a matrix: the first of the suite that cases have values of."""
-    seen = [system.scores for case in compared.cases for system in case.systems if system is not None]
-    scored = {name for scores in seen for name, value in scores.items() if value is not None}
+    """Return the metric shown for a case in a matrix: the first of the suite that cases have values of."""
+    systems = [system.scores for case in compared.cases for system in case.systems if system is not None]
+    scored = {name for scores in systems for name, value in scores.items() if value is not None}
     rows = (row for row in compared.rows if row.info is not None and row.info.target != "LATENCY")
     return next((row for row in rows if row.name in scored), None)
 
 
-def case_cell(case: CaseRow, i: int, key: Row | None, marks: Symbols) -> str:
-    """Return ``✓ 0.50``: what became of a case in the system of column *i*, and its score in the metric *key*."""
+def case_cell(case: CaseRow, i: int, key: Row | None, symbols: Symbols) -> str:
+    """Return ``✓ 0.50``: the state of a case in the system of column *i*, and its score in the metric *key*."""
     if (system := case.systems[i]) is None:
         return ""
     if system.state == "skipped":
         return "skipped"
-    mark = "error" if system.state == "error" else state_mark(system.state, marks)
+    symbol = "error" if system.state == "error" else state_mark(system.state, symbols)
     score = system.scores.get(key.name) if key is not None else None
-    return f"{mark} {metric_value(score, key.info)}" if key is not None and score is not None else mark
+    return f"{symbol} {metric_value(score, key.info)}" if key is not None and score is not None else symbol
 
 
 def side_by_side_lines(compared: SideBySide, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
     """Return the metrics of all systems, their differences from the first, and the cases on which they disagree.
 
-    Systems that do not fit beside each other stand in further tables below.
+    Systems that do not fit in one table are shown in further tables below.
     """
     page = Page(width, ascii_only=ascii_only)
     names = ", ".join(column.name for column in compared.columns)
@@ -115,11 +115,14 @@ def _add_values(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
     left = [layout.Column("metric", least=12), layout.Column("n", right=True)]
     heads = [column.name for column in compared.columns]
     cells = [
-        [Cell(value_text(row, one), ("bold",) if one.mark == "best" and not row.is_tied else ()) for one in row.figures]
+        [
+            Cell(value_text(row, figure), ("bold",) if figure.mark == "best" and not row.is_tied else ())
+            for figure in row.figures
+        ]
         for row in rows
     ]
     labels = [[Cell(row.name), Cell(f"{row.n}")] for row in rows]
-    _add_tables(page, heads, cells, left=left, labels=labels, taken=22, least=6)
+    _add_tables(page, heads, cells, left=left, labels=labels, left_width=22, least=6)
 
 
 def _add_differences(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
@@ -129,12 +132,15 @@ def _add_differences(page: Page, compared: SideBySide, rows: Sequence[Row]) -> N
         return
     first, *others = [column.name for column in compared.columns]
     cells = [
-        [Cell(difference_text(row, one, page.marks), _STYLE.get(one.standing or "", ())) for one in row.figures[1:]]
+        [
+            Cell(difference_text(row, figure, page.marks), _STYLE.get(figure.standing or "", ()))
+            for figure in row.figures[1:]
+        ]
         for row in shown
     ]
     heads = [f"{page.safe(name)} - {page.safe(first)}" for name in others]
     left, labels = [layout.Column("difference", least=12)], [[Cell(row.name)] for row in shown]
-    _add_tables(page, heads, cells, left=left, labels=labels, taken=14, least=8, apart=True)
+    _add_tables(page, heads, cells, left=left, labels=labels, left_width=14, least=8, spaced=True)
 
 
 def _add_cases(page: Page, compared: SideBySide) -> None:
@@ -155,7 +161,7 @@ def _add_cases(page: Page, compared: SideBySide) -> None:
     ]
     heads = [column.name for column in compared.columns]
     left, labels = [layout.Column("case", least=24)], [[Cell(case.case_id)] for case in shown]
-    _add_tables(page, heads, cells, left=left, labels=labels, taken=26, least=6)
+    _add_tables(page, heads, cells, left=left, labels=labels, left_width=26, least=6)
     if len(differing) > MOST_CASES:
         page.free(f"{page.marks.dots} and {len(differing) - MOST_CASES} more", "light", indent=2)
 
@@ -167,17 +173,17 @@ def _add_tables(
     *,
     left: Sequence[layout.Column],
     labels: Sequence[Sequence[Cell]],
-    taken: int,
+    left_width: int,
     least: int,
-    apart: bool = False,
+    spaced: bool = False,
 ) -> None:
-    """Add tables of as many columns at a time as fit beside the columns on the *left*, which take *taken*."""
+    """Add tables, each with as many columns as fit next to the *left* ones, which are *left_width* wide."""
     heads = [page.safe(head) for head in heads]
     groups: list[list[int]] = [[]]
     used = 0
     for i, head in enumerate(heads):
         size = max(text_width(text) for text in (head, *(row[i].text for row in cells))) + _GAP
-        if groups[-1] and used + size > page.width - taken:
+        if groups[-1] and used + size > page.width - left_width:
             groups.append([])
             used = 0
         groups[-1].append(i)
@@ -185,7 +191,7 @@ def _add_tables(
     for group in groups:
         columns = [*left, *(layout.Column(heads[i], least=least) for i in group)]
         rows = [[*label, *(row[i] for i in group)] for label, row in zip(labels, cells, strict=True)]
-        page.lines += [[]] if apart else []
+        page.lines += [[]] if spaced else []
         page.lines += layout.table(columns, rows, page.width, ascii_only=page.ascii_only)
 
 
@@ -264,7 +270,7 @@ def side_by_side_json(compared: SideBySide) -> str:
 
 
 def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
-    """Return the comparison as data, of a row what `RowData` has.  Numbers are unrounded."""
+    """Return the comparison as data, its rows as `RowData`.  Numbers are unrounded."""
     rows: list[RowData] = [
         {"metric": row.name, "direction": row.direction, "owner": row.owner, "n": row.n, "figures": row.figures}
         for row in compared.rows
@@ -278,29 +284,28 @@ def matrix_csv(
     *,
     compared: Sequence[SideBySide] = (),
 ) -> str:
-    """Return `side_by_side_csv` of the suites that several systems ran; of none the header alone."""
+    """Return `side_by_side_csv` of the suites that several systems ran; without any, only the header."""
     return side_by_side_csv(compared)
 
 
 def side_by_side_csv(compared: Sequence[SideBySide]) -> str:
     """Return a row per case and metric, a column per system; an empty cell was not measured.
 
-    The row ``state`` of a case says what became of it.  Suites stand below each other, each with its own columns
-    filled.
+    The row ``state`` of a case has its state.  Suites follow each other, each filling its own columns.
     """
-    systems = list(dict.fromkeys(column.name for one in compared for column in one.columns))
+    systems = list(dict.fromkeys(column.name for suite in compared for column in suite.columns))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["suite", "owner", "id", "metric", *map(spreadsheet_text, systems)])
-    for one in compared:
-        names = [column.name for column in one.columns]
-        for case in one.cases:
-            found = dict(zip(names, case.systems, strict=True))
-            ran = [found.get(name) for name in systems]
-            start = [*map(spreadsheet_text, (one.suite, one.owner, case.case_id))]
-            writer.writerow([*start, "state", *(system.state if system else "" for system in ran)])
-            for row in (row for row in one.rows if row.info is not None):
-                values = [system.scores.get(row.name) if system else None for system in ran]
-                start[1] = spreadsheet_text(row.owner or one.owner)
-                writer.writerow([*start, row.name, *("" if v is None else number(v, 4) for v in values)])
+    for suite in compared:
+        names = [column.name for column in suite.columns]
+        for case in suite.cases:
+            by_name = dict(zip(names, case.systems, strict=True))
+            in_order = [by_name.get(name) for name in systems]
+            key_cells = [*map(spreadsheet_text, (suite.suite, suite.owner, case.case_id))]
+            writer.writerow([*key_cells, "state", *(system.state if system else "" for system in in_order)])
+            for row in (row for row in suite.rows if row.info is not None):
+                values = [system.scores.get(row.name) if system else None for system in in_order]
+                key_cells[1] = spreadsheet_text(row.owner or suite.owner)
+                writer.writerow([*key_cells, row.name, *("" if v is None else number(v, 4) for v in values)])
     return out.getvalue()

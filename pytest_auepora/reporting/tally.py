@@ -1,4 +1,4 @@
-"""How many cases are newly failing, fixed, unchanged, …: the first line of every report."""
+"""Counts of newly failing, fixed, unchanged, … cases: the first line of every report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHORT_NOTE = 40
 
 
 def kind_of(result: CaseResult, comparison: CaseComparison | None) -> Kind:
-    """Return what became of one case since its baseline; without a baseline, what became of it."""
+    """Return the status of a case against its baseline; without a baseline, that of the case alone."""
     if result.state == "skipped":
         return "expected to fail" if result.expected_to_fail else "skipped"
     bad = result.state in ("failed", "error")
@@ -54,12 +54,12 @@ def kind_of(result: CaseResult, comparison: CaseComparison | None) -> Kind:
 def cases_of(run: Run, verdict: Verdict, kinds: Sequence[Kind] = ORDER) -> dict[Kind, list[CaseResult]]:
     """Return the cases of a run by kind, worst kinds first, each in the order of the golden file; only *kinds*."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    found = grouped((kind_of(result, compared.get(case_id)), result) for case_id, result in run.cases.items())
-    return {kind: found[kind] for kind in ORDER if kind in found and kind in kinds}
+    groups = grouped((kind_of(result, compared.get(case_id)), result) for case_id, result in run.cases.items())
+    return {kind: groups[kind] for kind in ORDER if kind in groups and kind in kinds}
 
 
 def tally(run: Run, verdict: Verdict) -> Counter[Kind]:
-    """Return how many cases of each kind there are."""
+    """Return the number of cases of each kind."""
     return Counter({kind: len(cases) for kind, cases in cases_of(run, verdict).items()})
 
 
@@ -69,19 +69,23 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequenc
     ``2 newly failing, 1 fixed, 41 unchanged, 1 not comparable (edited); 1 gate failed``
     """
     compared: Counter[Kind] = Counter()
-    alone: Counter[Kind] = Counter()
+    uncompared: Counter[Kind] = Counter()
     for run, verdict in zip(runs, verdicts, strict=True):
-        (alone if verdict.comparison is None else compared).update(tally(run, verdict))
+        (uncompared if verdict.comparison is None else compared).update(tally(run, verdict))
     parts: list[str] = []
     if compared:
-        parts.append(_counts(compared))
-    if alone:
+        parts.append(_counts_text(compared))
+    if uncompared:
         notes = {v.baseline_note for v in verdicts if v.comparison is None}
-        text = _counts(alone)
-        parts.append(f"without a baseline {text}" if compared else f"{text} ({_why(notes)}: thresholds only)")
-    if varied := sum(len(verdict.varies) for verdict in verdicts):
-        parts.append(f"{plural(varied, 'case')} {'varies' if varied == 1 else 'vary'}")
-    parts = [*parts, *_metrics_not_comparable(verdicts), *_gates(verdicts, runs)] if parts else ["nothing was measured"]
+        text = _counts_text(uncompared)
+        parts.append(
+            f"without a baseline {text}" if compared else f"{text} ({_baseline_reason(notes)}: thresholds only)"
+        )
+    if n_varying := sum(len(verdict.varies) for verdict in verdicts):
+        parts.append(f"{plural(n_varying, 'case')} {'varies' if n_varying == 1 else 'vary'}")
+    parts = (
+        [*parts, *_comparability_notes(verdicts), *_gate_notes(verdicts, runs)] if parts else ["nothing was measured"]
+    )
     return "; ".join([*parts, mistakes_note(mistakes)] if mistakes else parts)
 
 
@@ -96,7 +100,7 @@ def comparison_word(verdict: Verdict) -> str:
 
 
 def overall_outcome(verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> Outcome:
-    """Return the gravest outcome of all; a suite that could not be read was not judged, nor was no suite at all."""
+    """Return the gravest outcome; unreadable suites count as not judged, and so does an empty list."""
     outcomes: set[Outcome] = {verdict.outcome for verdict in verdicts}
     if mistakes or not verdicts:
         outcomes.add("not judged")
@@ -106,7 +110,7 @@ def overall_outcome(verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = (
 
 def mistakes_note(mistakes: Sequence[Problem]) -> str:
     """Return how many there are: ``3 mistakes in 2 golden files``."""
-    return f"{plural(len(mistakes), 'mistake')} in {plural(len({one.path for one in mistakes}), 'golden file')}"
+    return f"{plural(len(mistakes), 'mistake')} in {plural(len({mistake.path for mistake in mistakes}), 'golden file')}"
 
 
 def headline_style(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
@@ -116,36 +120,38 @@ def headline_style(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
 
 
 def long_note(verdict: Verdict) -> str:
-    """Return why there is no baseline where neither the headline nor a gate says it, else an empty string."""
+    """Return why there is no baseline, unless the headline or a gate has it already; else an empty string."""
     note = verdict.baseline_note if verdict.comparison is None else ""
-    told = any(note.removeprefix(BROKEN) in gate.message for gate in verdict.gates)
-    return note if len(note) > _SHORT_NOTE and not told else ""
+    in_gate = any(note.removeprefix(BROKEN) in gate.message for gate in verdict.gates)
+    return note if len(note) > _SHORT_NOTE and not in_gate else ""
 
 
-def _counts(counts: Counter[Kind]) -> str:
+def _counts_text(counts: Counter[Kind]) -> str:
     return ", ".join(f"{counts[kind]:,} {_WORDS.get(kind, kind)}" for kind in ORDER if counts[kind])
 
 
-def _why(notes: Iterable[str]) -> str:
-    """Return the shared reason why there is no baseline, if it is short; the long ones have a line of their own."""
-    told = {*filter(None, notes)}
-    if len(told) == 1 and len(note := min(told)) <= _SHORT_NOTE:
+def _baseline_reason(notes: Iterable[str]) -> str:
+    """Return the shared reason why there is no baseline, if it is short; `long_note` has the long ones."""
+    reasons = {*filter(None, notes)}
+    if len(reasons) == 1 and len(note := min(reasons)) <= _SHORT_NOTE:
         return note
-    return "no baseline" if told else "no baseline yet"
+    return "no baseline" if reasons else "no baseline yet"
 
 
-def _metrics_not_comparable(verdicts: Sequence[Verdict]) -> list[str]:
+def _comparability_notes(verdicts: Sequence[Verdict]) -> list[str]:
     comparisons = [verdict.comparison for verdict in verdicts if verdict.comparison is not None]
-    reasons = grouped((without_hashes(why), name) for one in comparisons for name, why in one.incomparable.items())
+    reasons = grouped(
+        (without_hashes(reason), name) for comparison in comparisons for name, reason in comparison.incomparable.items()
+    )
     return [f"{plural(len({*names}), 'metric')} not comparable ({reason})" for reason, names in reasons.items()]
 
 
-def _gates(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> list[str]:
+def _gate_notes(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> list[str]:
     states = Counter(gate.state for verdict in verdicts for gate in verdict.gates)
-    told: tuple[GateState, ...] = ("failed", "inconclusive")
-    out = [f"{plural(states[state], 'gate')} {state}" for state in told if states[state]]
-    if would := sum(gate.would_be == "failed" for verdict in verdicts for gate in verdict.gates):
-        out.append(f"{plural(would, 'advisory gate')} would fail")
+    shown: tuple[GateState, ...] = ("failed", "inconclusive")
+    out = [f"{plural(states[state], 'gate')} {state}" for state in shown if states[state]]
+    if n_would_fail := sum(gate.would_be == "failed" for verdict in verdicts for gate in verdict.gates):
+        out.append(f"{plural(n_would_fail, 'advisory gate')} would fail")
     if partial := [run for run in runs if not run.is_full]:
         total = sum(len(run.expected_ids) for run in partial)
         ran = sum(len(run.cases) for run in partial)

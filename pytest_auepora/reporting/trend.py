@@ -1,4 +1,4 @@
-"""What is known of earlier runs of a suite, as plain data: what a report needs to show a trend and a difference."""
+"""The earlier runs of a suite as plain data, for trends and differences in reports."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from ..history.store import HistoryStore
 
 _BY_CHUNK = ("hit@", "mrr@", "recall@")
-"""Figures that are told by chunks."""
+"""Prefixes of figures that count chunks."""
 
 MOST_RUNS = 30
-"""Earlier runs that a trend goes back."""
+"""Most earlier runs in a trend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class EarlierRun:
     """One earlier run.
 
     ``started`` is ISO 8601 in UTC; ``figures`` has the values of `AggregateMetrics.flat`, in [0, 1], None where nothing
-    was measured; ``metrics`` those of the suite's own metrics, as far as they are defined as in the run that is told.
+    was measured; ``metrics`` has the suite's own metrics, as far as they are defined as in the reported run.
     """
 
     run_id: str
@@ -45,43 +45,47 @@ class Trend:
 
 
 def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_RUNS) -> Trend:
-    """Read what *store* has of the suite of *run*.
+    """Read the earlier runs of the suite of *run* from *store*.
 
     Args:
         store: the history.
-        run: says which suite and configuration.
+        run: has the suite and configuration.
         before: a run id; only runs before it count.  All by default.
         most: how many runs to go back.
 
     Raises:
         HistoryError: the history cannot be read.
     """
-    earlier = [r for r in store.runs(None, run.suite, run.variant) if r.complete and (not before or r.run_id < before)]
+    earlier = [
+        record
+        for record in store.runs(None, run.suite, run.variant)
+        if record.complete and (not before or record.run_id < before)
+    ]
     previous = store.load(earlier[0].run_id) if earlier else None
     earlier = earlier[:most][::-1]
-    measured = store.measured([one.run_id for one in earlier])
+    measured = store.measured([record.run_id for record in earlier])
     provenance = store.provenance(list(measured)) if measured else {}
-    kept = {*CHUNK_KEYS} if _names_chunks(run) else set()
+    chunk_keys = {*CHUNK_KEYS} if _labels_chunks(run) else set()
     out = []
-    for one in earlier:
-        # what says that documents were cut otherwise then, and that labels are of chunks of today
-        recut = kept.intersection(provenance_changes(provenance.get(one.run_id, {}), run.provenance))
-        flat = AggregateMetrics.from_dict(one.aggregate).flat()
-        figures = {n: None if recut and n.startswith(_BY_CHUNK) else value for n, value in flat.items()}
+    for record in earlier:
+        # the chunker differed in that run, while the labels are those of today's chunks
+        changed_keys = chunk_keys.intersection(provenance_changes(provenance.get(record.run_id, {}), run.provenance))
+        flat = AggregateMetrics.from_dict(record.aggregate).flat()
+        figures = {n: None if changed_keys and n.startswith(_BY_CHUNK) else value for n, value in flat.items()}
         metrics = {
             n: value
-            for n, (info, value) in measured.get(one.run_id, {}).items()
-            if _is_the_same(info, run, n) and recut.isdisjoint(run.metrics[n].ruler)
+            for n, (info, value) in measured.get(record.run_id, {}).items()
+            if _is_same_metric(info, run, n) and changed_keys.isdisjoint(run.metrics[n].ruler)
         }
-        out.append(EarlierRun(one.run_id, one.started, figures, metrics))
+        out.append(EarlierRun(record.run_id, record.started, figures, metrics))
     return Trend(tuple(out), previous)
 
 
-def _names_chunks(run: Run) -> bool:
-    """Whether a label of *run* is that of a chunk, not a passage or document that outlasts its chunk."""
+def _labels_chunks(run: Run) -> bool:
+    """Whether a label of *run* is a chunk id, not a passage or document, which outlasts its chunks."""
     return any("match" not in label for case in run.cases.values() for label in case.expected.get("relevant", ()))
 
 
-def _is_the_same(then: Mapping[str, Any], run: Run, name: str) -> bool:
-    now = run.metrics.get(name)
-    return now is not None and metric_key(now) == {key: then.get(key) for key in ("version", "params")}
+def _is_same_metric(earlier: Mapping[str, Any], run: Run, name: str) -> bool:
+    info = run.metrics.get(name)
+    return info is not None and metric_key(info) == {key: earlier.get(key) for key in ("version", "params")}

@@ -1,7 +1,7 @@
-"""The data behind the case table: a row of each case, and what opening it shows.
+"""The data of the case table: a row for each case, and its details.
 
-Numbers come formatted, as in every other report, with the raw value beside them where they are sorted by.  The page
-builds all of its elements from these texts; none of them is ever markup.
+Numbers are formatted as in every other report, with the raw value where the page sorts by it.  The page builds its
+elements from these texts; none of them is ever markup.
 """
 
 from __future__ import annotations
@@ -24,21 +24,20 @@ from ..text import printable
 
 MOST_COLUMNS = 5
 MOST_HITS = 20
-"""Hits of a ranking that are shown; relevant ones further down are shown as well."""
+"""Hits shown of a ranking; relevant ones further down are shown as well."""
 
 _RATIONALE = ("rationale", "reason", "reasoning", "explanation")
 
 
 def shown(value: object, *, keep_lines: bool = False) -> str:
-    """Return user text without controls: they become visible escapes, as in every other report."""
+    """Return user text with control characters as visible escapes, as in every other report."""
     return printable(str(value), keep_lines=keep_lines)
 
 
 def suite_data(run: Run, verdict: Verdict, previous: Run | None = None) -> dict[str, Any]:
-    """Return what the page knows of the cases of one suite.
+    """Return the data of the cases of one suite.
 
-    *previous* is an earlier run: its answers and rankings are shown beside those of cases that it has in the same
-    wording.
+    *previous* is an earlier run: its answers and rankings are shown for cases that it has in the same wording.
     """
     columns = chosen_metrics(run, verdict, MOST_COLUMNS)
     return {
@@ -57,8 +56,8 @@ def case_rows(
     """Yield the data of each case, in the order of the golden file."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     for case_id, case in run.cases.items():
-        told, flaky = compared.get(case_id), verdict.flaky.get(case_id, "")
-        row = case_line(case, told, run, columns, flaky) | case_details(case, told, run, flaky)
+        comparison, flaky = compared.get(case_id), verdict.flaky.get(case_id, "")
+        row = case_line(case, comparison, run, columns, flaky) | case_details(case, comparison, run, flaky)
         before = previous.cases.get(case_id) if previous is not None else None
         if before is not None and before.content_hash == case.content_hash and before.outputs:
             hits = before.outputs.get("retrieved") or ()
@@ -70,7 +69,7 @@ def case_rows(
 def case_line(
     case: CaseResult, compared: CaseComparison | None, run: Run, columns: Sequence[str], flaky: str = ""
 ) -> dict[str, Any]:
-    """Return what the row of a case shows, without what is empty."""
+    """Return the data of the row of a case, without empty values."""
     kind = kind_of(case, compared)
     why = diagnose(case, compared, run.metrics)
     pair = compared if compared is not None and compared.paired else None
@@ -90,7 +89,7 @@ def case_line(
 
 
 def case_details(case: CaseResult, compared: CaseComparison | None, run: Run, flaky: str = "") -> dict[str, Any]:
-    """Return what opening a case shows beside its row, without what is empty."""
+    """Return the details of a case, shown when it is opened, without empty values."""
     case = as_shown(case)
     row = {
         "where": shown(case.where),
@@ -103,7 +102,7 @@ def case_details(case: CaseResult, compared: CaseComparison | None, run: Run, fl
         "docs": [[shown(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(case, compared)],
         "hits": _hits(case),
         "returned": len(case.outputs.get("retrieved") or ()),
-        "cuts": _cuts(case, run),
+        "cuts": _cutoffs(case, run),
         "scores": [_score(n, s, compared, run.metrics.get(n), case) for n, s in case.scores.items()],
         "judged": list(_rationales(case)),
         "facts": list(_facts(case, flaky)),
@@ -112,7 +111,7 @@ def case_details(case: CaseResult, compared: CaseComparison | None, run: Run, fl
 
 
 def _filters(case: CaseResult, pair: CaseComparison | None, kind: str, flaky: str) -> Iterator[str]:
-    """Yield the words by which the table can be narrowed down to this case."""
+    """Yield the filters of the table that match this case."""
     if pair is not None:
         was_good = pair.before is not None and pair.before.state == "passed"
         if kind == "newly failing" or (kind == "errored" and was_good) or pair.worst < 0:
@@ -126,7 +125,7 @@ def _filters(case: CaseResult, pair: CaseComparison | None, kind: str, flaky: st
 
 
 def _cell(score: Score | None, compared: CaseComparison | None, name: str, info: MetricInfo) -> list[Any]:
-    """Value for sorting, its text, the sign of its gain, whether it is the worst there is."""
+    """Return the value for sorting, its text, the sign of its gain, whether it is the worst possible."""
     if score is None or score.state in ("n/a", "aggregate"):
         return [None, "", 0, False]
     if score.state == "error" or score.value is None:
@@ -137,7 +136,7 @@ def _cell(score: Score | None, compared: CaseComparison | None, name: str, info:
 
 
 def _worst_change(pair: CaseComparison | None, run: Run) -> list[str]:
-    """The largest drop, or the largest gain where nothing dropped: ``["recall@5", "-0.500"]``."""
+    """Return the largest drop, or the largest gain where nothing dropped: ``["recall@5", "-0.500"]``."""
     if pair is None or not (gain := pair.worst or pair.best):
         return []
     name = next(name for name, change in pair.changes.items() if change.gain == gain)
@@ -145,30 +144,30 @@ def _worst_change(pair: CaseComparison | None, run: Run) -> list[str]:
 
 
 def _expected(case: CaseResult) -> dict[str, Any]:
-    said = case.expected
+    expected = case.expected
     answer = str(case.outputs.get("answer") or "").casefold()
     out: dict[str, Any] = {}
-    if said.get("expect", "answer") != "answer":
-        out["expect"] = shown(said["expect"])
-    if references := [r for r in said.get("references") or () if r]:
+    if expected.get("expect", "answer") != "answer":
+        out["expect"] = shown(expected["expect"])
+    if references := [r for r in expected.get("references") or () if r]:
         out["references"] = [shown(r, keep_lines=True) for r in references]
-    phrases = case.scores["assertion_pass"].details if "assertion_pass" in case.scores else {}
-    for key, seen in (("must_contain", "missing"), ("forbidden", "forbidden_present")):
-        if key in said:
-            told = said[key] if isinstance(said[key], (list, tuple)) else [said[key]]
-            out[key] = [[shown(p), not _fails(p, key, phrases.get(seen), answer)] for p in told]
+    details = case.scores["assertion_pass"].details if "assertion_pass" in case.scores else {}
+    for key, details_key in (("must_contain", "missing"), ("forbidden", "forbidden_present")):
+        if key in expected:
+            phrases = expected[key] if isinstance(expected[key], (list, tuple)) else [expected[key]]
+            out[key] = [[shown(p), not _fails(p, key, details.get(details_key), answer)] for p in phrases]
     return out
 
 
-def _fails(phrase: object, key: str, found: Sequence[object] | None, answer: str) -> bool:
-    """Whether the answer breaks what is said of *phrase*: by the metric where it was measured, else by its letters."""
-    if found is not None:
-        return phrase in found
+def _fails(phrase: object, key: str, reported: Sequence[object] | None, answer: str) -> bool:
+    """Whether the answer breaks the rule *key* for *phrase*: by the metric where measured, else by search."""
+    if reported is not None:
+        return phrase in reported
     return (str(phrase).casefold() in answer) == (key == "forbidden")
 
 
 def _hits(case: CaseResult) -> list[list[Any]]:
-    """The ranking: rank, id, score, grade, beginning of the text, the document that an opaque id is of."""
+    """Return the ranking: rank, id, score, grade, start of the text, the source document of an opaque id."""
     out: list[list[Any]] = []
     hits = case.outputs.get("retrieved") or ()
     for rank, (hit, number) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
@@ -179,8 +178,8 @@ def _hits(case: CaseResult) -> list[list[Any]]:
     return out
 
 
-def _cuts(case: CaseResult, run: Run) -> dict[str, str]:
-    """How deep metrics look: the deepest rank → the metric that looks no further."""
+def _cutoffs(case: CaseResult, run: Run) -> dict[str, str]:
+    """Return the deepest cutoff of the metrics → its metric."""
     cuts = {k: n for n in case.scores if n in run.metrics and (k := cutoff(run.metrics[n])) is not None}
     deepest = max(cuts, default=None)
     return {} if deepest is None else {str(deepest): shown(cuts[deepest])}
@@ -189,7 +188,7 @@ def _cuts(case: CaseResult, run: Run) -> dict[str, str]:
 def _score(
     name: str, score: Score, compared: CaseComparison | None, info: MetricInfo | None, case: CaseResult
 ) -> list[Any]:
-    """Metric, value, baseline, change, sign of the gain, own threshold, whether it holds, what the score says."""
+    """Return metric, value, baseline, change, sign of the gain, own threshold, whether it holds, details."""
     change = compared.changes.get(name) if compared is not None else None
     bounds = [Bound(op, limit) for op, limit in case.extra.get("thresholds", {}).get(name, ())]
     holds = None if score.value is None or not bounds else all(b.holds(score.value) for b in bounds)
@@ -209,18 +208,18 @@ def _score(
 
 
 def _rationales(case: CaseResult) -> Iterator[list[str]]:
-    """Yield metric, dimension and reason for everything that a judge gave reasons for."""
+    """Yield metric, dimension and text of each rationale of a judge."""
     for name, score in case.scores.items():
         for key in _RATIONALE:
-            said = score.details.get(key)
-            parts = said.items() if isinstance(said, Mapping) else [("", said)]
+            rationale = score.details.get(key)
+            parts = rationale.items() if isinstance(rationale, Mapping) else [("", rationale)]
             for part, text in parts:
                 if isinstance(text, str) and text:
                     yield [shown(name), shown(part), shown(text, keep_lines=True)]
 
 
 def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
-    """Yield further things to know: times, retries, repeats, being excused."""
+    """Yield further facts: times, flakiness, quarantine, repeats."""
     timings = case.outputs.get("timings") or {}
     if timings:
         yield ["time", ", ".join(f"{shown(k).replace('_', ' ')} {seconds(v)}" for k, v in timings.items())]
@@ -234,8 +233,8 @@ def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
         yield ["must pass", "held to its baseline under every policy"]
     if "xfail" in case.extra:
         yield ["expected to fail", shown(case.extra["xfail"])]
-    if told := shown_repeat(case):
-        yield ["repeats", told]
+    if text := shown_repeat(case):
+        yield ["repeats", text]
     repeats = case.extra.get("repeats")
     if isinstance(repeats, Mapping):
         for name, values in repeats.items():

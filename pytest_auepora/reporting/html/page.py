@@ -1,4 +1,4 @@
-"""What the templates show of each suite, worked out and in words; nothing here is markup but the pictures."""
+"""The data of each suite for the templates, formatted as text; only the plots are markup."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ OUTCOMES: dict[Outcome, tuple[str, str]] = {
     "inconclusive": ("Inconclusive", UNICODE.unsure),
     "not judged": ("Not judged", UNICODE.unjudged),
 }
-"""Outcome → its word, and its mark."""
+"""Outcome → its word, and its symbol."""
 
 _FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "assertion_pass", "refusal_correctness", "citation_coverage")
-"""Those shown first where the suite has no metric of its own with a past; the others where there is room."""
+"""Figures shown first where the suite has no metric of its own with a history; others follow where there is room."""
 
 _MOST_FIGURES = 6
 MOST_CASES = 6
@@ -47,7 +47,7 @@ _SPECIAL = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class BadCase:
-    """A case to look at first: its place in the run, what became of it, and the diagnosis."""
+    """A failing case to look at first: its index in the run, its status, and the diagnosis."""
 
     index: int
     case_id: str
@@ -57,10 +57,10 @@ class BadCase:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What is wrong with a run, in short.
+    """A summary of the failures of a run.
 
-    ``parts`` say of which part of the system how many failing cases are the fault, ``gates`` are the messages of failed
-    gates that are about no metric, ``changed`` what changed since the baseline, ``steps`` what to do.
+    ``parts`` counts the failing cases by the part of the system at fault, ``gates`` are the messages of failed gates
+    that are about no metric, ``changed`` are the changes since the baseline, ``steps`` the next steps.
     """
 
     summary: str
@@ -76,26 +76,26 @@ class Broken:
 
 
 def suite_views(runs: Sequence[Run], verdicts: Sequence[Verdict], trends: Mapping[str, Trend]) -> list[dict[str, Any]]:
-    """Return what there is to show of every run.
+    """Return the template data of every run.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    most = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(runs))))  # pictures take time to draw
+    most = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(runs))))  # plots take time to draw
     return [
         _view(i, run, verdict, trends.get(run.title, Trend()), most)
         for i, (run, verdict) in enumerate(zip(runs, verdicts, strict=True))
     ]
 
 
-def _view(index: int, run: Run, verdict: Verdict, past: Trend, most_plots: int) -> dict[str, Any]:
+def _view(index: int, run: Run, verdict: Verdict, trend: Trend, most_plots: int) -> dict[str, Any]:
     rows = metric_rows(run, verdict)
     word, mark = OUTCOMES[verdict.outcome]
-    beside = [run.path, f"owner {run.owner}" if run.owner else "", plural(len(run.cases), "case")]
+    details = [run.path, f"owner {run.owner}" if run.owner else "", plural(len(run.cases), "case")]
     return {
         "index": index,
         "title": run.title,
-        "beside": " \u00b7 ".join(filter(None, beside)),
+        "beside": " \u00b7 ".join(filter(None, details)),
         "outcome": verdict.outcome,
         "word": ", ".join(filter(None, [word, comparison_word(verdict)])),
         "mark": mark,
@@ -104,27 +104,29 @@ def _view(index: int, run: Run, verdict: Verdict, past: Trend, most_plots: int) 
         "metrics": rows,
         "compared": any(row.baseline_text or row.change_text for row in rows),
         "notes": list(_notes(run, verdict, rows)),
-        "messages": [(one, [_message(gate, run.owner) for gate in one.gates]) for one in notes.gate_groups(verdict)],
+        "messages": [
+            (group, [_message(gate, run.owner) for gate in group.gates]) for group in notes.gate_groups(verdict)
+        ],
         "plots": metric_plots(run, verdict, f"s{index}", most_plots),
-        "trend": list(_trend(run, verdict, past.runs, f"s{index}t")),
-        "n_runs": len(past.runs) + run.is_full,
-        "data": embedded_json(suite_data(run, verdict, past.previous)),
+        "trend": list(_trend(run, verdict, trend.runs, f"s{index}t")),
+        "n_runs": len(trend.runs) + run.is_full,
+        "data": embedded_json(suite_data(run, verdict, trend.previous)),
     }
 
 
 def what_broke(run: Run, verdict: Verdict) -> Broken:
-    """Return what is wrong with *run*; false where nothing is."""
+    """Return the failures of *run*; falsy without any."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     places = {case_id: i for i, case_id in enumerate(run.cases)}
-    parts, told = Counter[str](), dict[str, BadCase]()
+    parts, bad_cases = Counter[str](), dict[str, BadCase]()
     for kind, cases in cases_of(run, verdict, FAILING).items():
         for case in worst_first(cases, compared):
-            if case.state == "passed":  # an assertion that failed in the accepted baseline as well: listed, not red
+            if case.state == "passed":  # an assertion that failed in the accepted baseline as well
                 continue
             why = diagnose(case, compared.get(case.case_id), run.metrics)
             parts[why.component if why else "system"] += 1
             bad = BadCase(places[case.case_id], case.case_id, kind, str(why or case.state))
-            told.setdefault(alike(str(why), case) or case.case_id, bad)
+            bad_cases.setdefault(alike(str(why), case) or case.case_id, bad)
     failed = [gate for gate in verdict.gates if gate.state == "failed"]
     return Broken(
         _summary(parts.most_common(), is_red=bool(failed)),
@@ -132,7 +134,7 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
         [gate.message for gate in failed if gate.kind not in _OF_METRICS],
         notes.changed_lines(verdict),
         notes.next_steps(verdict, html=""),
-        [*told.values()][:MOST_CASES],
+        [*bad_cases.values()][:MOST_CASES],
         parts.total(),
     )
 
@@ -151,56 +153,58 @@ def _summary(parts: Sequence[tuple[str, int]], *, is_red: bool) -> str:
 
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
-    told = [notes.latency_line(run, verdict), *notes.missing_notes(run, verdict, rows), *notes.warnings(verdict)]
-    told += notes.run_notes(run, verdict)
+    lines = [notes.latency_line(run, verdict), *notes.missing_notes(run, verdict, rows), *notes.warnings(verdict)]
+    lines += notes.run_notes(run, verdict)
     if (comparison := verdict.comparison) is not None and comparison.vanished:
-        gone = [f"{old} (now {new}?)" if new else old for old, new in comparison.vanished.items()]
-        told.append(f"in the baseline, no longer in the golden file: {listed(gone, 10)}")
-    yield from filter(None, told)
+        vanished = [f"{old} (now {new}?)" if new else old for old, new in comparison.vanished.items()]
+        lines.append(f"in the baseline, no longer in the golden file: {listed(vanished, 10)}")
+    yield from filter(None, lines)
 
 
 def _message(gate: GateOutcome, owner: str) -> str:
-    beside = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
-    beside += [f"owner {gate.owner}"] if gate.owner not in ("", owner) else []
-    return " \u00b7 ".join([titled(gate.title, notes.gate_reason(gate)), *beside])
+    details = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
+    details += [f"owner {gate.owner}"] if gate.owner not in ("", owner) else []
+    return " \u00b7 ".join([titled(gate.title, notes.gate_reason(gate)), *details])
 
 
 def _own_figures(run: Run, verdict: Verdict) -> dict[str, float | None]:
-    """The metrics the golden file asks for, as far as they lie in [0, 1]."""
+    """Return the values of the suite's own metrics whose range is in [0, 1]."""
     within = [n for n, info in run.metrics.items() if info.range[0] >= 0 and info.range[1] <= 1]
     return {n: verdict.aggregates[n].value for n in within if n in verdict.aggregates and n != "empty_result_rate"}
 
 
-def _told_before(figures: Sequence[Mapping[str, float | None]]) -> list[str]:
+def _names_with_history(figures: Sequence[Mapping[str, float | None]]) -> list[str]:
     return [n for n, now in figures[-1].items() if now is not None and any(f.get(n) is not None for f in figures[:-1])]
 
 
 def _trend(run: Run, verdict: Verdict, earlier: Sequence[EarlierRun], prefix: str) -> Iterator[dict[str, str]]:
-    """Yield the suite's own metrics, or without any the figures that every run has; partial runs are no part of it."""
+    """Yield plots of the suite's own metrics, else of the figures that every run has; none for partial runs."""
     if not earlier or not run.is_full:
         return
-    figures = [*(past.metrics for past in earlier), _own_figures(run, verdict)]
-    if not (kept := _told_before(figures)):
+    figures = [*(record.metrics for record in earlier), _own_figures(run, verdict)]
+    if not (names := _names_with_history(figures)):
         now = aggregate_of(run, unmapped=unmapped_cases(run, verdict.comparison))
-        figures = [*(past.figures for past in earlier), now.flat()]
-        kept = sorted(_told_before(figures), key=lambda n: _FIGURES.index(n) if n in _FIGURES else len(_FIGURES))
-    for i, name in enumerate(kept[:_MOST_FIGURES]):
+        figures = [*(record.figures for record in earlier), now.flat()]
+        names = sorted(
+            _names_with_history(figures), key=lambda n: _FIGURES.index(n) if n in _FIGURES else len(_FIGURES)
+        )
+    for i, name in enumerate(names[:_MOST_FIGURES]):
         values = [f.get(name) for f in figures]
-        told = [number(v, 3) if v is not None else "n/a" for v in values]
-        days = [*(past.started[:10] for past in earlier), "this run"]
-        words = f"{name} over {len(values)} runs: {', '.join(map(' '.join, zip(days, told, strict=True)))}"
+        texts = [number(v, 3) if v is not None else "n/a" for v in values]
+        days = [*(record.started[:10] for record in earlier), "this run"]
+        words = f"{name} over {len(values)} runs: {', '.join(map(' '.join, zip(days, texts, strict=True)))}"
         picture = trend_plot(values, f"{prefix}{i}", words, earlier[0].started[:10])
-        yield {"name": name, "value": told[-1], "svg": picture}
+        yield {"name": name, "value": texts[-1], "svg": picture}
 
 
 def embedded_json(value: Any) -> str:
-    """Return *value* as JSON that may stand inside a ``<script>`` element.
+    """Return *value* as JSON that is safe inside a ``<script>`` element.
 
-    No character that HTML or JavaScript gives a meaning to is in it: no ``<``, ``>``, ``&``, line separator or lone
-    surrogate; they are written as escapes, which JSON reads back as the same text.
+    Characters with a meaning in HTML or JavaScript (``<``, ``>``, ``&``, line separators) and lone surrogates are
+    written as escapes, which JSON reads back as the same text.
 
     Raises:
         ValueError: a number is infinite or NaN.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _SPECIAL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _SPECIAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

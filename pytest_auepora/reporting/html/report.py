@@ -1,4 +1,4 @@
-"""The HTML report: one file that needs nothing else, asks nothing of any network, and runs no script but its own."""
+"""The HTML report: one self-contained file that makes no network requests and runs only its own script."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 MOST_CASES = 200
-"""Cases listed of those that only some of several systems pass."""
+"""Most cases listed that only some of several systems pass."""
 
 _STYLES = ("base.css", "parts.css", "cases.css", "print.css")
 _SCRIPTS = ("elements.js", "theme.js", "details.js", "table.js", "page.js")
 _BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
-"""Where the name of a metric may go on in the next line."""
+"""Where the name of a metric may break into the next line."""
 
 
 def html_report(
@@ -43,10 +43,10 @@ def html_report(
     """Return the report as the text of an HTML file; the same runs give the same bytes.
 
     Args:
-        runs: what was measured.
-        verdicts: what each run amounts to.
-        trends: title of a run → what is known of the runs before it; without it there is no trend, and answers are held
-            against the reference alone.
+        runs: the measured runs.
+        verdicts: the verdict of each run.
+        trends: title of a run → the runs before it; without them there is no trend, and answers are compared with the
+            reference alone.
         compared: `side_by_sides` of the runs.
         mistakes: those in golden files that could not be read.
 
@@ -82,7 +82,7 @@ def _environment() -> Environment:
         loader=PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_harmless,
+        finalize=_safe_text,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -91,35 +91,35 @@ def _environment() -> Environment:
     return env
 
 
-def _harmless(value: object) -> object:
-    """Take controls out of everything the templates write; what is markup already stays as it is."""
+def _safe_text(value: object) -> object:
+    """Escape control characters in the texts of the templates; markup stays."""
     return shown(value) if type(value) is str else value
 
 
 def _policy(style: str, script: str) -> str:
-    """Return a content security policy under which nothing is loaded and nothing runs but the report's own."""
+    """Return a content security policy that allows only the report's own style and script."""
     own = f"script-src {hash_source(script)}; style-src {hash_source(style)}"
     return f"default-src 'none'; {own}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def hash_source(text: str) -> str:
-    """Return the source expression by which a content security policy admits an inline script or style of *text*."""
+    """Return the source expression that allows an inline script or style of *text* in a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _side_views(runs: Sequence[Run], compared: Sequence[SideBySide]) -> list[dict[str, Any]]:
-    """Return what is shown of each suite that several of *runs* are of."""
+    """Return the template data of each suite that several *runs* measured."""
     titles = [run.title for run in runs]
     links = {
         run.title: {case_id: f"#case-{i}-{n}" for n, case_id in enumerate(run.cases)}
         for i, run in enumerate(runs)
         if titles.count(run.title) == 1
     }
-    return [_side_view(one, links) for one in compared]
+    return [_side_view(suite, links) for suite in compared]
 
 
 def _side_view(compared: SideBySide, links: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """Return what is shown of a suite; *links* say where on the page a case of a system can be opened."""
+    """Return the template data of a suite; *links* are the anchors of the cases by run title and case id."""
     key = key_metric(compared)
     differing = [case for case in compared.cases if case.differs]
     return {
@@ -130,10 +130,15 @@ def _side_view(compared: SideBySide, links: Mapping[str, Mapping[str, str]]) -> 
             {
                 "name": row.name,
                 "n": row.n,
-                "figures": [(value_text(row, one), not row.is_tied and one.mark == "best") for one in row.figures],
+                "figures": [
+                    (value_text(row, figure), not row.is_tied and figure.mark == "best") for figure in row.figures
+                ],
                 "differences": [
-                    (difference_text(row, one, UNICODE), one.standing if one.standing in ("better", "worse") else "")
-                    for one in row.figures[1:]
+                    (
+                        difference_text(row, figure, UNICODE),
+                        figure.standing if figure.standing in ("better", "worse") else "",
+                    )
+                    for figure in row.figures[1:]
                 ],
             }
             for row in compared.rows

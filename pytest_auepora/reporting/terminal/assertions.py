@@ -1,4 +1,4 @@
-"""Why ``assert run["recall@5"] >= 0.8`` failed: the score, what it stands on, the cases that cost most."""
+"""Why ``assert run["recall@5"] >= 0.8`` failed: the score, its denominator, the cases that cost most."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MOST_CASES = 5
 def explain_score(
     left: ComparableScore, op: str, right: object, *, width: int = 76, ascii_only: bool = False
 ) -> list[str]:
-    """Return the lines that explain a comparison of *left* with *right* that did not hold.
+    """Return the lines that explain a failed comparison of *left* with *right*.
 
-    The first is the comparison itself, in pytest's way of showing it; of a run's score then its denominator and the
-    cases that cost most with what they missed, of a case's score what was expected and what came.  *width* leaves
-    room for the margin pytest adds.
+    The first is the comparison itself, as pytest shows it.  For the score of a run, its denominator and the cases that
+    cost most follow; for the score of a case, the expected and the actual output.  *width* leaves room for pytest's
+    margin.
     """
     page = Page(width, ascii_only=ascii_only)
     bound = _bound(op, right)
@@ -41,7 +41,7 @@ def explain_score(
 
 
 def _bound(op: str, right: object) -> Bound | None:
-    """Return the bound the comparison asks for; the number is then shown with enough digits to see it broken."""
+    """Return the bound of the comparison; scores are then shown with enough digits to see it broken."""
     try:
         limit = float(right)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -56,7 +56,7 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
     if not scores:  # error_rate and pass_rate count cases, not scores
         _explain_rate(page, left, run)
         return
-    _denominator(page, left, run, scores)
+    _add_denominator(page, left, run, scores)
     lower = left.info is not None and left.info.direction == "lower"
     perfect = 0 if lower else -1
     costs: dict[str, float] = {}
@@ -67,31 +67,31 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
             cost = score.value if lower else -score.value
             if cost > perfect if bound is None else not bound.holds(score.value):
                 costs[case_id] = cost
-    told = {}
+    explanations = {}
     for case_id in sorted(costs, key=lambda case_id: costs[case_id], reverse=True):
         score = scores[case_id]
         value = "" if score.value is None else f"{metric_value(score.value, left.info)} "
-        told[case_id] = f"{value}{details_text(score)}"
-    _cases(page, run, told)
+        explanations[case_id] = f"{value}{details_text(score)}"
+    _add_cases(page, run, explanations)
 
 
-def _cases(page: Page, run: Run, told: Mapping[str, str]) -> None:
-    for case_id, why in list(told.items())[:MOST_CASES]:
-        page.free(f"{run.cases[case_id].where or run.path} {case_id}: {why}", indent=2, most=3)
-    if (more := len(told) - MOST_CASES) > 0:
-        page.free(f"{page.marks.dots} and {more} more", indent=2)
+def _add_cases(page: Page, run: Run, explanations: Mapping[str, str]) -> None:
+    for case_id, explanation in list(explanations.items())[:MOST_CASES]:
+        page.free(f"{run.cases[case_id].where or run.path} {case_id}: {explanation}", indent=2, most=3)
+    if (n_left := len(explanations) - MOST_CASES) > 0:
+        page.free(f"{page.marks.dots} and {n_left} more", indent=2)
 
 
-def _denominator(page: Page, left: ComparableScore, run: Run, scores: dict[str, Score]) -> None:
+def _add_denominator(page: Page, left: ComparableScore, run: Run, scores: dict[str, Score]) -> None:
     n = sum(s.measurement is not None for s in scores.values())
-    said = [f"over {n} of {plural(len(scores), 'case')} of {run.title}"]
+    parts = [f"over {n} of {plural(len(scores), 'case')} of {run.title}"]
     if n_error := sum(s.state == "error" for s in scores.values()):
-        said.append(errored_words(n_error))
+        parts.append(errored_words(n_error))
         if left.aggregate is not None and left.aggregate.value is not None:
-            said.append(f"{metric_value(left.aggregate.value, left.info)} without them")
+            parts.append(f"{metric_value(left.aggregate.value, left.info)} without them")
     if n_na := sum(s.state == "n/a" for s in scores.values()):
-        said.append(f"{n_na} n/a")
-    page.free(", ".join(said))
+        parts.append(f"{n_na} n/a")
+    page.free(", ".join(parts))
 
 
 def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
@@ -99,14 +99,14 @@ def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
     ran = [c for c in run.cases.values() if c.state != "skipped"]
     page.free(f"{sum(c.state == state for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
     bad = [c for c in ran if c.state in ("failed", "error")]
-    _cases(page, run, {case.case_id: case.error_line or "; ".join(case.problems) for case in bad})
+    _add_cases(page, run, {case.case_id: case.error_line or "; ".join(case.problems) for case in bad})
 
 
 def _explain_case(page: Page, left: ComparableScore, case: CaseResult) -> None:
     place_lines(page, case)
     page.text("query", case.query, most=2)
-    if (score := case.scores.get(left.name)) is not None and (said := details_text(score)):
-        page.text("details", said)
+    if (score := case.scores.get(left.name)) is not None and (details := details_text(score)):
+        page.text("details", details)
     infos = {left.name: left.info} if left.info is not None else {}
     wanted_lines(page, case, relevant_docs(case), cutoff(left.info) if left.info is not None else None)
     ranking_lines(page, case, infos, list(infos))

@@ -1,4 +1,4 @@
-"""What a calibration found, as text for people."""
+"""The result of a calibration as text."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _WIDTH = 100
 
 
 def study_text(study: Study, *, ascii_only: bool = False) -> str:
-    """Return the decision, the figures with their intervals, the checks, and what else is to be known."""
-    people = [said for said, _ in study.labels.values()]
+    """Return the decision, the figures with their intervals, the bias checks, and further remarks."""
+    answers = [answer for answer, _ in study.labels.values()]
     decision = "may gate" if study.gate else "stays advisory"
     room = max(map(len, study.figures))
     lines = [
         f"{study.metric}: {decision}: {study.reason}",
-        f"{len(people)} labels, {sum(people)} yes and {len(people) - sum(people)} no; "
+        f"{len(answers)} labels, {sum(answers)} yes and {len(answers) - sum(answers)} no; "
         f"the judge says yes from {study.decisions.threshold:g} ({_WAYS[study.decisions.method]})",
         "",
-        *(f"  {name:<{room}}  {_shown(figure)}" for name, figure in study.figures.items()),
-        *_biases(study.biases),
-        *_change(study),
+        *(f"  {name:<{room}}  {_figure_text(figure)}" for name, figure in study.figures.items()),
+        *_bias_lines(study.biases),
+        *_change_lines(study),
         *[f"note: {remark}" for remark in study.remarks],
     ]
-    told = [part for line in lines for part in (_wrapped(line, ascii_only) if line.strip() else [line])]
-    return "\n".join(told) + "\n"
+    wrapped = [part for line in lines for part in (_wrap_line(line, ascii_only) if line.strip() else [line])]
+    return "\n".join(wrapped) + "\n"
 
 
-def _wrapped(line: str, ascii_only: bool) -> list[str]:
+def _wrap_line(line: str, ascii_only: bool) -> list[str]:
     if line.startswith(" "):
-        return [line]  # a row of the table, which holds no text of others
+        return [line]  # a row of the table, without user text
     first, *rest = wrap(printable(line, ascii_only=ascii_only), _WIDTH - 2, ascii_only=ascii_only)
     return [first, *(f"  {part}" for part in rest)]
 
 
-def _shown(figure: Figure, sign: str = "") -> str:
+def _figure_text(figure: Figure, sign: str = "") -> str:
     if figure.value is None:
         return "n/a"
     value = f"{figure.value:{sign}.3f}"
@@ -50,18 +50,18 @@ def _shown(figure: Figure, sign: str = "") -> str:
     return f"{value}  95 % {ends[0]} to {ends[1]} ({figure.source})"
 
 
-def _biases(biases: list[Bias]) -> list[str]:
+def _bias_lines(biases: list[Bias]) -> list[str]:
     if not biases:
         return []
     out = ["", "What the judge goes by besides:"]
     for bias in biases:
         mark = "!" if bias.suspicious else "-"
         sign = "" if bias.figure.source == "Wilson" else "+"
-        out += [f"{mark} {bias.name}: {_shown(bias.figure, sign)}: {bias.meaning}"]
+        out += [f"{mark} {bias.name}: {_figure_text(bias.figure, sign)}: {bias.meaning}"]
     return [*out, ""]
 
 
-def _change(study: Study) -> list[str]:
+def _change_lines(study: Study) -> list[str]:
     change = study.change
     if change is None:
         return []

@@ -1,4 +1,4 @@
-"""What became of the labels of golden files, for the terminal: one line for each that moved, and what was done."""
+"""The label check of golden files for the terminal: a line for each label that moved, and the repairs."""
 
 from __future__ import annotations
 
@@ -18,24 +18,28 @@ MOST_SHOWN = 4
 Place = tuple[int, int]
 
 
-def moved_text(one: CheckedLabel, place: str, new_id: str = "") -> str:
+def moved_text(label: CheckedLabel, place: str, new_id: str = "") -> str:
     """Return ``shop.golden.yaml:9:20: refunds#3: split: refunds#4 (61 %), refunds#5 (39 %)``."""
-    found = one.finding
-    origin = f"text from {found.origin}" if found.origin else ""
+    finding = label.finding
+    origin = f"text from {finding.origin}" if finding.origin else ""
     if new_id:
-        return f"{place}: {one.name} → {new_id} ({'; '.join(filter(None, [found.kind, origin]))})"
-    said = "; ".join(filter(None, [found.note, origin]))
-    return f"{place}: {one.name}: {found.kind}{_candidates(found)}{f' ({said})' if said else ''}"
+        return f"{place}: {label.name} → {new_id} ({'; '.join(filter(None, [finding.kind, origin]))})"
+    remarks = "; ".join(filter(None, [finding.note, origin]))
+    return f"{place}: {label.name}: {finding.kind}{_candidates_text(finding)}{f' ({remarks})' if remarks else ''}"
 
 
-def _candidates(found: Finding) -> str:
-    if found.new_id:
-        return f", now {found.new_id}"
-    return f": {names_words(found.candidates, MOST_SHOWN, _candidate)}" if found.candidates else ""
+def _candidates_text(finding: Finding) -> str:
+    if finding.new_id:
+        return f", now {finding.new_id}"
+    return f": {names_words(finding.candidates, MOST_SHOWN, _candidate_text)}" if finding.candidates else ""
 
 
-def _candidate(one: Candidate) -> str:
-    return one.id if one.share is None or one.share == 1.0 else f"{one.id} ({one.share * 100:.0f} %)"
+def _candidate_text(candidate: Candidate) -> str:
+    return (
+        candidate.id
+        if candidate.share is None or candidate.share == 1.0
+        else f"{candidate.id} ({candidate.share * 100:.0f} %)"
+    )
 
 
 def label_page(
@@ -48,34 +52,36 @@ def label_page(
     width: int = 80,
     ascii_only: bool = False,
 ) -> list[Line]:
-    """Return the report on one golden file in one configuration: the counts, and every label that moved."""
+    """Return the report on a golden file in one configuration: the counts, and every label that moved."""
     page = Page(width, ascii_only=ascii_only)
     page.title(title, path)
     counts = tally(labels)
     kinds = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
-    moved = [(places.get(key := (one.case_id, one.index), (0, 0)), key, one) for one in labels if one.finding.moved]
-    cases = len({one.case_id for one in labels})
+    moved = [
+        (places.get(key := (label.case_id, label.index), (0, 0)), key, label) for label in labels if label.finding.moved
+    ]
+    cases = len({label.case_id for label in labels})
     style = "yellow" if moved else "green"
     page.free(f"{plural(len(labels), 'label')} of {plural(cases, 'case')}: {kinds or 'none'}", style)
     new_ids = repaired.new_ids if repaired is not None else {}
-    for (line, col), key, one in sorted(moved, key=itemgetter(0)):
-        page.free(moved_text(one, f"{path}:{line}:{col}", new_ids.get(key, "")), indent=2)
-    unchecked = Counter(one.finding.note for one in labels if one.finding.note.startswith("not checked"))
+    for (line, col), key, label in sorted(moved, key=itemgetter(0)):
+        page.free(moved_text(label, f"{path}:{line}:{col}", new_ids.get(key, "")), indent=2)
+    unchecked = Counter(label.finding.note for label in labels if label.finding.note.startswith("not checked"))
     for note, n in unchecked.items():
         page.free(f"{plural(n, 'label')} {note}", "yellow")
     return page.lines
 
 
-def left_of(done: Repaired | None, labels: Iterable[CheckedLabel]) -> set[tuple[str, int]]:
-    """Return the labels that moved and were not rewritten: case id and place among its labels."""
-    moved = {(one.case_id, one.index) for one in labels if one.finding.moved}
-    return moved - done.new_ids.keys() if done is not None else moved
+def remaining_labels(repaired: Repaired | None, labels: Iterable[CheckedLabel]) -> set[tuple[str, int]]:
+    """Return the labels that moved and were not rewritten: case id, and index among its labels."""
+    moved = {(label.case_id, label.index) for label in labels if label.finding.moved}
+    return moved - repaired.new_ids.keys() if repaired is not None else moved
 
 
-def repaired_texts(done: Repaired, labels: Iterable[CheckedLabel]) -> list[str]:
-    """Say what a rewrite did of *labels*, those of all configurations, and how much it left to people."""
-    out = [done.problem] if done.problem else []
-    out += [f"rewritten: {plural(len(done.new_ids), 'label')}"] if done.new_ids else []
-    out += [f"carried over in {Path(path).name}: {plural(n, 'case')}" for path, n in done.carried.items()]
-    left = len(left_of(done, labels))
-    return [*out, f"left to people: {plural(left, 'label')}"] if left else out
+def repaired_texts(repaired: Repaired, labels: Iterable[CheckedLabel]) -> list[str]:
+    """Return the lines on a repair of *labels*, those of all configurations, and the number left to people."""
+    out = [repaired.problem] if repaired.problem else []
+    out += [f"rewritten: {plural(len(repaired.new_ids), 'label')}"] if repaired.new_ids else []
+    out += [f"carried over in {Path(path).name}: {plural(n, 'case')}" for path, n in repaired.carried.items()]
+    n_remaining = len(remaining_labels(repaired, labels))
+    return [*out, f"left to people: {plural(n_remaining, 'label')}"] if n_remaining else out

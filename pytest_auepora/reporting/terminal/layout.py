@@ -1,7 +1,7 @@
-"""Lines of a terminal: pages of labelled blocks, tables whose columns line up, styles.
+"""Layout of terminal output: pages of labelled blocks, aligned tables, styles.
 
-Cells in, lines of cells out; a line is what a terminal prints in one row, each cell with the names of pytest's
-markup (``red``, ``bold``, ``light``).  Knows no terminal.
+A line is a list of cells, and each cell has the names of pytest's markup (``red``, ``bold``, ``light``).  Nothing here
+writes to a terminal.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class Cell(NamedTuple):
 
 
 Line = list[Cell]
-"""What stands in one row of a terminal."""
+"""One row of a terminal."""
 
 
 class Column(NamedTuple):
     """A column of a table.
 
-    ``least`` is how far it may shrink when room is short (None: not at all); the widest shrinks first.  When
-    that is not enough, columns go altogether, those of the highest ``expendable`` first; 0 always stays.
+    ``least`` is the width to which it may shrink when room is short (None: not at all); the widest shrinks first.
+    When that is not enough, columns are dropped, those with the highest ``expendable`` first; 0 always stays.
     """
 
     title: str
@@ -42,7 +42,7 @@ class Column(NamedTuple):
 
 
 class Page:
-    """Collects lines of at most *width* columns: a label on the left, its content beside it."""
+    """Collects lines of at most *width* columns: a label on the left, its content on the right."""
 
     def __init__(self, width: int = 80, *, ascii_only: bool = False) -> None:
         self.width = max(width, LABEL_WIDTH + 20)
@@ -52,44 +52,44 @@ class Page:
         self.lines: list[Line] = []
 
     def safe(self, text: str, most: int = 4000) -> str:
-        """Return user text in one line, harmless, and not longer than *most* characters."""
+        """Return user text in one line without control characters, at most *most* characters of it."""
         return printable(text[:most], ascii_only=self.ascii_only)
 
     def clip(self, text: str, room: int | None = None) -> str:
-        """Cut *text* to *room* columns, or to those beside a label."""
+        """Clip *text* to *room* columns, by default to those after a label."""
         return clip(text, self.room if room is None else room, ascii_only=self.ascii_only)
 
     def wrap(self, text: str, room: int | None = None, most: int = 0) -> list[str]:
-        """Break *text*, which is `safe`, into lines."""
+        """Wrap *text*, which is `safe`, into lines."""
         return wrap(text, self.room if room is None else room, most, ascii_only=self.ascii_only)
 
-    def title(self, title: str, beside: str = "") -> None:
-        """Add a heading in one line, cut if need be, and what stands *beside* it: below, where there is no room."""
-        title, beside = self.clip(self.safe(title), self.width), self.safe(beside)
-        if text_width(title) + text_width(beside) + 2 > self.width:
+    def title(self, title: str, subtitle: str = "") -> None:
+        """Add a heading in one line, clipped where too long, and *subtitle* after it, or below it if too long."""
+        title, subtitle = self.clip(self.safe(title), self.width), self.safe(subtitle)
+        if text_width(title) + text_width(subtitle) + 2 > self.width:
             self.lines.append([Cell(title, ("bold",))])
-            self.free(beside, "light")
+            self.free(subtitle, "light")
         else:
-            self.lines.append([Cell(title, ("bold",)), Cell(f"  {beside}" if beside else "", ("light",))])
+            self.lines.append([Cell(title, ("bold",)), Cell(f"  {subtitle}" if subtitle else "", ("light",))])
 
     def block(self, label: str, lines: Iterable[Line]) -> None:
-        """Add *lines*, which fit beside the label, with *label* at the first of them."""
+        """Add *lines*, which fit after the label, with *label* at the first of them."""
         for i, line in enumerate(lines):
             self.lines.append([Cell(("" if i else label).ljust(LABEL_WIDTH), ("light",)), *line])
 
     def text(self, label: str, text: str, *style: str, most: int = 3) -> None:
-        """Add user text beside *label*, in at most *most* lines; nothing for an empty text."""
+        """Add user text after *label*, in at most *most* lines; nothing for an empty text."""
         if text:
             room = most * self.room + 100
             self.block(label, [[Cell(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
 
     def free(self, text: str, *style: str, indent: int = 0, most: int = 0) -> None:
-        """Add text over the whole width, wrapped, each line after the first indented by two more."""
+        """Add text over the whole width, wrapped; lines after the first are indented by two more."""
         for i, part in enumerate(self.wrap(self.safe(text), self.width - indent - 2, most)):
             self.lines.append([Cell(f"{' ' * indent}{'  ' if i else ''}{part}", style)])
 
     def padded(self, text: str, room: int) -> str:
-        """Cut or fill *text* to exactly *room* columns."""
+        """Clip or pad *text* to exactly *room* columns."""
         text = self.clip(text, room)
         return text + " " * (room - text_width(text))
 
@@ -99,38 +99,41 @@ def table(
 ) -> list[Line]:
     """Lay out *rows* under a heading and a rule, no line wider than *width*.
 
-    Cells are taken through `printable`.  A column in which every cell is empty is left out.
+    Cells are made `printable`.  A column in which every cell is empty is left out.
     """
     head = [Cell(c.title, ("bold",), c.right) for c in columns]
-    grid = [head, *([_safe(cell, c.right, ascii_only) for cell, c in zip(row, columns, strict=True)] for row in rows)]
-    kept = [i for i in range(len(columns)) if any(row[i].text for row in grid[1:])]
-    sizes = {i: max(text_width(row[i].text) for row in grid) for i in kept}
-    _fit(columns, sizes, width)
-    kept = [i for i in kept if i in sizes]
-    lines = [_row([row[i] for i in kept], [sizes[i] for i in kept], ascii_only) for row in grid]
-    rule = ("-" if ascii_only else "─") * min(width, sum(sizes.values()) + len(_GAP) * (len(kept) - 1))
-    return [lines[0], [Cell(rule, ("light",))], *lines[1:]] if kept else []
+    grid = [
+        head,
+        *([_safe_cell(cell, c.right, ascii_only) for cell, c in zip(row, columns, strict=True)] for row in rows),
+    ]
+    visible = [i for i in range(len(columns)) if any(row[i].text for row in grid[1:])]
+    sizes = {i: max(text_width(row[i].text) for row in grid) for i in visible}
+    _fit_widths(columns, sizes, width)
+    visible = [i for i in visible if i in sizes]
+    lines = [_row([row[i] for i in visible], [sizes[i] for i in visible], ascii_only) for row in grid]
+    rule = ("-" if ascii_only else "─") * min(width, sum(sizes.values()) + len(_GAP) * (len(visible) - 1))
+    return [lines[0], [Cell(rule, ("light",))], *lines[1:]] if visible else []
 
 
-def _safe(cell: Cell, right: bool, ascii_only: bool) -> Cell:
+def _safe_cell(cell: Cell, right: bool, ascii_only: bool) -> Cell:
     text = cell.text if cell.text.isascii() and cell.text.isprintable() else printable(cell.text, ascii_only=ascii_only)
     return cell._replace(text=text, right=right or cell.right)
 
 
-def _fit(columns: Sequence[Column], sizes: dict[int, int], width: int) -> None:
-    """Shrink or drop columns of *sizes* until they fit."""
-    while (over := sum(sizes.values()) + len(_GAP) * (len(sizes) - 1) - width) > 0:
-        soft = {i: s for i, s in sizes.items() if (least := columns[i].least) is not None and s > least}
-        spare = [i for i in sizes if columns[i].expendable]
-        widest = max(soft or sizes, key=lambda i: sizes[i])
-        if soft:
-            others = [s for i, s in soft.items() if i != widest]
+def _fit_widths(columns: Sequence[Column], sizes: dict[int, int], width: int) -> None:
+    """Shrink or drop columns in *sizes* until they fit."""
+    while (excess := sum(sizes.values()) + len(_GAP) * (len(sizes) - 1) - width) > 0:
+        shrinkable = {i: s for i, s in sizes.items() if (least := columns[i].least) is not None and s > least}
+        expendable = [i for i in sizes if columns[i].expendable]
+        widest = max(shrinkable or sizes, key=lambda i: sizes[i])
+        if shrinkable:
+            others = [s for i, s in shrinkable.items() if i != widest]
             least = max([columns[widest].least or 0, *others])
-            sizes[widest] -= max(1, min(over, sizes[widest] - least))
-        elif spare:
-            del sizes[max(spare, key=lambda i: columns[i].expendable)]
+            sizes[widest] -= max(1, min(excess, sizes[widest] - least))
+        elif expendable:
+            del sizes[max(expendable, key=lambda i: columns[i].expendable)]
         else:
-            sizes[widest] = max(1, sizes[widest] - over)
+            sizes[widest] = max(1, sizes[widest] - excess)
             if sizes[widest] == 1:
                 return
 
@@ -151,7 +154,7 @@ def _row(cells: Sequence[Cell], sizes: Sequence[int], ascii_only: bool) -> Line:
 
 
 def guarded(line: Line) -> Line:
-    """Return *line* as it may be printed: a CI runner takes none that begins with ``::`` for a command."""
+    """Return *line* for printing, without a leading ``::`` that a CI runner would read as a command."""
     text = "".join([cell.text for cell in line])
     safe = uncommanded(text)
     return line if safe == text else [Cell(safe, line[-1].style)]

@@ -1,4 +1,4 @@
-"""What stands around a pytest run: its settings, the word of a passed case, what an update wrote, what it suggests."""
+"""Lines around a pytest run: its settings, the scores of a passed case, accepted baselines, suggested thresholds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...regression.suggest import Suggestion
     from ...regression.verdict import Verdict
 
-_MOST = 10  # cases named of a baseline that is written
+_MOST = 10  # most cases named of a written baseline
 _NOISE_COLUMNS = (
     Column("metric", least=12),
     Column("mean", right=True),
@@ -43,7 +43,7 @@ def header_lines(
     accepting: str = "",
     baseline: str = "",
 ) -> list[str]:
-    """Return what stands below pytest's own header, before anything is collected.
+    """Return the lines below pytest's own header, before collection.
 
     Args:
         files: the globs of golden files.
@@ -54,17 +54,17 @@ def header_lines(
         accepting: the words of ``--auepora-update``.
         baseline: where baselines are looked for, if not beside the golden files.
     """
-    said = [f"golden files {' '.join(files)}"] if files else []
-    singly = "one call at a time" + (" in each worker" if spread else "")
+    parts = [f"golden files {' '.join(files)}"] if files else []
+    one_call = "one call at a time" + (" in each worker" if spread else "")
     if concurrency is not None and seed is None:
-        said.append(singly if spread else f"concurrency {concurrency}")
+        parts.append(one_call if spread else f"concurrency {concurrency}")
     if timeout is not None:
-        said.append(f"timeout {timeout:g} s")
+        parts.append(f"timeout {timeout:g} s")
     if seed is not None:
-        said.append(f"seed {seed}, {singly}")
+        parts.append(f"seed {seed}, {one_call}")
     if baseline:
-        said.append(f"baselines in {baseline}")
-    lines = [f"auepora: {', '.join(said)}"] if said else []
+        parts.append(f"baselines in {baseline}")
+    lines = [f"auepora: {', '.join(parts)}"] if parts else []
     if accepting:
         lines.append(f"auepora: accepting results into the baseline ({accepting})")
     return lines
@@ -73,8 +73,8 @@ def header_lines(
 def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
     """Return the key scores of a case: ``recall@5=0.90 token_f1=0.45``.
 
-    What it failed by comes first, then one metric of retrieval, one of generation and one of neither.  Scores that
-    are n/a and times are left out; empty where nothing is left.
+    Failed metrics come first, then one metric of retrieval, one of generation and one of neither.  Scores that are n/a
+    and times are left out; empty where nothing is left.
     """
     names = [
         n for n, info in metrics.items()
@@ -82,41 +82,43 @@ def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
         and info.target != "LATENCY" and n != "empty_result_rate"
     ]  # fmt: skip
     chosen = [n for n in blamed_metrics(result, metrics) if n in names]
-    seen = {component(metrics[n]) for n in chosen}
+    components = {component(metrics[n]) for n in chosen}
     for name in names:
-        if component(metrics[name]) not in seen:
+        if component(metrics[name]) not in components:
             chosen.append(name)
-            seen.add(component(metrics[name]))
+            components.add(component(metrics[name]))
     return " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:3])
 
 
-def accepted_lines(done: Accepted, root: Path) -> list[str]:
-    """Return the lines that tell what was written to the baseline at ``done.path``, and what was left as it was."""
+def accepted_lines(accepted: Accepted, root: Path) -> list[str]:
+    """Return the lines on a baseline update: what was written to ``accepted.path``, and what was left unchanged."""
     parts = [
         f"{len(ids)} {word} ({names_words(ids, _MOST)})"
-        for word, ids in (("added", done.added), ("changed", done.changed), ("removed", done.removed))
+        for word, ids in (("added", accepted.added), ("changed", accepted.changed), ("removed", accepted.removed))
         if ids
     ]
-    if done.written and not parts:
+    if accepted.written and not parts:
         parts.append("what it says of metrics changed")
-    if done.unchanged:
-        parts.append(f"{done.unchanged} unchanged")
-    if done.passed_over:
-        parts.append(f"{done.passed_over} not asked for")
-    state = "written" if done.written else "left as it was"
-    lines = [f"baseline {shown_path(done.path, root)} {state}: {', '.join(parts) or 'nothing to accept'}"]
-    by = grouped((why.partition(":")[0], i) for i, why in done.refused.items())  # errors are told with the cases
-    return lines + [f"  not accepted: {names_words(ids, _MOST)} ({why})" for why, ids in by.items()]
+    if accepted.unchanged:
+        parts.append(f"{accepted.unchanged} unchanged")
+    if accepted.passed_over:
+        parts.append(f"{accepted.passed_over} not asked for")
+    state = "written" if accepted.written else "left as it was"
+    lines = [f"baseline {shown_path(accepted.path, root)} {state}: {', '.join(parts) or 'nothing to accept'}"]
+    ids_by_reason = grouped(
+        (reason.partition(":")[0], i) for i, reason in accepted.refused.items()
+    )  # errors are told with the cases
+    return lines + [f"  not accepted: {names_words(ids, _MOST)} ({reason})" for reason, ids in ids_by_reason.items()]
 
 
-def accepted_worse(done: Accepted, run: Run, verdict: Verdict, *, in_ci: bool = False) -> str:
-    """Return the line that says first what an update made the new normal: what scored lower, what fails.
+def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: bool = False) -> str:
+    """Return the warning about a baseline update that accepted lower scores or failures.
 
-    Empty where nothing did, but in CI, where nobody looks on.
+    Empty where there were none, except in CI, where nobody watches.
     """
     pairs = verdict.comparison.cases if verdict.comparison is not None else {}
-    lower = [i for i in done.changed if i in pairs and pairs[i].worst < 0]
-    failing = [i for i in (*done.added, *done.changed) if run.cases[i].state == "failed"]
+    lower = [i for i in accepted.changed if i in pairs and pairs[i].worst < 0]
+    failing = [i for i in (*accepted.added, *accepted.changed) if run.cases[i].state == "failed"]
     parts = [f"{plural(len(lower), 'case')} scored lower ({names_words(lower, 3)})"] if lower else []
     if lower and verdict.comparison is not None:
         changes = ((name, verdict.comparison.metric(name)) for name in run.metrics)
@@ -125,39 +127,39 @@ def accepted_worse(done: Accepted, run: Run, verdict: Verdict, *, in_ci: bool = 
     parts += [f"{plural(len(failing), 'case')} failed ({names_words(failing, 3)})"] if failing else []
     if failed := sum(gate.state == "failed" for gate in verdict.gates):
         parts.append(f"{plural(failed, 'gate')} failed")
-    if not done.written or not (parts or in_ci):
+    if not accepted.written or not (parts or in_ci):
         return ""
     return f"accepted {run.title}{' in CI' if in_ci else ''}: {', '.join(parts) or 'nothing scored lower'}"
 
 
-def noise_table(found: Suggestion, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
+def noise_table(suggestion: Suggestion, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
     """Return one row per metric: its mean, its noise between repeats, and the threshold suggested for it."""
     rows = [
         [
             Cell(m.name), Cell(number(m.mean)), Cell(str(m.n)), Cell(number(m.within)), Cell(number(m.of_mean(), 4)),
-            Cell(percent(m.varied)), Cell(str(found.bound(m.name) or "")),
+            Cell(percent(m.varied)), Cell(str(suggestion.bound(m.name) or "")),
         ]
-        for m in found.noise
+        for m in suggestion.noise
     ]  # fmt: skip
     return table(_NOISE_COLUMNS, rows, width, ascii_only=ascii_only) if rows else []
 
 
-def suggestion_notes(run: Run, verdict: Verdict, found: Suggestion) -> list[str]:
-    """Return what it was learned from, and what no threshold mends."""
-    out = [f"learned from {plural(found.repeats, 'answer')} to each of {plural(len(run.cases), 'case')}"]
+def suggestion_notes(run: Run, verdict: Verdict, suggestion: Suggestion) -> list[str]:
+    """Return the notes on a suggestion: its data, and the problems that no threshold solves."""
+    out = [f"learned from {plural(suggestion.repeats, 'answer')} to each of {plural(len(run.cases), 'case')}"]
     if errors := sum(case.state == "error" for case in run.cases.values()):
         out.append(f"{plural(errors, 'case')} errored and could teach nothing")
-    if found.repeats < 2:
+    if suggestion.repeats < 2:
         out.append("one answer to each shows no noise: ask more often with --auepora-repeat")
-    if told := flaky_line(verdict):
-        out.append(f"{' '.join(told.split())}; fix them, or quarantine them for a while")
-    if found.by_chance:
-        told = "assert what every right answer says, or let `assertions: report` judge them over all cases"
-        out.append(f"assertions that hold in some answers only: {listed(found.by_chance, 5)}; {told}")
-    if found.missed:
-        out.append(f"missed, and not by noise, so left as they are: {', '.join(found.missed)}")
-    if found.too_noisy:
-        out.append(f"missed by noise now and then, and no bound leaves room for it: {', '.join(found.too_noisy)}")
-    if found.tolerant:
-        out.append(f"policy: tolerance takes noise for loss: {', '.join(found.tolerant)}; policy: auto does not")
+    if text := flaky_line(verdict):
+        out.append(f"{' '.join(text.split())}; fix them, or quarantine them for a while")
+    if suggestion.by_chance:
+        text = "assert what every right answer says, or let `assertions: report` judge them over all cases"
+        out.append(f"assertions that hold in some answers only: {listed(suggestion.by_chance, 5)}; {text}")
+    if suggestion.missed:
+        out.append(f"missed, and not by noise, so left as they are: {', '.join(suggestion.missed)}")
+    if suggestion.too_noisy:
+        out.append(f"missed by noise now and then, and no bound leaves room for it: {', '.join(suggestion.too_noisy)}")
+    if suggestion.tolerant:
+        out.append(f"policy: tolerance takes noise for loss: {', '.join(suggestion.tolerant)}; policy: auto does not")
     return out

@@ -72,7 +72,7 @@ def test_the_gravest_come_first() -> None:
         ("warning", "threshold"),
         ("warning", "baseline"),
     ]
-    assert [one.of_gate for one in found] == [False, True, False, False, False, True, True, True]
+    assert [one.is_gate for one in found] == [False, True, False, False, False, True, True, True]
 
 
 def test_the_largest_drop_comes_first() -> None:
@@ -89,8 +89,8 @@ def test_a_case_is_at_its_line_with_all_its_problems() -> None:
     first, *problems = one.message.splitlines()
     assert first.startswith("retrieval: refunds.md fell out")
     assert problems[0] == "recall@5 0.00, wanted >= 0.5"
-    assert one.told.startswith("billing: case-0 newly failing: retrieval: refunds.md fell out")
-    assert "\n" not in one.told
+    assert one.summary.startswith("billing: case-0 newly failing: retrieval: refunds.md fell out")
+    assert "\n" not in one.summary
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_auepora.labels.check import Candidate, CheckedLabel, Finding
 from pytest_auepora.labels.repair import Repaired
-from pytest_auepora.reporting.terminal.labels import label_page, left_of, moved_text, repaired_texts
+from pytest_auepora.reporting.terminal.labels import label_page, moved_text, remaining_labels, repaired_texts
 from pytest_auepora.reporting.terminal.layout import render
 from pytest_auepora.reporting.text import text_width
 
@@ -99,9 +99,9 @@ def test_no_label_is_wider_than_the_terminal_or_steers_it(width: int) -> None:
 
 def test_what_is_left_to_people() -> None:
     labels = [MOVED, VALID, GONE, GONE]
-    assert left_of(None, labels) == {("a", 0), ("b", 0)}
-    assert left_of(Repaired(Path(PATH), {("a", 0): "new"}), labels) == {("b", 0)}
-    assert left_of(None, []) == set()
+    assert remaining_labels(None, labels) == {("a", 0), ("b", 0)}
+    assert remaining_labels(Repaired(Path(PATH), {("a", 0): "new"}), labels) == {("b", 0)}
+    assert remaining_labels(None, []) == set()
 
 
 def test_what_a_rewrite_did() -> None:
