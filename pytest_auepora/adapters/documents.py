@@ -32,8 +32,8 @@ SCORE_KEYS = ("score", "relevance_score", "similarity", "similarity_score", "_sc
 NESTED_KEYS = ("doc", "document", "node", "chunk")
 METADATA_KEYS = ("metadata", "meta", "payload")
 _METADATA_ID_KEYS = ("chunk_id", "id", "_id", "doc_id", "document_id", "source")
-_KNOWN = (*ID_KEYS, *TEXT_KEYS, *SCORE_KEYS, *NESTED_KEYS, *METADATA_KEYS)
-_NO_METADATA = frozenset((*ID_KEYS, *NESTED_KEYS, *METADATA_KEYS))
+_KNOWN_KEYS = (*ID_KEYS, *TEXT_KEYS, *SCORE_KEYS, *NESTED_KEYS, *METADATA_KEYS)
+_NOT_METADATA_KEYS = frozenset((*ID_KEYS, *NESTED_KEYS, *METADATA_KEYS))
 _LONGEST_BARE_ID = 200
 
 
@@ -58,12 +58,12 @@ def to_retrieved(raw: Any) -> list[RetrievedDocument]:
             f"the documents came as {describe(raw)}; accepted: a list of documents, best first, each one "
             f"{ACCEPTED_DOCUMENTS}"
         )
-    return [_one(item, rank) for rank, item in enumerate(raw, 1)]
+    return [_to_retrieved_document(item, rank) for rank, item in enumerate(raw, 1)]
 
 
 def to_document(raw: Any) -> Document:
     """Return one document without its rank and score; see `to_retrieved`."""
-    return _one(raw, 1).doc
+    return _to_retrieved_document(raw, 1).doc
 
 
 def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:
@@ -91,39 +91,41 @@ def with_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[Retrieved
         return None
     if not retrieved:
         return [RetrievedDocument(Document(str(i)), 0.0, rank) for rank, i in enumerate(ids, 1)]
-    if len(ids) != len(retrieved) or any(r.doc.metadata.get("id_source") not in ("text", "string") for r in retrieved):
+    if len(ids) != len(retrieved) or any(
+        hit.doc.metadata.get("id_source") not in ("text", "string") for hit in retrieved
+    ):
         return None
-    out = []
-    for doc_id, r in zip(ids, retrieved, strict=True):
-        metadata = {k: v for k, v in r.doc.metadata.items() if k != "id_source"}
-        out.append(RetrievedDocument(Document(str(doc_id), r.doc.text, metadata), r.score, r.rank))
-    return out
+    renamed = []
+    for doc_id, hit in zip(ids, retrieved, strict=True):
+        metadata = {k: v for k, v in hit.doc.metadata.items() if k != "id_source"}
+        renamed.append(RetrievedDocument(Document(str(doc_id), hit.doc.text, metadata), hit.score, hit.rank))
+    return renamed
 
 
-def _one(raw: Any, rank: int) -> RetrievedDocument:
-    if type(raw) is dict and (plain := _plain_keys(tuple(raw))):  # most are: 10,000 cases bring 100,000 of them
+def _to_retrieved_document(raw: Any, rank: int) -> RetrievedDocument:
+    if type(raw) is dict and (plain := _simple_keys(tuple(raw))):  # most are: 10,000 cases bring 100,000 of them
         id_key, text_key, score_key = plain
         doc_id, text = raw[id_key], raw[text_key]
         if type(doc_id) is str and doc_id and type(text) is str:
             return RetrievedDocument(Document(doc_id, text, {}), _score(raw[score_key]) if score_key else 0.0, rank)
     if isinstance(raw, RetrievedDocument):
-        return RetrievedDocument(_whole(raw.doc, rank), _score(raw.score), rank)
+        return RetrievedDocument(_with_id(raw.doc, rank), _score(raw.score), rank)
     if isinstance(raw, Document):
-        return RetrievedDocument(_whole(raw, rank), 0.0, rank)
+        return RetrievedDocument(_with_id(raw, rank), 0.0, rank)
     if isinstance(raw, str):
         return RetrievedDocument(_from_string(raw, rank), 0.0, rank)
     if isinstance(raw, (tuple, list)) and not hasattr(raw, "_fields"):
         return _from_pair(raw, rank)
-    fields = fields_of(raw, _KNOWN)
+    fields = fields_of(raw, _KNOWN_KEYS)
     if fields is None:
-        raise _refuse(raw, rank)
+        raise _shape_error(raw, rank)
     return _from_fields(raw, fields, rank)
 
 
-def _whole(doc: Any, rank: int) -> Document:
-    """Check a document that claims to be one of ours; give it an id where it has none."""
+def _with_id(doc: Any, rank: int) -> Document:
+    """Check a `Document`; give it an id where it has none."""
     if not isinstance(doc, Document):
-        return _one(doc, rank).doc
+        return _to_retrieved_document(doc, rank).doc
     doc_id: Any = doc.doc_id
     text: Any = doc.text
     if type(doc_id) is str and doc_id and type(text) is str:
@@ -131,7 +133,7 @@ def _whole(doc: Any, rank: int) -> Document:
     text = "" if text is None else str(text)
     if doc_id is None or doc_id == "":
         if not text:
-            raise _refuse(doc, rank)
+            raise _shape_error(doc, rank)
         return Document(id_of_text(text), text, {**doc.metadata, "id_source": "text"})
     return Document(str(doc_id), text, dict(doc.metadata))
 
@@ -139,7 +141,7 @@ def _whole(doc: Any, rank: int) -> Document:
 def _from_string(text: str, rank: int) -> Document:
     text = str(text)
     if not text.strip():
-        raise _refuse(text, rank)
+        raise _shape_error(text, rank)
     if text.isascii() and len(text) <= _LONGEST_BARE_ID and not any(c.isspace() for c in text):
         return Document(text, text, {"id_source": "string"})
     return Document(id_of_text(text), text, {"id_source": "text"})
@@ -149,13 +151,13 @@ def _from_pair(pair: Sequence[Any], rank: int) -> RetrievedDocument:
     if len(pair) == 2:
         for inner, score in (pair, pair[::-1]):
             if _is_number(score) and not _is_number(inner):
-                return RetrievedDocument(_one(inner, rank).doc, _score(score), rank)
-    raise _refuse(pair, rank)
+                return RetrievedDocument(_to_retrieved_document(inner, rank).doc, _score(score), rank)
+    raise _shape_error(pair, rank)
 
 
 @lru_cache(maxsize=64)
-def _plain_keys(keys: tuple[Any, ...]) -> tuple[str, str, str] | None:
-    """Return which of *keys* are the id, the text and the score, if there is one, where there is nothing else."""
+def _simple_keys(keys: tuple[Any, ...]) -> tuple[str, str, str] | None:
+    """Return the keys of the id, the text and the score ("" without one); None where *keys* holds any other."""
     ids, texts, scores = ([k for k in keys if k in known] for known in (ID_KEYS, TEXT_KEYS, SCORE_KEYS))
     if len(ids) != 1 or len(texts) != 1 or len(keys) != 2 + len(scores[:1]) or not set(NESTED_KEYS).isdisjoint(keys):
         return None
@@ -168,7 +170,7 @@ def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocume
     numbered = [k for k in NESTED_KEYS if _is_number(fields.get(k))]  # the number of a chunk, no document
     nested = first_of(fields, [k for k in NESTED_KEYS if k not in numbered and not isinstance(fields.get(k), str)])
     if nested is not None:
-        inner = _one(fields[nested], rank)
+        inner = _to_retrieved_document(fields[nested], rank)
         return RetrievedDocument(inner.doc, score if score_key else inner.score, rank)
     text_key = first_of(fields, [k for k in TEXT_KEYS if k not in numbered])
     text = fields[text_key] if text_key else ""
@@ -176,24 +178,24 @@ def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocume
         raise OutputShapeError(f"document {rank}: its {text_key!r} is {describe(text)}, not a text")
     metadata: dict[str, Any] = {}
     if isinstance(raw, Mapping):  # its other keys: title, url, start, end, …
-        metadata = {k: v for k, v in fields.items() if k not in _NO_METADATA and k not in (text_key, score_key)}
+        metadata = {k: v for k, v in fields.items() if k not in _NOT_METADATA_KEYS and k not in (text_key, score_key)}
     for key in METADATA_KEYS:
         if isinstance(fields.get(key), Mapping):
             metadata.update(fields[key])
-    doc_id = _given_id(fields, metadata)
+    doc_id = _find_id(fields, metadata)
     if doc_id is None:
         if not text:
-            raise _refuse(raw, rank, fields)
+            raise _shape_error(raw, rank, fields)
         doc_id, metadata["id_source"] = id_of_text(text), "text"
     return RetrievedDocument(Document(doc_id, text, metadata), score, rank)
 
 
-def _given_id(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str | None:
-    """Find the id and, beside it, the document that a chunk belongs to."""
-    given = [k for k in ID_KEYS if _is_given(fields.get(k))]
-    if len(given) > 1 and given[0] == "chunk_id" and not isinstance(fields["chunk_id"], str):
-        given = [*given[1:], "chunk_id"]  # a bare number counts chunks inside a document: no id by itself
-    doc_id = str(fields[given[0]]) if given else None
+def _find_id(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str | None:
+    """Return the id; note the document that a chunk belongs to in *metadata*."""
+    id_keys = [k for k in ID_KEYS if _is_given(fields.get(k))]
+    if len(id_keys) > 1 and id_keys[0] == "chunk_id" and not isinstance(fields["chunk_id"], str):
+        id_keys = [*id_keys[1:], "chunk_id"]  # a bare number counts chunks inside a document: no id by itself
+    doc_id = str(fields[id_keys[0]]) if id_keys else None
     if doc_id is None and (key := next((k for k in _METADATA_ID_KEYS if _is_given(metadata.get(k))), None)):
         doc_id, metadata["id_source"] = str(metadata[key]), f"metadata.{key}"
     if metadata.get("document_id") is None:
@@ -225,60 +227,64 @@ def _score(value: Any) -> float:
     return score if math.isfinite(score) else 0.0
 
 
-def _refuse(raw: Any, rank: int, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
+def _shape_error(raw: Any, rank: int, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
     hints = ""
     if isinstance(raw, Mapping):
-        wanted = ("id", "doc_id", "chunk_id", "text", "page_content", "content")
-        near = [f"{k!r}{hint}" for k in fields or () if (hint := did_you_mean(k, wanted)) and k not in _KNOWN]
+        expected = ("id", "doc_id", "chunk_id", "text", "page_content", "content")
+        near = [f"{k!r}{hint}" for k in fields or () if (hint := did_you_mean(k, expected)) and k not in _KNOWN_KEYS]
         hints = f"; {', '.join(near)}" if near else ""
-    what = (
+    fault = (
         "has neither an id nor a text" if fields is not None or isinstance(raw, (str, Document)) else "is no document"
     )
     return OutputShapeError(
-        f"document {rank} {what}: {describe(raw) if not isinstance(raw, str) else short_repr(raw)}{hints}; "
+        f"document {rank} {fault}: {describe(raw) if not isinstance(raw, str) else short_repr(raw)}{hints}; "
         f"accepted: {ACCEPTED_DOCUMENTS}"
     )
 
 
-def made_like(found: Any) -> Callable[[Document], Any]:
-    """Return a function that makes of a `Document` what *found*, a retriever's own list, holds; of none a `Document`.
+def converter_for(examples: Any) -> Callable[[Document], Any]:
+    """Return a function that converts a `Document` to the type of *examples*, a retriever's own list.
+
+    Without examples it returns the `Document` itself.
 
     Raises:
-        OutputShapeError: from the function: that is nothing whose text can be replaced.
+        OutputShapeError: by the function: an example has no text that can be replaced.
     """
-    model = next(iter(found or ()), None)
+    example = next(iter(examples or ()), None)
 
-    def made(document: Document) -> Any:
-        if model is None or isinstance(model, Document):
+    def convert(document: Document) -> Any:
+        if example is None or isinstance(example, Document):
             return document
-        if isinstance(model, str):
+        if isinstance(example, str):
             return document.text
-        fields = fields_of(model, (*TEXT_KEYS, *ID_KEYS, *METADATA_KEYS, *NESTED_KEYS)) or {}
-        nested, text, name, about = (first_of(fields, k) for k in (NESTED_KEYS, TEXT_KEYS, ID_KEYS, METADATA_KEYS))
-        if nested is not None and not isinstance(fields[nested], str):
-            changes = {nested: made_like([fields[nested]])(document)}
-        elif text is not None and isinstance(fields[text], str):
+        fields = fields_of(example, (*TEXT_KEYS, *ID_KEYS, *METADATA_KEYS, *NESTED_KEYS)) or {}
+        nested_key, text_key, id_key, metadata_key = (
+            first_of(fields, k) for k in (NESTED_KEYS, TEXT_KEYS, ID_KEYS, METADATA_KEYS)
+        )
+        if nested_key is not None and not isinstance(fields[nested_key], str):
+            changes = {nested_key: converter_for([fields[nested_key]])(document)}
+        elif text_key is not None and isinstance(fields[text_key], str):
             changes = {
-                text: document.text,
-                **({name: document.doc_id} if name else {}),
-                **({about: {}} if about else {}),
+                text_key: document.text,
+                **({id_key: document.doc_id} if id_key else {}),
+                **({metadata_key: {}} if metadata_key else {}),
             }
         else:
-            raise OutputShapeError(f"noise_docs: no text can be put into what the retriever gives, {describe(model)}")
+            raise OutputShapeError(f"noise_docs: no text can be put into what the retriever gives, {describe(example)}")
         try:
-            return _changed(model, changes)
+            return _replace_fields(example, changes)
         except (AttributeError, TypeError, ValueError) as exc:
-            raise OutputShapeError(f"noise_docs: {describe(model)} cannot be changed: {exc}") from None
+            raise OutputShapeError(f"noise_docs: {describe(example)} cannot be changed: {exc}") from None
 
-    return made
+    return convert
 
 
-def _changed(model: Any, changes: Mapping[str, Any]) -> Any:
-    if isinstance(model, Mapping):
-        return {**model, **changes}
-    if dataclasses.is_dataclass(model) and not isinstance(model, type):
-        return dataclasses.replace(model, **changes)
-    new = copy.copy(model)
+def _replace_fields(example: Any, changes: Mapping[str, Any]) -> Any:
+    if isinstance(example, Mapping):
+        return {**example, **changes}
+    if dataclasses.is_dataclass(example) and not isinstance(example, type):
+        return dataclasses.replace(example, **changes)
+    changed = copy.copy(example)
     for key, value in changes.items():
-        setattr(new, key, value)
-    return new
+        setattr(changed, key, value)
+    return changed

@@ -54,23 +54,25 @@ def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_asyn
     """
     if not kind_of(pipeline, _ROOT, "PipelineBase"):
         raise SystemShapeError(f"no Haystack pipeline: {describe(pipeline)}")
-    make = input_maker(pipeline, inputs or {})
-    listed = _Components(pipeline)
-    calls_async = kind_of(pipeline, _ROOT, "AsyncPipeline") if use_async is None else use_async
-    if calls_async and not hasattr(pipeline, "run_async"):
+    make_inputs = input_maker(pipeline, inputs or {})
+    components = _Components(pipeline)
+    is_async = kind_of(pipeline, _ROOT, "AsyncPipeline") if use_async is None else use_async
+    if is_async and not hasattr(pipeline, "run_async"):
         raise SystemShapeError(f"{type(pipeline).__name__} has no run_async in this version; use an AsyncPipeline")
 
     def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
-        return listed.read(pipeline.run(make(sample), include_outputs_from=set(listed.asked)))
+        return components.read(pipeline.run(make_inputs(sample), include_outputs_from=set(components.read_from)))
 
     async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - as above
-        return listed.read(await pipeline.run_async(make(sample), include_outputs_from=set(listed.asked)))
+        return components.read(
+            await pipeline.run_async(make_inputs(sample), include_outputs_from=set(components.read_from))
+        )
 
-    return System(name_of(pipeline), calls_async, ainvoke if calls_async else invoke, provenance_of(pipeline))
+    return System(name_of(pipeline), is_async, ainvoke if is_async else invoke, provenance_of(pipeline))
 
 
 class _Components:
-    """The components whose outputs are read, and which of them come after which."""
+    """The components of a pipeline in their order, and those whose outputs are read."""
 
     def __init__(self, pipeline: Any) -> None:
         import networkx
@@ -82,8 +84,8 @@ class _Components:
             order = list(graph)
         sockets = {name: graph.nodes[name]["output_sockets"] for name in order}
         self.order = order
-        self.asked = [n for n in order if {"documents", "answers", "replies"} & sockets[n].keys()]
-        self._after = {n: networkx.descendants(graph, n) for n in self.asked}
+        self.read_from = [n for n in order if {"documents", "answers", "replies"} & sockets[n].keys()]
+        self._after = {n: networkx.descendants(graph, n) for n in self.read_from}
 
     def read(self, results: _ByComponent) -> SystemOutputs:
         """Return the outputs of one run."""
@@ -104,33 +106,37 @@ class _Components:
     def _answer(self, results: _ByComponent) -> Any:
         for socket in ("answers", "replies"):
             for name in reversed(self.order):
-                given = results.get(name, {}).get(socket)
-                if isinstance(given, (list, tuple)) and given:
-                    return _text(given[0])
+                value = results.get(name, {}).get(socket)
+                if isinstance(value, (list, tuple)) and value:
+                    return _reply_text(value[0])
         for name in reversed(self.order):
             for key in ANSWER_KEYS:
-                if isinstance(given := results.get(name, {}).get(key), str):
-                    return given
+                if isinstance(value := results.get(name, {}).get(key), str):
+                    return value
         return None
 
     def _documents(self, results: _ByComponent) -> list[RetrievedDocument] | None:
-        lists = {n: found for n in self.asked if (found := _listed(results.get(n, {}).get("documents"))) is not None}
-        if not lists:
+        by_component = {
+            n: documents
+            for n in self.read_from
+            if (documents := _document_list(results.get(n, {}).get("documents"))) is not None
+        }
+        if not by_component:
             return None
-        last = [n for n in lists if not lists.keys() & self._after[n]] or list(lists)[-1:]
-        found = [d for name in last for d in lists[name]]
-        return [RetrievedDocument(_document(d), float(d.score or 0.0), rank) for rank, d in enumerate(found, 1)]
+        final = [n for n in by_component if not by_component.keys() & self._after[n]] or list(by_component)[-1:]
+        documents = [d for name in final for d in by_component[name]]
+        return [RetrievedDocument(_to_document(d), float(d.score or 0.0), rank) for rank, d in enumerate(documents, 1)]
 
 
-def _listed(value: Any) -> list[Any] | None:
+def _document_list(value: Any) -> list[Any] | None:
     """Return a list of Haystack documents, or None for anything else."""
     if not isinstance(value, (list, tuple)) or not all(kind_of(v, _ROOT, "Document") for v in value):
         return None
     return list(value)
 
 
-def _text(answer: Any) -> Any:
-    """The text of a reply (a string or a chat message) or of an answer (generated or extracted)."""
+def _reply_text(answer: Any) -> Any:
+    """Return the text of a reply (a string or a chat message) or of an answer (generated or extracted)."""
     if hasattr(answer, "data"):
         return "" if answer.data is None else answer.data  # an extractive reader's "no answer"
     if kind_of(answer, _ROOT, "ChatMessage"):
@@ -138,7 +144,7 @@ def _text(answer: Any) -> Any:
     return answer
 
 
-def _document(raw: Any) -> Document:
+def _to_document(raw: Any) -> Document:
     metadata = dict(raw.meta)
     # the document that a splitter cut this one from: its source_id is a hash, which nobody writes into a label
     names = (metadata.get(key) for key in ("file_path", "file_name", "url", "source", "source_id"))
@@ -147,83 +153,90 @@ def _document(raw: Any) -> Document:
     return Document(raw.id, raw.content or "", metadata)
 
 
-def input_maker(pipeline: Any, given: _ByComponent) -> Callable[[EvaluationSample], dict[str, dict[str, Any]]]:
-    """Return what makes the input of *pipeline* from a sample; *given* is as the ``inputs`` of `from_haystack`.
+def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[EvaluationSample], dict[str, dict[str, Any]]]:
+    """Return a function that makes the inputs of *pipeline* from a sample.
+
+    *fixed_inputs* is as the ``inputs`` of `from_haystack`.
 
     Raises:
         SystemShapeError: no input takes the query, or a mandatory input has nothing to be given.
     """
-    open_inputs, there = pipeline.inputs(), set(pipeline.graph.nodes)
-    for component in given:
-        if component not in there:
-            raise SystemShapeError(f"inputs: there is no component {component!r}{did_you_mean(component, there)}")
-    places: dict[tuple[str, str], str] = {}
+    open_inputs, components = pipeline.inputs(), set(pipeline.graph.nodes)
+    for component in fixed_inputs:
+        if component not in components:
+            raise SystemShapeError(f"inputs: there is no component {component!r}{did_you_mean(component, components)}")
+    query_inputs: dict[tuple[str, str], str] = {}
     missing: list[tuple[str, str, Any]] = []
     for component, sockets in open_inputs.items():
         for name, socket in sockets.items():
-            if name in given.get(component, {}) or pipeline.graph.nodes[component]["input_sockets"][name].senders:
+            if (
+                name in fixed_inputs.get(component, {})
+                or pipeline.graph.nodes[component]["input_sockets"][name].senders
+            ):
                 continue  # an input that takes several senders is listed as open even when it has one
             mandatory = socket["is_mandatory"]
             if name in (QUERY_INPUTS if mandatory else OPTIONAL_QUERY_INPUTS) and _holds_text(socket["type"]):
-                places[component, name] = "text"
+                query_inputs[component, name] = "text"
             elif mandatory and name in ("queries", "texts", "messages") and (kind := _list_kind(socket["type"])):
-                places[component, name] = kind
+                query_inputs[component, name] = kind
             elif mandatory:
                 missing.append((component, name, socket["type"]))
-    said = any(_QUERY in str(value) for values in given.values() for value in values.values())
-    if not places and not said and len(missing) == 1 and missing[0][2] in (str, "str"):  # it can be nothing else
-        places[missing[0][:2]] = "text"
+    has_placeholder = any(_QUERY in str(value) for values in fixed_inputs.values() for value in values.values())
+    if (
+        not query_inputs and not has_placeholder and len(missing) == 1 and missing[0][2] in (str, "str")
+    ):  # it can be nothing else
+        query_inputs[missing[0][:2]] = "text"
         missing = []
-    if missing or not (places or said):
-        raise _refuse(pipeline, open_inputs, missing)
+    if missing or not (query_inputs or has_placeholder):
+        raise _input_error(pipeline, open_inputs, missing)
 
     def make(sample: EvaluationSample) -> dict[str, dict[str, Any]]:
-        made = {
+        inputs = {
             component: {k: v.replace(_QUERY, sample.query) if isinstance(v, str) else v for k, v in values.items()}
-            for component, values in given.items()
+            for component, values in fixed_inputs.items()
         }
-        for (component, name), kind in places.items():
-            made.setdefault(component, {})[name] = _value(kind, sample.query)
-        return made
+        for (component, name), kind in query_inputs.items():
+            inputs.setdefault(component, {})[name] = _query_value(kind, sample.query)
+        return inputs
 
     return make
 
 
-def _holds_text(kind: Any) -> bool:
-    """Whether a socket of type *kind* takes a text: str, Any, or a union with str; older versions keep the word."""
-    return kind in (str, Any, "str") or str in get_args(kind)
+def _holds_text(socket_type: Any) -> bool:
+    """Whether a socket takes a text: its type is str, Any or a union with str; older versions keep the word."""
+    return socket_type in (str, Any, "str") or str in get_args(socket_type)
 
 
-def _list_kind(kind: Any) -> str:
-    """Say what a socket of type *kind* is a list of: ``"texts"``, ``"messages"``, or nothing that is known."""
-    inside = get_args(kind)
-    if get_origin(kind) is not list or len(inside) != 1:
+def _list_kind(socket_type: Any) -> str:
+    """Return what a socket takes a list of: ``"texts"``, ``"messages"``, or an empty string for anything else."""
+    item_types = get_args(socket_type)
+    if get_origin(socket_type) is not list or len(item_types) != 1:
         return ""
-    if inside[0] is str:
+    if item_types[0] is str:
         return "texts"
-    return "messages" if getattr(inside[0], "__name__", "") == "ChatMessage" else ""
+    return "messages" if getattr(item_types[0], "__name__", "") == "ChatMessage" else ""
 
 
-def _value(kind: str, query: str) -> Any:
-    if kind == "text":
+def _query_value(input_kind: str, query: str) -> Any:
+    if input_kind == "text":
         return query
-    if kind == "texts":
+    if input_kind == "texts":
         return [query]
     from haystack.dataclasses import ChatMessage
 
     return [ChatMessage.from_user(query)]
 
 
-def _refuse(pipeline: Any, open_inputs: _ByComponent, missing: list[tuple[str, str, Any]]) -> SystemShapeError:
+def _input_error(pipeline: Any, open_inputs: _ByComponent, missing: list[tuple[str, str, Any]]) -> SystemShapeError:
     if missing:
-        wants = ", ".join(f"{component}.{name}" for component, name, _ in missing)
+        missing_names = ", ".join(f"{component}.{name}" for component, name, _ in missing)
         example = f'inputs={{"{missing[0][0]}": {{"{missing[0][1]}": …}}}}'
-        why = f"wants {wants}, which no case has"
+        reason = f"wants {missing_names}, which no case has"
     else:
-        there = ", ".join(f"{component}.{name}" for component, sockets in open_inputs.items() for name in sockets)
+        open_names = ", ".join(f"{component}.{name}" for component, sockets in open_inputs.items() for name in sockets)
         example = 'inputs={"component": {"name": "{query}"}}'
-        why = f"has no input for the query; there is {there or 'none at all'}"
+        reason = f"has no input for the query; there is {open_names or 'none at all'}"
     return SystemShapeError(
-        f"the {type(pipeline).__name__} {why}. The query goes to inputs named {', '.join(QUERY_INPUTS)}; give the rest "
-        f"with from_haystack(pipeline, {example})"
+        f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(QUERY_INPUTS)}; "
+        f"give the rest with from_haystack(pipeline, {example})"
     )

@@ -38,7 +38,7 @@ _EMPTY = "(an empty body)"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token of RFC 9110
 _CREDENTIAL = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
-"""Headers whose values no answer and no document needs; other values may well be words of them."""
+"""Headers with credentials: their values are masked in answers and documents as well."""
 _QUESTION: Final = {"question": "{query}"}
 
 
@@ -109,9 +109,9 @@ class HttpRag:
         self._answer = None if answer is None else JsonPath(answer)
         self._documents = None if documents is None else JsonPath(documents)
         self._fields = {k: JsonPath(v) for k, v in (("id", doc_id), ("text", text), ("score", score)) if v is not None}
-        self._headers, self._secrets = _expanded(headers or {})
-        named = (v for k, v in self._headers.items() if _CREDENTIAL.search(k))
-        self._credentials = [v.partition(" ")[2] or v for v in named]
+        self._headers, self._secrets = _expand_headers(headers or {})
+        credentials = (v for k, v in self._headers.items() if _CREDENTIAL.search(k))
+        self._credentials = [v.partition(" ")[2] or v for v in credentials]
         self._timeout = float(timeout)
         self.auepora_name = f"HTTP {parts.netloc}{parts.path}"
 
@@ -127,114 +127,116 @@ class HttpRag:
             CallTimeoutError: it takes longer than the timeout.
             OutputShapeError: what it says is no JSON, or holds no answer where one should be.
         """
-        status, said = self._send(sample, top_k)
-        said = mask(said, self._credentials)
+        status, reply = self._send(sample, top_k)
+        reply = mask(reply, self._credentials)
         try:
-            return self._outputs(said, status)
+            return self._outputs(reply, status)
         except OutputShapeError as exc:
-            told = exc
-        try:  # secrets are masked before anything is cut for the message
-            self._outputs(mask(said, self._secrets), status)
+            error = exc
+        try:  # secrets are masked before a text is shortened for the message
+            self._outputs(mask(reply, self._secrets), status)
         except OutputShapeError as exc:
-            told = exc
-        raise OutputShapeError(mask(str(told), self._secrets))
+            error = exc
+        raise OutputShapeError(mask(str(error), self._secrets))
 
-    def _outputs(self, said: Any, status: int) -> SystemOutputs:
-        answer = "" if self._answer is None else self._read(said, "answer", self._answer, str, "a text")
-        found = [] if self._documents is None else self._read(said, "documents", self._documents, list, "a list")
+    def _outputs(self, reply: Any, status: int) -> SystemOutputs:
+        answer = "" if self._answer is None else self._read(reply, "answer", self._answer, str, "a text")
+        documents = [] if self._documents is None else self._read(reply, "documents", self._documents, list, "a list")
         if self._fields:
-            found = [self._document(raw, rank) for rank, raw in enumerate(found, 1)]
-        retrieved = to_retrieved(found)
-        extra = {"status": status} | _reported(said)
+            documents = [self._document(raw, rank) for rank, raw in enumerate(documents, 1)]
+        retrieved = to_retrieved(documents)
+        extra = {"status": status} | _read_reported(reply)
         return SystemOutputs(retrieved, Response(answer), extra.pop("timings", {}), extra)
 
-    def _read(self, said: Any, what: str, path: JsonPath, kind: type, wanted: str) -> Any:
-        found = path.find(said)
-        if isinstance(found, kind):
-            return found
-        came = path.missing(said) if found is NOT_THERE else f"{describe(found)}, not {wanted}"
-        raise OutputShapeError(f"{self._where}: {what} is read at {path}, and there is {came}")
+    def _read(self, reply: Any, part: str, path: JsonPath, expected_type: type, description: str) -> Any:
+        value = path.find(reply)
+        if isinstance(value, expected_type):
+            return value
+        problem = path.missing(reply) if value is NOT_THERE else f"{describe(value)}, not {description}"
+        raise OutputShapeError(f"{self._where}: {part} is read at {path}, and there is {problem}")
 
     def _send(self, sample: EvaluationSample, top_k: int) -> tuple[int, Any]:
         values = {"query": sample.query, "top_k": top_k, "sample_id": sample.sample_id}
-        body = None if self._method == "GET" else _filled(self._json, values)
-        url = _replaced(self._url, {name: quote(str(value), safe="") for name, value in values.items()})
+        body = None if self._method == "GET" else _fill_json(self._json, values)
+        url = _fill_text(self._url, {name: quote(str(value), safe="") for name, value in values.items()})
         try:
             return request_json(
                 self._method, url, body, headers=self._headers, timeout=self._timeout, secrets=self._secrets
             )
         except HttpError as exc:
-            failed = self._error(exc)
-        raise failed
+            error = self._error(exc)
+        raise error
 
     def _error(self, exc: HttpError) -> AueporaError:
-        told = shorten(exc.detail, _SHOWN)
+        detail = shorten(exc.detail, _SHOWN)
         if exc.kind == "status":
-            message = f"{self._method} {self._where} answered {exc.status} {exc.reason}: {told or _EMPTY}"
+            message = f"{self._method} {self._where} answered {exc.status} {exc.reason}: {detail or _EMPTY}"
             return HttpCallError(message, exc.status, exc.retry_after)
         if exc.kind == "late":
             return CallTimeoutError(f"{self._method} {self._where} did not answer within {self._timeout:g} s")
         if exc.kind == "too long":
-            return OutputShapeError(f"{self._where} answered with {told}")
+            return OutputShapeError(f"{self._where} answered with {detail}")
         if exc.kind == "no JSON":
             return OutputShapeError(
-                f"{self._where} answered {exc.status} with something that is no JSON: {told or _EMPTY}"
+                f"{self._where} answered {exc.status} with something that is no JSON: {detail or _EMPTY}"
             )
-        return HttpCallError(f"{self._method} {self._where} could not be reached: {told}")
+        return HttpCallError(f"{self._method} {self._where} could not be reached: {detail}")
 
     def _document(self, raw: Any, rank: int) -> Any:
         """Return a document with the named fields on top; the others stay what they are."""
         if not isinstance(raw, Mapping):
             raise OutputShapeError(f"document {rank} from {self._where} is {describe(raw)}, not a mapping")
-        named = {k: v for k, path in self._fields.items() if (v := path.find(raw)) is not NOT_THERE and v is not None}
+        named_fields = {
+            k: v for k, path in self._fields.items() if (v := path.find(raw)) is not NOT_THERE and v is not None
+        }
         for name in ("id", "text"):
-            if name in self._fields and name not in named:
+            if name in self._fields and name not in named_fields:
                 raise OutputShapeError(
                     f"document {rank} from {self._where} has nothing at {self._fields[name]}: {describe(raw)}"
                 )
         others = {k: v for k, v in raw.items() if not (k in NESTED_KEYS and isinstance(v, Mapping))}
-        if "id" in named:
+        if "id" in named_fields:
             others.pop("chunk_id", None)  # which would win over the id that was asked for
-        return {**others, **named}
+        return {**others, **named_fields}
 
 
-def _reported(said: Any) -> dict[str, Any]:
-    """Return what an orchestration layer says of the request beside the answer; other fields are not looked at."""
-    if not isinstance(said, Mapping):
+def _read_reported(reply: Any) -> dict[str, Any]:
+    """Return what an orchestration layer reports about the request; other fields are ignored."""
+    if not isinstance(reply, Mapping):
         return {}
-    found = {key: said[key] for key in REPORTED if said.get(key) is not None and key != "status"}
-    if isinstance(timings := said.get("timings"), Mapping):
+    reported = {key: reply[key] for key in REPORTED if reply.get(key) is not None and key != "status"}
+    if isinstance(timings := reply.get("timings"), Mapping):
         numbers = ((k, v) for k, v in timings.items() if type(v) in (int, float))
-        found["timings"] = {name: t for k, v in numbers for name, t in seconds_by_name(k, v).items()}
-    return found
+        reported["timings"] = {name: t for k, v in numbers for name, t in seconds_by_name(k, v).items()}
+    return reported
 
 
-def _filled(value: Any, values: Mapping[str, Any]) -> Any:
+def _fill_json(value: Any, values: Mapping[str, Any]) -> Any:
     """Fill the placeholders of a JSON value; other braces are left alone."""
     if isinstance(value, str):
-        for name, filled in values.items():
+        for name, filling in values.items():
             if value == f"{{{name}}}":
-                return filled
-        return _replaced(value, values)
+                return filling
+        return _fill_text(value, values)
     if isinstance(value, Mapping):
-        return {key: _filled(part, values) for key, part in value.items()}
+        return {key: _fill_json(part, values) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_filled(part, values) for part in value]
+        return [_fill_json(part, values) for part in value]
     return value
 
 
-def _replaced(text: str, values: Mapping[str, Any]) -> str:
-    """Fill all placeholders in one go, so that a query that looks like one stays what it is."""
+def _fill_text(text: str, values: Mapping[str, Any]) -> str:
+    """Fill all placeholders in one pass, so that a placeholder inside a query stays as it is."""
     return re.sub(r"\{(\w+)\}", lambda m: str(values[m[1]]) if m[1] in values else m[0], text)
 
 
-def _expanded(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return *headers* with ``${NAME}`` filled in from the environment, and what must not be shown.
+def _expand_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return *headers* with ``${NAME}`` filled in from the environment, and the secrets to mask.
 
     Raises:
         SystemShapeError: a variable is not set, or a name or value cannot be sent.  The value is not shown.
     """
-    made: dict[str, str] = {}
+    expanded: dict[str, str] = {}
     secrets: set[str] = set()
     for name, value in headers.items():
         if not _NAME.fullmatch(name):
@@ -243,14 +245,14 @@ def _expanded(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
         if missing:
             raise SystemShapeError(f"HttpRag: the header {name} needs ${missing[0]}, which is not in the environment")
         secrets.update(os.environ[v] for v in _VARIABLE.findall(value))
-        made[name] = Secret(_VARIABLE.sub(lambda m: os.environ[m[1]], value))
-        secrets.update((made[name], *made[name].split(" ")[1:]))  # a scheme such as Bearer is no secret
-        if why := _unsendable(made[name]):
-            raise SystemShapeError(f"HttpRag: the value of the header {name} {why}")
-    return made, [Secret(secret) for secret in sorted(secrets)]
+        expanded[name] = Secret(_VARIABLE.sub(lambda m: os.environ[m[1]], value))
+        secrets.update((expanded[name], *expanded[name].split(" ")[1:]))  # a scheme such as Bearer is no secret
+        if reason := _why_unsendable(expanded[name]):
+            raise SystemShapeError(f"HttpRag: the value of the header {name} {reason}")
+    return expanded, [Secret(secret) for secret in sorted(secrets)]
 
 
-def _unsendable(value: str) -> str:
+def _why_unsendable(value: str) -> str:
     if "\r" in value or "\n" in value:
         return "holds a line break; does a file it came from end in one?"
     try:
@@ -295,7 +297,7 @@ class JsonPath:
     def find(self, value: Any) -> Any:
         """Return what stands at the path, or `NOT_THERE`."""
         for step in self._steps:
-            value = _down(value, step)
+            value = _step_into(value, step)
             if value is NOT_THERE:
                 break
         return value
@@ -303,7 +305,7 @@ class JsonPath:
     def missing(self, value: Any) -> str:
         """Say where the path ends in *value*, which lacks it."""
         for step in self._steps:
-            below = _down(value, step)
+            below = _step_into(value, step)
             if below is NOT_THERE:
                 near = did_you_mean(str(step), map(str, value)) if isinstance(value, Mapping) else ""
                 return f"no {step!r}{near} in {describe(value)}"
@@ -311,7 +313,7 @@ class JsonPath:
         return describe(value)
 
 
-def _down(value: Any, step: str | int) -> Any:
+def _step_into(value: Any, step: str | int) -> Any:
     if isinstance(value, Mapping):
         return value.get(str(step), NOT_THERE)
     if isinstance(value, list):

@@ -60,25 +60,25 @@ def from_langchain(
     calls_async = _only_async(runnable) if use_async is None else use_async
 
     def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
-        found = _listener()()
-        return _outputs(runnable.invoke(make_input(sample), config={"callbacks": [found]}), found)
+        listener = _listener_class()()
+        return _read_output(runnable.invoke(make_input(sample), config={"callbacks": [listener]}), listener)
 
     async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - as above
-        found = _listener()()
-        return _outputs(await runnable.ainvoke(make_input(sample), config={"callbacks": [found]}), found)
+        listener = _listener_class()()
+        return _read_output(await runnable.ainvoke(make_input(sample), config={"callbacks": [listener]}), listener)
 
     return System(name_of(runnable), calls_async, ainvoke if calls_async else invoke, provenance_of(runnable))
 
 
 @cache
-def _listener() -> Any:
-    """Return the class of what listens to the retrievers of one call; LangChain is imported when it is first called."""
+def _listener_class() -> Any:
+    """Return the class that listens to the retrievers of one call; the first call imports LangChain."""
     from langchain_core.callbacks import BaseCallbackHandler
 
     class Listener(BaseCallbackHandler):  # type: ignore[misc]
-        """What the retrievers of one call found, and how long they took."""
+        """Collects the documents of the retrievers of one call, and the time they took."""
 
-        run_inline = True  # or the end of a retrieval would be noted after the answer is there
+        run_inline = True  # otherwise the end of a retrieval is noted after the answer
 
         def __init__(self) -> None:
             self.documents: list[Any] = []
@@ -98,40 +98,44 @@ def _listener() -> Any:
     return Listener
 
 
-def _outputs(raw: Any, found: Any) -> SystemOutputs:
-    answer, documents, rest = _parts(raw)
-    outputs = to_outputs({**rest, "answer": answer, "documents": found.documents if documents is None else documents})
-    if documents is None and not found.searches:
+def _read_output(raw: Any, listener: Any) -> SystemOutputs:
+    answer, documents, rest = _split_output(raw)
+    outputs = to_outputs(
+        {**rest, "answer": answer, "documents": listener.documents if documents is None else documents}
+    )
+    if documents is None and not listener.searches:
         outputs.extra[NOTES] = ["the answer came without documents"]
-    if found.searches:
-        outputs.timings.setdefault("retrieval", found.seconds)
+    if listener.searches:
+        outputs.timings.setdefault("retrieval", listener.seconds)
     return outputs
 
 
-def _parts(raw: Any) -> tuple[Any, list[Any] | None, dict[str, Any]]:
+def _split_output(raw: Any) -> tuple[Any, list[Any] | None, dict[str, Any]]:
     """Return the answer, the documents if there are any in *raw*, and what else it holds."""
     if _is_documents(raw):
         return "", list(raw), {}
     if not isinstance(raw, Mapping):
-        return _answer(raw), None, {}
-    key = next((k for k in DOCUMENT_KEYS if _is_documents(raw.get(k))), None)
-    documents = None if key is None else list(raw[key])
+        return _answer_text(raw), None, {}
+    documents_key = next((k for k in DOCUMENT_KEYS if _is_documents(raw.get(k))), None)
+    documents = None if documents_key is None else list(raw[documents_key])
     messages = raw.get("messages")
     if isinstance(messages, Sequence) and messages and all(map(_is_message, messages)):
-        return _text(messages[-1]), _artifacts(messages) if documents is None else documents, {}
-    answer = next((k for k in ANSWER_KEYS if raw.get(k) is not None and not _is_documents(raw[k])), None)
-    rest = {k: v for k, v in raw.items() if k not in (key, answer) and k not in (*INPUT_KEYS, *DOCUMENT_KEYS)}
-    if answer is None and documents is not None:
+        return _message_text(messages[-1]), _artifacts(messages) if documents is None else documents, {}
+    answer_key = next((k for k in ANSWER_KEYS if raw.get(k) is not None and not _is_documents(raw[k])), None)
+    rest = {
+        k: v for k, v in raw.items() if k not in (documents_key, answer_key) and k not in (*INPUT_KEYS, *DOCUMENT_KEYS)
+    }
+    if answer_key is None and documents is not None:
         return "", documents, rest
-    if answer is None:
+    if answer_key is None:
         raise OutputShapeError(
             f"the runnable gave {describe(raw)}; the answer is looked for under {', '.join(ANSWER_KEYS)}"
         )
-    return _answer(raw[answer]), documents, rest
+    return _answer_text(raw[answer_key]), documents, rest
 
 
-def _answer(value: Any) -> Any:
-    return _text(value) if _is_message(value) else value
+def _answer_text(value: Any) -> Any:
+    return _message_text(value) if _is_message(value) else value
 
 
 def _is_documents(value: Any) -> bool:
@@ -143,8 +147,8 @@ def _is_message(value: Any) -> bool:
     return kind_of(value, _ROOT, "BaseMessage")
 
 
-def _text(message: Any) -> str:
-    """The text of a message, whose content may be a list of blocks."""
+def _message_text(message: Any) -> str:
+    """Return the text of a message, whose content may be a list of blocks."""
     content = message.content
     if isinstance(content, str):
         return content
@@ -153,19 +157,19 @@ def _text(message: Any) -> str:
 
 
 def _artifacts(messages: Sequence[Any]) -> list[Any] | None:
-    """The documents that retrieval tools left in their messages, or None where no tool did."""
+    """Return the documents that retrieval tools left in their messages; None where no tool did."""
     lists = [m.artifact for m in messages if isinstance(getattr(m, "artifact", None), list)]
-    found = [documents for documents in lists if _is_documents(documents)]
-    return [d for documents in found for d in documents] if found else None
+    results = [documents for documents in lists if _is_documents(documents)]
+    return [d for documents in results for d in documents] if results else None
 
 
 def _only_async(runnable: Any) -> bool:
-    """Whether some part of *runnable* is a coroutine function without a plain one beside it."""
-    inside = vars(runnable) if hasattr(runnable, "__dict__") else {}
+    """Whether some part of *runnable* has a coroutine function only."""
+    attributes = vars(runnable) if hasattr(runnable, "__dict__") else {}
     if kind_of(runnable, _ROOT, "RunnableLambda"):
-        return "func" not in inside and "afunc" in inside
+        return "func" not in attributes and "afunc" in attributes
     if kind_of(runnable, _ROOT, "RunnableGenerator"):
-        return "_transform" not in inside and "_atransform" in inside
+        return "_transform" not in attributes and "_atransform" in attributes
     parts: list[Any] = []
     if kind_of(runnable, _ROOT, "RunnableSequence"):
         parts = list(runnable.steps)
@@ -183,77 +187,77 @@ INPUT_KEYS = (
 )  # fmt: skip
 """Keys that the query goes under, in this order."""
 
-_GUESSED = ("input", "query", "question")
-_MESSAGES = "messages"
+_GUESSED_KEYS = ("input", "query", "question")
+_MESSAGES_KEY = "messages"
 
 
 def input_maker(runnable: Any, input_key: str | None) -> Callable[[EvaluationSample], Any]:
-    """Return what makes the input of *runnable* from a sample.
+    """Return a function that makes the input of *runnable* from a sample.
 
     Raises:
         SystemShapeError: the runnable requires a key that no case has a value for.
     """
     if input_key is not None:
-        return _mapping((input_key,), ())
+        return _mapping_input((input_key,), ())
     if kind_of(runnable, _ROOT, "BaseRetriever"):
-        return _query
-    if keys := getattr(runnable, "input_keys", None):  # the chains of old say it themselves
-        return _of_keys(runnable, {str(k): {} for k in keys}, [str(k) for k in keys])
-    schema = _schema(runnable)
+        return _query_input
+    if keys := getattr(runnable, "input_keys", None):  # the chains of older versions name them
+        return _input_from_keys(runnable, {str(k): {} for k in keys}, [str(k) for k in keys])
+    schema = _input_schema(runnable)
     if schema.get("type") == "object":
         properties = schema.get("properties")
         if not properties or set(properties) == {"root"}:  # pydantic's name for a mapping whose keys are not known
-            return _mapping(_GUESSED, ())
-        return _of_keys(runnable, properties, schema.get("required", ()))
+            return _mapping_input(_GUESSED_KEYS, ())
+        return _input_from_keys(runnable, properties, schema.get("required", ()))
     if schema.get("type") == "array":
-        return lambda sample: [_message(sample)]
-    return _query
+        return lambda sample: [_user_message(sample)]
+    return _query_input
 
 
-def _schema(runnable: Any) -> Mapping[str, Any]:
-    """The JSON Schema of the input, or an empty one: not every type that people annotate with has one."""
+def _input_schema(runnable: Any) -> Mapping[str, Any]:
+    """Return the JSON Schema of the input; an empty one where its type has none."""
     try:
-        with warnings.catch_warnings():  # looking is our doing: a deprecation in there is nothing to tell the user
+        with warnings.catch_warnings():  # a deprecation that this look-up triggers does not concern the user
             warnings.simplefilter("ignore")
-            made = runnable.get_input_jsonschema()
-        while isinstance(made, Mapping) and "$ref" in made and "type" not in made:
-            made = made["$defs"][made["$ref"].rpartition("/")[2]]
+            schema = runnable.get_input_jsonschema()
+        while isinstance(schema, Mapping) and "$ref" in schema and "type" not in schema:
+            schema = schema["$defs"][schema["$ref"].rpartition("/")[2]]
     except Exception:  # pydantic's many ways to refuse, a typing.TypedDict before Python 3.12 among them
-        return _of_typed_dict(runnable)
-    return made if isinstance(made, Mapping) else {}
+        return _typed_dict_schema(runnable)
+    return schema if isinstance(schema, Mapping) else {}
 
 
-def _of_typed_dict(runnable: Any) -> Mapping[str, Any]:
-    kind = getattr(runnable, "InputType", None)
-    required = getattr(kind, "__required_keys__", None)
+def _typed_dict_schema(runnable: Any) -> Mapping[str, Any]:
+    input_type = getattr(runnable, "InputType", None)
+    required = getattr(input_type, "__required_keys__", None)
     if required is None:
         return {}
     try:
-        hints = get_type_hints(kind)
+        hints = get_type_hints(input_type)
     except Exception:  # a name that is known only where the type was written
-        hints = dict(getattr(kind, "__annotations__", {}))
+        hints = dict(getattr(input_type, "__annotations__", {}))
     properties = {k: {"type": "array"} if get_origin(hint) in (list, Sequence) else {} for k, hint in hints.items()}
     return {"type": "object", "properties": properties, "required": [k for k in hints if k in required]}
 
 
-def _of_keys(
+def _input_from_keys(
     runnable: Any, properties: Mapping[str, Any], required: Any
 ) -> Callable[[EvaluationSample], dict[str, Any]]:
-    known = [k for k in INPUT_KEYS if k in properties]
-    queries = [k for k in known if k in required] or known[:1]
-    empty = [k for k in required if k not in known and k != _MESSAGES and _is_list(properties.get(k))]
-    missing = [k for k in required if k not in queries and k not in empty and k != _MESSAGES]
-    strange = not queries and _MESSAGES not in properties
-    if strange and len(missing) == 1:  # one key alone can be nothing else
-        queries, missing, strange = missing, [], False
-    if strange or missing:
+    query_keys = [k for k in INPUT_KEYS if k in properties]
+    filled = [k for k in query_keys if k in required] or query_keys[:1]
+    empty = [k for k in required if k not in query_keys and k != _MESSAGES_KEY and _is_list(properties.get(k))]
+    missing = [k for k in required if k not in filled and k not in empty and k != _MESSAGES_KEY]
+    has_no_query = not filled and _MESSAGES_KEY not in properties
+    if has_no_query and len(missing) == 1:  # one key alone can be nothing else
+        filled, missing, has_no_query = missing, [], False
+    if has_no_query or missing:
         wants = ", ".join(map(repr, missing or properties))
         raise SystemShapeError(
             f"{type(runnable).__name__} wants {wants}; the query is given under {', '.join(INPUT_KEYS)}. Name its key "
             "with from_langchain(chain, input_key=…), make the input with from_langchain(chain, make_input=lambda "
             "sample: {…}), or put RunnableLambda(lambda query: {…}) before the chain"
         )
-    return _mapping(tuple(queries), tuple(empty), messages=_MESSAGES in required or not queries)
+    return _mapping_input(tuple(filled), tuple(empty), messages=_MESSAGES_KEY in required or not filled)
 
 
 def _is_list(schema: Any) -> bool:
@@ -262,24 +266,24 @@ def _is_list(schema: Any) -> bool:
     return schema.get("type") == "array" or any(map(_is_list, schema.get("anyOf", ())))
 
 
-def _mapping(
-    queries: tuple[str, ...], empty: tuple[str, ...], *, messages: bool = False
+def _mapping_input(
+    query_keys: tuple[str, ...], empty_keys: tuple[str, ...], *, messages: bool = False
 ) -> Callable[[EvaluationSample], dict[str, Any]]:
     def make(sample: EvaluationSample) -> dict[str, Any]:
-        made: dict[str, Any] = dict.fromkeys(queries, sample.query)
-        made.update({key: [] for key in empty})
+        inputs: dict[str, Any] = dict.fromkeys(query_keys, sample.query)
+        inputs.update({key: [] for key in empty_keys})
         if messages:
-            made[_MESSAGES] = [_message(sample)]
-        return made
+            inputs[_MESSAGES_KEY] = [_user_message(sample)]
+        return inputs
 
     return make
 
 
-def _query(sample: EvaluationSample) -> str:
+def _query_input(sample: EvaluationSample) -> str:
     return sample.query
 
 
-def _message(sample: EvaluationSample) -> Any:
+def _user_message(sample: EvaluationSample) -> Any:
     from langchain_core.messages import HumanMessage
 
     return HumanMessage(content=sample.query)

@@ -28,7 +28,7 @@ from .systems import System, kind_of, name_of, provenance_of
 
 _ROOT = "llama_index"
 _EMPTY = "Empty Response"
-_NAMES = ("file_path", "file_name", "url", "source")
+_NAME_KEYS = ("file_path", "file_name", "url", "source")
 """Metadata keys by which people call a document, in order of preference."""
 
 
@@ -52,13 +52,13 @@ def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
 
     def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
         raw = call(sample.query)
-        return _outputs(raw.get_response() if _is_stream(raw) else raw)
+        return _read_response(raw.get_response() if _is_stream(raw) else raw)
 
     async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - as above
         raw = await call(sample.query)
         if _is_stream(raw):
             raw = raw.get_response()
-        return _outputs(await raw if inspect.isawaitable(raw) else raw)
+        return _read_response(await raw if inspect.isawaitable(raw) else raw)
 
     return System(name_of(engine), use_async, ainvoke if use_async else invoke, provenance_of(engine))
 
@@ -76,9 +76,9 @@ def _is_stream(raw: Any) -> bool:
     return kind_of(raw, _ROOT, "StreamingResponse", "AsyncStreamingResponse")
 
 
-def _outputs(raw: Any) -> SystemOutputs:
+def _read_response(raw: Any) -> SystemOutputs:
     if isinstance(raw, list):
-        return SystemOutputs(_retrieved(raw), Response(""))
+        return SystemOutputs(_read_nodes(raw), Response(""))
     if not kind_of(raw, _ROOT, "Response", "PydanticResponse"):
         raise OutputShapeError(f"the query engine gave {describe(raw)}, not a Response")
     answer = raw.response
@@ -89,21 +89,21 @@ def _outputs(raw: Any) -> SystemOutputs:
         response = Response(answer, metadata={"refused": True} if refused else {})
     else:  # a pydantic model, from a structured output
         response = Response(answer.model_dump_json(), answer.model_dump(mode="json"))
-    return SystemOutputs(_retrieved(raw.source_nodes), response)
+    return SystemOutputs(_read_nodes(raw.source_nodes), response)
 
 
-def _retrieved(nodes: list[Any]) -> list[RetrievedDocument]:
-    return [RetrievedDocument(_document(n.node), float(n.score or 0.0), rank) for rank, n in enumerate(nodes, 1)]
+def _read_nodes(nodes: list[Any]) -> list[RetrievedDocument]:
+    return [RetrievedDocument(_to_document(n.node), float(n.score or 0.0), rank) for rank, n in enumerate(nodes, 1)]
 
 
-def _document(node: Any) -> Document:
+def _to_document(node: Any) -> Document:
     metadata = dict(node.metadata)
     if (source := node.ref_doc_id) is not None:
-        name = next((metadata[key] for key in _NAMES if metadata.get(key) is not None), source)
+        name = next((metadata[key] for key in _NAME_KEYS if metadata.get(key) is not None), source)
         metadata["document_id"] = name
         if name != source:
             metadata.setdefault("ref_doc_id", source)
     for ours, theirs in (("start", "start_char_idx"), ("end", "end_char_idx")):
-        if isinstance(place := getattr(node, theirs, None), int):
-            metadata.setdefault(ours, place)
+        if isinstance(offset := getattr(node, theirs, None), int):
+            metadata.setdefault(ours, offset)
     return Document(node.node_id, node.get_content(), metadata)

@@ -43,8 +43,17 @@ ACCEPTED = (
     "retrieved, …), timings, refused, citations, metadata"
 )
 _TEXT_KEYS = ("text", "content", "answer", "response")
-_ABOUT_ANSWER = ("refused", "citations")
-_KNOWN = (*ANSWER_KEYS, *DOCUMENT_KEYS, *ID_LIST_KEYS, "timings", "metadata", "structured", "extra", *_ABOUT_ANSWER)
+_ANSWER_METADATA_KEYS = ("refused", "citations")
+_KNOWN_KEYS = (
+    *ANSWER_KEYS,
+    *DOCUMENT_KEYS,
+    *ID_LIST_KEYS,
+    "timings",
+    "metadata",
+    "structured",
+    "extra",
+    *_ANSWER_METADATA_KEYS,
+)
 
 
 def to_outputs(raw: Any) -> SystemOutputs:
@@ -54,14 +63,14 @@ def to_outputs(raw: Any) -> SystemOutputs:
         OutputShapeError: *raw* is no answer.  The message shows what came and what is accepted.
     """
     if isinstance(raw, SystemOutputs):
-        return _checked(raw)
+        return _normalize(raw)
     if isinstance(raw, (str, Response)):
         return _build(raw, None)
     if isinstance(raw, tuple) and not hasattr(raw, "_fields"):
-        return _build(*_split(raw))
-    fields = None if isinstance(raw, (Document, RetrievedDocument)) else fields_of(raw, _KNOWN)
+        return _build(*_split_pair(raw))
+    fields = None if isinstance(raw, (Document, RetrievedDocument)) else fields_of(raw, _KNOWN_KEYS)
     if fields is None or _is_stream(raw):
-        raise _refuse(raw)
+        raise _shape_error(raw)
     return _from_fields(raw, fields)
 
 
@@ -74,41 +83,41 @@ def to_response(raw: Any) -> Response:
     if isinstance(raw, Response):
         if not isinstance(raw.text, str):
             raise OutputShapeError(f"the text of the Response is {describe(raw.text)}, not a string\n{ACCEPTED}")
-        return Response(raw.text, raw.structured, _mapping(raw.metadata))
+        return Response(raw.text, raw.structured, _as_dict(raw.metadata))
     if isinstance(raw, str):
         return Response(str(raw))
     if not isinstance(raw, (Document, RetrievedDocument)) and not _is_stream(raw):
         fields = fields_of(raw, (*_TEXT_KEYS, "metadata")) or {}
         key = first_of(fields, _TEXT_KEYS)
         if key and isinstance(fields[key], str):
-            return Response(str(fields[key]), metadata=_mapping(fields.get("metadata")))
-    raise OutputShapeError(f"the answer is {describe(raw)}, not a text{_hint(raw)}\n{ACCEPTED}")
+            return Response(str(fields[key]), metadata=_as_dict(fields.get("metadata")))
+    raise OutputShapeError(f"the answer is {describe(raw)}, not a text{_mistake_hint(raw)}\n{ACCEPTED}")
 
 
-def _checked(raw: SystemOutputs) -> SystemOutputs:
-    out = copy.copy(raw)  # a subclass stays what it is
-    out.retrieved = to_retrieved(raw.retrieved)
-    out.response = to_response(raw.response)
-    out.timings, dropped = _timings(raw.timings)
-    out.extra = _mapping(raw.extra)
-    out.memo = {}
-    _add_notes(out, [*notes_on(out.retrieved), *dropped])
-    return out
+def _normalize(raw: SystemOutputs) -> SystemOutputs:
+    outputs = copy.copy(raw)  # a subclass stays what it is
+    outputs.retrieved = to_retrieved(raw.retrieved)
+    outputs.response = to_response(raw.response)
+    outputs.timings, dropped = _read_timings(raw.timings)
+    outputs.extra = _as_dict(raw.extra)
+    outputs.memo = {}
+    _add_notes(outputs, [*notes_on(outputs.retrieved), *dropped])
+    return outputs
 
 
 def _build(answer: Any, documents: Any) -> SystemOutputs:
-    out = SystemOutputs(to_retrieved(documents), to_response(answer))
-    _add_notes(out, notes_on(out.retrieved) if documents is not None else ["the answer came without documents"])
-    return out
+    outputs = SystemOutputs(to_retrieved(documents), to_response(answer))
+    _add_notes(outputs, notes_on(outputs.retrieved) if documents is not None else ["the answer came without documents"])
+    return outputs
 
 
-def _split(raw: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Tell the answer from the documents in a pair."""
+def _split_pair(raw: tuple[Any, ...]) -> tuple[Any, Any]:
+    """Return the answer and the documents of a pair, in whichever order it has them."""
     if len(raw) == 2:
         for answer, documents in (raw, raw[::-1]):
             if _is_answer(answer) and not _is_answer(documents):
                 return answer, documents
-    raise _refuse(raw)
+    raise _shape_error(raw)
 
 
 def _is_answer(value: Any) -> bool:
@@ -123,36 +132,40 @@ def _is_answer(value: Any) -> bool:
 def _from_fields(raw: Any, fields: dict[str, Any]) -> SystemOutputs:
     answer_key = first_of(fields, ANSWER_KEYS)
     if answer_key is None:
-        raise _refuse(raw, fields)
+        raise _shape_error(raw, fields)
     documents_key = first_of(fields, DOCUMENT_KEYS)
     try:
-        out = _build(fields[answer_key], fields.get(documents_key) if documents_key else None)
+        outputs = _build(fields[answer_key], fields.get(documents_key) if documents_key else None)
     except OutputShapeError as exc:
         raise OutputShapeError(f"in what the RAG returned, {describe(raw)}: {exc}") from None
     ids_key = first_of(fields, ID_LIST_KEYS)
-    if ids_key and (named := with_ids(out.retrieved, fields[ids_key])) is not None:
-        out.retrieved = named
-        out.extra.pop(NOTES, None)
+    if ids_key and (with_given_ids := with_ids(outputs.retrieved, fields[ids_key])) is not None:
+        outputs.retrieved = with_given_ids
+        outputs.extra.pop(NOTES, None)
     else:
         ids_key = None
-    out.timings, dropped = _timings(fields.get("timings"))
-    about = {**_mapping(fields.get("metadata")), **{k: fields[k] for k in _ABOUT_ANSWER if k in fields}}
-    out.response.metadata.update(about)
+    outputs.timings, dropped = _read_timings(fields.get("timings"))
+    metadata = {**_as_dict(fields.get("metadata")), **{k: fields[k] for k in _ANSWER_METADATA_KEYS if k in fields}}
+    outputs.response.metadata.update(metadata)
     if isinstance(structured := fields.get("structured"), dict):
-        out.response.structured = structured
-    used = {answer_key, documents_key, ids_key, "timings", "metadata", "structured", "extra", *_ABOUT_ANSWER}
-    out.extra = {**{k: v for k, v in fields.items() if k not in used}, **_mapping(fields.get("extra")), **out.extra}
-    _add_notes(out, dropped)
-    return out
+        outputs.response.structured = structured
+    used = {answer_key, documents_key, ids_key, "timings", "metadata", "structured", "extra", *_ANSWER_METADATA_KEYS}
+    outputs.extra = {
+        **{k: v for k, v in fields.items() if k not in used},
+        **_as_dict(fields.get("extra")),
+        **outputs.extra,
+    }
+    _add_notes(outputs, dropped)
+    return outputs
 
 
-def _timings(raw: Any) -> tuple[dict[str, float], list[str]]:
+def _read_timings(raw: Any) -> tuple[dict[str, float], list[str]]:
     """Return the usable timings and a note for each that is not."""
     if raw is None:
         return {}, []
     if not isinstance(raw, Mapping):
         raise OutputShapeError(f"timings are {describe(raw)}; accepted: a mapping of names to seconds")
-    good: dict[str, float] = {}
+    timings: dict[str, float] = {}
     notes = []
     for name, value in raw.items():
         if value is None:
@@ -162,41 +175,41 @@ def _timings(raw: Any) -> tuple[dict[str, float], list[str]]:
         except (TypeError, ValueError, OverflowError):
             raise OutputShapeError(f"timings[{name!r}] is {describe(value)}; accepted: seconds") from None
         if math.isfinite(seconds) and seconds >= 0:
-            good |= seconds_by_name(str(name), seconds)
+            timings |= seconds_by_name(str(name), seconds)
         else:
             notes.append(f"timings[{name!r}] was {seconds} and is left out")
-    return good, notes
+    return timings, notes
 
 
-def _mapping(value: Any) -> dict[str, Any]:
+def _as_dict(value: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def _add_notes(out: SystemOutputs, notes: list[str]) -> None:
-    if notes and (fresh := [n for n in notes if n not in out.extra.get(NOTES, ())]):
-        out.extra[NOTES] = [*out.extra.get(NOTES, ()), *fresh]
+def _add_notes(outputs: SystemOutputs, notes: list[str]) -> None:
+    if notes and (new_notes := [n for n in notes if n not in outputs.extra.get(NOTES, ())]):
+        outputs.extra[NOTES] = [*outputs.extra.get(NOTES, ()), *new_notes]
 
 
 def _is_stream(raw: Any) -> bool:
     return isinstance(raw, Iterator) or inspect.isawaitable(raw) or hasattr(raw, "__anext__")
 
 
-def _refuse(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
-    near = ""
-    hint = _hint(raw)
+def _shape_error(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
+    suggestions = ""
+    hint = _mistake_hint(raw)
     if inspect.iscoroutine(raw):
         raw.close()  # nobody will await it any more
     if fields:
         known = (*ANSWER_KEYS, *DOCUMENT_KEYS)
-        words = [f"{k!r}{m}" for k in fields if k not in known and (m := did_you_mean(k, known, most=1))]
-        near = f"; {', '.join(words)}" if words else ""
+        close_keys = [f"{k!r}{m}" for k in fields if k not in known and (m := did_you_mean(k, known, most=1))]
+        suggestions = f"; {', '.join(close_keys)}" if close_keys else ""
     has_none = any(key in ANSWER_KEYS for key in fields or ())
-    said = "the RAG returned an answer of None" if has_none else "the RAG returned no answer"
-    return OutputShapeError(f"{said}; it gave {describe(raw)}{near}{hint}\n{ACCEPTED}")
+    message = "the RAG returned an answer of None" if has_none else "the RAG returned no answer"
+    return OutputShapeError(f"{message}; it gave {describe(raw)}{suggestions}{hint}\n{ACCEPTED}")
 
 
-def _hint(raw: Any) -> str:
-    """Say what probably happened."""
+def _mistake_hint(raw: Any) -> str:
+    """Return what probably went wrong, as the end of a message."""
     if raw is None:
         return "; is there a return missing?"
     if inspect.iscoroutine(raw):

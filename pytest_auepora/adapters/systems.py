@@ -23,7 +23,7 @@ from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
 from ..core.rag_interface import Generator as GeneratorBase
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import ACCEPTED_SHAPES, OutputShapeError, SystemShapeError
-from .documents import made_like, to_retrieved
+from .documents import converter_for, to_retrieved
 from .outputs import NOTES, to_outputs
 from .shapes import describe, short_repr, type_name
 
@@ -46,7 +46,7 @@ NAMES = {
 
 _ROLE_OF = {name: role for role, names in NAMES.items() for name in names}
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-_REST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(eq=False, repr=False)
@@ -115,22 +115,22 @@ def as_system(obj: Any) -> System:
         if kind_of(obj, package, *classes):
             adapt = getattr(import_module(f"{__package__}.{module}"), f"from_{module}")
             return cast("System", adapt(obj))
-    if mistake := _mistake(obj):
+    if mistake := _likely_mistake(obj):
         raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {mistake}\n{ACCEPTED}")
     if callable(run := getattr(obj, "run", None)):
-        return _of_callable(obj, run, needed="sample")
-    if (pair := _pair_of(obj)) is not None:
-        return _of_pair(*pair)
+        return _callable_system(obj, run, required="sample")
+    if (pair := _find_pair(obj)) is not None:
+        return _pair_system(*pair)
     if callable(obj):
-        return _of_callable(obj, obj, needed="query")
+        return _callable_system(obj, obj, required="query")
     makers = ("as_query_engine", "as_retriever")  # by which an index or a vector store makes a system
     near = next((name for name in makers if callable(getattr(obj, name, None))), None)
     hint = f"; did you mean .{near}()?" if near else ""
     raise SystemShapeError(f"the rag fixture gave {describe(obj)}{hint}\n{ACCEPTED}")
 
 
-def _of_callable(obj: Any, fn: Callable[..., Any], *, needed: str) -> System:
-    call, calls_async = binder(fn, needed), is_async(fn)
+def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> System:
+    call, is_coroutine = binder(fn, required), is_async(fn)
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:
         return call(sample=sample, query=sample.query, top_k=top_k)
@@ -139,10 +139,10 @@ def _of_callable(obj: Any, fn: Callable[..., Any], *, needed: str) -> System:
         return await call(sample=sample, query=sample.query, top_k=top_k)
 
     noise = bool(getattr(obj, "takes_noise_docs", False))
-    return System(name_of(obj), calls_async, ainvoke if calls_async else invoke, provenance_of(obj), noise)
+    return System(name_of(obj), is_coroutine, ainvoke if is_coroutine else invoke, provenance_of(obj), noise)
 
 
-def _pair_of(obj: Any) -> tuple[Any, Any] | None:
+def _find_pair(obj: Any) -> tuple[Any, Any] | None:
     """Return the retriever and the generator that *obj* is or holds, or None if it is nothing of that kind."""
     if isinstance(obj, Mapping):
         names = (("retriever", "retrieve"), ("generator", "generate"))
@@ -162,66 +162,73 @@ def _pair_of(obj: Any) -> tuple[Any, Any] | None:
     if all(has):
         return obj, obj
     if any(has) and not callable(obj):
-        there, lacks = ("retrieve", "generate") if has[0] else ("generate", "retrieve")
+        present, lacks = ("retrieve", "generate") if has[0] else ("generate", "retrieve")
         raise SystemShapeError(
-            f"the rag fixture gave {describe(obj)}; it has .{there} but no .{lacks}: return (retriever, generator), "
+            f"the rag fixture gave {describe(obj)}; it has .{present} but no .{lacks}: return (retriever, generator), "
             "or a function query -> (answer, documents), with '' as the answer of a retriever alone"
         )
     return None
 
 
-def _of_pair(retriever: Any, generator: Any) -> System:
-    """Return a retriever and a generator as one system that times each of them.
+def _pair_system(retriever: Any, generator: Any) -> System:
+    """Return a retriever and a generator as one system that times each part.
 
     A subclass of `Generator` is given a list of `Document`.  Any other generator gets the documents of
     `RetrievedDocument` objects, or else exactly what the retriever returned, since the two were
     written for each other.  The case's ``noise_docs`` stand among them, in the same form.
     """
-    retrieve, generate = _method(retriever, "retrieve", "retriever"), _method(generator, "generate", "generator")
-    find, write = binder(retrieve, "query"), binder(generate, "query", "documents")
+    retrieve, generate = (
+        _find_method(retriever, "retrieve", "retriever"),
+        _find_method(generator, "generate", "generator"),
+    )
+    call_retrieve, call_generate = binder(retrieve, "query"), binder(generate, "query", "documents")
     wants_documents = isinstance(generator, GeneratorBase)
 
-    def steps(sample: EvaluationSample, top_k: int) -> Generator[Any, Any, SystemOutputs]:
-        """Yield what the parts return, awaitable or not, and take it back settled."""
-        asked: dict[str, Any] = {"sample": sample, "query": sample.query, "top_k": top_k}
+    def run_steps(sample: EvaluationSample, top_k: int) -> Generator[Any, Any, SystemOutputs]:
+        """Yield what each part returns, awaitable or not; the caller sends back the awaited value."""
+        arguments: dict[str, Any] = {"sample": sample, "query": sample.query, "top_k": top_k}
         start = time.perf_counter()
-        found = yield find(**asked)
-        middle = time.perf_counter()
-        if isinstance(found, Iterator) and not inspect.isgenerator(found):  # a map: it can be gone through once
-            found = list(found)
+        documents = yield call_retrieve(**arguments)
+        retrieved_at = time.perf_counter()
+        if isinstance(documents, Iterator) and not inspect.isgenerator(documents):  # a map: it can be gone through once
+            documents = list(documents)
         try:
-            retrieved = to_retrieved(found)
+            retrieved = to_retrieved(documents)
         except OutputShapeError as exc:
             raise OutputShapeError(f"from the retriever: {exc}") from None
-        are_ours = isinstance(found, (list, tuple)) and found and isinstance(found[0], RetrievedDocument)
-        handed = [r.doc for r in retrieved] if wants_documents or are_ours else found
+        are_ours = isinstance(documents, (list, tuple)) and documents and isinstance(documents[0], RetrievedDocument)
+        context = [r.doc for r in retrieved] if wants_documents or are_ours else documents
         if noise := noise_of(sample):
-            handed = with_noise(handed or (), sample, made_like(handed))
+            context = with_noise(context or (), sample, converter_for(context))
         ready = time.perf_counter()  # our own conversion is nobody's latency
-        answer = yield write(**asked, documents=handed)
+        answer = yield call_generate(**arguments, documents=context)
         end = time.perf_counter()
         outputs = to_outputs(answer)
         outputs.extra.pop(NOTES, None)  # the answer alone has no documents: they are here
         outputs.retrieved = retrieved
         if noise:
             outputs.extra[NOISE_DOCS] = [doc.doc_id for doc in noise]
-        timings = {"retrieval": middle - start, "generation": end - ready, "end_to_end": end - ready + middle - start}
+        timings = {
+            "retrieval": retrieved_at - start,
+            "generation": end - ready,
+            "end_to_end": end - ready + retrieved_at - start,
+        }
         outputs.timings = {**timings, **outputs.timings}
         return outputs
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:
-        running = steps(sample, top_k)
-        value = next(running)
+        steps = run_steps(sample, top_k)
+        value = next(steps)
         try:
             while not inspect.isawaitable(value):
-                value = running.send(value)
+                value = steps.send(value)
         except StopIteration as stop:
             return stop.value
-        return _finish(running, value)
+        return _finish(steps, value)
 
     async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:
-        running = steps(sample, top_k)
-        return await _finish(running, next(running))
+        steps = run_steps(sample, top_k)
+        return await _finish(steps, next(steps))
 
     parts = (retriever,) if retriever is generator else (retriever, generator)
     calls_async = is_async(retrieve) or is_async(generate)
@@ -230,21 +237,21 @@ def _of_pair(retriever: Any, generator: Any) -> System:
     )
 
 
-async def _finish(running: Generator[Any, Any, SystemOutputs], value: Any) -> SystemOutputs:
+async def _finish(steps: Generator[Any, Any, SystemOutputs], value: Any) -> SystemOutputs:
     try:
         while True:
-            value = running.send(await value if inspect.isawaitable(value) else value)
+            value = steps.send(await value if inspect.isawaitable(value) else value)
     except StopIteration as stop:
         return cast("SystemOutputs", stop.value)
 
 
-def _method(part: Any, name: str, what: str) -> Callable[..., Any]:
+def _find_method(part: Any, name: str, part_name: str) -> Callable[..., Any]:
     if not isinstance(part, type):
         for method in (getattr(part, name, None), part):
             if callable(method):
                 return cast("Callable[..., Any]", method)
     hint = "; that is the class itself: make an instance" if isinstance(part, type) else ""
-    raise SystemShapeError(f"the {what} is {describe(part)}, without .{name} and not callable{hint}")
+    raise SystemShapeError(f"the {part_name} is {describe(part)}, without .{name} and not callable{hint}")
 
 
 def binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
@@ -262,7 +269,7 @@ def binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # builtins, some C extensions: all that can be done is to try
         return lambda **values: fn(*(values[role] for role in needed))
-    positional, keyword = _match(fn, signature, needed)
+    positional, keyword = _match_parameters(fn, signature, needed)
 
     def call(**values: Any) -> Any:
         return fn(*(values[role] for role in positional), **{name: values[role] for name, role in keyword.items()})
@@ -270,34 +277,34 @@ def binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
     return call
 
 
-def _match(
+def _match_parameters(
     fn: Callable[..., Any], signature: inspect.Signature, needed: Sequence[str]
 ) -> tuple[list[str], dict[str, str]]:
     """Return the roles of the leading positional arguments, and the role of each keyword argument."""
-    brought = {"sample", "query", "top_k", *needed}
-    parameters = [p for p in signature.parameters.values() if p.kind not in _REST]
-    taken = {p.name: role for p in parameters if (role := _role(p)) in brought}
-    free = [p for p in parameters if p.name not in taken and p.kind in _POSITIONAL]
-    missing = [role for role in needed if not _given(role, taken.values())]
+    available = {"sample", "query", "top_k", *needed}
+    parameters = [p for p in signature.parameters.values() if p.kind not in _VARIADIC]
+    roles = {p.name: role for p in parameters if (role := _role_of(p)) in available}
+    free = [p for p in parameters if p.name not in roles and p.kind in _POSITIONAL]
+    missing = [role for role in needed if not _is_given(role, roles.values())]
     for role, parameter in zip(missing.copy(), free, strict=False):
         wants_text = role == "sample" and parameter.annotation in (str, "str")
-        taken[parameter.name] = "query" if wants_text else role
+        roles[parameter.name] = "query" if wants_text else role
         missing.remove(role)
     if missing and any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in signature.parameters.values()):
-        return [taken[p.name] for p in parameters if p.name in taken and p.kind in _POSITIONAL] + missing, {}
-    unknown = [p.name for p in parameters if p.name not in taken and p.default is inspect.Parameter.empty]
+        return [roles[p.name] for p in parameters if p.name in roles and p.kind in _POSITIONAL] + missing, {}
+    unknown = [p.name for p in parameters if p.name not in roles and p.default is inspect.Parameter.empty]
     if unknown or missing:
-        raise _refuse(fn, signature, unknown, missing)
+        raise _signature_error(fn, signature, unknown, missing)
     positional: list[str] = []
     for parameter in parameters:  # a gap in front of a default ends what can be passed by position
-        if parameter.kind not in _POSITIONAL or parameter.name not in taken:
+        if parameter.kind not in _POSITIONAL or parameter.name not in roles:
             break
-        positional.append(taken[parameter.name])
-    rest = {p.name: taken[p.name] for p in parameters[len(positional) :] if p.name in taken}
+        positional.append(roles[parameter.name])
+    rest = {p.name: roles[p.name] for p in parameters[len(positional) :] if p.name in roles}
     return positional, rest
 
 
-def _role(parameter: inspect.Parameter) -> str:
+def _role_of(parameter: inspect.Parameter) -> str:
     annotation = parameter.annotation
     if annotation is EvaluationSample or (
         isinstance(annotation, str) and annotation.strip("\"'").rpartition(".")[2] == "EvaluationSample"
@@ -306,12 +313,12 @@ def _role(parameter: inspect.Parameter) -> str:
     return _ROLE_OF.get(parameter.name, "")
 
 
-def _given(role: str, taken: Collection[str]) -> bool:
+def _is_given(role: str, roles: Collection[str]) -> bool:
     either = ("query", "sample") if role in ("query", "sample") else (role,)
-    return any(r in taken for r in either)
+    return any(r in roles for r in either)
 
 
-def _refuse(
+def _signature_error(
     fn: Callable[..., Any], signature: inspect.Signature, unknown: Sequence[str], missing: Sequence[str]
 ) -> SystemShapeError:
     name = getattr(fn, "__qualname__", None) or short_repr(fn)
@@ -345,8 +352,8 @@ def name_of(*objs: Any) -> str:
 
 
 def _name_of(obj: Any) -> str:
-    if isinstance(given := getattr(obj, "auepora_name", None), str):
-        return given
+    if isinstance(own_name := getattr(obj, "auepora_name", None), str):
+        return own_name
     obj = inside_partials(obj)
     if inspect.isroutine(obj):
         return str(getattr(obj, "__qualname__", obj)).replace("<locals>.", "")
@@ -359,22 +366,22 @@ def provenance_of(*objs: Any) -> dict[str, Any]:
     Raises:
         SystemShapeError: it is something else.
     """
-    found: dict[str, Any] = {}
+    provenance: dict[str, Any] = {}
     for obj in map(inside_partials, objs):
         owner = obj if hasattr(obj, "auepora_provenance") else getattr(obj, "__self__", None)
-        said = getattr(owner, "auepora_provenance", None)
-        said = said() if callable(said) else said
-        if said is None:
+        declared = getattr(owner, "auepora_provenance", None)
+        declared = declared() if callable(declared) else declared
+        if declared is None:
             continue
-        if not isinstance(said, Mapping):
-            if inspect.iscoroutine(said):
-                said.close()
-            raise SystemShapeError(f"auepora_provenance of {type_name(owner)} gave {describe(said)}, not a mapping")
-        found.update({str(k): v for k, v in said.items()})
-    return found
+        if not isinstance(declared, Mapping):
+            if inspect.iscoroutine(declared):
+                declared.close()
+            raise SystemShapeError(f"auepora_provenance of {type_name(owner)} gave {describe(declared)}, not a mapping")
+        provenance.update({str(k): v for k, v in declared.items()})
+    return provenance
 
 
-def _mistake(obj: Any) -> str:
+def _likely_mistake(obj: Any) -> str:
     """Guess what went wrong in the fixture, or return an empty string."""
     if obj is None:
         return "the fixture returns nothing: is there a return missing?"

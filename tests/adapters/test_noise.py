@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.adapters.documents import made_like
+from pytest_auepora.adapters.documents import converter_for
 from pytest_auepora.core.types import Document
 
 
@@ -35,6 +35,6 @@ def llamaindex() -> Any:
 )
 def test_noise_is_a_document_like_the_others(own: Any, text_of: Any) -> None:
     first = own()
-    made = made_like([first])(Document("n", "noise"))
+    made = converter_for([first])(Document("n", "noise"))
     assert type(made) is type(first)
     assert (text_of(made), text_of(first)) == ("noise", "right")
