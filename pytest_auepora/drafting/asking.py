@@ -58,21 +58,21 @@ PROMPTS = {
 _TEXT = {"type": "string"}
 _MAYBE = {"type": ["string", "null"]}
 _QUOTES = {"type": "array", "items": _TEXT}
-_FOUND = object_schema({"number": {"type": "integer"}, "quote": _TEXT})
+_PASSAGE_SCHEMA = object_schema({"number": {"type": "integer"}, "quote": _TEXT})
 
 WRITTEN = object_form(
     "case", {"question": _TEXT, "answer": _TEXT, "quotes": _QUOTES},
-    lambda said: (said["question"].strip(), said["answer"].strip(), [quote.strip() for quote in said["quotes"]]),
+    lambda reply: (reply["question"].strip(), reply["answer"].strip(), [quote.strip() for quote in reply["quotes"]]),
 )  # fmt: skip
-ASKED = object_form("question", {"question": _TEXT}, lambda said: (said["question"].strip(), "", list[str]()))
-ANSWERED = object_form("answer", {"answer": _MAYBE}, lambda said: (said["answer"] or "").strip())
+ASKED = object_form("question", {"question": _TEXT}, lambda reply: (reply["question"].strip(), "", list[str]()))
+ANSWERED = object_form("answer", {"answer": _MAYBE}, lambda reply: (reply["answer"] or "").strip())
 VERDICT = object_form(
     "verdict", {"verdict": {"type": "string", "enum": ["yes", "no"]}},
-    lambda said: {"yes": True, "no": False}[said["verdict"].strip().casefold()],
+    lambda reply: {"yes": True, "no": False}[reply["verdict"].strip().casefold()],
 )  # fmt: skip
 FOUND = object_form(
-    "passages", {"passages": {"type": "array", "items": _FOUND}},
-    lambda said: [(int(one["number"]), one["quote"].strip()) for one in said["passages"]],
+    "passages", {"passages": {"type": "array", "items": _PASSAGE_SCHEMA}},
+    lambda reply: [(int(passage["number"]), passage["quote"].strip()) for passage in reply["passages"]],
 )  # fmt: skip
 
 _REPLIES = {
@@ -93,7 +93,7 @@ class Asker:
 
     def ask(self, prompt: str, form: Form[T], material: Sequence[Mapping[str, str]]) -> list[T | Exception]:
         """Put the same prompt to the model with each *material*, side by side where the critic allows it."""
-        questions = [Question(PROMPTS[prompt].fill({"reply": _REPLIES[form.name]}, **one)) for one in material]
+        questions = [Question(PROMPTS[prompt].fill({"reply": _REPLIES[form.name]}, **texts)) for texts in material]
         self.calls += len(questions)
         return self._critic.read_many(questions, form) if questions else []
 

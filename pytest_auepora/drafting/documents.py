@@ -1,6 +1,4 @@
-"""The documents that cases are drafted from: the passages they are cut into, which of these are asked about, and what
-that costs.
-"""
+"""Documents as passages to draft cases from: which passages are asked about, and what that costs."""
 
 from __future__ import annotations
 
@@ -24,11 +22,11 @@ SUFFIXES = (".md", ".markdown", ".rst", ".txt")
 LONGEST, SHORTEST = 1_500, 120
 """Characters of a passage; a shorter one is searched, but not asked about."""
 _RAREST = 24
-"""Words of a text that say which passages are near."""
+"""Rarest words of a text that decide which passages are near."""
 
 _NO_PROSE = re.compile(r"```.*?(?:```|\Z)|<!--.*?-->|^\s*\|.*$|^\s*[-=~^#*]{3,}\s*$", re.DOTALL | re.MULTILINE)
 """Code, comments and tables of Markdown: searched, but not asked about."""
-_SMALL = (
+_STOP_WORDS = (
     "what which when where whose does have been with that this these those from many much long must should could would "
     "there their they them than then into only also such will your each some other about after before while"
 )
@@ -45,7 +43,7 @@ class Passage:
 
     @property
     def key(self) -> str:
-        """Tells it from others, whatever it stands beside."""
+        """Identifies the passage, whatever other passages there are."""
         return sha256(f"{self.doc}\0{self.start}\0{self.text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -58,56 +56,58 @@ def read_documents(folder: Path) -> dict[str, str]:
         CorpusError: there are none, or one cannot be read.
     """
     if folder.is_file():
-        found = {chunk.id: chunk.text for chunk in load_corpus(folder).chunks.values() if chunk.text.strip()}
+        texts = {chunk.id: chunk.text for chunk in load_corpus(folder).chunks.values() if chunk.text.strip()}
     else:
-        paths = sorted(p for p in folder.rglob("*") if p.suffix.lower() in SUFFIXES and p.is_file())
-        names = {p: p.relative_to(folder) for p in paths}
-        found = {
-            n.as_posix(): read_text(p, CorpusError)
-            for p, n in names.items()
-            if not any(x.startswith(".") for x in n.parts)
+        paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+        names = {path: path.relative_to(folder) for path in paths}
+        texts = {
+            inner_path.as_posix(): read_text(path, CorpusError)
+            for path, inner_path in names.items()
+            if not any(part.startswith(".") for part in inner_path.parts)
         }
-        found = {name: text for name, text in found.items() if text.strip()}
-    if not found:
+        texts = {name: text for name, text in texts.items() if text.strip()}
+    if not texts:
         raise CorpusError(f"{folder}: no documents; expected files of {', '.join(SUFFIXES)}, or JSON Lines with texts")
-    return found
+    return texts
 
 
 def passages_of(documents: Mapping[str, str]) -> list[Passage]:
     """Cut each document at blank lines into passages of at most `LONGEST` characters, where its paragraphs allow it."""
-    return [Passage(doc, start, text) for doc, whole in documents.items() for start, text in _cut(whole)]
+    return [
+        Passage(doc, start, text) for doc, document in documents.items() for start, text in _split_paragraphs(document)
+    ]
 
 
-def _cut(whole: str) -> Iterator[tuple[int, str]]:
+def _split_paragraphs(document: str) -> Iterator[tuple[int, str]]:
     start, end = 0, 0
-    for stop in [*(m.start() for m in _PARAGRAPH.finditer(whole)), len(whole)]:
-        if end > start and stop - start > LONGEST:
-            yield from _stripped(whole, start, end)
+    for paragraph_end in [*(m.start() for m in _PARAGRAPH.finditer(document)), len(document)]:
+        if end > start and paragraph_end - start > LONGEST:
+            yield from _stripped_piece(document, start, end)
             start = end
-        end = stop
-    yield from _stripped(whole, start, len(whole))
+        end = paragraph_end
+    yield from _stripped_piece(document, start, len(document))
 
 
-def _stripped(whole: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    text = whole[start:end]
-    if said := text.strip():
-        yield start + len(text) - len(text.lstrip()), said
+def _stripped_piece(document: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    text = document[start:end]
+    if stripped := text.strip():
+        yield start + len(text) - len(text.lstrip()), stripped
 
 
 def content_words(text: str) -> frozenset[str]:
     """Return the stems of the words of *text* that say what it is about: of four letters or more, and numbers."""
-    found = words(text, "unicode", stem=True)
-    long = (w for w in found if len(w) > 3 or any(c.isdigit() for c in w) or not w.isascii())
-    return frozenset(long) - _small_words()
+    stems = words(text, "unicode", stem=True)
+    telling = (w for w in stems if len(w) > 3 or any(c.isdigit() for c in w) or not w.isascii())
+    return frozenset(telling) - _stop_stems()
 
 
 @cache
-def _small_words() -> frozenset[str]:  # once and not at the top: the stemmer takes seconds to import
-    return frozenset(words(_SMALL, stem=True))
+def _stop_stems() -> frozenset[str]:  # not at import: the stemmer takes seconds to import
+    return frozenset(words(_STOP_WORDS, stem=True))
 
 
 class Passages:
-    """All passages of a corpus, which are long enough to be asked about, and which are near to a text."""
+    """All passages of a corpus; finds those long enough to be asked about, and those near to a text."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self.all = passages
@@ -115,9 +115,9 @@ class Passages:
         """By document, those that are long enough."""
         self._holders: dict[str, list[int]] = {}
         for place, passage in enumerate(passages):
-            own = self.worth_asking.setdefault(passage.doc, [])
+            of_document = self.worth_asking.setdefault(passage.doc, [])
             if len(_NO_PROSE.sub("", passage.text).strip()) >= SHORTEST:
-                own.append(passage)
+                of_document.append(passage)
             for word in content_words(passage.text):
                 self._holders.setdefault(word, []).append(place)
 
@@ -125,11 +125,11 @@ class Passages:
         """Return up to *most* passages that share words with *text*, best first; its rarest words decide."""
         shared: dict[int, float] = {}
         # in one order, or sums would differ in their last digit
-        known = sorted((len(held), word) for word in content_words(text) if (held := self._holders.get(word)))
-        for _, word in known[:_RAREST]:
-            held = self._holders[word]
-            for place in held:
-                shared[place] = shared.get(place, 0.0) + log(1 + len(self.all) / len(held))
+        counted = sorted((len(holders), word) for word in content_words(text) if (holders := self._holders.get(word)))
+        for _, word in counted[:_RAREST]:
+            holders = self._holders[word]
+            for place in holders:
+                shared[place] = shared.get(place, 0.0) + log(1 + len(self.all) / len(holders))
         ranked = sorted(shared, key=lambda place: (-shared[place], place))
         return [*islice((p for p in map(self.all.__getitem__, ranked) if p not in without), most)]
 
@@ -156,7 +156,7 @@ class Job:
 
     @property
     def key(self) -> str:
-        """Tells it from other jobs."""
+        """Identifies the job."""
         return "|".join((self.kind, *(passage.key for passage in self.passages)))
 
 
@@ -179,13 +179,13 @@ def read_quotas(text: str) -> dict[str, int]:
     return out
 
 
-def planned(passages: Passages, quotas: Mapping[str, int], seed: int) -> dict[tuple[str, str], list[Job]]:
+def plan_jobs(passages: Passages, quotas: Mapping[str, int], seed: int) -> dict[tuple[str, str], list[Job]]:
     """Return the jobs of each document and kind in the order in which they are tried; more than are wanted."""
     out: dict[tuple[str, str], list[Job]] = {}
-    for doc, own in passages.worth_asking.items():
-        for kind, wanted in quotas.items():
-            order = drawn_order(f"{seed}|{doc}|{kind}", len(own))[: TRIES * wanted]
-            chosen = [own[i] for i in order]
+    for doc, of_document in passages.worth_asking.items():
+        for kind, quota in quotas.items():
+            order = drawn_order(f"{seed}|{doc}|{kind}", len(of_document))[: TRIES * quota]
+            chosen = [of_document[i] for i in order]
             out[doc, kind] = [job for passage in chosen for job in _jobs(kind, passage, passages)]
     return out
 
@@ -195,23 +195,23 @@ def _jobs(kind: str, passage: Passage, passages: Passages) -> Iterator[Job]:
         yield Job(kind, passage.doc, (passage,))
         return
     others = [p for p in passages.nearest(passage.text, 10, [passage]) if p in passages.worth_asking[p.doc]]
-    far = next((p for p in others if p.doc != passage.doc), others[0] if others else None)
-    if far is not None:
-        yield Job(kind, passage.doc, (passage, far))
+    second = next((p for p in others if p.doc != passage.doc), others[0] if others else None)
+    if second is not None:
+        yield Job(kind, passage.doc, (passage, second))
 
 
-def packed(passages: Sequence[Passage]) -> Iterator[list[Passage]]:
+def group_passages(passages: Sequence[Passage]) -> Iterator[list[Passage]]:
     """Yield *passages* in groups of which each is shown in one call."""
-    pack: list[Passage] = []
+    group: list[Passage] = []
     size = 0
     for passage in passages:
-        if pack and size + len(passage.text) > PACK:
-            yield pack
-            pack, size = [], 0
-        pack.append(passage)
+        if group and size + len(passage.text) > PACK:
+            yield group
+            group, size = [], 0
+        group.append(passage)
         size += len(passage.text)
-    if pack:
-        yield pack
+    if group:
+        yield group
 
 
 class Price(NamedTuple):
@@ -225,16 +225,16 @@ class Price(NamedTuple):
 def price_of(jobs: Sequence[Job], corpus: Sequence[Passage]) -> Price:
     """Estimate what *jobs* take if none is rejected before it is fully checked; four characters are a token."""
     whole = sum(len(passage.text) for passage in corpus) // _PER_TOKEN
-    packs = sum(1 for _ in packed(corpus))
+    n_groups = sum(1 for _ in group_passages(corpus))
     calls = prompt = 0
     for job in jobs:
         material = sum(len(passage.text) for passage in job.passages) // _PER_TOKEN
         if job.kind == "unanswerable":
-            n, read = 2 + packs, material + whole
+            n_calls, tokens = 2 + n_groups, material + whole
         else:
             # written, understood alone; answered from its quotes and from nothing, each held to the draft's answer;
             # other passages that answer, or each of two quotes by itself, held to it as well
-            n = 7 if len(job.passages) == 1 else 10
-            read = 2 * material + NEAR * whole // max(1, len(corpus))
-        calls, prompt = calls + n, prompt + read + n * _FRAME
+            n_calls = 7 if len(job.passages) == 1 else 10
+            tokens = 2 * material + NEAR * whole // max(1, len(corpus))
+        calls, prompt = calls + n_calls, prompt + tokens + n_calls * _FRAME
     return Price(calls, prompt, calls * _REPLY)

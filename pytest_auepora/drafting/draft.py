@@ -17,15 +17,15 @@ from ..metrics.judge.critic import JudgeReplyError, LLMCritic
 from ..metrics.ranking.gold import fold_quote
 from ..metrics.text.tokens import squad_words
 from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, Asker
-from .documents import NEAR, Job, Passage, Passages, Price, content_words, packed, planned, price_of
+from .documents import NEAR, Job, Passage, Passages, Price, content_words, group_passages, plan_jobs, price_of
 
 MAX_OVERLAP = 0.7
-"""Share of a question's words that its quote may have: more, and finding it is no feat."""
+"""Share of a question's words that its quote may have: with more, the passage is too easy to find."""
 SAME = 0.8
-"""Share of the words of two questions from which on they ask the same."""
+"""Share of common words from which on two questions are duplicates."""
 _SHORTEST_QUOTE, _LONGEST_SHARE = 4, 0.9
 
-_LEANS = re.compile(
+_POINTS_AT_TEXT = re.compile(
     r"\b(?:the|this|that|these|given|above|following|provided|mentioned)\s+(?:\w+\s+)?"
     r"(?:passages?|texts?|documents?|excerpts?|paragraphs?|contexts?|articles?|snippets?|sections?)\b"
     r"|\b(?:according to|as (?:described|mentioned|stated|shown)) (?:above|below|here)\b|\bthe author\b",
@@ -44,7 +44,7 @@ class Draft:
 
 
 class Known:
-    """Questions that there are already, in golden files and among the drafts."""
+    """Questions that exist already, in golden files and among the drafts."""
 
     def __init__(self, questions: Iterable[str] = ()) -> None:
         self._words: list[tuple[frozenset[str], str]] = []
@@ -52,40 +52,44 @@ class Known:
             self.add(question)
 
     def add(self, question: str) -> None:
-        """Let no further draft ask the same."""
+        """Add a question that no further draft may ask."""
         self._words.append((_words(question), question))
 
-    def like(self, question: str) -> str:
-        """Return the question that asks the same as *question*; an empty string where none does."""
-        own = _words(question)
-        near = (other for words, other in self._words if own and len(own & words) >= SAME * len(own | words))
-        return next(near, "")
+    def duplicate_of(self, question: str) -> str:
+        """Return a known question that asks the same as *question*; an empty string where none does."""
+        own_words = _words(question)
+        duplicates = (
+            other
+            for words, other in self._words
+            if own_words and len(own_words & words) >= SAME * len(own_words | words)
+        )
+        return next(duplicates, "")
 
 
 def _words(question: str) -> frozenset[str]:
     return frozenset(squad_words(question, multilingual=True))
 
 
-def located(quote: str, passages: Sequence[Passage]) -> Passage | None:
+def find_passage(quote: str, passages: Sequence[Passage]) -> Passage | None:
     """Return the passage that holds *quote* word for word; line breaks and runs of blanks do not count."""
-    wanted = fold_quote(quote)
-    return next((p for p in passages if wanted and wanted in fold_quote(p.text)), None)
+    folded_quote = fold_quote(quote)
+    return next((p for p in passages if folded_quote and folded_quote in fold_quote(p.text)), None)
 
 
-def overlap_with(question: str, quote: str) -> float:
+def quote_overlap(question: str, quote: str) -> float:
     """Return the share of the question's content words that the quote has; 0 where it has none."""
-    asked = content_words(question)
-    return len(asked & content_words(quote)) / len(asked) if asked else 0.0
+    question_words = content_words(question)
+    return len(question_words & content_words(quote)) / len(question_words) if question_words else 0.0
 
 
-def wrong_with(draft: Draft, *, answerable: bool, known: Known, max_overlap: float = MAX_OVERLAP) -> str:
+def rejection_reason(draft: Draft, *, answerable: bool, known: Known, max_overlap: float = MAX_OVERLAP) -> str:
     """Return why *draft* is rejected, the reason's name before a colon; an empty string where nothing is wrong."""
     if len(squad_words(draft.question, multilingual=True)) < 3:
         return "no question"
-    if (found := _LEANS.search(draft.question)) is not None:
-        return f"not self-contained: {found[0]!r}"
-    if same := known.like(draft.question):
-        return f"near-duplicate: {same}"
+    if (match := _POINTS_AT_TEXT.search(draft.question)) is not None:
+        return f"not self-contained: {match[0]!r}"
+    if duplicate := known.duplicate_of(draft.question):
+        return f"near-duplicate: {duplicate}"
     if not answerable:
         return ""
     if not draft.answer.strip():
@@ -95,7 +99,7 @@ def wrong_with(draft: Draft, *, answerable: bool, known: Known, max_overlap: flo
             return f"quote too short: {quote!r:.80}"
         if len(quote) > _LONGEST_SHARE * len(passage.text):
             return "quote is the whole passage"
-    share = overlap_with(draft.question, " ".join(quote for _, quote in draft.quotes))
+    share = quote_overlap(draft.question, " ".join(quote for _, quote in draft.quotes))
     if share > max_overlap:
         return f"copies the quote: {share:.0%} of the question's words"
     return ""
@@ -104,7 +108,7 @@ def wrong_with(draft: Draft, *, answerable: bool, known: Known, max_overlap: flo
 T = TypeVar("T")
 
 _AT_ONCE = 8
-"""Jobs that go through the checks together; what they gave is written down before the next ones begin."""
+"""Jobs that are checked together; their outcomes are written before the next ones begin."""
 
 
 @dataclass(slots=True)
@@ -154,14 +158,14 @@ class Drafting:
         self.asker = Asker(critic)
         self._seed, self._max_overlap = seed, max_overlap
         self._known = Known(known)
-        done = resume(self.asker.provenance()) if resume is not None else {}
-        self.queues = planned(self.passages, quotas, seed)
+        finished = resume(self.asker.provenance()) if resume is not None else {}
+        self.queues = plan_jobs(self.passages, quotas, seed)
         """What may still be tried, by document and kind."""
         self.missing = {key: quotas[key[1]] for key in self.queues}
         """How many cases are still wanted."""
         for key, queue in self.queues.items():
-            self.missing[key] -= sum(done.get(job.key, False) for job in queue)
-            self.queues[key] = [job for job in queue if job.key not in done] if self.missing[key] > 0 else []
+            self.missing[key] -= sum(finished.get(job.key, False) for job in queue)
+            self.queues[key] = [job for job in queue if job.key not in finished] if self.missing[key] > 0 else []
 
     def price(self) -> tuple[Price, Price]:
         """Estimate what it takes if no draft is rejected, and if nearly all are."""
@@ -178,92 +182,92 @@ class Drafting:
         queues, missing = self.queues, self.missing
         while jobs := [job for key, queue in queues.items() for job in queue[: missing[key]]]:
             for start in range(0, len(jobs), _AT_ONCE):
-                for outcome in self._round(jobs[start : start + _AT_ONCE]):
+                for outcome in self._run_jobs(jobs[start : start + _AT_ONCE]):
                     key = outcome.job.doc, outcome.job.kind
                     queues[key].remove(outcome.job)
                     missing[key] -= outcome.case is not None
                     yield outcome
 
-    def _round(self, jobs: Sequence[Job]) -> list[Outcome]:
+    def _run_jobs(self, jobs: Sequence[Job]) -> list[Outcome]:
         works = [_Work(job) for job in jobs]
-        self._write(works)
+        self._write_drafts(works)
         answerable = [w for w in works if w.job.kind != "unanswerable"]
-        for work in _left(answerable):
-            work.reason = self._quote(work)
-        for work in _left(works):
-            work.reason = wrong_with(
+        for work in _not_rejected(answerable):
+            work.reason = self._check_quotes(work)
+        for work in _not_rejected(works):
+            work.reason = rejection_reason(
                 work.draft, answerable=work.job.kind != "unanswerable", known=self._known, max_overlap=self._max_overlap
             )
-        self._alone(_left(works))
-        self._answerable(_left(answerable))
-        self._guessable(_left(answerable))
-        self._unanswerable([w for w in _left(works) if w.job.kind == "unanswerable"])
-        self._others(_left(answerable))
-        out = []
+        self._check_self_contained(_not_rejected(works))
+        self._check_answerable(_not_rejected(answerable))
+        self._check_guessable(_not_rejected(answerable))
+        self._check_unanswerable([w for w in _not_rejected(works) if w.job.kind == "unanswerable"])
+        self._find_other_passages(_not_rejected(answerable))
+        outcomes = []
         for work in works:
-            if not work.reason and (same := self._known.like(work.draft.question)):
-                work.reason = f"near-duplicate: {same}"
+            if not work.reason and (duplicate := self._known.duplicate_of(work.draft.question)):
+                work.reason = f"near-duplicate: {duplicate}"
             if not work.reason:
                 self._known.add(work.draft.question)
-            case = None if work.reason else self._case(work)
-            out.append(Outcome(work.job, work.reason, case, work.draft.question))
-        return out
+            case = None if work.reason else self._golden_case(work)
+            outcomes.append(Outcome(work.job, work.reason, case, work.draft.question))
+        return outcomes
 
     def _ask(
         self, works: Sequence[_Work], prompt: str, form: Any, material: Callable[[_Work], dict[str, str]]
     ) -> Iterator[tuple[_Work, Any]]:
         """Ask about each of *works* and yield what was read."""
         replies = self.asker.ask(prompt, form, [material(work) for work in works])
-        for work, _, said in _read([(work, None) for work in works], replies):
-            yield work, said
+        for work, _, reply in _pair_replies([(work, None) for work in works], replies):
+            yield work, reply
 
-    def _write(self, works: Sequence[_Work]) -> None:
+    def _write_drafts(self, works: Sequence[_Work]) -> None:
         for kind in dict.fromkeys(work.job.kind for work in works):
-            own = [work for work in works if work.job.kind == kind]
+            of_kind = [work for work in works if work.job.kind == kind]
             form: Any = ASKED if kind == "unanswerable" else WRITTEN
-            for work, (question, answer, quotes) in self._ask(own, f"write {kind}", form, _shown):
+            for work, (question, answer, quotes) in self._ask(of_kind, f"write {kind}", form, _passage_texts):
                 work.draft, work.quotes = Draft(question, answer), quotes
 
-    def _quote(self, work: _Work) -> str:
-        """Find the quotes in their passages, word for word; each passage has to have one."""
-        given = [quote for quote in work.quotes if quote]
-        for quote in given:
-            if (passage := located(quote, work.job.passages)) is None:
+    def _check_quotes(self, work: _Work) -> str:
+        """Find the quotes in their passages, word for word; return why the draft is rejected, or an empty string."""
+        quotes = [quote for quote in work.quotes if quote]
+        for quote in quotes:
+            if (passage := find_passage(quote, work.job.passages)) is None:
                 return f"quote not found: {quote!r:.80}"
             work.draft.quotes.append((passage, quote))
         if {passage for passage, _ in work.draft.quotes} != set(work.job.passages):
-            return "no quote of each passage" if given else "no quote"
+            return "no quote of each passage" if quotes else "no quote"
         return ""
 
-    def _alone(self, works: Sequence[_Work]) -> None:
+    def _check_self_contained(self, works: Sequence[_Work]) -> None:
         for work, clear in self._ask(works, "alone", VERDICT, lambda w: {"question": w.draft.question}):
             if not clear:
                 work.reason = "not self-contained"
 
-    def _answerable(self, works: Sequence[_Work]) -> None:
-        """From all quotes, the answer comes out; from one of several, it does not."""
+    def _check_answerable(self, works: Sequence[_Work]) -> None:
+        """Reject a draft whose quotes do not give its answer, or of which one quote alone gives it."""
 
         def evidence(work: _Work) -> dict[str, str]:
             return {"question": work.draft.question, "evidence": "\n\n".join(quote for _, quote in work.draft.quotes)}
 
         answers = list(self._ask(works, "answer", ANSWERED, evidence))
-        for work, agrees in self._agreeing(answers):
+        for work, agrees in self._compare_answers(answers):
             if not agrees:
                 work.reason = "not answerable from its quote"
-        hops = [(w, quote) for w in _left(works) if w.job.kind == "multi-hop" for _, quote in w.draft.quotes]
-        said = self.asker.ask("answer", ANSWERED, [{"question": w.draft.question, "evidence": q} for w, q in hops])
-        for work, agrees in self._agreeing([(work, one) for work, _, one in _read(hops, said)]):
+        hops = [(w, quote) for w in _not_rejected(works) if w.job.kind == "multi-hop" for _, quote in w.draft.quotes]
+        replies = self.asker.ask("answer", ANSWERED, [{"question": w.draft.question, "evidence": q} for w, q in hops])
+        for work, agrees in self._compare_answers([(work, reply) for work, _, reply in _pair_replies(hops, replies)]):
             if agrees:
                 work.reason = "one quote is enough"
 
-    def _guessable(self, works: Sequence[_Work]) -> None:
+    def _check_guessable(self, works: Sequence[_Work]) -> None:
         answers = list(self._ask(works, "know", ANSWERED, lambda w: {"question": w.draft.question}))
-        for work, agrees in self._agreeing(answers):
+        for work, agrees in self._compare_answers(answers):
             if agrees:
                 work.reason = "answerable without the documents"
 
-    def _agreeing(self, answers: Sequence[tuple[_Work, str]]) -> Iterator[tuple[_Work, bool]]:
-        """Yield whether each answer says what the draft says; the model is asked where their words do not tell."""
+    def _compare_answers(self, answers: Sequence[tuple[_Work, str]]) -> Iterator[tuple[_Work, bool]]:
+        """Yield whether each answer agrees with its draft; the model decides where their words differ."""
         unsure = []
         for work, answer in answers:
             if not answer or _contains(answer, work.draft.answer):
@@ -271,35 +275,35 @@ class Drafting:
             else:
                 unsure.append((work, answer))
         material = [{"question": w.draft.question, "first": w.draft.answer, "second": a} for w, a in unsure]
-        for work, _, same in _read(unsure, self.asker.ask("same", VERDICT, material)):
+        for work, _, same in _pair_replies(unsure, self.asker.ask("same", VERDICT, material)):
             yield work, same
 
-    def _unanswerable(self, works: Sequence[_Work]) -> None:
-        """Look for an answer in the whole corpus, some passages a call; one that a model only claims is enough."""
-        asked = [(work, pack) for work in works for pack in packed(self.passages.all)]
-        for work, pack, said in _read(asked, self._which(asked)):
-            if said:
-                docs = [pack[n - 1].doc for n, _ in said if 1 <= n <= len(pack)]
-                work.reason = f"the corpus answers it: {docs[0] if docs else '?'}"
+    def _check_unanswerable(self, works: Sequence[_Work]) -> None:
+        """Reject a draft that the model claims to find answered in the corpus, asked in groups of passages."""
+        searches = [(work, passages) for work in works for passages in group_passages(self.passages.all)]
+        for work, passages, answers in _pair_replies(searches, self._ask_which_answer(searches)):
+            if answers:
+                documents = [passages[n - 1].doc for n, _ in answers if 1 <= n <= len(passages)]
+                work.reason = f"the corpus answers it: {documents[0] if documents else '?'}"
 
-    def _others(self, works: Sequence[_Work]) -> None:
-        """Passages that answer as well become labels, with the words that do, as far as these are really theirs."""
+    def _find_other_passages(self, works: Sequence[_Work]) -> None:
+        """Add other passages that answer as labels, where the quotes that the model gives are really theirs."""
         single = [work for work in works if work.job.kind == "single-hop"]
-        near = [self.passages.nearest(f"{w.draft.question} {w.draft.answer}", NEAR, w.job.passages) for w in single]
-        asked = [(work, pack) for work, pack in zip(single, near, strict=True) if pack]
-        for work, pack, said in _read(asked, self._which(asked)):
-            numbered = [(pack[n - 1], quote) for n, quote in said if 1 <= n <= len(pack)]
-            work.draft.also = [(p, quote) for p, quote in numbered if located(quote, [p]) is not None]
+        nearest = [self.passages.nearest(f"{w.draft.question} {w.draft.answer}", NEAR, w.job.passages) for w in single]
+        searches = [(work, passages) for work, passages in zip(single, nearest, strict=True) if passages]
+        for work, passages, answers in _pair_replies(searches, self._ask_which_answer(searches)):
+            found_quotes = [(passages[n - 1], quote) for n, quote in answers if 1 <= n <= len(passages)]
+            work.draft.also = [(p, quote) for p, quote in found_quotes if find_passage(quote, [p]) is not None]
 
-    def _which(self, asked: Sequence[tuple[_Work, Sequence[Passage]]]) -> list[Any]:
+    def _ask_which_answer(self, searches: Sequence[tuple[_Work, Sequence[Passage]]]) -> list[Any]:
         material = []
-        for work, pack in asked:
-            shown = "\n\n".join(f"[{i}] {passage.text}" for i, passage in enumerate(pack, 1))
+        for work, passages in searches:
+            numbered = "\n\n".join(f"[{i}] {passage.text}" for i, passage in enumerate(passages, 1))
             answer = {"answer": work.draft.answer} if work.draft.answer else {}
-            material.append({"question": work.draft.question, **answer, "passages": shown})
+            material.append({"question": work.draft.question, **answer, "passages": numbered})
         return self.asker.ask("which", FOUND, material)
 
-    def _case(self, work: _Work) -> dict[str, Any]:
+    def _golden_case(self, work: _Work) -> dict[str, Any]:
         draft, job = work.draft, work.job
         case: dict[str, Any] = {
             "id": f"draft-{sha256(draft.question.encode()).hexdigest()[:8]}",
@@ -310,37 +314,37 @@ class Drafting:
         if draft.answer:
             case["reference_answer"] = draft.answer
         case |= {"scenario": job.kind, "status": "draft"}
-        by = self.asker.provenance()
-        case["metadata"] = {"drafted_by": f"{by['model'].get('model', '?')}, prompts {by['prompts']}"}
+        provenance = self.asker.provenance()
+        case["metadata"] = {"drafted_by": f"{provenance['model'].get('model', '?')}, prompts {provenance['prompts']}"}
         return case
 
 
-def _left(works: Sequence[_Work]) -> list[_Work]:
+def _not_rejected(works: Sequence[_Work]) -> list[_Work]:
     return [work for work in works if not work.reason]
 
 
-def _read(asked: Iterable[tuple[_Work, T]], replies: Iterable[Any]) -> Iterator[tuple[_Work, T, Any]]:
-    """Yield what was asked with the reply to it; one that cannot be read rejects its draft.
+def _pair_replies(questions: Iterable[tuple[_Work, T]], replies: Iterable[Any]) -> Iterator[tuple[_Work, T, Any]]:
+    """Yield each question with its reply; a reply that cannot be read rejects its draft.
 
     Raises:
-        AueporaError: the model cannot be asked, which ends it all.
+        AueporaError: the model cannot be asked.
     """
-    for (work, about), said in zip(asked, replies, strict=True):
-        if isinstance(said, JudgeReplyError):
-            work.reason = str(said)
-        elif isinstance(said, Exception):
-            raise said if isinstance(said, AueporaError) else AueporaError(f"the model cannot be asked: {said}")
+    for (work, item), reply in zip(questions, replies, strict=True):
+        if isinstance(reply, JudgeReplyError):
+            work.reason = str(reply)
+        elif isinstance(reply, Exception):
+            raise reply if isinstance(reply, AueporaError) else AueporaError(f"the model cannot be asked: {reply}")
         else:
-            yield work, about, said
+            yield work, item, reply
 
 
-def _shown(work: _Work) -> dict[str, str]:
+def _passage_texts(work: _Work) -> dict[str, str]:
     if len(work.job.passages) == 1:
         return {"passage": work.job.passages[0].text}
     return {f"passage_{i}": passage.text for i, passage in enumerate(work.job.passages, 1)}
 
 
-def _contains(answer: str, wanted: str) -> bool:
+def _contains(answer: str, expected: str) -> bool:
     """Whether the words of one answer stand in the other, in their order."""
-    one, other = (f" {' '.join(squad_words(text, multilingual=True))} " for text in (answer, wanted))
-    return bool(one.strip() and other.strip()) and (other in one or one in other)
+    first, second = (f" {' '.join(squad_words(text, multilingual=True))} " for text in (answer, expected))
+    return bool(first.strip() and second.strip()) and (second in first or first in second)

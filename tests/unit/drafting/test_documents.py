@@ -12,9 +12,9 @@ from pytest_auepora.drafting.documents import (
     TRIES,
     Passage,
     Passages,
-    packed,
+    group_passages,
     passages_of,
-    planned,
+    plan_jobs,
     price_of,
     read_documents,
     read_quotas,
@@ -101,7 +101,7 @@ def test_quotas_that_are_none(text: str, told: str) -> None:
 
 
 def test_each_document_and_kind_has_tries_of_its_own() -> None:
-    jobs = planned(Passages(CORPUS), {"single-hop": 2, "multi-hop": 1}, seed=0)
+    jobs = plan_jobs(Passages(CORPUS), {"single-hop": 2, "multi-hop": 1}, seed=0)
     assert {key: len(found) for key, found in jobs.items()} == {
         ("a", "single-hop"): 2 * TRIES, ("a", "multi-hop"): TRIES,
         ("b", "single-hop"): 2 * TRIES, ("b", "multi-hop"): TRIES,
@@ -109,30 +109,32 @@ def test_each_document_and_kind_has_tries_of_its_own() -> None:
     assert all(job.passages[0].doc == job.doc == doc for (doc, _), found in jobs.items() for job in found)
     hops = [job.passages for (_, kind), found in jobs.items() for job in found if kind == "multi-hop"]
     assert all(one.doc != other.doc for one, other in hops)
-    assert planned(Passages(CORPUS), {"single-hop": 2}, seed=0) == planned(Passages(CORPUS), {"single-hop": 2}, seed=0)
+    assert plan_jobs(Passages(CORPUS), {"single-hop": 2}, seed=0) == plan_jobs(
+        Passages(CORPUS), {"single-hop": 2}, seed=0
+    )
 
 
 def test_another_document_does_not_change_the_order() -> None:
-    alone = planned(Passages(CORPUS[:8]), {"single-hop": 1}, seed=3)
-    assert planned(Passages(CORPUS), {"single-hop": 1}, seed=3)["a", "single-hop"] == alone["a", "single-hop"]
+    alone = plan_jobs(Passages(CORPUS[:8]), {"single-hop": 1}, seed=3)
+    assert plan_jobs(Passages(CORPUS), {"single-hop": 1}, seed=3)["a", "single-hop"] == alone["a", "single-hop"]
 
 
 def test_groups_hold_every_passage_once_and_are_small() -> None:
     passages = [Passage("d", i, "x" * size) for i, size in enumerate([PACK // 2, PACK // 2, 9, 2 * PACK, 9, 9])]
-    groups = [*packed(passages)]
+    groups = [*group_passages(passages)]
     assert [passage for group in groups for passage in group] == passages
     assert [len(group) for group in groups] == [2, 1, 1, 2]
-    assert [*packed([])] == []
+    assert [*group_passages([])] == []
 
 
 @pytest.mark.parametrize(("kind", "calls"), [("single-hop", 7), ("multi-hop", 10)])
 def test_the_price_of_a_try_is_all_that_may_be_asked(kind: str, calls: int) -> None:
-    (job, *_) = planned(Passages(CORPUS), {kind: 1}, seed=0)["a", kind]
+    (job, *_) = plan_jobs(Passages(CORPUS), {kind: 1}, seed=0)["a", kind]
     assert price_of([job], CORPUS).calls == calls
 
 
 def test_the_price_of_searching_it_all_grows_with_the_corpus() -> None:
-    (job, *_) = planned(Passages(CORPUS), {"unanswerable": 1}, seed=0)["a", "unanswerable"]
+    (job, *_) = plan_jobs(Passages(CORPUS), {"unanswerable": 1}, seed=0)["a", "unanswerable"]
     one, many = price_of([job], CORPUS), price_of([job], CORPUS * 50)
     assert one.calls == 3
     assert many.calls > one.calls

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.drafting.documents import Passage
-from pytest_auepora.drafting.draft import Draft, Known, located, overlap_with, wrong_with
+from pytest_auepora.drafting.draft import Draft, Known, find_passage, quote_overlap, rejection_reason
 
 TEXT = "Bring the bicycle back\nbefore 18:00. A late return costs 5 euros an hour, whatever the weather may be."
 PASSAGE = Passage("returns.md", 0, TEXT)
@@ -13,7 +13,7 @@ QUOTE = "A late return costs 5 euros an hour"
 
 
 def told(question: str, quote: str = QUOTE, answer: str = "5 euros", *, known: tuple[str, ...] = ()) -> str:
-    return wrong_with(Draft(question, answer, [(PASSAGE, quote)]), answerable=True, known=Known(known))
+    return rejection_reason(Draft(question, answer, [(PASSAGE, quote)]), answerable=True, known=Known(known))
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def told(question: str, quote: str = QUOTE, answer: str = "5 euros", *, known: t
     ],
 )
 def test_a_quote_is_found_word_for_word(quote: str, found: bool) -> None:
-    assert (located(quote, [Passage("x", 0, "other"), PASSAGE]) is PASSAGE) is found
+    assert (find_passage(quote, [Passage("x", 0, "other"), PASSAGE]) is PASSAGE) is found
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_quotes_and_answers() -> None:
     assert told(question, "5 euros") == "quote too short: '5 euros'"
     assert told(question, TEXT) == "quote is the whole passage"
     assert told(question, answer=" ") == "no answer"
-    assert wrong_with(Draft(question), answerable=False, known=Known()) == ""
+    assert rejection_reason(Draft(question), answerable=False, known=Known()) == ""
 
 
 def test_near_duplicates_have_nearly_the_same_words() -> None:
@@ -60,10 +60,10 @@ def test_near_duplicates_have_nearly_the_same_words() -> None:
     assert told(question, known=("Who pays for a flat tyre?",)) == ""
     known = Known()
     known.add(question)
-    assert known.like("What must I pay after the closing time?") == question
-    assert known.like("") == ""
+    assert known.duplicate_of("What must I pay after the closing time?") == question
+    assert known.duplicate_of("") == ""
 
 
 def test_overlap_counts_the_words_that_say_something() -> None:
-    assert overlap_with("What does it cost to be late on Sundays?", QUOTE) == pytest.approx(2 / 3)
-    assert overlap_with("Is it so?", QUOTE) == 0
+    assert quote_overlap("What does it cost to be late on Sundays?", QUOTE) == pytest.approx(2 / 3)
+    assert quote_overlap("Is it so?", QUOTE) == 0
