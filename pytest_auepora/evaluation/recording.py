@@ -1,7 +1,7 @@
 """One answer as it is kept to be judged again: everything that a metric may read, as one short text.
 
-The text begins with a mark that says what is in it (`ERRORED`, `PARTIAL`, `CUT`, `WHOLE`), so that nobody has to
-read on to know; the rest is JSON in one line.  The texts of documents stand beside it, so that who keeps many answers
+The text begins with a mark that says what is in it (`ERRORED`, `CUT`, `ANSWERED`), so that nobody has to read on to
+know; the rest is JSON in one line.  The texts of documents stand beside it, so that who keeps many answers
 can keep each text once.
 What was not kept is missed when a metric reads it.
 """
@@ -29,12 +29,10 @@ from .case_result import cropped, shown_outputs
 
 ERRORED = "!"
 """The call failed; its error is kept."""
-WHOLE = "="
-"""Everything is there."""
-PARTIAL = "~"
-"""Something is not: redacted, or nothing that JSON can carry."""
 CUT = "<"
-"""Something is not, for its size."""
+"""Something of the answer is not kept, for its size."""
+ANSWERED = "="
+"""Any other answer; its parts say what is not kept.  Earlier versions wrote ``~`` where that was anything."""
 
 _LONGEST = len("\\ud83d\\ude00")  # what JSON makes of one character
 
@@ -87,12 +85,12 @@ def record(
     if redact is not None:
         _redact(case, outputs, told, parts, redact)
     raw["scores"] = _said(_costly(told.scores, metrics))
-    kept, mark = _without_texts(raw, parts), PARTIAL
+    kept, mark = _without_texts(raw, parts), ANSWERED
     if (excess := _size(kept, cap) - cap) > 0:
         _cut(parts, excess, cap)
         mark = CUT
     if not parts.gaps:
-        return WHOLE + kept[0], kept[1]
+        return ANSWERED + kept[0], kept[1]
     raw |= {"scores": _said(told.scores), "ranks": told.ranks}
     raw["shown"] = told.outputs if redact is None else cropped(told.outputs)
     rest, texts = _without_texts(raw, parts)

@@ -24,7 +24,7 @@ from pytest_auepora.core.types import (
 )
 from pytest_auepora.errors import HistoryError, NotRecordedError
 from pytest_auepora.evaluation.measure import Called, measure_calls
-from pytest_auepora.evaluation.recording import CUT, ERRORED, PARTIAL, WHOLE, RecordedAnswer, Recording, record
+from pytest_auepora.evaluation.recording import ANSWERED, CUT, ERRORED, RecordedAnswer, Recording, record
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.baseline import metric_key
@@ -79,7 +79,7 @@ USED = metrics("recall@1", "token_f1", "k_precision", "mean_latency", "citation_
 def test_everything_comes_back() -> None:
     given = outputs()
     result, kept = recorded(given, USED)
-    assert kept.recording[0].startswith(WHOLE)
+    assert kept.recording[0].startswith(ANSWERED)
     back = kept.parts().restore()
     assert back == given
     assert again(kept, USED) == result
@@ -96,7 +96,7 @@ def test_an_error_stays_what_it_was() -> None:
 def test_what_json_cannot_carry_is_missed_by_name() -> None:
     extra = {"when": date(2031, 1, 1), "n": np.float64(0.5), "ids": np.array([1, 2]), "pair": (1, 2), "odd": {1: 2}}
     _, kept = recorded(outputs(extra=extra), USED)
-    assert kept.recording[0].startswith(PARTIAL)
+    assert kept.recording[0].startswith(ANSWERED)
     back = kept.parts().restore().extra
     assert (back["n"], back["ids"], back["pair"], back.get("none")) == (0.5, [1, 2], [1, 2], None)
     for key, what in (("when", "a date"), ("odd", "a mapping whose keys are no texts")):
@@ -104,6 +104,8 @@ def test_what_json_cannot_carry_is_missed_by_name() -> None:
             back.get(key)
     with pytest.raises(NotRecordedError):
         list(back)
+    (text, texts), earlier = kept.recording, "~"  # the mark that earlier versions wrote here
+    assert RecordedAnswer((earlier + text[1:], texts)).raw == kept.raw
 
 
 def test_largest_texts_go_first_and_are_missed_when_read() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.cli.view import content
 from pytest_auepora.cli.view.content import case_page, cases_page, chosen, evidence_of
-from pytest_auepora.evaluation.recording import WHOLE, Recording
+from pytest_auepora.evaluation.recording import ANSWERED, Recording
 
 from ...reporting.builders import Case, run_of, verdict_of
 from .histories import Stored
@@ -83,7 +83,7 @@ def test_every_repeat_is_there_with_its_answer(history: Stored) -> None:
     run = run_of([Case("one")])
     run.cases["one"].extra |= {"repeats": {"recall@5": [1.0, 0.0]}, "varies": {"answers": 3, "passed": 2}}
     head = '{"hash": "", "top_k": 5, "seconds": 0.1, "concurrency": 1, '
-    kept = f'{WHOLE}{head}"parts": {{"answer": "Yes.", "retrieved": [], "timings": {{}}}}}}'
+    kept = f'{ANSWERED}{head}"parts": {{"answer": "Yes.", "retrieved": [], "timings": {{}}}}}}'
     recordings: dict[str, list[Recording]] = {"one": [(kept, []), (f'!{head}"error": "TimeoutError: late"}}', [])]}
     pair = history.library.pair(store.add(run, verdict_of(run), recordings=recordings))
     told = case_page(history.library, pair, "one", {})["repeats"]
@@ -102,7 +102,7 @@ def test_evidence_is_whole_where_answers_are_recorded(history: Stored) -> None:
     store, run = history.library.store, run_of([Case("one", got=["a.md"])])
     parts = {"answer": "Yes.", "retrieved": [["a.md", 0, 1.0, 1, {}]], "timings": {}}
     said = {"hash": "h", "top_k": 1, "seconds": 0.0, "concurrency": 1, "parts": parts}
-    recorded = {"one": [(WHOLE + json.dumps(said), ["All of it."])]}
+    recorded = {"one": [(ANSWERED + json.dumps(said), ["All of it."])]}
     for recordings, expected in (({}, "What a.md says about money."), (recorded, "All of it.")):
         pair = history.library.pair(store.add(run, verdict_of(run), recordings=recordings))
         assert evidence_of(history.library, pair, pair.run.cases["one"]) == [expected]
