@@ -10,23 +10,23 @@ from typing import Any
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
 from ..errors import AueporaError, did_you_mean
-from .golden.kinds import BAD, Field, Free, Kind, ListOf, Record, Text
+from .golden.kinds import BAD, Field, FieldType, Free, ListOf, Record, Text
 from .json_lines import load_lines
 from .source import Source
 
 __all__ = ["load_jsonl_dataset", "read_samples", "save_jsonl_dataset"]
 
 
-class _AnyText(Kind):
+class _AnyText(FieldType):
     """A text, blank or not."""
 
     expected = "text"
 
-    def take(self, value: Any) -> Any:
+    def parse(self, value: Any) -> Any:
         return value if isinstance(value, str) else BAD
 
 
-class _Built(Kind):
+class _Built(FieldType):
     """A mapping read as an object of *cls*."""
 
     def __init__(self, cls: type[Any], record: Record) -> None:
@@ -36,14 +36,14 @@ class _Built(Kind):
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        said = self.record.read_sound(value, source)
+        said = self.record.read_or_bad(value, source)
         return BAD if said is BAD else self.cls(**said)
 
 
-class _Maybe(Kind):
+class _Maybe(FieldType):
     """The same, or null."""
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: FieldType) -> None:
         self.kind = kind
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:

@@ -1,4 +1,4 @@
-"""From what a case says to a `GoldenCase` with its content hash."""
+"""Golden cases built from their keys and values, with their content hash."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ...errors import did_you_mean
 from ...regression.thresholds import Bound
 from ..source import Source
 from .fields import CASE, CASE_FIELDS, LABELS
-from .gates import Yardstick
+from .gates import ThresholdReader
 from .model import DRAFT, GoldenCase
 
-_RUNNING = frozenset((
+_EXECUTION_KEYS = frozenset((
     "id", "scenario", "variant_of", "cluster", "tags", "thresholds", "top_k", "status", "skip", "xfail", "timeout",
     "must_pass", "quarantine", "benchmark",
 ))  # fmt: skip
-"""Keys that do not change what is asked: what the case is called and grouped by, and how it is run."""
+"""Keys that do not change the question: names, groups and how the case is run."""
 
 _DOCUMENTS = frozenset(("relevant_docs", "candidate_docs"))
 _encode = json.JSONEncoder(
@@ -32,17 +32,17 @@ _encode = json.JSONEncoder(
 ).encode
 
 
-def content_hash(said: Mapping[str, Any]) -> str:
+def content_hash(values: Mapping[str, Any]) -> str:
     """Hash what decides the meaning of a case's scores: 12 hexadecimal digits of SHA-256 over canonical JSON.
 
     Neither the order of keys and of relevant documents counts, nor whether a default is written out.  Ids and texts are
     written without `json`: with it, reading a golden file of 10,000 cases is over its budget.
     """
     parts: dict[str, Any] = {}
-    for name in sorted(said.keys() - _RUNNING):
-        value = said[name]
+    for name in sorted(values.keys() - _EXECUTION_KEYS):
+        value = values[name]
         if name in _DOCUMENTS:
-            texts = [_document(doc) if doc.metadata or doc.text else encode_basestring(doc.doc_id) for doc in value]
+            texts = [_as_json(doc) if doc.metadata or doc.text else encode_basestring(doc.doc_id) for doc in value]
             parts[name] = orjson.Fragment(f"[{','.join(sorted(texts))}]")
         elif value and (name, value) != ("match", "word"):
             parts[name] = value if _is_text(value) else orjson.Fragment(_encode(value))
@@ -54,27 +54,27 @@ def _is_text(value: Any) -> bool:
     return type(value) is str or (type(value) is list and all(type(part) is str for part in value))
 
 
-def _document(doc: Document) -> str:
+def _as_json(doc: Document) -> str:
     metadata = {k: v for k, v in doc.metadata.items() if k != "grade" or v != 1}
     return _encode([doc.doc_id, doc.text, metadata] if metadata or doc.text else doc.doc_id)
 
 
-_MOST_SEARCHED = 50  # names that nobody has, of which near ones are told
+_MAX_SUGGESTIONS = 50  # searches for the name that was meant, in one file
 
 
 class CaseReader:
-    """Reads the cases of one file, one after the other; `finish` ties them together."""
+    """Reads the cases of one file in order; `finish` resolves variants and clusters."""
 
     def __init__(
         self,
         source: Source,
-        yardstick: Yardstick,
+        threshold_reader: ThresholdReader,
         defaults: Mapping[str, Any],
         thresholds: Mapping[str, tuple[Bound, ...]],
         top_k: int,
     ) -> None:
         self.source = source
-        self.yardstick = yardstick
+        self.threshold_reader = threshold_reader
         self.defaults = defaults
         self.thresholds = thresholds
         self.top_k = top_k
@@ -84,52 +84,53 @@ class CaseReader:
         self._check_labels(defaults)
 
     def read_part(self, part: Source, cases: list[Any]) -> None:
-        """Read the cases of *part* of the file; what is wrong with them goes to the source of the whole."""
+        """Read the cases of *part* of the file; their problems are added to those of the whole file."""
         whole = self.source
         if part is not whole:
             whole.problems += part.problems
             part.problems = whole.problems
-        self.source = self.yardstick.source = part
+        self.source = self.threshold_reader.source = part
         for index, case in enumerate(cases):
-            self._read(case, cases, index)
-        self.source = self.yardstick.source = whole
+            self._read_case(case, cases, index)
+        self.source = self.threshold_reader.source = whole
 
-    def _read(self, raw: Any, holder: Any, index: int) -> None:
+    def _read_case(self, raw: Any, holder: Any, index: int) -> None:
         if type(raw) is not dict:
             CASE.read(raw, holder, index, self.source)
             return
-        said = CASE.read_mapping(raw, self.source)
-        case_id = said.get("id")
-        if case_id is None or "query" not in said:
+        values = CASE.read_mapping(raw, self.source)
+        case_id = values.get("id")
+        if case_id is None or "query" not in values:
             return
         if case_id in self.cases:
             first = self.cases[case_id].line
             self.source.bad(raw, "id", f"id {case_id!r} is already taken by the case on line {first}")
             return
         if self.defaults:
-            said = {**self.defaults, **said}
-        self._check(said, raw)
-        case = self._make(case_id, said, raw)
-        case.cluster = said.get("cluster") or ("" if "variant_of" in case.sample.labels else case_id)
+            values = {**self.defaults, **values}
+        self._check_values(values, raw)
+        case = self._build_case(case_id, values, raw)
+        case.cluster = values.get("cluster") or ("" if "variant_of" in case.sample.labels else case_id)
         if isinstance(base := raw.get("variant_of"), str):
             self._bases[case_id] = _Base(base, raw, self.source)
         elif not case.cluster:
-            case.cluster = case_id  # what it is a variant of stands in the defaults, and is nobody
+            case.cluster = case_id  # variant_of of the defaults names no case
         self.cases[case_id] = case
 
-    def _make(self, case_id: str, said: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
-        labels = {name: value for name, value in said.items() if name in LABELS}
-        if "labels" in said:
-            labels.update(said["labels"])
+    def _build_case(self, case_id: str, values: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
+        labels = {name: value for name, value in values.items() if name in LABELS}
+        if "labels" in values:
+            labels.update(values["labels"])
         sample = EvaluationSample(
-            case_id, said["query"], said.get("relevant_docs"), said.get("candidate_docs"),
-            _reference(said.get("reference_answer")), labels, dict(said.get("metadata", ())),
+            case_id, values["query"], values.get("relevant_docs"), values.get("candidate_docs"),
+            _reference(values.get("reference_answer")), labels, dict(values.get("metadata", ())),
         )  # fmt: skip
         line, col, end_col = self._span(raw)
         return GoldenCase(
-            sample, line, col, end_col, tuple(said.get("tags", ())), self._thresholds(raw),
-            said.get("top_k", self.top_k), case_id, content_hash(said), said.get("must_pass", False),
-            said.get("quarantine"), _skip(said), said.get("xfail"), said.get("timeout"), said.get("benchmark"),
+            sample, line, col, end_col, tuple(values.get("tags", ())), self._thresholds(raw),
+            values.get("top_k", self.top_k), case_id, content_hash(values), values.get("must_pass", False),
+            values.get("quarantine"), _skip_reason(values), values.get("xfail"), values.get("timeout"),
+            values.get("benchmark"),
         )  # fmt: skip
 
     def _span(self, raw: dict[str, Any]) -> tuple[int, int, int]:
@@ -140,13 +141,13 @@ class CaseReader:
     def _thresholds(self, raw: dict[str, Any]) -> dict[str, tuple[Bound, ...]]:
         if "thresholds" not in raw or not isinstance(raw["thresholds"], dict):
             return dict(self.thresholds)
-        return {**self.thresholds, **self.yardstick.case_bounds(raw["thresholds"])}
+        return {**self.thresholds, **self.threshold_reader.case_bounds(raw["thresholds"])}
 
-    def _check(self, said: dict[str, Any], raw: dict[str, Any]) -> None:
-        if "match" in said and said["match"] == "regex":
-            self._check_regexes(said, raw)
+    def _check_values(self, values: dict[str, Any], raw: dict[str, Any]) -> None:
+        if "match" in values and values["match"] == "regex":
+            self._check_regexes(values, raw)
         self._check_labels(raw)
-        if "must_pass" in said and said["must_pass"] and said.get("xfail") is not None:
+        if "must_pass" in values and values["must_pass"] and values.get("xfail") is not None:
             self.source.bad_whole(raw, "must_pass and xfail contradict each other")
 
     def _check_labels(self, raw: Mapping[str, Any]) -> None:
@@ -155,16 +156,16 @@ class CaseReader:
                 if name in CASE_FIELDS or name == "tag":
                     self.source.bad_key(labels, name, f"{name!r} is a key of the case itself; write it there")
 
-    def _check_regexes(self, said: dict[str, Any], raw: dict[str, Any]) -> None:
+    def _check_regexes(self, values: dict[str, Any], raw: dict[str, Any]) -> None:
         for name in ("must_contain", "forbidden"):
-            for pattern in said.get(name, ()):
+            for pattern in values.get(name, ()):
                 try:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")  # of what another version of Python may read otherwise
                         re.compile(pattern)
                 except (re.error, OverflowError, RecursionError) as exc:
-                    at = name if name in raw else None
-                    self.source.bad(raw, at, f"{name}: {pattern!r} is no regular expression: {exc}")
+                    key = name if name in raw else None
+                    self.source.bad(raw, key, f"{name}: {pattern!r} is no regular expression: {exc}")
 
     def finish(self) -> Sequence[GoldenCase]:
         """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""
@@ -179,35 +180,35 @@ class CaseReader:
         return tuple(self.cases.values())
 
     def _root(self, case_id: str) -> str:
-        seen = [case_id]
-        while (base := self._bases[seen[-1]].name if seen[-1] in self._bases else None) is not None:
+        chain = [case_id]
+        while (base := self._bases[chain[-1]].name if chain[-1] in self._bases else None) is not None:
             if base not in self.cases:
-                if len(seen) == 1:
-                    self._complain(case_id, f"variant_of: there is no case {base!r}{self._near(base)}")
+                if len(chain) == 1:
+                    self._report(case_id, f"variant_of: there is no case {base!r}{self._suggestion(base)}")
                 return case_id
-            if base in seen:
-                self._complain(case_id, f"variant_of goes round in a circle: {' → '.join([*seen, base])}")
+            if base in chain:
+                self._report(case_id, f"variant_of goes round in a circle: {' → '.join([*chain, base])}")
                 return case_id
-            seen.append(base)
-        return seen[-1]
+            chain.append(base)
+        return chain[-1]
 
-    def _near(self, name: str) -> str:
-        """Name cases that are called much the same; a search through all of them, not made for every slip of many."""
+    def _suggestion(self, name: str) -> str:
+        """Return cases of a similar name; the search goes through all cases, so it is not done for every typo."""
         self._searched += 1
-        return did_you_mean(name, self.cases) if self._searched <= _MOST_SEARCHED else ""
+        return did_you_mean(name, self.cases) if self._searched <= _MAX_SUGGESTIONS else ""
 
-    def _complain(self, case_id: str, message: str) -> None:
+    def _report(self, case_id: str, message: str) -> None:
         base = self._bases[case_id]
         base.source.bad(base.raw, "variant_of", message)
 
 
-def _skip(said: Mapping[str, Any]) -> str | None:
-    """Return why a case is not run; a draft is not, whatever else it says."""
-    return DRAFT if said.get("status") == "draft" else said.get("skip")
+def _skip_reason(values: Mapping[str, Any]) -> str | None:
+    """Return why a case is not run; a draft never is."""
+    return DRAFT if values.get("status") == "draft" else values.get("skip")
 
 
 class _Base(NamedTuple):
-    """What a case says it is a variant of, the case itself, and where it was read."""
+    """The ``variant_of`` of a case, the case as written, and the source it was read from."""
 
     name: str
     raw: dict[str, Any]

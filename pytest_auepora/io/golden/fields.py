@@ -11,7 +11,23 @@ from ...errors import ThresholdError
 from ...regression.policy import Assertions, CaseGuard, JudgePolicy, OnInconclusive, PolicyName
 from ...regression.thresholds import STATS, read_slice
 from ..source import Source
-from .kinds import BAD, Choice, Day, Field, Flag, Free, Kind, ListOf, MapOf, Number, Reason, Record, Text, Whole, table
+from .kinds import (
+    BAD,
+    Choice,
+    Day,
+    Field,
+    FieldType,
+    Flag,
+    Free,
+    ListOf,
+    MapOf,
+    Number,
+    Reason,
+    Record,
+    Text,
+    Whole,
+    table,
+)
 from .names import CaseId, FixtureName, SuiteName, Tag
 from .passages import Documents
 
@@ -22,15 +38,15 @@ _SLICE_SCHEMA: dict[str, Any] = {
 }
 
 
-class Thresholds(Kind):
-    """Bounds by metric; what they say is read where the metrics are known."""
+class Thresholds(FieldType):
+    """Bounds by metric; `gates.ThresholdReader` reads them."""
 
     expected = "a mapping from metrics to bounds"
 
     def __init__(self, *, of_case: bool) -> None:
         self.of_case = of_case
 
-    def take(self, value: Any) -> Any:
+    def parse(self, value: Any) -> Any:
         return value if isinstance(value, dict) else BAD
 
     def schema(self) -> dict[str, Any]:
@@ -43,17 +59,17 @@ class Thresholds(Kind):
             keys["owner"] = {"type": "string", "pattern": r"\S"}
         bound = {"type": "object", "properties": keys, "additionalProperties": False,
                  "anyOf": [{"required": ["min"]}, {"required": ["max"]}]}  # fmt: skip
-        one = {"anyOf": [number, text, bound]}
-        many = {"type": "array", "items": one, "minItems": 1}
-        return {"type": "object", "additionalProperties": {"anyOf": [number, text, bound, many]}}
+        single = {"anyOf": [number, text, bound]}
+        several = {"type": "array", "items": single, "minItems": 1}
+        return {"type": "object", "additionalProperties": {"anyOf": [number, text, bound, several]}}
 
 
-class _Slice(Kind):
+class _SliceType(FieldType):
     """Labels with their values, as in thresholds; or a label alone, for a slice of each of its values."""
 
     expected = "a label, or labels with their values: {scenario: typo}"
 
-    def take(self, value: Any) -> Any:
+    def parse(self, value: Any) -> Any:
         if isinstance(value, str) and value.strip():
             return value
         try:
@@ -91,7 +107,7 @@ REGRESSION = Record(
     Field("on_inconclusive", Choice(*get_args(OnInconclusive)),
           "What becomes of a run that the data cannot decide (pass)."),
     Field("anchor", _ANCHOR, "How strictly the run is held to its anchor, where there is one."),
-    Field("slices", ListOf(_Slice(), least=1, unique=True),
+    Field("slices", ListOf(_SliceType(), least=1, unique=True),
           "Parts judged beside the whole: {scenario: typo}, or a label for a slice of each of its values."),
     Field("not_comparable", MapOf(ListOf(Text(), one_ok=True, least=1), "keys of the provenance"),
           "Metrics (or all) that do not compare with the baseline where this provenance differs: {corpus: all}."),
@@ -103,8 +119,8 @@ MAX_TOP_K = 10_000
 MAX_REPEAT = 1_000
 
 
-class _TextOr(Kind):
-    """A text, or a mapping that says more; a mapping may be filled in from *defaults*, a text become one."""
+class _TextOrRecord(FieldType):
+    """A text, or a mapping with more keys, completed with *defaults*; with *alias* a text is read as a mapping too."""
 
     def __init__(self, record: Record, *, alias: str = "", defaults: dict[str, Any] | None = None) -> None:
         self.record, self.alias, self.defaults = record, alias, defaults or {}
@@ -115,14 +131,14 @@ class _TextOr(Kind):
             return {**self.defaults, self.alias: [value]} if self.alias else value
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        said = self.record.read_sound(value, source)
-        return BAD if said is BAD else {**self.defaults, **said}
+        values = self.record.read_or_bad(value, source)
+        return BAD if values is BAD else {**self.defaults, **values}
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [Text().schema(), self.record.schema()]}
 
 
-_NUGGET = _TextOr(
+_NUGGET = _TextOrRecord(
     Record(
         "a nugget",
         Field("any_of", ListOf(Text(), one_ok=True, least=1), "Wordings; one is enough.", required=True),
@@ -131,21 +147,21 @@ _NUGGET = _TextOr(
     alias="any_of",
     defaults={"importance": "vital"},
 )
-_ENTITY = _TextOr(
+_ENTITY = _TextOrRecord(
     Record(
         "an entity",
         Field("name", Text(), "What it is called.", required=True),
         Field("aliases", ListOf(Text(), one_ok=True), "What else it is called."),
     )
 )
-_NOISE = _TextOr(
+_NOISE = _TextOrRecord(
     Record(
         "a noise document",
         Field("id", Text(), "Its id; by default one made of its text."),
         Field("text", Text(), "What it says.", required=True),
     )
 )
-_SENSITIVE = _TextOr(
+_SENSITIVE = _TextOrRecord(
     Record(
         "a sensitive item",
         Field("text", Text(), "What must not leak.", required=True),
@@ -154,7 +170,7 @@ _SENSITIVE = _TextOr(
 )
 
 
-class _Benchmark(Kind):
+class _Benchmark(FieldType):
     """True, or how often the call is timed."""
 
     expected = "true, or a mapping with rounds, iterations, warmup_rounds, group"
@@ -250,8 +266,8 @@ DEFAULTS = Record(
 )
 
 
-class _Cases(Kind):
-    """The cases; each is read where its id is known."""
+class _CaseList(FieldType):
+    """The cases; `cases.CaseReader` reads each."""
 
     expected = "a list of cases"
 
@@ -298,7 +314,7 @@ _SUITE_HINTS = {
 }
 
 SUITE = Record(
-    "a golden file", *_HEADER, Field("cases", _Cases(), "The golden cases.", required=True), hints=_SUITE_HINTS
+    "a golden file", *_HEADER, Field("cases", _CaseList(), "The golden cases.", required=True), hints=_SUITE_HINTS
 )
 HEADER = Record("the first line", *_HEADER, hints=_SUITE_HINTS)
 """What the first line of a golden JSONL file may hold: all of a suite but its cases."""
@@ -307,7 +323,7 @@ HEADER = Record("the first line", *_HEADER, hints=_SUITE_HINTS)
 def golden_schema() -> dict[str, Any]:
     """Return the schema (draft 2020-12) of a golden file in YAML, made from the tables the reader uses.
 
-    What takes more than one value to see stays with the reader: unique ids, known metrics, sound thresholds.
+    The reader alone checks what involves several values: unique ids, known metrics, valid thresholds.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

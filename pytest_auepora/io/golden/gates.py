@@ -18,8 +18,8 @@ from .model import GoldenCase
 _LONGEST_KEY = 1_000
 
 
-class Yardstick:
-    """The metrics of one file: knows which way is better and what values are possible."""
+class ThresholdReader:
+    """Reads the thresholds of one file against its metrics: their direction and range."""
 
     def __init__(self, source: Source, registry: Registry) -> None:
         self.source = source
@@ -27,8 +27,8 @@ class Yardstick:
         self.metrics: dict[str, Metric] = {}
         self.warnings: list[Problem] = []
 
-    def take(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
-        """Look up the metrics that the file lists; complain about those that do not exist."""
+    def load_metrics(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
+        """Look up the metrics that the file lists; report those that do not exist."""
         for i, name in enumerate(names):
             if self.source.is_full:
                 break
@@ -43,14 +43,14 @@ class Yardstick:
 
     def case_bounds(self, raw: dict[Any, Any]) -> dict[str, tuple[Bound, ...]]:
         """Read the thresholds of a case, or those of every case."""
-        read = (self._case_gates(raw, key) for key in raw)
-        return {gates[0].metric: tuple(gate.bound for gate in gates) for gates in read if gates}
+        gate_lists = (self._read_case_gates(raw, key) for key in raw)
+        return {gates[0].metric: tuple(gate.bound for gate in gates) for gates in gate_lists if gates}
 
-    def _case_gates(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
-        gates = self._read(raw, key, quiet=True)
+    def _read_case_gates(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
+        gates = self._read_gates(raw, key, quiet=True)
         if any(g.stat != "aggregate" or g.slice or g.owner for g in gates):
-            why = "a case has one score; stat, slice and owner belong to the file's thresholds"
-            self.source.bad(raw, key, f"{key}: {why}")
+            message = "a case has one score; stat, slice and owner belong to the file's thresholds"
+            self.source.bad(raw, key, f"{key}: {message}")
             return []
         if gates and gates[0].metric in PSEUDO_METRICS:
             self.source.bad_key(raw, key, f"{key} is a share of cases; it belongs to the file's thresholds")
@@ -59,23 +59,23 @@ class Yardstick:
 
     def gates(self, raw: dict[Any, Any], owner: str, owners: Mapping[str, str]) -> list[Gate]:
         """Read the thresholds of the file; a gate without an owner has that of its metric, else that of the file."""
-        out = []
+        result = []
         for key in raw:
             if self.source.is_full:
                 break
             line, col = self.source.at(raw, key, on_key=True)
-            for gate in self._read(raw, key):
-                whose = gate.owner or owners.get(gate.metric, owner)
-                out.append(replace(gate, owner=whose, line=line, col=col))
-        return out
+            for gate in self._read_gates(raw, key):
+                gate_owner = gate.owner or owners.get(gate.metric, owner)
+                result.append(replace(gate, owner=gate_owner, line=line, col=col))
+        return result
 
     def check_names(self, names: Iterable[str], holder: dict[str, Any]) -> None:
-        """Complain about keys of *holder* that are no metrics of this file."""
+        """Report keys of *holder* that are not metrics of this file."""
         for name in names:
-            if self.known(name) is None:
-                self.source.bad_key(holder, name, self.unknown(name))
+            if self.metric_scale(name) is None:
+                self.source.bad_key(holder, name, self.unknown_message(name))
 
-    def known(self, name: str) -> tuple[Direction, float, float] | None:
+    def metric_scale(self, name: str) -> tuple[Direction, float, float] | None:
         """Direction and range of a metric that this file computes, or None."""
         if name in PSEUDO_METRICS:
             return PSEUDO_METRICS[name], 0.0, 1.0
@@ -84,18 +84,18 @@ class Yardstick:
             metric = self.metrics[name] = self.registry.get(name)
         return (metric.direction, *metric.range) if metric is not None else None
 
-    def unknown(self, name: str) -> str:
-        """Say why thresholds cannot name *name*."""
-        near = did_you_mean(name, [*self.metrics, *PSEUDO_METRICS, *ALWAYS], most=1)
+    def unknown_message(self, name: str) -> str:
+        """Return why a threshold cannot name *name*."""
+        suggestion = did_you_mean(name, [*self.metrics, *PSEUDO_METRICS, *ALWAYS], most=1)
         try:
             self.registry.get(name)
         except UnknownNameError as exc:
-            return f"unknown metric {name!r}{near}" if near else str(exc)
+            return f"unknown metric {name!r}{suggestion}" if suggestion else str(exc)
         except MetricError as exc:
             return str(exc)
         return f"{name} is not computed; add it to metrics"
 
-    def _read(self, raw: dict[Any, Any], key: Any, *, quiet: bool = False) -> list[Gate]:
+    def _read_gates(self, raw: dict[Any, Any], key: Any, *, quiet: bool = False) -> list[Gate]:
         if not isinstance(key, str):
             self.source.bad_key(raw, key, f"the key {key!r} is no metric")
             return []
@@ -104,57 +104,57 @@ class Yardstick:
             return []
         try:
             metric, _ = split_stat(key)
-            if (known := self.known(metric)) is None:
-                self.source.bad_key(raw, key, self.unknown(metric))
+            if (scale := self.metric_scale(metric)) is None:
+                self.source.bad_key(raw, key, self.unknown_message(metric))
                 return []
-            direction, low, high = known
+            direction, low, high = scale
             gates = read_gates(key, raw[key], direction)
             for gate in gates:
-                self._check(gate, low, high)
+                self._check_gate(gate, low, high)
             if not quiet:  # a case may opt out of what it inherits
-                self._warn(raw, key, gates, known)
+                self._warn(raw, key, gates, scale)
         except ThresholdError as exc:
             self.source.bad(raw, key, str(exc) if key in str(exc) else f"{key}: {exc}")
             return []
         return gates
 
-    def _warn(self, raw: Any, key: str, gates: Sequence[Gate], known: tuple[Direction, float, float]) -> None:
-        """Note a threshold that nothing bad can fail; ``error_rate: 1`` is how people allow errors."""
+    def _warn(self, raw: Any, key: str, gates: Sequence[Gate], scale: tuple[Direction, float, float]) -> None:
+        """Warn of a threshold that no bad value fails; ``error_rate: 1`` is how people allow errors."""
         for title in dict.fromkeys(gate.title for gate in gates if gate.metric != "error_rate"):
             bounds = [gate.bound for gate in gates if gate.title == title]
-            direction, low, high = ("higher", 0.0, 1.0) if gates[0].stat == "pass_rate" else known
-            ends = {"min": low, "max": high}
-            able = [bound.op for bound in bounds if bound.limit != ends[bound.op]]
-            if not able:
-                why = f"from {low:g} to {high:g}" if high != float("inf") else f"{low:g} or more"
-                told = f"{title} {bounds[0]} cannot fail: the value is always {why}"
-            elif ("min" if direction == "higher" else "max") not in able:
-                told = f"{title} {bounds[0]} fails only what is better: {direction} is better"
+            direction, low, high = ("higher", 0.0, 1.0) if gates[0].stat == "pass_rate" else scale
+            extremes = {"min": low, "max": high}
+            effective_ops = [bound.op for bound in bounds if bound.limit != extremes[bound.op]]
+            if not effective_ops:
+                value_range = f"from {low:g} to {high:g}" if high != float("inf") else f"{low:g} or more"
+                message = f"{title} {bounds[0]} cannot fail: the value is always {value_range}"
+            elif ("min" if direction == "higher" else "max") not in effective_ops:
+                message = f"{title} {bounds[0]} fails only what is better: {direction} is better"
             else:
                 continue
             line, col = self.source.at(raw, key)
-            self.warnings.append(Problem(self.source.path, line, col, told))
+            self.warnings.append(Problem(self.source.path, line, col, message))
 
     def check_case_thresholds(self, cases: Sequence[GoldenCase]) -> None:
-        """Note metrics on which cases have thresholds while none of these cases has what the metric needs."""
-        able: dict[str, bool] = {}
+        """Warn of case thresholds on a metric if no case that has one has the fields the metric needs."""
+        testable: dict[str, bool] = {}
         first: dict[str, GoldenCase] = {}
         for case in cases:
             for name in case.thresholds:
-                if not able.get(name):
+                if not testable.get(name):
                     first.setdefault(name, case)
                     needed = self.metrics[name].required_fields() if name in self.metrics else ()
-                    able[name] = all(getattr(case.sample, one) is not None for one in needed)
+                    testable[name] = all(getattr(case.sample, field) is not None for field in needed)
         for name, case in first.items():
-            if not able[name]:
-                lacks = " and ".join(
-                    one for one in self.metrics[name].required_fields() if getattr(case.sample, one) is None
+            if not testable[name]:
+                missing = " and ".join(
+                    field for field in self.metrics[name].required_fields() if getattr(case.sample, field) is None
                 )
-                told = f"the threshold of cases on {name} cannot fail: no case that it is for has {lacks}"
-                self.warnings.append(Problem(self.source.path, case.line, case.col + 1, told))
+                message = f"the threshold of cases on {name} cannot fail: no case that it is for has {missing}"
+                self.warnings.append(Problem(self.source.path, case.line, case.col + 1, message))
 
     @staticmethod
-    def _check(gate: Gate, low: float, high: float) -> None:
+    def _check_gate(gate: Gate, low: float, high: float) -> None:
         if gate.metric in PSEUDO_METRICS and gate.stat != "aggregate":
             raise ThresholdError(f"{gate.metric} is one number for the whole suite; it has no {gate.stat}")
         if gate.stat == "pass_rate":
@@ -162,51 +162,51 @@ class Yardstick:
         check_range(gate.bound, gate.title, low, high)
 
     def check_gates(self, gates: Iterable[Gate], cases: Sequence[GoldenCase]) -> None:
-        """Complain about gates that can have nothing to judge: an empty slice, a pass rate without thresholds."""
+        """Report gates without data: an empty slice, a pass rate without case thresholds."""
         gates = list(gates)
-        there = _labels_of(cases, {key for gate in gates for key in gate.slice})
+        labels = _label_values(cases, {key for gate in gates for key in gate.slice})
         for gate in gates:
             if gate.stat == "pass_rate" and not any(gate.metric in case.thresholds for case in cases):
-                what = f"{gate.title} counts cases that keep their threshold, but no case has one on {gate.metric}"
-                self.source.complain(gate.line, gate.col, f"{what}; add it to case_thresholds")
-            for why in _empty(gate.slice, there):
-                self.source.complain(gate.line, gate.col, f"{gate.title}: {why}")
+                message = f"{gate.title} counts cases that keep their threshold, but no case has one on {gate.metric}"
+                self.source.complain(gate.line, gate.col, f"{message}; add it to case_thresholds")
+            for reason in _unmatched_labels(gate.slice, labels):
+                self.source.complain(gate.line, gate.col, f"{gate.title}: {reason}")
 
     def check_slices(self, slices: Sequence[Slice], holder: Any, cases: Sequence[GoldenCase]) -> None:
-        """Complain about slices, listed in *holder*, that no case is in."""
-        for i, part in enumerate(slices):
-            if not isinstance(part, str):
-                told = list(_empty(part, _labels_of(cases, part)))
-            elif any(True for case in cases for _ in _values(case, part)):
+        """Report slices, listed in *holder*, that no case is in."""
+        for i, slice_ in enumerate(slices):
+            if not isinstance(slice_, str):
+                messages = list(_unmatched_labels(slice_, _label_values(cases, slice_)))
+            elif any(True for case in cases for _ in _case_values(case, slice_)):
                 continue
             else:
                 labels = {"tag", *(k for case in cases for k, v in case.sample.labels.items() if _is_word(v))}
-                written = part.partition(":")
-                meant = f"; write {{{written[0]}: {written[2].strip()}}}" if written[2] else did_you_mean(part, labels)
-                told = [f"no case has the label {part!r}{meant}"]
-            for why in told:
-                self.source.bad(holder, i, f"slices: {why}")
+                parts = slice_.partition(":")
+                suggestion = f"; write {{{parts[0]}: {parts[2].strip()}}}" if parts[2] else did_you_mean(slice_, labels)
+                messages = [f"no case has the label {slice_!r}{suggestion}"]
+            for message in messages:
+                self.source.bad(holder, i, f"slices: {message}")
 
 
-def _labels_of(cases: Sequence[GoldenCase], keys: Collection[str]) -> dict[str, list[str]]:
-    """Return what the cases have for each of *keys*, sorted."""
-    found: dict[str, set[str]] = {key: set() for key in keys}
-    for case in cases if found else ():
-        for key, values in found.items():
-            values.update(_values(case, key))
-    return {key: sorted(values) for key, values in found.items()}
+def _label_values(cases: Sequence[GoldenCase], keys: Collection[str]) -> dict[str, list[str]]:
+    """Return the values that the cases have for each of *keys*, sorted."""
+    values_by_key: dict[str, set[str]] = {key: set() for key in keys}
+    for case in cases if values_by_key else ():
+        for key, values in values_by_key.items():
+            values.update(_case_values(case, key))
+    return {key: sorted(values) for key, values in values_by_key.items()}
 
 
-def _empty(part: Mapping[str, str], labels: Mapping[str, list[str]]) -> Iterator[str]:
-    """Say which label of a slice no case has with that value."""
-    for key, value in part.items():
+def _unmatched_labels(slice_: Mapping[str, str], labels: Mapping[str, list[str]]) -> Iterator[str]:
+    """Yield a message for each label of a slice whose value no case has."""
+    for key, value in slice_.items():
         values = labels[key]
         if value not in values and value != "none":
-            there = f"; there is {', '.join(values[:10])}" if values else f", and none has {key} at all"
-            yield f"no case has {key}: {value}{did_you_mean(value, values)}{there}"
+            existing = f"; there is {', '.join(values[:10])}" if values else f", and none has {key} at all"
+            yield f"no case has {key}: {value}{did_you_mean(value, values)}{existing}"
 
 
-def _values(case: GoldenCase, key: str) -> Iterable[str]:
+def _case_values(case: GoldenCase, key: str) -> Iterable[str]:
     if key == "tag":
         return case.tags
     value = case.sample.labels.get(key)

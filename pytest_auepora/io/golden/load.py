@@ -21,7 +21,7 @@ from ..json_lines import line_blocks, load_lines
 from ..source import MAX_BYTES, Source, describe
 from .cases import CaseReader
 from .fields import HEADER, MAX_TOP_K, SUITE
-from .gates import Yardstick
+from .gates import ThresholdReader
 from .model import GoldenSuite
 from .names import SuiteName
 
@@ -42,21 +42,21 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
     if suffix not in (".yaml", ".yml", ".jsonl"):
         raise GoldenFileError([Problem(str(path), 0, 0, "a golden file ends in .yaml, .yml or .jsonl")])
     with garbage_collection_paused():
-        read = _of_lines if suffix == ".jsonl" else _of_yaml
-        return _suite(path, registry if registry is not None else Registry(), read(path, max_bytes))
+        read_file = _read_jsonl if suffix == ".jsonl" else _read_yaml
+        return _build_suite(path, registry if registry is not None else Registry(), read_file(path, max_bytes))
 
 
 def load_policy(path: str | Path) -> RegressionPolicy:
-    """Read how strictly the golden file at *path* compares runs, and nothing else: any metric may be in it.
+    """Read the regression policy of the golden file at *path* alone: any metric may be in it.
 
     Raises:
-        GoldenFileError: the file cannot be read, or what it says of that is wrong.
+        GoldenFileError: the file cannot be read, or its policy is wrong.
     """
     path = Path(path)
     if path.suffix.lower() == ".jsonl":
-        lines = _first(path, line_blocks(path, MAX_BYTES)).lines
-        head = next((i for i, line in enumerate(lines) if line.strip()), 0)
-        source = Source(str(path), "\n".join(lines[: head + 1]))
+        lines = _first_block(path, line_blocks(path, MAX_BYTES)).lines
+        first = next((i for i, line in enumerate(lines) if line.strip()), 0)
+        source = Source(str(path), "\n".join(lines[: first + 1]))
         root: Any = next(iter(load_lines(source)), None)
     else:
         from ..yaml.load import load_yaml
@@ -64,10 +64,10 @@ def load_policy(path: str | Path) -> RegressionPolicy:
         source = Source.load(path)
         root = load_yaml(source)
     raw = {key: root[key] for key in ("regression", "assertions") if key in root} if isinstance(root, dict) else {}
-    said = HEADER.read_mapping(raw, source)
+    values = HEADER.read_mapping(raw, source)
     if source.problems:
         raise source.error()
-    return _policy(said)
+    return _regression_policy(values)
 
 
 @contextmanager
@@ -86,19 +86,19 @@ def garbage_collection_paused() -> Iterator[None]:
 
 
 Parts = Iterable[tuple[Source, list[Any]]]
-"""The cases of a file as they stand, part by part, each with its source."""
+"""The cases of a file as written, part by part, each with its source."""
 
 
-class _Read(NamedTuple):
-    """A file: its source, the mapping at its top or on its first line, what reading that gave, and the cases."""
+class _ReadFile(NamedTuple):
+    """A file: its source, the mapping at its top or on its first line, the values read from it, and the cases."""
 
     source: Source
     raw: dict[str, Any]
-    said: dict[str, Any]
+    values: dict[str, Any]
     parts: Parts
 
 
-def _of_yaml(path: Path, max_bytes: int) -> _Read:
+def _read_yaml(path: Path, max_bytes: int) -> _ReadFile:
     from ..yaml.load import load_yaml  # with it comes PyYAML
 
     source = Source.load(path, max_bytes, "or write it as JSON Lines, of which `auepora score` takes more")
@@ -110,108 +110,111 @@ def _of_yaml(path: Path, max_bytes: int) -> _Read:
         hint = "; put the list under cases:" if isinstance(root, list) else ""
         source.complain(1, 1, f"expected a mapping with cases, got {describe(root)}{hint}")
         raise source.error()
-    said = SUITE.read_mapping(root, source)
-    return _Read(source, root, said, [(source, said.get("cases", []))])
+    values = SUITE.read_mapping(root, source)
+    return _ReadFile(source, root, values, [(source, values.get("cases", []))])
 
 
-def _of_lines(path: Path, max_bytes: int) -> _Read:
-    """Read JSON Lines; the first is about the whole file if it has neither ``id`` nor ``query``."""
+def _read_jsonl(path: Path, max_bytes: int) -> _ReadFile:
+    """Read JSON Lines; the first line is the header if it has neither ``id`` nor ``query``."""
     blocks = line_blocks(path, max_bytes, "have it scored by `auepora score`, or give load_golden a higher max_bytes")
-    source = _first(path, blocks)
+    source = _first_block(path, blocks)
     cases = load_lines(source)
     raw: dict[str, Any] = {}
     if cases and not {"id", "query"} & cases[0].keys():
         raw = cases.pop(0)
-    return _Read(source, raw, HEADER.read_mapping(raw, source), _parts(source, cases, blocks, headed=bool(raw)))
+    parts = _case_parts(source, cases, blocks, headed=bool(raw))
+    return _ReadFile(source, raw, HEADER.read_mapping(raw, source), parts)
 
 
-def _first(path: Path, blocks: Iterable[Source]) -> Source:
-    """Return the first block with more than blank lines."""
+def _first_block(path: Path, blocks: Iterable[Source]) -> Source:
+    """Return the first block that is not blank."""
     return next((block for block in blocks if not block.text.isspace()), Source(str(path), ""))
 
 
-def _parts(source: Source, cases: list[Any], blocks: Iterable[Source], *, headed: bool) -> Parts:
+def _case_parts(source: Source, cases: list[Any], blocks: Iterable[Source], *, headed: bool) -> Parts:
     yield source, cases
-    some = bool(cases)
+    has_cases = bool(cases)
     for block in blocks:
         yield block, (more := load_lines(block))
-        some = some or bool(more)
-    if not some and not source.problems:
-        what = "there are no cases; a golden file without any would pass whatever happens" if headed else "is empty"
-        source.complain(0, 0, what)
+        has_cases = has_cases or bool(more)
+    if not has_cases and not source.problems:
+        message = "there are no cases; a golden file without any would pass whatever happens" if headed else "is empty"
+        source.complain(0, 0, message)
 
 
 DEFAULT_METRICS = (
     "recall@5", "mrr@10", "ndcg@10", "token_f1", "rougeL", "assertion_pass", "refusal_correctness",
 )  # fmt: skip
-"""What is measured where a file does not say; what a case has no labels for is n/a."""
+"""Metrics of a file that lists none; those that a case has no labels for are n/a."""
 
 
-def _suite(path: Path, registry: Registry, read: _Read) -> GoldenSuite:
-    source, raw, said, parts = read
-    yardstick = Yardstick(source, registry)
-    metrics = yardstick.take(said.get("metrics", DEFAULT_METRICS), raw.get("metrics"))
-    owner = said.get("owner", "")
-    top_k = said.get("top_k") or _deepest(metrics)
-    inherited = _case_thresholds(said, yardstick)
-    reader = CaseReader(source, yardstick, said.get("defaults", {}), inherited, top_k)
-    for part, some in parts:
-        reader.read_part(part, some)
+def _build_suite(path: Path, registry: Registry, file: _ReadFile) -> GoldenSuite:
+    source, raw, values, parts = file
+    threshold_reader = ThresholdReader(source, registry)
+    metrics = threshold_reader.load_metrics(values.get("metrics", DEFAULT_METRICS), raw.get("metrics"))
+    owner = values.get("owner", "")
+    top_k = values.get("top_k") or _default_top_k(metrics)
+    inherited = _case_thresholds(values, threshold_reader)
+    reader = CaseReader(source, threshold_reader, values.get("defaults", {}), inherited, top_k)
+    for source_part, part_cases in parts:
+        reader.read_part(source_part, part_cases)
     cases = reader.finish()
     if any(name.startswith(SAMPLED) for name in metrics):
         for case in cases:
             case.resources = True
-    owners = said.get("owners", {})
-    yardstick.check_names(owners, raw.get("owners", {}))
-    gates = yardstick.gates(said.get("thresholds", {}), owner, owners)
-    yardstick.check_gates(gates, cases)
-    yardstick.check_case_thresholds(cases)
-    _check_policy(said.get("regression", {}), raw, yardstick)
-    policy = _policy(said)
+    owners = values.get("owners", {})
+    threshold_reader.check_names(owners, raw.get("owners", {}))
+    gates = threshold_reader.gates(values.get("thresholds", {}), owner, owners)
+    threshold_reader.check_gates(gates, cases)
+    threshold_reader.check_case_thresholds(cases)
+    _check_policy(values.get("regression", {}), raw, threshold_reader)
+    policy = _regression_policy(values)
     if policy.slices:
-        yardstick.check_slices(policy.slices, raw["regression"]["slices"], cases)
+        threshold_reader.check_slices(policy.slices, raw["regression"]["slices"], cases)
     suite = GoldenSuite(
-        _name(said, path, source), path, owner, top_k, metrics, tuple(gates),
-        policy, cases, said.get("fixture", "rag"),
-        tuple(said.get("tags", ())), said.get("description", ""), said.get("repeat", 1), owners,
-        tuple(yardstick.warnings),
+        _suite_name(values, path, source), path, owner, top_k, metrics, tuple(gates),
+        policy, cases, values.get("fixture", "rag"),
+        tuple(values.get("tags", ())), values.get("description", ""), values.get("repeat", 1), owners,
+        tuple(threshold_reader.warnings),
     )  # fmt: skip
     if source.problems:
         raise source.error()
     return suite
 
 
-def _name(said: dict[str, Any], path: Path, source: Source) -> str:
-    if "suite" in said:
-        return str(said["suite"])
+def _suite_name(values: dict[str, Any], path: Path, source: Source) -> str:
+    if "suite" in values:
+        return str(values["suite"])
     stem = re.sub(r"(\.golden)?\.(ya?ml|jsonl)$", "", path.name, flags=re.IGNORECASE)
-    if why := SuiteName().wrong(stem):
-        source.complain(0, 0, f"the suite is called after the file, and {stem!r} {why}; write suite: in the file")
+    if reason := SuiteName().broken_rule(stem):
+        source.complain(0, 0, f"the suite is called after the file, and {stem!r} {reason}; write suite: in the file")
     return stem
 
 
-def _deepest(metrics: tuple[str, ...]) -> int:
-    """The largest cut-off named, so that no metric is cut short unseen; at least 5."""
-    found = [int(k) for name in metrics for k in re.findall(r"@(\d{1,6})", name)]
-    return min(max([5, *found]), MAX_TOP_K)
+def _default_top_k(metrics: tuple[str, ...]) -> int:
+    """Return the largest cut-off of the metrics, at least 5."""
+    cutoffs = [int(k) for name in metrics for k in re.findall(r"@(\d{1,6})", name)]
+    return min(max([5, *cutoffs]), MAX_TOP_K)
 
 
-def _case_thresholds(said: dict[str, Any], yardstick: Yardstick) -> dict[str, Any]:
-    inherited = said.get("defaults", {}).get("thresholds", {})
-    return {**yardstick.case_bounds(said.get("case_thresholds", {})), **yardstick.case_bounds(inherited)}
+def _case_thresholds(values: dict[str, Any], threshold_reader: ThresholdReader) -> dict[str, Any]:
+    inherited = values.get("defaults", {}).get("thresholds", {})
+    of_file = threshold_reader.case_bounds(values.get("case_thresholds", {}))
+    return {**of_file, **threshold_reader.case_bounds(inherited)}
 
 
-def _check_policy(said: dict[str, Any], raw: dict[str, Any], yardstick: Yardstick) -> None:
-    if "metrics" in said:
-        yardstick.check_names(said["metrics"], raw["regression"]["metrics"])
-    for key, names in said.get("not_comparable", {}).items():
+def _check_policy(regression: dict[str, Any], raw: dict[str, Any], threshold_reader: ThresholdReader) -> None:
+    if "metrics" in regression:
+        threshold_reader.check_names(regression["metrics"], raw["regression"]["metrics"])
+    for key, names in regression.get("not_comparable", {}).items():
         for name in names:
-            if name != ALL and yardstick.known(name) is None:
-                yardstick.source.bad(raw["regression"]["not_comparable"], key, yardstick.unknown(name))
+            if name != ALL and threshold_reader.metric_scale(name) is None:
+                message = threshold_reader.unknown_message(name)
+                threshold_reader.source.bad(raw["regression"]["not_comparable"], key, message)
 
 
-def _policy(suite: dict[str, Any]) -> RegressionPolicy:
-    said = {**suite.get("regression", {}), **({"assertions": suite["assertions"]} if "assertions" in suite else {})}
-    if "anchor" in said:
-        said["anchor"] = AnchorPolicy(**said["anchor"])
-    return RegressionPolicy(**said)
+def _regression_policy(values: dict[str, Any]) -> RegressionPolicy:
+    keys = {**values.get("regression", {}), **({"assertions": values["assertions"]} if "assertions" in values else {})}
+    if "anchor" in keys:
+        keys["anchor"] = AnchorPolicy(**keys["anchor"])
+    return RegressionPolicy(**keys)

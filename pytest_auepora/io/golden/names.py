@@ -8,47 +8,47 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from ..source import Source, describe
-from .kinds import BAD, Kind
+from .kinds import BAD, FieldType
 
 _CONTROL = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff" + "\U000e0000-\U000e007f"
 """Control characters, line breaks, what reverses the reading order, and tags, which nobody sees."""
 
 
-class _Name(Kind):
-    """A text with rules; the first rule it breaks is what the complaint says."""
+class _Name(FieldType):
+    """A text with rules; the message names the first rule that it breaks."""
 
     expected = "text"
     what: str
     regex: str
     max_length = 100
     rules: tuple[tuple[str, str], ...]
-    """(what is searched for, what is wrong with it)."""
-    taken: ClassVar[Mapping[str, str]] = {}
-    """Well-formed names that cannot be had, and why."""
+    """(pattern searched for, message)."""
+    reserved_names: ClassVar[Mapping[str, str]] = {}
+    """Well-formed names that are not allowed, and why."""
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if type(value) is not str or not value.strip():
             return self.refuse(value, holder, key, source)
-        if not (why := self.wrong(value)):
+        if not (why := self.broken_rule(value)):
             return value
         source.bad(holder, key, f"{self.what} {describe(value)} {why}")
         return BAD
 
-    def wrong(self, value: str) -> str:
-        """Say what rule *value* breaks, or return an empty string."""
+    def broken_rule(self, value: str) -> str:
+        """Return the message of the rule that *value* breaks, or an empty string."""
         if len(value) > self.max_length:
             return f"is longer than {self.max_length} characters"
         if re.fullmatch(self.regex, value):
-            return self.reserved(value)
+            return self.reserved_reason(value)
         return next((why for pattern, why in self.rules if re.search(pattern, value)), "is no such name")
 
-    def reserved(self, value: str) -> str:
-        """Say why a well-formed *value* cannot be had, or return an empty string."""
-        return self.taken.get(value, "")
+    def reserved_reason(self, value: str) -> str:
+        """Return why a well-formed *value* is not allowed, or an empty string."""
+        return self.reserved_names.get(value, "")
 
     def schema(self) -> dict[str, Any]:
-        out: dict[str, Any] = {"type": "string", "pattern": f"^{self.regex}$", "maxLength": self.max_length}
-        return {**out, "not": {"enum": sorted(self.taken)}} if self.taken else out
+        schema: dict[str, Any] = {"type": "string", "pattern": f"^{self.regex}$", "maxLength": self.max_length}
+        return {**schema, "not": {"enum": sorted(self.reserved_names)}} if self.reserved_names else schema
 
 
 class CaseId(_Name):
@@ -65,7 +65,7 @@ class CaseId(_Name):
         (r"^(__|pytest_)", "starts like a name that pytest reads from modules"),
     )
 
-    taken: ClassVar[Mapping[str, str]] = dict.fromkeys(
+    reserved_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
         [f"{when}{what}" for when in ("setup", "teardown") for what in ("", "_module", "_function", "_method")]
         + ["setUpModule", "tearDownModule", "pytestmark", "collect_ignore", "collect_ignore_glob"],
         "is a name that pytest reads from modules",
@@ -87,7 +87,7 @@ class SuiteName(_Name):
 
     _DEVICES = r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?"
 
-    def reserved(self, value: str) -> str:
+    def reserved_reason(self, value: str) -> str:
         return "is a device on Windows; it becomes a file name" if re.fullmatch(self._DEVICES, value) else ""
 
 
@@ -98,7 +98,7 @@ class Tag(_Name):
     regex = r"(?!_)[\w](?:[\w.+-]*\w)?"
     rules = ((r"", "cannot be a pytest marker: letters, digits and . + - _ between them"),)
 
-    taken: ClassVar[Mapping[str, str]] = {
+    reserved_names: ClassVar[Mapping[str, str]] = {
         "skip": "is a mark of pytest's own; write the key skip instead",
         "xfail": "is a mark of pytest's own; write the key xfail instead",
         "timeout": "is a mark of pytest-timeout; write the key timeout instead",
@@ -119,6 +119,6 @@ class FixtureName(_Name):
     regex = r"[^\W\d]\w*"
     rules = ((r"^(?![^\W\d]\w*$)", "is no name a Python function can have"),)
 
-    taken: ClassVar[Mapping[str, str]] = dict.fromkeys(
+    reserved_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
         [*keyword.kwlist, "request"], "is no name a fixture of yours can have"
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.types import Document, id_of_text
 from ..source import Source, describe
-from .kinds import BAD, Field, Free, Kind, ListOf, Record, Text, Whole
+from .kinds import BAD, Field, FieldType, Free, ListOf, Record, Text, Whole
 
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
 _TEXT = Field("text", Text(), "What the document says; metrics that need evidence read it.")
@@ -33,7 +33,7 @@ _RELEVANT = Record(
 _CANDIDATE = Record("a candidate document", _ID, _TEXT, _METADATA, hints=_HINTS)
 
 
-class _OneDocument(Kind):
+class _DocumentType(FieldType):
     """An id, or a mapping that says more; read as a `Document`."""
 
     def __init__(self, record: Record) -> None:
@@ -45,61 +45,61 @@ class _OneDocument(Kind):
             return Document(value, "", {})
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        said = self.record.read_sound(value, source)
-        return BAD if said is BAD else self._make(said, value, source)
+        values = self.record.read_or_bad(value, source)
+        return BAD if values is BAD else self._build_document(values, value, source)
 
-    def _make(self, said: dict[str, Any], value: Any, source: Source) -> Any:
-        doc_id = said.get("id")
-        if doc_id is None and said.keys() - {"grade", "metadata"} == {"quote"}:
-            metadata = {**said.get("metadata", {}), "match": "quote", "anywhere": True}
-            if "grade" in said:
-                metadata["grade"] = said["grade"]
-            return Document(id_of_text(said["quote"]), said["quote"], metadata)
-        if doc_id is None and "doc" not in said:
+    def _build_document(self, values: dict[str, Any], value: Any, source: Source) -> Any:
+        doc_id = values.get("id")
+        if doc_id is None and values.keys() - {"grade", "metadata"} == {"quote"}:
+            metadata = {**values.get("metadata", {}), "match": "quote", "anywhere": True}
+            if "grade" in values:
+                metadata["grade"] = values["grade"]
+            return Document(id_of_text(values["quote"]), values["quote"], metadata)
+        if doc_id is None and "doc" not in values:
             source.bad_whole(value, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
             return BAD
-        metadata = dict(said["metadata"]) if "metadata" in said else {}
-        text = said.get("text", "")
+        metadata = dict(values["metadata"]) if "metadata" in values else {}
+        text = values.get("text", "")
         if doc_id is None:
-            if (passage := self._passage(said, value, source)) is None:
+            if (passage := self._passage_metadata(values, value, source)) is None:
                 return BAD
             metadata.update(passage)
-            doc_id, text = said["doc"], said.get("quote", text)
-        elif "quote" in said or "span" in said:
-            odd = "quote" if "quote" in said else "span"
-            source.bad_key(value, odd, f"a {odd} is looked up in a source document: write doc, not id")
+            doc_id, text = values["doc"], values.get("quote", text)
+        elif "quote" in values or "span" in values:
+            misplaced = "quote" if "quote" in values else "span"
+            source.bad_key(value, misplaced, f"a {misplaced} is looked up in a source document: write doc, not id")
             return BAD
-        elif "doc" in said:
-            metadata["document_id"] = said["doc"]
-        if "grade" in said:
-            metadata["grade"] = said["grade"]
+        elif "doc" in values:
+            metadata["document_id"] = values["doc"]
+        if "grade" in values:
+            metadata["grade"] = values["grade"]
         return Document(doc_id, text, metadata)
 
-    def _passage(self, said: dict[str, Any], value: Any, source: Source) -> dict[str, Any] | None:
-        if "quote" in said and len({"quote", "span", "text"} & said.keys()) > 1:
+    def _passage_metadata(self, values: dict[str, Any], value: Any, source: Source) -> dict[str, Any] | None:
+        if "quote" in values and len({"quote", "span", "text"} & values.keys()) > 1:
             source.bad_key(value, "quote", "a quote stands alone: no span or text beside it")
             return None
-        if "quote" in said:
+        if "quote" in values:
             return {"match": "quote"}
-        if "span" not in said:
+        if "span" not in values:
             return {"match": "doc"}
-        span = said["span"]
+        span = values["span"]
         if len(span) != 2 or span[0] >= span[1]:
             source.bad(value, "span", f"span: expected [start, end] with start < end, got {span}")
             return None
         return {"match": "span", "start": span[0], "end": span[1]}
 
     def schema(self) -> dict[str, Any]:
-        made = self.record.schema()
+        schema = self.record.schema()
         text = {"type": "string", "pattern": r"\S"}
         if "doc" not in self.record.fields:
-            return {"anyOf": [text, {**made, "required": ["id"]}]}
-        properties = {**made["properties"], "span": {**made["properties"]["span"], "minItems": 2, "maxItems": 2}}
+            return {"anyOf": [text, {**schema, "required": ["id"]}]}
+        properties = {**schema["properties"], "span": {**schema["properties"]["span"], "minItems": 2, "maxItems": 2}}
         by_id = _without(properties, "quote", "span")
         by_quote = _without(properties, "id", "span", "text")
-        by_place = _without(properties, "id", "quote")
+        by_doc = _without(properties, "id", "quote")
         return {
-            "anyOf": [text, _object(by_id, "id"), _object(by_quote, "quote"), _object(by_place, "doc")],
+            "anyOf": [text, _object(by_id, "id"), _object(by_quote, "quote"), _object(by_doc, "doc")],
         }
 
 
@@ -115,39 +115,39 @@ class Documents(ListOf):
     """A list of documents, each given once; read as `Document` objects."""
 
     def __init__(self, *, relevant: bool) -> None:
-        super().__init__(_OneDocument(_RELEVANT if relevant else _CANDIDATE))
+        super().__init__(_DocumentType(_RELEVANT if relevant else _CANDIDATE))
         self.expected = "a list of documents" + (" ([] if the system should refuse)" if relevant else "")
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if type(value) is list and _all_ids(value):
             return [Document(doc_id, "", {}) for doc_id in value]
-        out = super().read(value, holder, key, source)
-        if out is BAD or len(out) < 2:
-            return out
-        seen: set[Any] = set()
-        good = True
-        for i, doc in enumerate(out):
-            name = _place_of(doc) if doc.metadata else doc.doc_id
-            if name in seen:
+        documents = super().read(value, holder, key, source)
+        if documents is BAD or len(documents) < 2:
+            return documents
+        keys: set[Any] = set()
+        valid = True
+        for i, doc in enumerate(documents):
+            document_key = _document_key(doc) if doc.metadata else doc.doc_id
+            if document_key in keys:
                 source.bad(value, i, f"{describe(doc.doc_id)} is listed twice")
-                good = False
-            seen.add(name)
-        return out if good else BAD
+                valid = False
+            keys.add(document_key)
+        return documents if valid else BAD
 
     def schema(self) -> dict[str, Any]:
         return {**super().schema(), "uniqueItems": True}
 
 
 def _all_ids(value: list[Any]) -> bool:
-    """Whether these are ids, each given once: what most lists of documents are; read in a third of the time."""
+    """Whether these are ids, each given once: most lists are, and reading them takes a third of the time."""
     for part in value:
         if type(part) is not str or not part or part.isspace():
             return False
     return len(set(value)) == len(value)
 
 
-def _place_of(doc: Document) -> Any:
-    """What the document names: itself, or a passage of it."""
+def _document_key(doc: Document) -> Any:
+    """Return what identifies a document or passage: two of the same key are repeats."""
     match doc.metadata.get("match"):
         case None:
             return doc.doc_id

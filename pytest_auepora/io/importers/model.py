@@ -79,7 +79,7 @@ class Names:
 
 def _legal(name: str) -> str:
     made = _ILLEGAL.sub("-", name).strip()[:_LONGEST_ID].strip()
-    return made if made and not _CASE_ID.wrong(made) else f"case-{made}"[:_LONGEST_ID].rstrip("- ")
+    return made if made and not _CASE_ID.broken_rule(made) else f"case-{made}"[:_LONGEST_ID].rstrip("- ")
 
 
 def _slug(query: str) -> str:

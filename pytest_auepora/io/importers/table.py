@@ -13,7 +13,7 @@ from typing import Any
 
 from ...errors import did_you_mean
 from ..golden.fields import CASE_FIELDS
-from ..golden.kinds import Flag, Free, Kind, ListOf, Number, Reason, Whole
+from ..golden.kinds import FieldType, Flag, Free, ListOf, Number, Reason, Whole
 from ..golden.passages import Documents
 from ..parquet import imported_pyarrow, iter_rows
 from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, split_metadata
@@ -29,13 +29,13 @@ ALIASES = {
 }  # fmt: skip
 """Key of a golden case → other names of its column, in order of preference."""
 
-_COLUMNS = {key: field.kind for key, field in CASE_FIELDS.items() if key not in ("thresholds", "status", "benchmark")}
+_COLUMNS = {key: field.type for key, field in CASE_FIELDS.items() if key not in ("thresholds", "status", "benchmark")}
 _LISTS = {key for key, kind in _COLUMNS.items() if isinstance(kind, (ListOf, Documents)) and key != "reference_answer"}
 _SEVERAL = '["'
 """What a cell of several reference answers begins with."""
 _YES = ("true", "yes", "1")
 _NO = ("false", "no", "0")
-_READ: Mapping[type[Kind], tuple[str, Callable[[str], Any]]] = {
+_READ: Mapping[type[FieldType], tuple[str, Callable[[str], Any]]] = {
     Free: ("JSON", json.loads),
     Whole: ("a number", int),
     Number: ("a number", float),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io.golden.kinds import Kind
+from pytest_auepora.io.golden.kinds import FieldType
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenCase, GoldenSuite
 from pytest_auepora.io.importers.golden import golden_text
@@ -70,7 +70,7 @@ def only(folder: Path, text: str) -> GoldenCase:
     return case
 
 
-def read(kind: Kind, value: Any) -> tuple[Any, list[str]]:
+def read(kind: FieldType, value: Any) -> tuple[Any, list[str]]:
     """What *kind* makes of *value*, and what it complains about."""
     source = Source("f.yaml", "")
     return kind.read(value, {"key": value}, "key", source), [p.message for p in source.problems]

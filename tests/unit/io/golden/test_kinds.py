@@ -14,9 +14,9 @@ from pytest_auepora.io.golden.kinds import (
     Choice,
     Day,
     Field,
+    FieldType,
     Flag,
     Free,
-    Kind,
     ListOf,
     MapOf,
     Number,
@@ -28,7 +28,7 @@ from pytest_auepora.io.golden.kinds import (
 from pytest_auepora.io.source import Source
 from tests.unit.io.files import read
 
-GOOD: list[tuple[Kind, Any, Any]] = [
+GOOD: list[tuple[FieldType, Any, Any]] = [
     (Text(), "a b", "a b"),
     (Choice("pass", "fail"), "fail", "fail"),
     (Flag(), False, False),
@@ -41,7 +41,7 @@ GOOD: list[tuple[Kind, Any, Any]] = [
     (Reason("skipped"), False, None),
     (Free(), {"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}),
 ]
-BAD_ONES: list[tuple[Kind, Any, str]] = [
+BAD_ONES: list[tuple[FieldType, Any, str]] = [
     (Text(), "  ", "key: expected text, got an empty text"),
     (Text(), None, "key: has no value; write text, or leave the key out"),
     (Text(), 3.5, 'key: expected text, got 3.5 (a number); quote it: "3.5"'),
@@ -62,13 +62,13 @@ BAD_ONES: list[tuple[Kind, Any, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "value", "wanted"), GOOD)
-def test_what_a_kind_takes_its_schema_takes(kind: Kind, value: Any, wanted: Any) -> None:
+def test_what_a_kind_takes_its_schema_takes(kind: FieldType, value: Any, wanted: Any) -> None:
     assert read(kind, value) == (wanted, [])
     jsonschema.validate(value, kind.schema())
 
 
 @pytest.mark.parametrize(("kind", "value", "message"), BAD_ONES)
-def test_what_a_kind_complains_about(kind: Kind, value: Any, message: str) -> None:
+def test_what_a_kind_complains_about(kind: FieldType, value: Any, message: str) -> None:
     made, told = read(kind, value)
     assert made is BAD
     assert len(told) == 1
@@ -111,7 +111,7 @@ def test_what_is_read_comes_back_part_by_part() -> None:
         (MapOf(Text(), "names"), [], ["key: expected a mapping from names to text, got an empty list"]),
     ],
 )
-def test_what_is_wrong_is_said_once(kind: Kind, value: Any, messages: list[str]) -> None:
+def test_what_is_wrong_is_said_once(kind: FieldType, value: Any, messages: list[str]) -> None:
     assert read(kind, value) == (BAD, messages)
 
 
@@ -122,7 +122,7 @@ def test_a_record_names_unknown_and_missing_keys() -> None:
     hinted = Record("a bound", *BOUND.fields.values(), hints={"max": " (write '<=' instead)"})
     assert read(hinted, {"min": 1, "max": 2})[1] == ["unknown key 'max' (write '<=' instead)"]
     source = Source("f.yaml", "")
-    assert hinted.read_sound({"max": 2}, source) is BAD
+    assert hinted.read_or_bad({"max": 2}, source) is BAD
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_record_names_unknown_and_missing_keys() -> None:
         (BOUND, {"min": 1, "stat": "mean"}, {"stat": "mean"}),
     ],
 )
-def test_the_schema_says_the_same(kind: Kind, good: Any, bad: Any) -> None:
+def test_the_schema_says_the_same(kind: FieldType, good: Any, bad: Any) -> None:
     assert read(kind, good)[1] == []
     assert read(kind, bad)[1]
     jsonschema.validate(good, kind.schema())
