@@ -132,7 +132,7 @@ def _json_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         for key in raw:
             if key not in _KEYS:
                 source.bad_key(raw, key, f"unknown key {key!r}{did_you_mean(key, _KEYS)}")
-        yield source.at(raw)[0], raw
+        yield source.position(raw)[0], raw
 
 
 def _csv_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:

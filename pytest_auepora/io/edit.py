@@ -189,7 +189,7 @@ class LabelFile:
         labels = holder.get("relevant_docs") or []
         for number, label in enumerate(labels):
             at, key = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
-            yield (case["id"], number), _Place(at, key, self.source.at(at, key))
+            yield (case["id"], number), _Place(at, key, self.source.position(at, key))
 
     def place(self, slot: Slot) -> tuple[int, int]:
         """Return line and column, both 1-based, of what names a label."""

@@ -1,4 +1,4 @@
-"""JSON Lines with places: one value a line, where each of its parts stands, and files some hundred lines at a time."""
+"""JSON Lines with the places of all values; files are read some hundred lines at a time."""
 
 from __future__ import annotations
 
@@ -16,66 +16,65 @@ from .source import MAX_BYTES, Source, decode, describe, too_large
 MAX_DEPTH = 100
 """How deep lists and mappings may nest."""
 
-_BLANK = re.compile(r"[ \t\r]*")
+_WHITESPACE = re.compile(r"[ \t\r]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _scalar = json.JSONDecoder().raw_decode
 
 
-class _Twice(Exception):
+class _RepeatedKeyError(Exception):
     """A key is given twice."""
 
 
 def load_lines(source: Source) -> list[dict[str, Any]]:
-    """Return the mapping on every line that is not blank; *source* then knows where everything stands.
+    """Return the mapping on every line that is not blank; *source* then knows all places.
 
-    A line that holds anything else is complained about and left out; so is a key given twice, of which the first
-    value is kept.
+    A line that holds anything else is reported and left out.  A repeated key is reported; its first value is kept.
     """
     values: dict[int, dict[str, Any]] = {}
-    decode = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant).decode
+    decode = json.JSONDecoder(object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant).decode
     for number, line in enumerate(source.lines):
         if not line or line.isspace():
             continue
-        row = source.before + number + 1
+        line_number = source.lines_before + number + 1
         try:
             value = decode(line)
             _check(line, value)
-        except _Twice:
-            value = _Located(source, line, source.line_starts[number], complain=True).parse()
+        except _RepeatedKeyError:
+            value = _LocatingParser(source, line, source.line_starts[number], complain=True).parse()
         except json.JSONDecodeError as exc:
-            told = CONFLICT if conflict_line(line) else f"not JSON: {exc.msg}"
-            source.complain(row, exc.colno, told)
+            message = CONFLICT if conflict_line(line) else f"not JSON: {exc.msg}"
+            source.complain(line_number, exc.colno, message)
             continue
         except RecursionError:
-            source.complain(row, 1, f"lists and mappings nest more than {MAX_DEPTH} deep on this line")
+            source.complain(line_number, 1, f"lists and mappings nest more than {MAX_DEPTH} deep on this line")
             continue
         except ValueError as exc:
-            source.complain(row, 1, f"cannot be read: {exc}")
+            source.complain(line_number, 1, f"cannot be read: {exc}")
             continue
         if not isinstance(value, dict):
-            source.complain(row, 1, f"expected a mapping on each line, got {describe(value)}")
+            source.complain(line_number, 1, f"expected a mapping on each line, got {describe(value)}")
             continue
         values[number] = value
-        source.starts[id(value)] = source.line_starts[number] + len(line) - len(line.lstrip())
+        source.start_offsets[id(value)] = source.line_starts[number] + len(line) - len(line.lstrip())
     source.root, source.locate = values, _locate
     return [*values.values()]
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise _Twice
-    return made
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        raise _RepeatedKeyError
+    return mapping
 
 
-def _constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
 
 
 def _check(line: str, value: Any) -> None:
     if line.count("[") + line.count("{") > MAX_DEPTH:
         level, depth = [value], 0
-        while level := [part for one in level if isinstance(one, (dict, list)) for part in _parts(one)]:
+        while level := [part for item in level if isinstance(item, (dict, list)) for part in _parts(item)]:
             depth += 1
             if depth > MAX_DEPTH:
                 raise RecursionError
@@ -93,14 +92,14 @@ def _parts(value: Any) -> Any:
 
 def _locate(source: Source) -> None:
     for number, value in source.root.items():
-        if id(value) not in source.marks:
+        if id(value) not in source.offsets:
             twin = Source(source.path, "")
-            same = _Located(twin, source.lines[number], source.line_starts[number]).parse()
-            source.take_marks(value, twin.marks, same)
+            twin_value = _LocatingParser(twin, source.lines[number], source.line_starts[number]).parse()
+            source.move_offsets(value, twin.offsets, twin_value)
 
 
-class _Located:
-    """Parses one line of sound JSON once more, slowly, and notes where everything stands."""
+class _LocatingParser:
+    """Parses one line of valid JSON once more, slowly, and notes all offsets."""
 
     def __init__(self, source: Source, line: str, start: int, *, complain: bool = False) -> None:
         self.source = source
@@ -112,7 +111,7 @@ class _Located:
         return self.value(self.skip(0))[0]
 
     def skip(self, pos: int) -> int:
-        match = _BLANK.match(self.line, pos)
+        match = _WHITESPACE.match(self.line, pos)
         assert match is not None
         return match.end()
 
@@ -125,37 +124,38 @@ class _Located:
         return _scalar(self.line, pos)
 
     def mapping(self, start: int) -> tuple[dict[str, Any], int]:
-        out: dict[str, Any] = {}
-        marks = [self.start + start]
+        mapping: dict[str, Any] = {}
+        offsets = [self.start + start]
         pos = self.skip(start + 1)
         while self.line[pos] != "}":
-            key_at = self.skip(pos + 1) if self.line[pos] == "," else pos
-            key, pos = _scalar(self.line, key_at)
-            value_at = self.skip(self.skip(pos) + 1)
-            value, pos = self.value(value_at)
+            key_start = self.skip(pos + 1) if self.line[pos] == "," else pos
+            key, pos = _scalar(self.line, key_start)
+            value_start = self.skip(self.skip(pos) + 1)
+            value, pos = self.value(value_start)
             pos = self.skip(pos)
-            if key in out:
+            if key in mapping:
                 if self.complain:
-                    self.source.complain(*self.source.place(self.start + key_at), f"{key!r} is given twice")
+                    position = self.source.line_and_column(self.start + key_start)
+                    self.source.complain(*position, f"{key!r} is given twice")
                 self.source.dropped.append(value)
                 continue
-            out[key] = value
-            marks += (self.start + key_at, self.start + value_at)
-        self.source.marks[id(out)] = marks
-        return out, pos + 1
+            mapping[key] = value
+            offsets += (self.start + key_start, self.start + value_start)
+        self.source.offsets[id(mapping)] = offsets
+        return mapping, pos + 1
 
     def sequence(self, start: int) -> tuple[list[Any], int]:
-        out: list[Any] = []
-        marks = [self.start + start]
+        items: list[Any] = []
+        offsets = [self.start + start]
         pos = self.skip(start + 1)
         while self.line[pos] != "]":
-            at = self.skip(pos + 1) if self.line[pos] == "," else pos
-            value, pos = self.value(at)
+            item_start = self.skip(pos + 1) if self.line[pos] == "," else pos
+            value, pos = self.value(item_start)
             pos = self.skip(pos)
-            out.append(value)
-            marks.append(self.start + at)
-        self.source.marks[id(out)] = marks
-        return out, pos + 1
+            items.append(value)
+            offsets.append(self.start + item_start)
+        self.source.offsets[id(items)] = offsets
+        return items, pos + 1
 
 
 LINES = 256
@@ -170,42 +170,42 @@ def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> 
     Args:
         path: the file.
         max_bytes: how large it may be.
-        instead: what else than splitting may be done with a larger one.
+        instead: what to do with a larger one besides splitting it.
 
     Raises:
         GoldenFileError: it is not there, not readable, no UTF-8, or has a line of more than 50 MB,
             or is larger than *max_bytes*.
     """
-    before = size = 0
+    lines_before = size = 0
     try:
         with path.open("rb") as file:
             if max_bytes is not None and os.fstat(file.fileno()).st_size > max_bytes:
                 raise refusal(path, too_large(max_bytes, instead))
-            while lines := _some_lines(file, path, before):
+            while lines := _read_block(file, path, lines_before):
                 data = b"".join(lines)
-                block = Source(str(path), decode(data, Source(str(path), "", before), size), before)
+                block = Source(str(path), decode(data, Source(str(path), "", lines_before), size), lines_before)
                 size += len(data)
-                if max_bytes is not None and size > max_bytes:  # of a pipe nobody knows before
+                if max_bytes is not None and size > max_bytes:  # the size of a pipe is unknown before
                     raise refusal(path, too_large(max_bytes, instead))
                 yield block
-                before += len(block.lines) - (not block.lines[-1])
+                lines_before += len(block.lines) - (not block.lines[-1])
     except OSError as exc:
         raise refusal(path, f"cannot be read: {exc.strerror or exc}") from None
 
 
-def _some_lines(file: Any, path: Path, before: int) -> list[bytes]:
+def _read_block(file: Any, path: Path, lines_before: int) -> list[bytes]:
     lines: list[bytes] = []
     size = 0
     while len(lines) < LINES and size < _BYTES and (line := file.readline(MAX_BYTES + 1)):
         if len(line) > MAX_BYTES:
-            raise refusal(path, f"is longer than {MAX_BYTES:,} bytes", before + len(lines) + 1)
+            raise refusal(path, f"is longer than {MAX_BYTES:,} bytes", lines_before + len(lines) + 1)
         lines.append(line)
         size += len(line)
     return lines
 
 
 def refusal(path: Path, message: str, line: int = 0) -> GoldenFileError:
-    """Return the one complaint about a file, or a line of it."""
+    """Return an error with one problem of a file, or of a line of it."""
     source = Source(str(path), "")
     source.complain(line, 1 if line else 0, message)
     return source.error()

@@ -1,4 +1,4 @@
-"""A golden file while it is being read: where every key and value stands, and all that is wrong with it."""
+"""A golden file while it is read: the places of its keys and values, and its problems."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ from ..errors import GoldenFileError, Problem
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
 
-_MOST_TOLD = 200
-"""How many complaints are told with their places; the thousandth is rarely of another kind than the first."""
+_MAX_REPORTED = 200
+"""How many problems are reported with their places; the thousandth is rarely of another kind than the first."""
 
-_MOST_ALIKE = 3
-"""How many complaints that say the same are told with their places."""
+_MAX_ALIKE = 3
+"""How many problems with the same message are reported with their places."""
 
-_BREAK = r"\r\n|\r|\n"
-_PLAIN_END = r"\s#|:\s|[,\[\]{}\r\n]|:$"
+_LINE_BREAK = r"\r\n|\r|\n"
+_SCALAR_END = r"\s#|:\s|[,\[\]{}\r\n]|:$"
 
 
 class Source:
     """One golden file: its text, the places of its values, and the problems found so far.
 
-    A place is how many characters of the text come before it.  ``marks`` maps ``id(container)`` to a list of places:
-    the container's own, then for a mapping those of key and value in turn, in the order of its keys, for a sequence
-    those of its items.  ``starts`` has the own places of some more containers; ``locate`` fills in all others when
-    they are asked for.  Identities are stable because ``root`` holds the values, and ``dropped`` those under repeated
-    keys.  Where the text is a part of a file, ``before`` of its lines come first; what has a line has that of the file.
+    Offsets count the characters of the text before a place.  ``offsets`` maps ``id(container)`` to a list: the offset
+    of the container, then for a mapping those of each key and value, for a sequence those of its items.
+    ``start_offsets`` has the offsets of some more containers; ``locate`` fills in all others when they are needed.
+    Ids are stable because ``root`` holds the values, and ``dropped`` those under repeated keys.  If the text is a part
+    of a file, ``lines_before`` is the number of lines before it; line numbers are those of the file.
     """
 
-    def __init__(self, path: str, text: str, before: int = 0) -> None:
+    def __init__(self, path: str, text: str, lines_before: int = 0) -> None:
         self.path = path
         self.text = text
-        self.before = before
+        self.lines_before = lines_before
         self.root: Any = None
-        self.marks: dict[int, list[int]] = {}
-        self.starts: dict[int, int] = {}
+        self.offsets: dict[int, list[int]] = {}
+        self.start_offsets: dict[int, int] = {}
         self.locate: Callable[[Source], None] | None = None
         self.dropped: list[Any] = []
         self.problems: list[Problem] = []
 
     @classmethod
     def load(cls, path: Path, max_bytes: int = MAX_BYTES, instead: str = "") -> Source:
-        """Read the file at *path*; *instead* is what else than splitting may be done with a larger one.
+        """Read the file at *path*; *instead* says what to do with a larger one besides splitting it.
 
         Raises:
             GoldenFileError: it is not there, not readable, too large, or no UTF-8.
@@ -60,7 +60,7 @@ class Source:
         source = cls(str(path), "")
         try:
             with path.open("rb") as file:
-                # room for what may be read is taken before anything is: of a file, no more than it needs
+                # read() allocates its whole limit at once: no more than the file needs
                 size = os.fstat(file.fileno()).st_size
                 data = file.read(min(size, max_bytes) + 1)
                 if size < len(data) <= max_bytes:  # a pipe, which has no size, or the file has grown
@@ -76,111 +76,111 @@ class Source:
     @cached_property
     def lines(self) -> list[str]:
         """The text by lines, as editors number them."""
-        return re.split(_BREAK, self.text) if "\r" in self.text else self.text.split("\n")
+        return re.split(_LINE_BREAK, self.text) if "\r" in self.text else self.text.split("\n")
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """The places of the lines."""
+        """The offsets of the lines."""
         return [0, *accumulate(map(len, StringIO(self.text, newline="")))][: len(self.lines)]
 
-    def place(self, mark: int) -> tuple[int, int]:
-        """Line and column of a place, both 1-based, the column in characters."""
-        number = bisect_right(self.line_starts, mark)
-        return self.before + number, mark - self.line_starts[number - 1] + 1
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Line and column at an offset, both 1-based, the column in characters."""
+        number = bisect_right(self.line_starts, offset)
+        return self.lines_before + number, offset - self.line_starts[number - 1] + 1
 
-    def marks_of(self, holder: Any) -> list[int]:
-        """Return the places of a container, empty where none are known."""
-        if id(holder) not in self.marks and self.locate is not None:
+    def find_offsets(self, holder: Any) -> list[int]:
+        """Return the offsets of a container and its parts; empty if they are unknown."""
+        if id(holder) not in self.offsets and self.locate is not None:
             locate, self.locate = self.locate, None
             locate(self)
-        return self.marks.get(id(holder), [])
+        return self.offsets.get(id(holder), [])
 
-    def take_marks(self, root: Any, marks: dict[int, list[int]], same: Any) -> None:
-        """Take over the *marks* of *same*, a value equal to *root*."""
-        pairs = [(root, same)]
-        for value, located in pairs:
-            if (found := marks.pop(id(located), None)) is None:
-                continue  # seen already: an alias
-            self.marks[id(value)] = found
-            parts = (value.values(), located.values()) if isinstance(value, dict) else (value, located)
+    def move_offsets(self, root: Any, offsets: dict[int, list[int]], twin: Any) -> None:
+        """Move the *offsets* of *twin*, a value equal to *root*, to *root*."""
+        pairs = [(root, twin)]
+        for value, twin_value in pairs:
+            if (container_offsets := offsets.pop(id(twin_value), None)) is None:
+                continue  # an alias, moved already
+            self.offsets[id(value)] = container_offsets
+            parts = (value.values(), twin_value.values()) if isinstance(value, dict) else (value, twin_value)
             pairs += [pair for pair in zip(*parts, strict=True) if isinstance(pair[0], (dict, list))]
 
-    def forget(self) -> None:
-        """Drop what was found so far, to begin anew."""
-        self.marks.clear()
-        self.starts.clear()
+    def reset(self) -> None:
+        """Drop offsets and problems, to read the text again."""
+        self.offsets.clear()
+        self.start_offsets.clear()
         self.problems.clear()
 
-    def at(self, holder: Any, key: Any = None, *, on_key: bool = False) -> tuple[int, int]:
-        """Where *holder* starts, or its value at *key* (a key or an index), or that key itself; (0, 0) if unknown."""
-        mark = self.starts.get(id(holder)) if key is None else None
-        if mark is None:
-            mark = self._mark(holder, key, on_key)
-        return self.place(mark) if mark is not None else (0, 0)
+    def position(self, holder: Any, key: Any = None, *, on_key: bool = False) -> tuple[int, int]:
+        """Line and column of *holder*, of its value at *key* (a key or an index) or of that key; (0, 0) if unknown."""
+        offset = self.start_offsets.get(id(holder)) if key is None else None
+        if offset is None:
+            offset = self._find_offset(holder, key, on_key)
+        return self.line_and_column(offset) if offset is not None else (0, 0)
 
-    def _mark(self, holder: Any, key: Any, on_key: bool) -> int | None:
-        marks = self.marks_of(holder)
+    def _find_offset(self, holder: Any, key: Any, on_key: bool) -> int | None:
+        offsets = self.find_offsets(holder)
         number = 0
         if key is not None:
             number = 2 * list(holder).index(key) + (1 if on_key else 2) if isinstance(holder, Mapping) else key + 1
-        return marks[number] if number < len(marks) else None
+        return offsets[number] if number < len(offsets) else None
 
     @property
     def is_full(self) -> bool:
-        """Whether further complaints are only counted: finding a place may take as long as reading all."""
-        return len(self.problems) >= _MOST_TOLD
+        """Whether further problems are only counted: finding a place may take as long as reading all."""
+        return len(self.problems) >= _MAX_REPORTED
 
     def bad(self, holder: Any, key: Any, message: str) -> None:
-        """Complain about the value of *holder* at *key*."""
-        self.complain(*((0, 0) if self.is_full else self.at(holder, key)), message)
+        """Report the value of *holder* at *key*."""
+        self.complain(*((0, 0) if self.is_full else self.position(holder, key)), message)
 
     def bad_key(self, holder: Any, key: Any, message: str) -> None:
-        """Complain about the key *key* itself."""
-        self.complain(*((0, 0) if self.is_full else self.at(holder, key, on_key=True)), message)
+        """Report the key *key* itself."""
+        self.complain(*((0, 0) if self.is_full else self.position(holder, key, on_key=True)), message)
 
     def bad_whole(self, holder: Any, message: str) -> None:
-        """Complain about *holder* as a whole, at its start."""
-        self.complain(*((0, 0) if self.is_full else self.at(holder)), message)
+        """Report *holder* as a whole, at its start."""
+        self.complain(*((0, 0) if self.is_full else self.position(holder)), message)
 
     def complain(self, line: int, col: int, message: str) -> None:
-        """Add one problem at a place; line 0 means the whole file.  Of words that fill pages, the beginning is told."""
+        """Add one problem at a place; line 0 means the whole file.  Very long words are shortened."""
         message = re.sub(r"(\S{100})\S{100,}", r"\1…", message)
         self.problems.append(Problem(self.path, line, col, message))
 
     def error(self) -> GoldenFileError:
-        """Return the problems as one error, in file order, and how many more there are; of many alike the first few."""
-        told = sorted(self.problems[:_MOST_TOLD], key=lambda p: (p.line, p.col))
-        if more := len(self.problems) - len(told):
-            told.append(Problem(self.path, 0, 0, f"{more:,} more complaint{'s' if more > 1 else ''}"))
-        return GoldenFileError(list(_counted(told)))
+        """Return the problems as one error, in file order; repeats of a message and very many problems are counted."""
+        reported = sorted(self.problems[:_MAX_REPORTED], key=lambda p: (p.line, p.col))
+        if more := len(self.problems) - len(reported):
+            reported.append(Problem(self.path, 0, 0, f"{more:,} more complaint{'s' if more > 1 else ''}"))
+        return GoldenFileError(list(_shorten_repeats(reported)))
 
     def written(self, holder: Any, key: Any) -> str:
-        """The scalar at *key* as it stands in the file, or an empty string where that cannot be told."""
-        mark = self._mark(holder, key, False)
-        if mark is None:
+        """The scalar at *key* as written in the file, or an empty string if its place is unknown."""
+        offset = self._find_offset(holder, key, False)
+        if offset is None:
             return ""
-        line, col = self.place(mark)
-        rest = self.lines[line - 1 - self.before][col - 1 :]
-        end = re.search(_PLAIN_END, rest)
+        line, col = self.line_and_column(offset)
+        rest = self.lines[line - 1 - self.lines_before][col - 1 :]
+        end = re.search(_SCALAR_END, rest)
         return (rest[: end.start()] if end else rest).strip()
 
 
 def decode(data: bytes, source: Source, offset: int = 0) -> str:
-    """Return *data* as text; raises `GoldenFileError` with the place of what is no UTF-8, told to *source*."""
+    """Return *data* as text; raises `GoldenFileError` with the place of a byte that is not UTF-8."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         source.complain(1, 1, "is UTF-16; save it as UTF-8")
         raise source.error()
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as exc:
-        before = data[: exc.start].decode("utf-8")
-        what = f"byte {data[exc.start]:#04x} at offset {offset + exc.start} is not UTF-8; save the file as UTF-8"
-        source.complain(*Source("", before, source.before).place(len(before)), what)
+        text_before = data[: exc.start].decode("utf-8")
+        message = f"byte {data[exc.start]:#04x} at offset {offset + exc.start} is not UTF-8; save the file as UTF-8"
+        source.complain(*Source("", text_before, source.lines_before).line_and_column(len(text_before)), message)
         raise source.error() from None
 
 
 def describe(value: Any, written: str = "") -> str:
-    """Say what *value* is, and for text that was read as something else how it stands in the file."""
+    """Describe *value*; *written* is its text in the file if it is read as something else."""
     if isinstance(value, str):
         short = value if len(value) <= 40 else value[:37] + "…"
         return repr(short) if value.strip() else "an empty text"
@@ -190,26 +190,26 @@ def describe(value: Any, written: str = "") -> str:
         return "a list" if value else "an empty list"
     if value is None:
         return "nothing"
-    kinds = {"bool": str(value).lower(), "int": "a whole number", "float": "a number", "date": "a date",
+    type_names = {"bool": str(value).lower(), "int": "a whole number", "float": "a number", "date": "a date",
              "datetime": "a date"}  # fmt: skip
-    kind = kinds.get(type(value).__name__, f"a {type(value).__name__}")
-    return f"`{written}`, which is read as {kind}" if written else f"{value!r} ({kind})"
+    type_name = type_names.get(type(value).__name__, f"a {type(value).__name__}")
+    return f"`{written}`, which is read as {type_name}" if written else f"{value!r} ({type_name})"
 
 
 def too_large(max_bytes: int, instead: str = "") -> str:
-    """Return the complaint about a file of more than *max_bytes*; who set them is not told of *instead*."""
-    more = f", {instead}" if instead and max_bytes == MAX_BYTES else ""
-    return f"is larger than {max_bytes:,} bytes; split it{more}"
+    """Return the message about a file of more than *max_bytes*; *instead* is added for the default limit alone."""
+    alternative = f", {instead}" if instead and max_bytes == MAX_BYTES else ""
+    return f"is larger than {max_bytes:,} bytes; split it{alternative}"
 
 
-def _counted(problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Yield *problems*; of those that say the same the first few, and then how many more there are."""
-    alike = Counter(problem.message for problem in problems)
-    told: Counter[str] = Counter()
+def _shorten_repeats(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Yield *problems*; of those with the same message only the first few, with the number of the others."""
+    totals = Counter(problem.message for problem in problems)
+    counts: Counter[str] = Counter()
     for problem in problems:
-        told[problem.message] += 1
-        number, left = told[problem.message], alike[problem.message] - _MOST_ALIKE
-        if number < _MOST_ALIKE or left <= 0:
+        counts[problem.message] += 1
+        number, remaining = counts[problem.message], totals[problem.message] - _MAX_ALIKE
+        if number < _MAX_ALIKE or remaining <= 0:
             yield problem
-        elif number == _MOST_ALIKE:
-            yield problem._replace(message=f"{problem.message} (and {left} more like it below)")
+        elif number == _MAX_ALIKE:
+            yield problem._replace(message=f"{problem.message} (and {remaining} more like it below)")

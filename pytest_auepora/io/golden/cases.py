@@ -134,8 +134,8 @@ class CaseReader:
         )  # fmt: skip
 
     def _span(self, raw: dict[str, Any]) -> tuple[int, int, int]:
-        line, col = self.source.at(raw)
-        text = self.source.lines[line - 1 - self.source.before] if line else ""
+        line, col = self.source.position(raw)
+        text = self.source.lines[line - 1 - self.source.lines_before] if line else ""
         return line, len(text[: col - 1].encode()), len(text.encode())
 
     def _thresholds(self, raw: dict[str, Any]) -> dict[str, tuple[Bound, ...]]:

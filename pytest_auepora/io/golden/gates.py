@@ -63,7 +63,7 @@ class ThresholdReader:
         for key in raw:
             if self.source.is_full:
                 break
-            line, col = self.source.at(raw, key, on_key=True)
+            line, col = self.source.position(raw, key, on_key=True)
             for gate in self._read_gates(raw, key):
                 gate_owner = gate.owner or owners.get(gate.metric, owner)
                 result.append(replace(gate, owner=gate_owner, line=line, col=col))
@@ -132,7 +132,7 @@ class ThresholdReader:
                 message = f"{title} {bounds[0]} fails only what is better: {direction} is better"
             else:
                 continue
-            line, col = self.source.at(raw, key)
+            line, col = self.source.position(raw, key)
             self.warnings.append(Problem(self.source.path, line, col, message))
 
     def check_case_thresholds(self, cases: Sequence[GoldenCase]) -> None:

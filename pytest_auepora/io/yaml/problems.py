@@ -1,4 +1,4 @@
-"""What is wrong with a YAML file, in words that say what to do about it."""
+"""Messages about invalid YAML that say what to do."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do
     "unknown escape character": "double a backslash, or use single quotes",
 }
 
-_LONGEST_KEY = 1024
+_MAX_KEY_LENGTH = 1024
 
 
 class YamlProblem(Exception):
-    """One thing wrong at one place; *mark* may be None where the place is not known."""
+    """One problem at one place; *mark* is None if the place is unknown."""
 
     def __init__(self, message: str, mark: Any) -> None:
         super().__init__(message)
@@ -34,37 +34,37 @@ class YamlProblem(Exception):
 
 
 def explain(exc: Exception, source: Source) -> None:
-    """Add what *exc* says to the problems of *source*: a `YamlProblem`, or an exception of the parser."""
+    """Add *exc*, a `YamlProblem` or an exception of the parser, to the problems of *source*."""
     if isinstance(exc, yaml.reader.ReaderError):
-        _unprintable(exc, source)
+        _report_unprintable(exc, source)
         return
     if conflict := conflict_line(source.text):
         source.complain(conflict, 1, CONFLICT)
         return
     mark = getattr(exc, "problem_mark", None) or getattr(exc, "context_mark", None) or getattr(exc, "mark", None)
-    line, col = source.place(mark.index) if mark is not None else (0, 0)
+    line, col = source.line_and_column(mark.index) if mark is not None else (0, 0)
     if isinstance(exc, yaml.MarkedYAMLError):
-        source.complain(line, col, _syntax(exc, source, line, col))
+        source.complain(line, col, _syntax_message(exc, source, line, col))
     else:
         source.complain(line, col, str(exc))
 
 
-def _syntax(exc: yaml.MarkedYAMLError, source: Source, line: int, col: int) -> str:
+def _syntax_message(exc: yaml.MarkedYAMLError, source: Source, line: int, col: int) -> str:
     text = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
     indent = text[: len(text) - len(text.lstrip())]
     if "\t" in indent or text[col - 1 : col] == "\t":
         return "a tab indents this line; YAML takes spaces only"
-    if col > _LONGEST_KEY and (":" in text or "?" in text):
+    if col > _MAX_KEY_LENGTH and (":" in text or "?" in text):
         return "not YAML: a key has at most 1,024 characters, and a colon or a long text on one line needs quotes"
-    said = exc.problem or exc.context or "no YAML"
-    while_doing = f" {exc.context}" if exc.context and exc.problem else ""
-    advice = next((f"; {hint}" for words, hint in _ADVICE.items() if words in said), "")
-    return f"not YAML: {said}{while_doing}{advice}"
+    problem = exc.problem or exc.context or "no YAML"
+    context = f" {exc.context}" if exc.context and exc.problem else ""
+    advice = next((f"; {hint}" for words, hint in _ADVICE.items() if words in problem), "")
+    return f"not YAML: {problem}{context}{advice}"
 
 
-def _unprintable(exc: Any, source: Source) -> None:
+def _report_unprintable(exc: Any, source: Source) -> None:
     # libyaml counts bytes, the pure-Python reader characters
-    bad = exc.character if isinstance(exc.character, int) else ord(exc.character[:1] or "\0")
-    index = source.text.find(chr(bad))
-    line, col = source.place(index) if index >= 0 else (0, 0)
-    source.complain(line, col, f"the control character U+{bad:04X} is not allowed in YAML; remove or escape it")
+    code = exc.character if isinstance(exc.character, int) else ord(exc.character[:1] or "\0")
+    index = source.text.find(chr(code))
+    line, col = source.line_and_column(index) if index >= 0 else (0, 0)
+    source.complain(line, col, f"the control character U+{code:04X} is not allowed in YAML; remove or escape it")

@@ -120,12 +120,12 @@ def test_every_value_is_found_again_in_the_text(value: dict[str, Any], escaped: 
 
     def check(holder: Any) -> None:
         for key in list(holder) if isinstance(holder, dict) else range(len(holder)):
-            row, col = source.at(holder, key)
+            row, col = source.position(holder, key)
             assert row == 2
             decoded, _ = json.JSONDecoder().raw_decode(source.lines[1], col - 1)
             assert decoded == holder[key]
             if isinstance(holder, dict):
-                _, col = source.at(holder, key, on_key=True)
+                _, col = source.position(holder, key, on_key=True)
                 assert json.JSONDecoder().raw_decode(source.lines[1], col - 1)[0] == key
             if isinstance(holder[key], (dict, list)):
                 check(holder[key])

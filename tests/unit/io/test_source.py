@@ -89,7 +89,7 @@ def test_what_is_too_long_has_a_place_and_no_traceback(tmp_path: Path, text: str
 def test_complaints_are_capped_and_so_is_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     looked: list[object] = []
     placed: list[object] = []
-    at = Source.at
+    position = Source.position
 
     def near(word: str, known: list[str], **_: object) -> list[str]:
         looked.extend(known[:1])
@@ -97,10 +97,10 @@ def test_complaints_are_capped_and_so_is_the_search(tmp_path: Path, monkeypatch:
 
     def noted(self: Source, *args: Any, **how: Any) -> tuple[int, int]:
         placed.append(args)
-        return at(self, *args, **how)
+        return position(self, *args, **how)
 
     monkeypatch.setattr("difflib.get_close_matches", near)
-    monkeypatch.setattr(Source, "at", noted)
+    monkeypatch.setattr(Source, "position", noted)
     path = tmp_path / "x.golden.yaml"
     path.write_text(text)
     with pytest.raises(GoldenFileError) as caught:

@@ -114,15 +114,15 @@ def places(node: yaml.Node, source: Source, value: Any) -> None:
     """Compare all places of *value* with the marks of PyYAML's own node graph."""
     if isinstance(node, yaml.ScalarNode):
         return
-    assert source.at(value) == (node.start_mark.line + 1, node.start_mark.column + 1)
+    assert source.position(value) == (node.start_mark.line + 1, node.start_mark.column + 1)
     parts = node.value
     for i, part in enumerate(parts):
         key = i
         if isinstance(node, yaml.MappingNode):
             key = list(value)[i]
             key_mark, part = part[0].start_mark, part[1]  # noqa: PLW2901
-            assert source.at(value, key, on_key=True) == (key_mark.line + 1, key_mark.column + 1)
-        assert source.at(value, key) == (part.start_mark.line + 1, part.start_mark.column + 1)
+            assert source.position(value, key, on_key=True) == (key_mark.line + 1, key_mark.column + 1)
+        assert source.position(value, key) == (part.start_mark.line + 1, part.start_mark.column + 1)
         places(part, source, value[key])
 
 
@@ -234,8 +234,12 @@ def test_what_is_merged_or_repeated_has_its_first_place() -> None:
     value, source = read("a: &a\n  x: &x 1\n  y: 2\nb: {y: 3, <<: *a}\nc: [*x, *a]\n")
     assert value == {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3}, "c": [1, {"x": 1, "y": 2}]}
     assert list(value["b"]) == ["x", "y"]
-    assert (source.at(value["b"]), source.at(value["b"], "x"), source.at(value["b"], "y")) == ((4, 4), (2, 6), (4, 8))
-    assert (source.at(value["c"], 0), source.at(value["c"][1], "y", on_key=True)) == ((2, 6), (3, 3))
+    assert (source.position(value["b"]), source.position(value["b"], "x"), source.position(value["b"], "y")) == (
+        (4, 4),
+        (2, 6),
+        (4, 8),
+    )
+    assert (source.position(value["c"], 0), source.position(value["c"][1], "y", on_key=True)) == ((2, 6), (3, 3))
 
 
 @pytest.mark.parametrize(

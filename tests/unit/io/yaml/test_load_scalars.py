@@ -29,7 +29,7 @@ def by_pyyaml(text: str) -> Any:
 
 def ours(text: str) -> Any:
     try:
-        return load._Builder(lambda: None, Source("x", text), 0).resolve(text, None)
+        return load._Builder(lambda: None, Source("x", text), 0).resolve_scalar(text, None)
     except YamlProblem:
         return REFUSED
 
