@@ -26,7 +26,7 @@ class _AnyText(FieldType):
         return value if isinstance(value, str) else BAD
 
 
-class _Built(FieldType):
+class _ObjectType(FieldType):
     """A mapping read as an object of *cls*."""
 
     def __init__(self, cls: type[Any], record: Record) -> None:
@@ -36,27 +36,27 @@ class _Built(FieldType):
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        said = self.record.read_or_bad(value, source)
-        return BAD if said is BAD else self.cls(**said)
+        values = self.record.read_or_bad(value, source)
+        return BAD if values is BAD else self.cls(**values)
 
 
-class _Maybe(FieldType):
-    """The same, or null."""
+class _Nullable(FieldType):
+    """A value of another type, or null."""
 
-    def __init__(self, kind: FieldType) -> None:
-        self.kind = kind
+    def __init__(self, field_type: FieldType) -> None:
+        self.field_type = field_type
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        return None if value is None else self.kind.read(value, holder, key, source)
+        return None if value is None else self.field_type.read(value, holder, key, source)
 
 
 class _Sample(Record):
-    """A sample; keys nobody knows are left alone unless they look like a slip."""
+    """A sample; unknown keys are ignored unless they look like a typo."""
 
-    def _unknown(self, value: Any, name: Any, source: Source) -> str:
-        if near := did_you_mean(name, self.fields):
-            source.bad_key(value, name, f"unknown key {name!r}{near}")
-        return near
+    def _report_unknown_key(self, value: Any, name: Any, source: Source) -> str:
+        if suggestion := did_you_mean(name, self.fields):
+            source.bad_key(value, name, f"unknown key {name!r}{suggestion}")
+        return suggestion
 
 
 _DOCUMENT = Record(
@@ -68,17 +68,17 @@ _DOCUMENT = Record(
 _ANSWER = Record(
     "an answer",
     Field("text", _AnyText(), "What it says.", required=True),
-    Field("structured", _Maybe(Free()), "The same as data."),
+    Field("structured", _Nullable(Free()), "The same as data."),
     Field("metadata", Free(), "Anything else."),
 )
-_DOCUMENTS = _Maybe(ListOf(_Built(Document, _DOCUMENT)))
+_DOCUMENTS = _Nullable(ListOf(_ObjectType(Document, _DOCUMENT)))
 _SAMPLE = _Sample(
     "a sample",
     Field("sample_id", Text(), "Its id.", required=True),
     Field("query", _AnyText(), "The question.", required=True),
     Field("relevant_docs", _DOCUMENTS, "What should be found."),
     Field("candidate_docs", _DOCUMENTS, "What there was to choose from."),
-    Field("reference_answer", _Maybe(_Built(Response, _ANSWER)), "The right answer."),
+    Field("reference_answer", _Nullable(_ObjectType(Response, _ANSWER)), "The right answer."),
     Field("labels", Free(), "What robustness and assertion metrics read."),
     Field("metadata", Free(), "Anything else."),
 )
@@ -107,10 +107,10 @@ def read_samples(source: Source) -> list[EvaluationSample]:
     """
     samples = []
     for value in load_lines(source):
-        before = len(source.problems)
-        said = _SAMPLE.read_mapping(value, source)
-        if len(source.problems) == before:
-            samples.append(EvaluationSample(**said))
+        problem_count = len(source.problems)
+        values = _SAMPLE.read_mapping(value, source)
+        if len(source.problems) == problem_count:
+            samples.append(EvaluationSample(**values))
     if source.problems:
         raise source.error()
     return samples
