@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from ..core.run import CaseResult, ComparableScore, MetricInfo
-from ..errors import GoldenFileError, UnknownNameError, did_you_mean
+from ..errors import BaselineError, GoldenFileError, UnknownNameError, did_you_mean
 from ..evaluation.case_flow import Finished
 from ..evaluation.case_result import Ended
-from ..evaluation.suite import Evaluation, opened, run_suite
+from ..evaluation.suite import Evaluation, run_suite
 from ..io.golden.model import GoldenCase, GoldenSuite
+from ..regression.baseline import BROKEN, load_anchor
 from .answer_source import AnswerSource
 from .compat import parameters_of, variant_of
 from .items import AskedCase, end_unmeasured, keep, raise_skipped
@@ -51,13 +52,16 @@ class Auepora:
         suite = suites.at(_find(Path(golden), request.path.parent, request.config.rootpath))
         variant = variant_of(request.node, suite.fixture) if rag is None else parameters_of(request.node)
         source = _source(session, request, suite, variant, rag)
-        done = opened(
-            suite, suites.registry, variant=variant, baseline=session.options.override,
-            calibrations=suites.calibrations(suite),
+        baseline, note = suites.baseline(suite, variant)
+        if note.startswith(BROKEN):
+            raise BaselineError(note.removeprefix(BROKEN))
+        done = Evaluation(
+            suites.run(suite, variant), suite, suites.metrics(suite), baseline, note,
+            accepting=session.options.accepting, calibrations=suites.calibrations(suite),
+            anchor=load_anchor(suites.baseline_path(suite, variant), suite.name, variant),
             repeat=max((source.times(case) for case in suite.cases), default=1),
         )  # fmt: skip
-        done.run.path, done.run.provenance = suites.relative(suite.path), dict(source.provenance)
-        done.accepting = session.options.accepting
+        done.run.provenance = dict(source.provenance)
         case_reports = []
         for one in run_suite(
             source.flow, suite.cases, source.system, source.caller, repeat=done.repeat,

@@ -68,8 +68,8 @@ class Recorder:
         return Journal(self._folder, self.started)
 
     @cached_property
-    def _only_ours_judge(self) -> bool:
-        """Whether results stay as they were reported: the project's own hook may change them at the end."""
+    def _results_are_final(self) -> bool:
+        """Whether nobody but this plugin implements the hook of a finished run, which may change results."""
         hooked = self.config.hook.pytest_auepora_run_finished.get_hookimpls()
         return all(type(impl.plugin).__module__.startswith("pytest_auepora.") for impl in hooked)
 
@@ -93,7 +93,7 @@ class Recorder:
         self._packings.setdefault((path, variant), Packing()).add(case)
         self._note_cut((path, variant), result.case_id, one.recordings)
         stored = self._journal.add(path, variant, case, one.provenance)
-        if stored is not None and kept is result and self._only_ours_judge:
+        if stored is not None and kept is result and self._results_are_final:
             result.offload(stored)
 
     def _kept(self, result: CaseResult) -> CaseResult:
@@ -111,7 +111,7 @@ class Recorder:
     def _packed(self, run: Run) -> Packing:
         """Return the results of *run* with their answers, as they stand now."""
         packing = self._packings.pop((run.path, run.variant), None) or Packing()
-        if not self._only_ours_judge or packing.case_ids - run.cases.keys():
+        if not self._results_are_final or packing.case_ids - run.cases.keys():
             return Packing.of(run.cases.values(), Recorded(packing.answers()))
         for case_id in run.cases.keys() - packing.case_ids:  # nobody reported them, as a worker died
             packing.add(CaseJson.of(run.cases[case_id]))
