@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .compat import is_worker, worker_input
-
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
     from ..history.settings import Keep
@@ -76,6 +74,7 @@ class Options:
             pytest.UsageError: this Python has no sqlite3; a worker keeps no runs, and may do without.
         """
         from ..history.settings import find_place, is_url
+        from .compat import is_worker
 
         place = find_place(self.config.getini("auepora_history"), self.config.rootpath)
         keeps = place is not None and not is_url(place) and not is_worker(self.config)
@@ -90,6 +89,8 @@ class Options:
         return self.repeat or suite
 
     def _override(self) -> Path | None:
+        from .compat import worker_input
+
         if (told := worker_input(self.config, OVERRIDE)) is not None:
             return self.config.rootpath / str(told)
         given = self.config.getoption("auepora_baseline")
