@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from .json import encoded, loads
+from .json import encode, loads
 
 TEXTS = frozenset(("query", "expected", "outputs"))
 """The fields of a result that are texts."""
@@ -50,7 +50,7 @@ class ResultFile:
 
     def offload(self, result: OffloadableTexts) -> None:
         """Move the texts of *result* to this file."""
-        texts = encoded({name: getattr(result, name) for name in TEXTS})
+        texts = encode({name: getattr(result, name) for name in TEXTS})
         self.append(texts)
         result.offload(Stored(self, self.size - len(texts), len(texts)))
 

@@ -22,12 +22,12 @@ _KEYS = (str, int, float, type(None))  # that the standard library writes
 def dumps(value: Any) -> str:
     """Return *value*, which may hold dataclasses, as compact JSON in one line; `json.loads` reads every number back.
 
-    For files and databases, use `encoded`.
+    For files and databases, use `encode`.
     """
-    return encoded(value).decode()
+    return encode(value).decode()
 
 
-def encoded(value: Any) -> bytes:
+def encode(value: Any) -> bytes:
     """Return `dumps` of *value* as UTF-8 bytes, without encoding twice.
 
     Raises:
@@ -44,7 +44,7 @@ def encoded(value: Any) -> bytes:
 
 
 def loads(data: bytes | str) -> Any:
-    """Return what `encoded` wrote, faster than `json.loads`; integers beyond 64 bits are rounded.
+    """Return what `encode` wrote, faster than `json.loads`; integers beyond 64 bits are rounded.
 
     Raises:
         ValueError: it is no JSON.

@@ -29,22 +29,23 @@ class Progress:
         show: whether there is a bar from the start; None asks `is_watched`.
     """
 
-    def __init__(self, what: str, total: int | None = None, *, show: bool | None = None) -> None:
+    def __init__(self, unit: str, total: int | None = None, *, show: bool | None = None) -> None:
         self._bar: Any = None
         self._pending, self._lock = 0, threading.Lock()
         self._drawing_thread, self._drawn_at = threading.get_ident(), 0.0
         if is_watched() if show is None else show:
-            self.start(what, total)
+            self.start(unit, total)
 
     def start(
-        self, what: str, total: int | None, why: str = "", *, file: Any = None, columns: int | None = None
+        self, unit: str, total: int | None, description: str = "", *, file: Any = None, columns: int | None = None
     ) -> None:
-        """Show a bar from now on, behind *why*; on standard error, or in *file*, which is *columns* wide."""
+        """Show a bar from now on, behind *description*; on standard error, or in *file*, which is *columns* wide."""
         from tqdm import tqdm
 
         self._bar = tqdm(
-            total=total, unit=f" {what}", file=file or sys.stderr, dynamic_ncols=columns is None, leave=False,
-            desc=why or None, ncols=columns, miniters=1, mininterval=0.1 if total is None or total > _FEW else 0,
+            total=total, unit=f" {unit}", file=file or sys.stderr, dynamic_ncols=columns is None, leave=False,
+            desc=description or None, ncols=columns, miniters=1,
+            mininterval=0.1 if total is None or total > _FEW else 0,
         )  # fmt: skip
 
     def done(self, count: int = 1) -> None:

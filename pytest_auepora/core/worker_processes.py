@@ -139,11 +139,11 @@ def pack_named(value: Any, parts: Mapping[str, Any]) -> bytes:
     try:
         return pack(value)
     except Exception as exc:
-        name, why = next(_unsendable_parts(parts), ("the work", exc))
+        name, error = next(_unsendable_parts(parts), ("the work", exc))
         raise UnsendableError(
-            f"{name} cannot be sent to another process: {type(why).__name__}: {why}; define what it is made of at the "
-            "top level of a module, or use one process or threads"
-        ) from why
+            f"{name} cannot be sent to another process: {type(error).__name__}: {error}; define what it is made of at "
+            "the top level of a module, or use one process or threads"
+        ) from error
 
 
 def _unsendable_parts(parts: Mapping[str, Any]) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..core.json import dumps, encoded, fields_of, loads
+from ..core.json import dumps, encode, fields_of, loads
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
 from ..errors import HistoryError
@@ -137,12 +137,12 @@ class CaseJson:
         raw = fields_of(result)
         raw["scores"] = {name: score.to_dict() for name, score in result.scores.items()}
         del raw["outputs"]
-        rest = encoded(raw)[:-1]
-        whole = b'%s,"outputs":%s}' % (rest, shown := encoded(result.outputs))
+        rest = encode(raw)[:-1]
+        whole = b'%s,"outputs":%s}' % (rest, shown := encode(result.outputs))
         if not recordings:
             return cls(result.case_id, whole, whole, shown, b"")
-        bare = b'%s,"outputs":%s}' % (rest, encoded(_without_texts(result.outputs)))
-        return cls(result.case_id, whole, bare, shown, encoded(recordings))
+        bare = b'%s,"outputs":%s}' % (rest, encode(_without_texts(result.outputs)))
+        return cls(result.case_id, whole, bare, shown, encode(recordings))
 
 
 def _without_texts(outputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def compared_blocks(verdict: Verdict) -> list[bytes]:
     """Return how the cases of *verdict* compare with the baseline: `Blocks` of pairs, case and comparison."""
     blocks = Blocks()
     for case_id, case in verdict.comparison.cases.items() if verdict.comparison is not None else ():
-        blocks.add(encoded((case_id, case)))
+        blocks.add(encode((case_id, case)))
     return blocks.made()
 
 
@@ -283,7 +283,7 @@ class Packing:
         blocks = self._answers.made()
         if self._cases[-1]:
             self._cases.append([])
-        return [(encoded(cases).decode(), block) for cases, block in zip(self._cases, blocks, strict=False)]
+        return [(encode(cases).decode(), block) for cases, block in zip(self._cases, blocks, strict=False)]
 
 
 class Recorded(Mapping[str, list[Recording]]):

@@ -62,8 +62,8 @@ def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*COLUMNS, "suite", "variant", "state", "owner", *names])
     for run in runs:
-        metric_names = {column: spelled(run.metrics, name) for column, name in _METRIC_OF.items()}
-        metric_names["privacy_leak"] = spelled(run.metrics, "redaction_efficacy") or spelled(
+        metric_names = {column: find_metric(run.metrics, name) for column, name in _METRIC_OF.items()}
+        metric_names["privacy_leak"] = find_metric(run.metrics, "redaction_efficacy") or find_metric(
             run.metrics, "block_efficacy"
         )
         suite, variant, owner = map(spreadsheet_text, (run.suite, run.variant, run.owner))
@@ -72,7 +72,7 @@ def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
             writer.writerow([*values, suite, variant, case.state, owner, *(_value(case, name) for name in names)])
 
 
-def spelled(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
+def find_metric(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
     """Return the metric called *name*, with or without options in brackets; the plain one first."""
     if name in metrics:
         return name
@@ -149,7 +149,7 @@ def _totals(run: Run, verdict: Verdict) -> dict[str, Any]:
         if name in run.metrics and run.metrics[name].target not in _NOT_QUALITY
     }
     p50, p95, redaction = (
-        verdict.aggregates.get(spelled(run.metrics, name) or "")
+        verdict.aggregates.get(find_metric(run.metrics, name) or "")
         for name in ("p50_latency", "p95_latency", "redaction_efficacy")
     )
     redacted_share = _rounded(redaction)

@@ -79,9 +79,9 @@ def percent(share: float, places: int = 1) -> str:
     return f"{_without_zero_sign(f'{share * 100:.{places}f}')} %"
 
 
-def plural(n: int, what: str, many: str = "") -> str:
+def plural(n: int, singular: str, plural_form: str = "") -> str:
     """Return ``1 case``, ``3 cases``."""
-    return f"{n:,} {what if n == 1 else many or what + 's'}"
+    return f"{n:,} {singular if n == 1 else plural_form or singular + 's'}"
 
 
 def metric_value(value: float | None, info: MetricInfo | None, bound: Bound | None = None) -> str:
@@ -114,12 +114,12 @@ def _is_near(value: float, bound: Bound) -> bool:
 
 def _faithful_text(value: float, places: int, bound: Bound | None, *, scale: float = 1.0) -> str:
     """Return *value* with as many decimals as it takes to be on its side of *bound*."""
-    holds = bound.holds(value) if bound is not None else True
+    is_kept = bound.holds(value) if bound is not None else True
     for p in range(places, _MOST_PLACES + 1):
         text = _without_zero_sign(f"{value * scale:.{p}f}")
         if value and p < _VISIBLE_PLACES and not float(text):
             continue
-        if bound is None or bound.holds(float(text) / scale) == holds:
+        if bound is None or bound.holds(float(text) / scale) == is_kept:
             return text
     return repr(value * scale)
 

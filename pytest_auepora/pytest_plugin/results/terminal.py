@@ -271,9 +271,9 @@ class ShortFailures:
 
 def write_lines(terminalreporter: Any, lines: Iterable[Line]) -> None:
     """Print *lines* in their styles."""
-    from ...reporting.terminal.layout import guarded
+    from ...reporting.terminal.layout import printable_line
 
     for line in lines:
-        for cell in guarded(line):
+        for cell in printable_line(line):
             terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
         terminalreporter.line("")

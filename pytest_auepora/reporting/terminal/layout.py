@@ -153,7 +153,7 @@ def _row(cells: Sequence[Cell], sizes: Sequence[int], ascii_only: bool) -> Line:
     return out
 
 
-def guarded(line: Line) -> Line:
+def printable_line(line: Line) -> Line:
     """Return *line* for printing, without a leading ``::`` that a CI runner would read as a command."""
     text = "".join([cell.text for cell in line])
     safe = uncommanded(text)
@@ -162,7 +162,7 @@ def guarded(line: Line) -> Line:
 
 def plain(line: Line) -> str:
     """Return the text of *line*."""
-    return "".join([cell.text for cell in guarded(line)]).rstrip()
+    return "".join([cell.text for cell in printable_line(line)]).rstrip()
 
 
 def render(lines: Iterable[Line]) -> str:

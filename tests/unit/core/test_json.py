@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_auepora.core import json as json_text
-from pytest_auepora.core.json import dumps, encoded, loads
+from pytest_auepora.core.json import dumps, encode, loads
 from pytest_auepora.core.scoring import Score
 
 TEXTS = st.text(st.characters(exclude_categories=())) | st.sampled_from(
@@ -118,7 +118,7 @@ SMALL = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats
 @given(st.recursive(SMALL, lambda some: st.lists(some) | st.dictionaries(TEXTS, some)))
 @example([math.inf, -0.0, "\ud800", 5e-324, 1e22, 2**64 - 1, -(2**63)])
 def test_what_was_encoded_is_loaded_as_json_loads_it(value: Any) -> None:
-    assert repr(loads(encoded(value))) == repr(json.loads(encoded(value)))
+    assert repr(loads(encode(value))) == repr(json.loads(encode(value)))
 
 
 def test_what_is_damaged_is_refused_as_json_refuses_it() -> None:

@@ -11,7 +11,7 @@ import yaml
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.evaluation.suite import evaluate
-from pytest_auepora.reporting.metrics_export import COLUMNS, csv_report, spelled, summary_json
+from pytest_auepora.reporting.metrics_export import COLUMNS, csv_report, find_metric, summary_json
 
 from .builders import Case, infos_of, run_of, verdict_of
 
@@ -70,8 +70,8 @@ def test_metrics_with_options_count_as_what_they_are() -> None:
     names = ["precision@5[denominator=returned]"]
     assert rows(run_of([Case("a", got=["refunds.md"])], names))[0]["p_at_5"] == "1.0000"
     infos = infos_of(["precision@5[denominator=returned]", "precision@5"])
-    assert spelled(infos, "precision@5") == "precision@5"
-    assert spelled(infos, "precision@50") is None
+    assert find_metric(infos, "precision@5") == "precision@5"
+    assert find_metric(infos, "precision@50") is None
 
 
 def test_several_runs_share_the_columns() -> None:
