@@ -52,7 +52,7 @@ class ResultFile:
         """Move the texts of *result* to this file."""
         texts = encode({name: getattr(result, name) for name in TEXTS})
         self.append(texts)
-        result.offload(Stored(self, self.size - len(texts), len(texts)))
+        result.offload(TextPosition(self, self.size - len(texts), len(texts)))
 
     def read(self, start: int, length: int) -> bytes:
         """Return *length* bytes from *start*; reads ahead, because texts are mostly read in order."""
@@ -71,7 +71,7 @@ class ResultFile:
 
 
 @dataclass(slots=True)
-class Stored:
+class TextPosition:
     """The position of a JSON object whose keys include the texts of a result."""
 
     file: ResultFile
@@ -85,24 +85,24 @@ class OffloadableTexts:
     Texts in a file are decoded on each access, so changing them in place has no effect.
     """
 
-    __slots__ = ("_stored",)
-    _stored: Stored
+    __slots__ = ("_text_position",)
+    _text_position: TextPosition
 
-    def offload(self, stored: Stored) -> None:
-        """Drop the texts from memory; *stored* is where they are."""
-        self._stored = stored
+    def offload(self, position: TextPosition) -> None:
+        """Drop the texts from memory, which are at *position* of a file."""
+        self._text_position = position
         for name in TEXTS:
             with suppress(AttributeError):  # already offloaded: a result that is reported twice
                 delattr(self, name)
 
     @property
-    def stored(self) -> Stored | None:
+    def text_position(self) -> TextPosition | None:
         """The position of the texts in a file; None where they are in memory."""
-        return getattr(self, "_stored", None)
+        return getattr(self, "_text_position", None)
 
     def __getattr__(self, name: str) -> Any:  # called only for attributes that are not set
-        if name in TEXTS and (stored := self.stored) is not None:
-            return stored.file.texts(stored.start, stored.length)[name]
+        if name in TEXTS and (position := self.text_position) is not None:
+            return position.file.texts(position.start, position.length)[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __getstate__(self) -> dict[str, Any]:

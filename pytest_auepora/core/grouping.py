@@ -1,4 +1,4 @@
-"""What is alike, told in one go."""
+"""Values grouped by key, for reports that list equal reasons once."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ V = TypeVar("V")
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Return the values of each key, all in their order."""
-    by: dict[K, list[V]] = {}
+    """Return the values of each key; keys and values keep their order."""
+    groups: dict[K, list[V]] = {}
     for key, value in pairs:
-        by.setdefault(key, []).append(value)
-    return by
+        groups.setdefault(key, []).append(value)
+    return groups

@@ -46,7 +46,7 @@ class NotApplicable:
 
 
 CaseScore = Measurement | NotApplicable
-"""What a metric says of one case: what it measured, or why it does not apply."""
+"""The result of a metric for one case: a measurement, or why it does not apply."""
 
 
 class Metric:
@@ -69,8 +69,8 @@ class Metric:
         version: raised whenever the numbers change, so that old and new scores are never compared.
         ruler: keys of a run's provenance that must be equal for scores to compare.  None stands for `CHUNK_KEYS` where
             retrieval is the target, and for no keys elsewhere; a judged metric always has `JUDGE_KEYS` as well.
-        survives: when scores compare although documents are cut otherwise: ``passages`` where the labels of the case
-            are quotes, spans or documents; ``documents`` where the document of each label is known.
+        survives: when scores compare although the chunker changed: ``passages`` where the labels of the case are
+            quotes, spans or documents; ``documents`` where the document of each label is known.
         interval: how the verdict finds out how far the aggregate is off: empty where it is the mean of the cases'
             values; ``bootstrap`` for ratios and quantiles; ``jackknife`` for what is counted over all cases together;
             ``pairs`` where `by_case` has numbers that cases alone have not.  None is the first where `aggregate` is

@@ -18,7 +18,7 @@ class RetryPolicy:
 
     The wait before attempt n + 1 is ``backoff * 2 ** (n - 1)`` seconds, or what the exception itself asks for
     (``retry_after`` in seconds, or a ``Retry-After`` header in seconds or as an HTTP date on it or on its
-    ``response``), or else what it was raised from; never more than ``max_wait``.  There is no jitter: equal failures
+    ``response``), or else what its cause asks for; never more than ``max_wait``.  There is no jitter: equal failures
     give equal waits.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""The Auepora vocabulary: what is asked, what is known about the right answer, what the system gave.
+"""The Auepora vocabulary: samples with their ground truth, documents, and the outputs of a system.
 
 The dataclasses are those of the framework's engineering specification.  Nothing here computes.
 """

@@ -16,7 +16,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypedDict
 
-from ..core.case_texts import ResultFile, Stored
+from ..core.case_texts import ResultFile, TextPosition
 from ..core.json import dumps
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError
@@ -57,7 +57,7 @@ class Journal:
         self._known.add((run.path, run.variant))
         self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n'.encode())
 
-    def add(self, path: str, variant: str, case: CaseJson, provenance: Any) -> Stored | None:
+    def add(self, path: str, variant: str, case: CaseJson, provenance: Any) -> TextPosition | None:
         """Take in one result of a run that was begun, and its recorded answers; what comes later of a case counts.
 
         Return where the result was written, None where it could not be.
@@ -70,7 +70,7 @@ class Journal:
         self._write(b'%s,%s"result":%s}\n' % (told[:-1], said, case.result))
         if self._broken or self._file is None:
             return None
-        return Stored(self._file, self._file.size - len(case.result) - 2, len(case.result))
+        return TextPosition(self._file, self._file.size - len(case.result) - 2, len(case.result))
 
     def _write(self, line: bytes) -> None:
         """Append *line* with its end; where that does not work, a killed run is lost, and the run goes on."""

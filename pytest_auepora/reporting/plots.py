@@ -202,7 +202,7 @@ def trend_plot(values: Sequence[float | None], prefix: str, label: str, since: s
         axes.set_xlim(-0.5, max(len(ys) - 0.5, 1))
         axes.set_xticks([0, len(ys) - 1], labels=[since, "this run"] if len(ys) > 1 else ["", "this run"])
         axes.get_xticklabels()[0].set_horizontalalignment("left")
-        axes.get_xticklabels()[-1].set_horizontalalignment("right")  # it stands at the edge of the picture
+        axes.get_xticklabels()[-1].set_horizontalalignment("right")  # it is at the edge of the plot
         axes.tick_params(axis="x", length=0)
         return svg_text(figure, prefix, label)
 

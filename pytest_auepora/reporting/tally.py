@@ -19,7 +19,7 @@ Kind = Literal[
     "newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",
     "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped",
 ]  # fmt: skip
-"""What became of a case; in the order in which it is told."""
+"""The status of a case, in the order of reports."""
 
 ORDER: tuple[Kind, ...] = get_args(Kind)
 """All kinds, the worst first."""

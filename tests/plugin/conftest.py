@@ -13,7 +13,7 @@ from textwrap import dedent
 
 import pytest
 
-from pytest_auepora.core.case_texts import Stored
+from pytest_auepora.core.case_texts import TextPosition
 from pytest_auepora.core.run import CaseResult
 
 from .rechunked import accepted_under_old_chunks
@@ -245,7 +245,7 @@ def _texts_are_read_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     changed: list[str] = []
     offload = CaseResult.offload
 
-    def checked(result: CaseResult, stored: Stored) -> None:
+    def checked(result: CaseResult, stored: TextPosition) -> None:
         before = result.query, result.expected, result.outputs
         offload(result, stored)
         changed.extend([result.case_id] if before != (result.query, result.expected, result.outputs) else [])

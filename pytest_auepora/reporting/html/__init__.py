@@ -1,1 +1,1 @@
-"""The report as one HTML file: what is on it (`page`, `broken`, `cases`), its pictures (`plots`), its making."""
+"""The report as one HTML file: the data of its page (`page`, `cases`), and its rendering (`report`)."""

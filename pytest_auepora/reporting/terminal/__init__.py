@@ -1,1 +1,1 @@
-"""What people read in the terminal."""
+"""Terminal output: summary, failed cases, calibration, labels."""

@@ -105,9 +105,8 @@ def accepted_lines(accepted: Accepted, root: Path) -> list[str]:
         parts.append(f"{accepted.passed_over} not asked for")
     state = "written" if accepted.written else "left as it was"
     lines = [f"baseline {shown_path(accepted.path, root)} {state}: {', '.join(parts) or 'nothing to accept'}"]
-    ids_by_reason = grouped(
-        (reason.partition(":")[0], i) for i, reason in accepted.refused.items()
-    )  # errors are told with the cases
+    # only the class of an error: the cases have its message
+    ids_by_reason = grouped((reason.partition(":")[0], i) for i, reason in accepted.refused.items())
     return lines + [f"  not accepted: {names_words(ids, _MOST)} ({reason})" for reason, ids in ids_by_reason.items()]
 
 

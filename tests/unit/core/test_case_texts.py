@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.core.case_texts import ResultFile, Stored
+from pytest_auepora.core.case_texts import ResultFile, TextPosition
 from pytest_auepora.core.run import CaseResult
 
 
@@ -32,8 +32,8 @@ def offload(*results: CaseResult) -> ResultFile:
 def test_a_result_is_the_same_with_its_texts_put_away() -> None:
     away, here = result(3), result(3)
     offload(away)
-    assert away.stored is not None
-    assert here.stored is None
+    assert away.text_position is not None
+    assert here.text_position is None
     assert away == here
     assert repr(away) == repr(here)
     assert away.to_dict() == here.to_dict()
@@ -46,7 +46,7 @@ def test_a_copy_has_its_texts(copied: object) -> None:
     offload(away)
     copy = copied(away)  # type: ignore[operator]
     assert copy == result(3)
-    assert copy.stored is None
+    assert copy.text_position is None
 
 
 def test_texts_are_read_in_any_order_and_of_any_length() -> None:
@@ -106,10 +106,10 @@ def test_a_full_disk_leaves_the_texts_in_memory(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="the disk is full"):
         ResultFile(Full()).offload(here)
     assert here == result(2)
-    assert here.stored is None
+    assert here.text_position is None
 
 
 def test_where_texts_are_is_told() -> None:
     file = offload(result(1), second := result(2))
-    assert isinstance(second.stored, Stored)
-    assert second.stored.start + second.stored.length == file.size
+    assert isinstance(second.text_position, TextPosition)
+    assert second.text_position.start + second.text_position.length == file.size
