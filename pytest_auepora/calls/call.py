@@ -34,7 +34,7 @@ class CallResult:
         error: what was raised, also ``SystemExit`` and the like, or a `CallTimeoutError`.
         seconds: duration of the last attempt alone, inside the call: no queueing, no waiting between attempts.
         attempts: how often the function was called.
-        counted: whether there was anybody to repeat it, so that one attempt means that no other was needed.
+        has_retry_policy: whether it could be tried again: one attempt then means that no other was needed.
         retry_reasons: one line for every attempt that was repeated.
         concurrency: how many calls could be running at the time, in all processes; 1 if nothing ran beside it.
         timed_out: it took longer than allowed.
@@ -44,7 +44,7 @@ class CallResult:
     error: BaseException | None = None
     seconds: float = 0.0
     attempts: int = 0
-    counted: bool = False
+    has_retry_policy: bool = False
     retry_reasons: list[str] = field(default_factory=list)
     concurrency: int = 1
     timed_out: bool = False
@@ -56,9 +56,9 @@ class Call:
     Attributes:
         timeout: seconds an attempt may take; None for no limit.
         state: "queued", "running" or "over".
-        lost: it was given up while it ran; what it prints from then on is nobody's.
+        abandoned: it was given up while it ran; what it prints from then on is dropped.
         late: an attempt exceeded the limit.
-        given: what an attempt gave to be awaited, while the call is queued for a loop.
+        awaitable: what the function returned, while the call is queued for a loop that awaits it.
         output: what it prints and logs, where it runs beside its owner.
         on_finish: called when it is over, in whichever thread ends it, before whoever waits for it goes on.
     """
@@ -68,10 +68,10 @@ class Call:
     ) -> None:
         self.timeout = timeout
         self.retry = retry
-        self.result = CallResult(concurrency=concurrency, counted=retry is not None)
+        self.result = CallResult(concurrency=concurrency, has_retry_policy=retry is not None)
         self.state: Literal["queued", "running", "over"] = "queued"
-        self.lost = self.late = False
-        self.given: Any = None
+        self.abandoned = self.late = False
+        self.awaitable: Any = None
         self.on_finish: Callable[[], None] | None = None
         self.output: CallOutput | None = None
         self.fn = fn
@@ -182,7 +182,7 @@ class Call:
         """Queue it for a loop that awaits what an attempt gave."""
         with self._lock:
             if self.state != "over":
-                self.given, self.state = awaitable, "queued"
+                self.awaitable, self.state = awaitable, "queued"
                 return
         _close_unawaited(awaitable)
 
@@ -216,7 +216,7 @@ class Call:
         with self._lock:
             if self.late or not self.is_overdue():
                 return False
-            self.late = self.lost = True
+            self.late = self.abandoned = True
             self._mute()
             self.result.seconds = perf_counter() - (self._began or 0.0)
             return True
@@ -225,9 +225,9 @@ class Call:
         """End it if it is queued."""
         return self._end(None, _given_up(), queued_only=True)
 
-    def lose(self, error: BaseException | None = None) -> bool:
+    def abandon(self, error: BaseException | None = None) -> bool:
         """Give it up though it runs, for *error*, or because it is late, or because nobody will ask for it."""
-        return self._end(None, self._too_late() if self.late else error or _given_up(), lost=True)
+        return self._end(None, self._too_late() if self.late else error or _given_up(), abandoned=True)
 
     def deliver(self, timeout: float | None) -> CallResult:
         """Return the result to its owner, and print and log here what the call did.
@@ -246,17 +246,19 @@ class Call:
                     result.value, result.error = None, exc
         return result
 
-    def _end(self, value: Any, error: BaseException | None, *, lost: bool = False, queued_only: bool = False) -> bool:
+    def _end(
+        self, value: Any, error: BaseException | None, *, abandoned: bool = False, queued_only: bool = False
+    ) -> bool:
         with self._lock:
             if self.state == "over" or (queued_only and self.state != "queued"):
                 return False
-            if lost:
-                self.lost = True
+            if abandoned:
+                self.abandoned = True
                 self._mute()
             self.result.value, self.result.error, self.result.timed_out = value, error, self.late
-            self.state, given, self.given = "over", self.given, None
-        if given is not None:
-            _close_unawaited(given)
+            self.state, awaitable, self.awaitable = "over", self.awaitable, None
+        if awaitable is not None:
+            _close_unawaited(awaitable)
         try:
             if self.on_finish is not None:
                 self.on_finish()

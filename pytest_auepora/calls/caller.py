@@ -295,7 +295,7 @@ class Caller:
                 self._leave(own)
             elif call.is_overdue(patience):  # in a loop that was left behind before
                 call.expire()
-                call.lose()
+                call.abandon()
 
     def _leave(self, own: OwnLoop) -> None:
         """Leave the loop, which is blocked, behind: what it has not begun goes to the next."""
@@ -303,7 +303,7 @@ class Caller:
         for call in own.leave():
             call.expire()
             if call.late or call.timeout is None:
-                call.lose(AueporaError(_STRANDED))
+                call.abandon(AueporaError(_STRANDED))
         self._own_loop().submit([call for call in self.ahead.values() if call.state == "queued"])
 
     def _let_go(self, key: Hashable, call: Call | None) -> None:
@@ -329,5 +329,5 @@ class Caller:
         for call in running:
             call.retry = None
             if executor is None or not executor.ours or not call.wait(end - time.monotonic()):
-                call.lose()
+                call.abandon()
                 self._let_gone.append(call)

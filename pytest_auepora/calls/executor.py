@@ -117,7 +117,7 @@ class Executor:
                 task.cancel()
 
     def _abandon(self, call: Call) -> None:
-        call.lose()
+        call.abandon()
         if (task := self.running.get(call)) is not None:
             task.cancel()
         self._free(call)
@@ -128,7 +128,7 @@ class Executor:
             call = self._queue.popleft()
             if call.state != "queued":
                 continue
-            if not self._blocks or call.given is not None:
+            if not self._blocks or call.awaitable is not None:
                 self.running[call] = task = call.context.run(self.loop.create_task, self._run(call))
                 task.add_done_callback(partial(self._ended, call))
             elif not self._start_in_thread(call):
@@ -161,14 +161,14 @@ class Executor:
     async def _run(self, call: Call) -> None:
         if self.left or not call.claim():  # not before this first step: the next loop takes what a blocked one has not
             return
-        awaitable, call.given = call.given, None
+        awaitable, call.awaitable = call.awaitable, None
         self._watch(call)
         try:
             await call.arun(() if self.ours else (KeyboardInterrupt,), awaitable=awaitable)
         except Exception as exc:  # of a retry policy
-            call.lose(exc)
+            call.abandon(exc)
         finally:
-            call.lose()
+            call.abandon()
 
     def _ended(self, call: Call, task: asyncio.Task[None]) -> None:
         if not task.cancelled():
@@ -196,7 +196,7 @@ class Executor:
                     self._refused = call
                     self.loop.call_later(_AGAIN, self._pump)
                     return False
-                call.lose(exc)
+                call.abandon(exc)
                 return True
             self._inboxes.append(inbox)
             self._idle.append(inbox)
@@ -246,7 +246,7 @@ class OwnLoop(Executor):
 
     def is_stuck(self, patience: float) -> bool:
         """Whether a call that was given up, or is overdue by *patience* seconds, keeps the loop from doing anything."""
-        if not any(call.lost or call.is_overdue(patience) for call in list(self.running)):
+        if not any(call.abandoned or call.is_overdue(patience) for call in list(self.running)):
             return False
         sign = threading.Event()
         self.post(sign.set)
@@ -275,7 +275,7 @@ def _make(call: Call, back: Callable[[], None]) -> None:
         if (awaitable := call.context.run(call.run)) is not None:
             call.hand_over(awaitable)
     except BaseException as exc:  # of a retry policy
-        call.lose(exc)
+        call.abandon(exc)
     back()
 
 

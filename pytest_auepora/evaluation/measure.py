@@ -138,7 +138,7 @@ def answer_of(
             outputs.timings.setdefault("end_to_end", call.seconds)
     except Exception as exc:
         return exc
-    if call.counted:
+    if call.has_retry_policy:
         outputs.extra.setdefault("retry", {"attempts": call.attempts, "reasons": list(call.retry_reasons)})
     if resources:
         outputs.extra.setdefault("resources", resources)

@@ -270,7 +270,7 @@ class JudgeAhead:
 
     def start(self, key: Hashable, call: Call) -> None:
         """Judge what *call* gave; called in whichever thread ended it."""
-        if not call.lost:
+        if not call.abandoned:
             self.judge(key, call.result)
 
     def judge(self, key: Hashable, result: CallResult) -> None:
@@ -343,7 +343,7 @@ class JudgeAhead:
         for key in [key for key in [*self._jobs, *self._expected] if item is None or key[0] is item]:  # type: ignore[index]
             self._expected.pop(key, None)
             if (job := self._jobs.pop(key, None)) is not None and not job.take_back():
-                job.lose()
+                job.abandon()
 
     def close(self) -> None:
         """Give up everything; threads that wait for a judge are left behind."""

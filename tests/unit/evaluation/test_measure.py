@@ -61,7 +61,7 @@ def test_a_conversion_of_the_project_comes_first() -> None:
 
 
 def test_retries_are_noted_where_a_call_can_be_repeated() -> None:
-    call = CallResult("x", attempts=2, counted=True, retry_reasons=["503"])
+    call = CallResult("x", attempts=2, has_retry_policy=True, retry_reasons=["503"])
     (done,) = measure_calls([Called(CASE, call)], SYSTEM, METRICS)
     assert isinstance(done.answer, SystemOutputs)
     assert done.answer.extra["retry"] == {"attempts": 2, "reasons": ["503"]}
