@@ -226,7 +226,7 @@ class Call:
         return self._end(None, _given_up(), queued_only=True)
 
     def abandon(self, error: BaseException | None = None) -> bool:
-        """Give it up though it runs, for *error*, or because it is late, or because nobody will ask for it."""
+        """End it though it may run: as too late, with *error*, or because nobody will ask for it."""
         return self._end(None, self._too_late() if self.late else error or _given_up(), abandoned=True)
 
     def deliver(self, timeout: float | None) -> CallResult:

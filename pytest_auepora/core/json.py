@@ -37,7 +37,7 @@ def encode(value: Any) -> bytes:
         data = orjson.dumps(value, _plain, _OPTIONS)
     except TypeError:
         return _standard_dumps(value).encode()
-    # orjson writes NaN and infinity as null: the text then has more nulls than the value
+    # orjson writes NaN and infinity as null. More nulls in the text than in the value: use the standard library.
     if (n_nulls := data.count(b"null")) and n_nulls != _count_nulls((value,)):
         return _standard_dumps(value).encode()
     return data

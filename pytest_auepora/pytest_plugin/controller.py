@@ -18,7 +18,7 @@ import pytest
 
 from ..errors import BaselineError
 from ..regression.baseline import BROKEN, GIT_COMMIT
-from .options import Options, is_asked_for, measures
+from .options import Options, is_asked_for, runs_tests
 from .results.terminal import wrapped
 from .session import SUFFIXES, Suites
 from .xdist import run_provenance, unpack
@@ -112,7 +112,7 @@ class Judge:
         except BaseException:
             self._judge_all()
             raise
-        if measures(self.config):
+        if runs_tests(self.config):
             self.complete = not session.shouldstop and not session.shouldfail
             self._judge_all()
             self._publish(session)

@@ -127,7 +127,7 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     item = session.running
     if item.stash[CASE].benchmark is not None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
-    session.callers.asks_here(item)
+    session.callers.remember_task(item)
     asked = _asked_case(session, item, rag)
     caller = asked.source.caller
     asks = _with_upcoming(asked, rag)
@@ -265,7 +265,7 @@ class Running:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
         """Stop early calls before the system they use is torn down."""
-        if self._session.callers.ahead and self._session.queue.leaves(item, nextitem):
+        if self._session.callers.ahead and self._session.queue.group_ends(item, nextitem):
             self._session.callers.drop()
             self._session.judging.forget()
 

@@ -1,7 +1,7 @@
 """What is done ahead of the item that pytest is at: calls of cases whose fixtures are all set up, and their judging.
 
 pytest runs items one after the other, but calls of a RAG system and of an LLM judge mostly wait.  What may overlap are
-stretches of golden items that get the very same values, with nothing between them that sets up, tears down or measures
+groups of golden items that get the very same values, with nothing between them that sets up, tears down or measures
 anything.
 """
 
@@ -50,33 +50,36 @@ class Queue:
         self._items = items
 
     @cached_property
-    def _place(self) -> dict[pytest.Item, tuple[list[pytest.Item], int]]:
-        """The stretch of each item in one, without those that may not run, and how far it is once the item has run."""
-        places: dict[pytest.Item, tuple[list[pytest.Item], int]] = {}
-        stretch: list[pytest.Item] = []
+    def _group_of(self) -> dict[pytest.Item, tuple[list[pytest.Item], int]]:
+        """For each item: its group, and the position in it after the item.
+
+        A group: consecutive golden items with the same fixture values, without skipped ones.
+        """
+        groups: dict[pytest.Item, tuple[list[pytest.Item], int]] = {}
+        group: list[pytest.Item] = []
         key: Hashable = None
         for item in self._items:
             before, key = key, _share_key(item)
             if key != before:
-                stretch = []
+                group = []
             if key is not None:
                 if _surely_runs(item):
-                    stretch.append(item)
-                places[item] = stretch, len(stretch)
-        return places
+                    group.append(item)
+                groups[item] = group, len(group)
+        return groups
 
     def upcoming(self, item: pytest.Item) -> Iterator[pytest.Item]:
         """Yield the items after *item* whose fixtures stand while it runs."""
-        if (place := self._place.get(item)) is not None:
-            stretch, after = place
-            for i in range(after, len(stretch)):
-                yield stretch[i]
+        if (found := self._group_of.get(item)) is not None:
+            group, after = found
+            for i in range(after, len(group)):
+                yield group[i]
 
-    def leaves(self, item: pytest.Item, following: pytest.Item | None) -> bool:
+    def group_ends(self, item: pytest.Item, following: pytest.Item | None) -> bool:
         """Whether fixtures of *item* may be torn down before *following* runs."""
-        if (place := self._place.get(item)) is None:
+        if (found := self._group_of.get(item)) is None:
             return False
-        return following is None or self._place.get(following, (None, 0))[0] is not place[0]
+        return following is None or self._group_of.get(following, (None, 0))[0] is not found[0]
 
 
 def _share_key(item: pytest.Item) -> Hashable | None:
@@ -123,7 +126,7 @@ class Callers:
         self._options, self._after = options, after
         self._processes = process_count(config)
         self._callers: dict[bool, Caller] = {}
-        self._asking: tuple[pytest.Item, asyncio.Task[Any]] | None = None
+        self._test_task: tuple[pytest.Item, asyncio.Task[Any]] | None = None
 
     def of(self, system: System) -> Caller:
         """Return what makes the calls of *system*."""
@@ -154,21 +157,24 @@ class Callers:
         """Whether calls were started that nobody has asked for."""
         return any(caller.ahead for caller in self._callers.values())
 
-    def asks_here(self, item: pytest.Item) -> None:
-        """Take note that the running task asks for *item*, if it is its own: pytest-asyncio makes one for each test."""
+    def remember_task(self, item: pytest.Item) -> None:
+        """Remember the asyncio task of this test, so that `forget` can cancel it after a timeout.
+
+        Only pytest-asyncio makes a task for each test.
+        """
         if item.get_closest_marker("asyncio") is not None:
             import asyncio
 
             task = asyncio.current_task()
-            self._asking = (item, task) if task is not None else None
+            self._test_task = (item, task) if task is not None else None
 
     def forget(self, item: pytest.Item) -> None:
         """Give up the calls of *item*, which somebody ended: what it has started beside the one it waited for.
 
         And its task: what ends a loop from outside, as pytest-timeout does, leaves it there, for later cases to run.
         """
-        if self._asking is not None and self._asking[0] is item:
-            (_, task), self._asking = self._asking, None
+        if self._test_task is not None and self._test_task[0] is item:
+            (_, task), self._test_task = self._test_task, None
             if not task.done() and not task.get_loop().is_closed():
                 task.cancel()
         for caller in self._callers.values():

@@ -17,7 +17,7 @@ UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
 LABEL_WORDS = ("check", "repair", "strict")
 KEEP = ("runs=200", "answers=20", "characters=1000000")
 """As `history.settings.Keep` has it; every pytest run would have to import that."""
-TO_LEARN = 5
+SUGGEST_REPEATS = 5
 """Answers to each case that a suggestion is made from, where ``--auepora-repeat`` does not say."""
 
 OVERRIDE = "auepora_baseline"
@@ -32,8 +32,8 @@ def is_asked_for(config: pytest.Config) -> bool:
     return any(value is not None and value is not False for value in given)  # 0 is a seed
 
 
-def measures(config: pytest.Config) -> bool:
-    """Whether cases are run, and not just collected or set up."""
+def runs_tests(config: pytest.Config) -> bool:
+    """False under --collect-only and --setup-only."""
     option = config.option
     return not (option.collectonly or getattr(option, "setuponly", False))  # --setup-plan sets it as well
 
@@ -85,7 +85,7 @@ class Options:
     def repeats(self, suite: int) -> int:
         """Return how often cases are asked where their golden file says *suite*."""
         if self.suggest:
-            return max(self.repeat or TO_LEARN, 2)
+            return max(self.repeat or SUGGEST_REPEATS, 2)
         return self.repeat or suite
 
     def _override(self) -> Path | None:

@@ -21,7 +21,7 @@ import pytest
 from ...core.files import shown_path
 from ...errors import AueporaError, Problem, did_you_mean
 from ...reporting.numbers import number
-from ..options import measures
+from ..options import runs_tests
 from ..session import CASE_REPORTS, SUFFIXES, Suites
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Reports:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:
         """Write the reports, let pytest print its summary, and end with what GitHub reads from the log."""
-        if measures(self.config):
+        if runs_tests(self.config):
             try:
                 for target in self.targets:
                     self._write(target, session)
@@ -132,7 +132,7 @@ class Reports:
             except KeyboardInterrupt:  # mostly the second one: out of here, but not out of what pytest still has to say
                 self._break_off(session)
         result = yield
-        if measures(self.config):
+        if runs_tests(self.config):
             self._annotate()
         return result
 
