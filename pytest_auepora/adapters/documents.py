@@ -231,8 +231,10 @@ def _shape_error(raw: Any, rank: int, fields: Mapping[str, Any] | None = None) -
     hints = ""
     if isinstance(raw, Mapping):
         expected = ("id", "doc_id", "chunk_id", "text", "page_content", "content")
-        near = [f"{k!r}{hint}" for k in fields or () if (hint := did_you_mean(k, expected)) and k not in _KNOWN_KEYS]
-        hints = f"; {', '.join(near)}" if near else ""
+        suggestions = [
+            f"{k!r}{hint}" for k in fields or () if (hint := did_you_mean(k, expected)) and k not in _KNOWN_KEYS
+        ]
+        hints = f"; {', '.join(suggestions)}" if suggestions else ""
     fault = (
         "has neither an id nor a text" if fields is not None or isinstance(raw, (str, Document)) else "is no document"
     )

@@ -194,10 +194,10 @@ class HttpRag:
                 raise OutputShapeError(
                     f"document {rank} from {self._where} has nothing at {self._fields[name]}: {describe(raw)}"
                 )
-        others = {k: v for k, v in raw.items() if not (k in NESTED_KEYS and isinstance(v, Mapping))}
+        other_fields = {k: v for k, v in raw.items() if not (k in NESTED_KEYS and isinstance(v, Mapping))}
         if "id" in named_fields:
-            others.pop("chunk_id", None)  # which would win over the id that was asked for
-        return {**others, **named_fields}
+            other_fields.pop("chunk_id", None)  # which would win over the id that was asked for
+        return {**other_fields, **named_fields}
 
 
 def _read_reported(reply: Any) -> dict[str, Any]:
@@ -307,8 +307,8 @@ class JsonPath:
         for step in self._steps:
             below = _step_into(value, step)
             if below is NOT_THERE:
-                near = did_you_mean(str(step), map(str, value)) if isinstance(value, Mapping) else ""
-                return f"no {step!r}{near} in {describe(value)}"
+                suggestion = did_you_mean(str(step), map(str, value)) if isinstance(value, Mapping) else ""
+                return f"no {step!r}{suggestion} in {describe(value)}"
             value = below
         return describe(value)
 

@@ -58,12 +58,12 @@ def fields_of(obj: Any, names: Iterable[str]) -> dict[str, Any] | None:
         return None
     if isinstance(obj, tuple) and not hasattr(obj, "_fields"):
         return None
-    declared = _declared(obj)
-    found = {name: value for name in declared if (value := _get(obj, name)) is not MISSING}
+    declared = _declared_names(obj)
+    fields = {name: value for name in declared if (value := _get_attribute(obj, name)) is not MISSING}
     for name in names:
-        if name not in found and (value := _get(obj, name)) is not MISSING and not _is_method(value):
-            found[name] = value
-    return found
+        if name not in fields and (value := _get_attribute(obj, name)) is not MISSING and not _is_method(value):
+            fields[name] = value
+    return fields
 
 
 def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
@@ -77,7 +77,7 @@ def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.GeneratorType)
 
 
-def _declared(obj: Any) -> list[str]:
+def _declared_names(obj: Any) -> list[str]:
     kind: Any = type(obj)
     if dataclasses.is_dataclass(kind):
         return [f.name for f in dataclasses.fields(kind)]
@@ -90,7 +90,7 @@ def _declared(obj: Any) -> list[str]:
     return [name for name, value in getattr(obj, "__dict__", {}).items() if name[:1] != "_" and not callable(value)]
 
 
-def _get(obj: Any, name: str) -> Any:
+def _get_attribute(obj: Any, name: str) -> Any:
     try:
         return getattr(obj, name, MISSING)
     except Exception:  # a property of somebody else's class

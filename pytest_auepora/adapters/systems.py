@@ -124,8 +124,8 @@ def as_system(obj: Any) -> System:
     if callable(obj):
         return _callable_system(obj, obj, required="query")
     makers = ("as_query_engine", "as_retriever")  # by which an index or a vector store makes a system
-    near = next((name for name in makers if callable(getattr(obj, name, None))), None)
-    hint = f"; did you mean .{near}()?" if near else ""
+    method_name = next((name for name in makers if callable(getattr(obj, name, None))), None)
+    hint = f"; did you mean .{method_name}()?" if method_name else ""
     raise SystemShapeError(f"the rag fixture gave {describe(obj)}{hint}\n{ACCEPTED}")
 
 
@@ -177,10 +177,8 @@ def _pair_system(retriever: Any, generator: Any) -> System:
     `RetrievedDocument` objects, or else exactly what the retriever returned, since the two were
     written for each other.  The case's ``noise_docs`` stand among them, in the same form.
     """
-    retrieve, generate = (
-        _find_method(retriever, "retrieve", "retriever"),
-        _find_method(generator, "generate", "generator"),
-    )
+    retrieve = _find_method(retriever, "retrieve", "retriever")
+    generate = _find_method(generator, "generate", "generator")
     call_retrieve, call_generate = binder(retrieve, "query"), binder(generate, "query", "documents")
     wants_documents = isinstance(generator, GeneratorBase)
 
@@ -189,7 +187,7 @@ def _pair_system(retriever: Any, generator: Any) -> System:
         arguments: dict[str, Any] = {"sample": sample, "query": sample.query, "top_k": top_k}
         start = time.perf_counter()
         documents = yield call_retrieve(**arguments)
-        retrieved_at = time.perf_counter()
+        middle = time.perf_counter()
         if isinstance(documents, Iterator) and not inspect.isgenerator(documents):  # a map: it can be gone through once
             documents = list(documents)
         try:
@@ -208,11 +206,7 @@ def _pair_system(retriever: Any, generator: Any) -> System:
         outputs.retrieved = retrieved
         if noise:
             outputs.extra[NOISE_DOCS] = [doc.doc_id for doc in noise]
-        timings = {
-            "retrieval": retrieved_at - start,
-            "generation": end - ready,
-            "end_to_end": end - ready + retrieved_at - start,
-        }
+        timings = {"retrieval": middle - start, "generation": end - ready, "end_to_end": end - ready + middle - start}
         outputs.timings = {**timings, **outputs.timings}
         return outputs
 

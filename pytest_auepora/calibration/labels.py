@@ -113,11 +113,11 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
     source = Source.load(path)
     rows = _csv_rows(source) if path.suffix.lower() in (".csv", ".tsv") else _json_rows(source)
     items = [_parse_item(raw, line, source) for line, raw in rows]
-    seen: dict[str, int] = {}
+    line_of_id: dict[str, int] = {}
     for item in items:
-        if item.id in seen:
-            source.complain(item.line, 1, f"the id {item.id!r} is that of line {seen[item.id]} as well")
-        seen.setdefault(item.id, item.line)
+        if item.id in line_of_id:
+            source.complain(item.line, 1, f"the id {item.id!r} is that of line {line_of_id[item.id]} as well")
+        line_of_id.setdefault(item.id, item.line)
     labelled = [item for item in items if item.people]
     scale = _label_scale(labelled, source)
     if not labelled and not source.problems:

@@ -78,12 +78,12 @@ def run(args: argparse.Namespace) -> int:
         judge_info = stored_run.metrics[name].judge or judge_info
     _check_models([i.model for i in labels.items if i.model and not args.ask], judge_info)
     if args.ask or not args.kept:
-        with metered() as spent:
+        with metered() as usage:
             try:
                 left_out = ask(metric, labels.items, repeats=args.repeat, swap=args.swap, again=args.ask, progress=None)
             finally:  # calls before an error cost money as well
-                if spent.to_dict():
-                    print("\n".join([f"judge: {usage_text(spent)}", *spent.notes]), file=sys.stderr)
+                if usage.to_dict():
+                    print("\n".join([f"judge: {usage_text(usage)}", *usage.notes]), file=sys.stderr)
         if left_out:
             print(f"{plural(len(left_out), 'label')} left out: {names_words(left_out, 3)}", file=sys.stderr)
     folder = args.golden.parent / FOLDER if args.golden else Path(FOLDER)
@@ -131,9 +131,9 @@ def _check_models(models: list[str], judge: dict[str, Any]) -> None:
     current = str(judge_params.get("model", "")) if isinstance(judge_params, dict) else ""
     for model in models:
         if model != current:
-            near = did_you_mean(model, [current])
+            suggestion = did_you_mean(model, [current])
             raise UsageError(
-                f"the labels hold scores of {model}, the judge is {current or 'not named'}{near}: "
+                f"the labels hold scores of {model}, the judge is {current or 'not named'}{suggestion}: "
                 "ask it anew with --ask"
             )
 

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     check_labels = _label_checker(args, registry)
     reports: list[dict[str, Any]] = []
     moved = False
-    seen: dict[tuple[Path, str], Path] = {}
+    suites: dict[tuple[Path, str], Path] = {}
     for path in _golden_files(args.golden):
         try:
             suite = load_suite(path, registry)
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
             lines = [str(p) for p in exc.problems]
         else:
             counts = {"cases": len(suite.cases), "metrics": len(suite.metrics), "thresholds": len(suite.gates)}
-            problems = [*suite.warnings, *_shared_baselines(suite, seen)]
+            problems = [*suite.warnings, *_shared_baselines(suite, suites)]
             rows = [problem._asdict() for problem in problems]
             reports.append({"path": str(path), "suite": suite.name, **counts, "problems": rows})
             drafts = sum(case.skip == DRAFT for case in suite.cases)
@@ -74,16 +74,16 @@ def run(args: argparse.Namespace) -> int:
     return FAILED if moved or any(report["problems"] for report in reports) else PASSED
 
 
-def _shared_baselines(suite: GoldenSuite, seen: dict[tuple[Path, str], Path]) -> Iterator[Problem]:
-    """Yield a problem where *suite* shares its baseline with one of the suites that were *seen*."""
-    first = seen.setdefault((suite.path.resolve().parent, suite.name), suite.path)
+def _shared_baselines(suite: GoldenSuite, suites: dict[tuple[Path, str], Path]) -> Iterator[Problem]:
+    """Yield a problem where *suite* shares its baseline with one of *suites*."""
+    first = suites.setdefault((suite.path.resolve().parent, suite.name), suite.path)
     if first != suite.path:
         clash = f"suite {suite.name!r} is also that of {first}: they would share a baseline; name one anew with suite:"
         yield Problem(str(suite.path), 0, 0, clash)
 
 
-def _golden_files(given: Iterable[Path]) -> Iterator[Path]:
-    for path in given:
+def _golden_files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
         if not path.is_dir():
             yield path
             continue

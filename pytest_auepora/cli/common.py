@@ -53,11 +53,11 @@ def to_read(text: str) -> Path:
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
     """Return a function that reads an argument as a whole number from *least* to *most*."""
-    wanted = f"{least} or more" if most is None else f"{least} to {most}"
+    bounds = f"{least} or more" if most is None else f"{least} to {most}"
 
     def read(text: str) -> int:
         if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
-            raise argparse.ArgumentTypeError(f"a whole number, {wanted}, is wanted, not {text!r}")
+            raise argparse.ArgumentTypeError(f"a whole number, {bounds}, is wanted, not {text!r}")
         return int(text)
 
     return read
@@ -126,8 +126,8 @@ def _with_hint(problem: Problem, golden: Path) -> Problem:
         except OSError:
             continue
         if hooked:
-            shown = os.path.relpath(conftest)
-            return problem._replace(message=f"{problem.message}; if {shown} defines it: --metrics {shown}:{_HOOK}")
+            path = os.path.relpath(conftest)
+            return problem._replace(message=f"{problem.message}; if {path} defines it: --metrics {path}:{_HOOK}")
     return problem
 
 
@@ -180,8 +180,8 @@ class Sources:
         suites = {reference.suite} if reference is not None else {run.suite for run in runs}
         fitting = [run for run in runs if run.suite in suites]
         if len(suites) > 1 or not fitting:
-            wanted = f"; wanted is {reference.suite}" if reference is not None else ""
-            raise UsageError(f"{name} is a report on {_titles(runs)}{wanted}")
+            expected = f"; wanted is {reference.suite}" if reference is not None else ""
+            raise UsageError(f"{name} is a report on {_titles(runs)}{expected}")
         return [(f"{name}[{run.variant}]" if len(fitting) > 1 else name, run) for run in fitting]
 
     def _committed(self, name: str, reference: Run | None) -> Run:
@@ -198,8 +198,8 @@ class Sources:
         else:
             raise UsageError(f"{name!r} does not say which baseline; write git:{ref}:path/of/baseline.json")
         folder = next(parent for parent in path.parents if parent.is_dir())
-        inside = path.resolve().relative_to(folder.resolve()).as_posix()
-        text = git(folder, "show", "--end-of-options", f"{ref}:./{inside}")
+        relative_path = path.resolve().relative_to(folder.resolve()).as_posix()
+        text = git(folder, "show", "--end-of-options", f"{ref}:./{relative_path}")
         return _baseline_run(text, f"{path.name} at {ref}", reference)
 
 

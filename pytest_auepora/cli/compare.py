@@ -58,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
 def _runs_title(args: argparse.Namespace) -> str:
     """Return the names of the runs, and of the history they are from."""
     names = args.runs or _DEFAULT
-    kept = any(not name.endswith(".json") and not name.startswith("git:") for name in names)
-    return " or ".join(names) + (f" of {open_history(args.history).name}" if kept else "")
+    stored = any(not name.endswith(".json") and not name.startswith("git:") for name in names)
+    return " or ".join(names) + (f" of {open_history(args.history).name}" if stored else "")
 
 
 def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     journal = Journal(journal_path(args.output))
     registry = registry_of(args.metrics)
     critic = critic_from_environment()
-    known = [*_questions(args.output, args.known, registry), *journal.rejected()]
+    known = [*_known_questions(args.output, args.known, registry), *journal.rejected()]
     drafting = Drafting(
         passages, critic, quotas, known=known, seed=args.seed, max_overlap=args.max_overlap, resume=journal.done
     )
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     print(_price_text(drafting.price(), critic.prices))
     if args.estimate or not n_wanted or not (args.yes or _confirmed()):
         return PASSED
-    n_drafted = _draft(drafting, args.output, journal, registry)
+    n_drafted = _run_drafting(drafting, args.output, journal, registry)
     print(f"{n_drafted} of {n_wanted} drafted in {args.output}; accept them with: auepora review {args.output}")
     print(f"judge: {usage_text(critic.usage)}")
     if reasons := journal.reasons():
@@ -76,10 +76,10 @@ def run(args: argparse.Namespace) -> int:
     return PASSED
 
 
-def _questions(output: Path, known: Sequence[Path], registry: Registry) -> Iterable[str]:
+def _known_questions(output: Path, known: Sequence[Path], registry: Registry) -> Iterable[str]:
     folders = [output.parent, *(path for path in known if path.is_dir())]
-    found = sorted(p for folder in folders for p in folder.glob("*.golden.*") if p.suffix in _SUFFIXES)
-    for path in dict.fromkeys(p.resolve() for p in [*found, *(path for path in known if path.is_file())]):
+    paths = sorted(p for folder in folders for p in folder.glob("*.golden.*") if p.suffix in _SUFFIXES)
+    for path in dict.fromkeys(p.resolve() for p in [*paths, *(path for path in known if path.is_file())]):
         yield from (case.sample.query for case in load_suite(path, registry).cases)
 
 
@@ -99,7 +99,7 @@ def _confirmed() -> bool:
     return input("Begin? [y/N] ").strip().lower() in ("y", "yes")
 
 
-def _draft(drafting: Drafting, output: Path, journal: Journal, registry: Registry) -> int:
+def _run_drafting(drafting: Drafting, output: Path, journal: Journal, registry: Registry) -> int:
     n_drafted = 0
     with Progress("tries", sum(map(len, drafting.queues.values())), show=None) as bar:
         for outcome in drafting.run():

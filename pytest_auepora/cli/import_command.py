@@ -20,11 +20,11 @@ from .common import PASSED, UsageError, add_metrics, load_suite, registry_of, to
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    what = "; ".join(f"{name}: {fmt.what}" for name, fmt in FORMATS.items())
+    formats = "; ".join(f"{name}: {fmt.what}" for name, fmt in FORMATS.items())
     parser.add_argument("path", type=to_read, metavar="PATH", help="the file or directory to read")
-    way = parser.add_mutually_exclusive_group(required=True)
-    way.add_argument("--from", dest="source", choices=FORMATS, metavar="FORMAT", help=f"read PATH as {what}")
-    way.add_argument(
+    direction = parser.add_mutually_exclusive_group(required=True)
+    direction.add_argument("--from", dest="source", choices=FORMATS, metavar="FORMAT", help=f"read PATH as {formats}")
+    direction.add_argument(
         "--to", dest="target", choices=FORMATS, metavar="FORMAT", help="read PATH, a golden file, and write FORMAT"
     )
     parser.add_argument("-o", "--output", type=Path, help="what to write; without it, golden YAML is printed")

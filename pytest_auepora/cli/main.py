@@ -73,10 +73,10 @@ class Parser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         argument = None if action is self._commands else action
-        what = f"{'command ' if argument is None else ''}{str(value)!r}"
+        offender = f"{'command ' if argument is None else ''}{str(value)!r}"
         known = [str(choice) for choice in action.choices]
-        near = did_you_mean(str(value), known)
-        raise argparse.ArgumentError(argument, f"there is no {what}{near}; choose from {', '.join(known)}")
+        suggestion = did_you_mean(str(value), known)
+        raise argparse.ArgumentError(argument, f"there is no {offender}{suggestion}; choose from {', '.join(known)}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -112,8 +112,8 @@ def _report_error(error: BaseException | str, code: int) -> int:
     return code
 
 
-def _sentence(what: str) -> str:
-    return f"{what[0].upper()}{what[1:]}{'' if what.endswith('?') else '.'}"
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}{'' if text.endswith('?') else '.'}"
 
 
 def parser_for(argv: Sequence[str]) -> Parser:
@@ -123,8 +123,8 @@ def parser_for(argv: Sequence[str]) -> Parser:
     parser = Parser("auepora", description=_WHAT, epilog=_EXIT)
     parser.add_argument("--version", action="version", version=f"pytest-auepora {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    for name, what in _COMMANDS.items():
-        command = commands.add_parser(name, help=what, description=_sentence(what), epilog=_EXIT)
+    for name, summary in _COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=_sentence(summary), epilog=_EXIT)
         if name in argv:  # the modules of the others stay unread
             module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
             module.add_arguments(command)

@@ -60,9 +60,9 @@ def name_of(folder: Path) -> str:
 
     Python knows a module by its name alone: two of one name, in one pytest run, would be one system.
     """
-    folder, here = folder.resolve(), Path.cwd()
-    otherwise = here if here in folder.parents else folder.parent
-    root = next((parent for parent in folder.parents if (parent / ".git").exists()), otherwise)
+    folder, current = folder.resolve(), Path.cwd()
+    default_root = current if current in folder.parents else folder.parent
+    root = next((parent for parent in folder.parents if (parent / ".git").exists()), default_root)
     name = re.sub(r"\W+", "_", "_".join(folder.relative_to(root).parts), flags=re.ASCII).strip("_").lower()
     return name if name[:1].isalpha() else f"rag_{name}".rstrip("_")
 
@@ -85,8 +85,8 @@ def starter_files(form: str, name: str) -> dict[str, str]:
 
 def _next_steps(folder: Path, form: str, name: str) -> str:
     module, package = FORMS[form]
-    shown = os.path.relpath(folder)
-    steps = [f"cd {shown}"] if shown != "." else []
+    folder_name = os.path.relpath(folder)
+    steps = [f"cd {folder_name}"] if folder_name != "." else []
     if module and find_spec(module) is None:
         steps.append(f"pip install {package}")
     steps.append("pytest --auepora")

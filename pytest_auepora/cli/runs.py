@@ -46,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps([stored_run._asdict() for stored_run in runs], indent=1))
         return PASSED
     if not runs:
-        of = f" of {args.suite}" if args.suite else ""
-        print(f"no run{of} in {store.name}; `pytest --auepora` keeps its runs there", file=sys.stderr)
+        of_suite = f" of {args.suite}" if args.suite else ""
+        print(f"no run{of_suite} in {store.name}; `pytest --auepora` keeps its runs there", file=sys.stderr)
         return PASSED if store.exists() else UNJUDGED
     print(harmless(_runs_table(runs)))
     return PASSED

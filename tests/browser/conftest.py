@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_auepora.cli.view.app import app_of, bound, server_of
+from pytest_auepora.cli.view.app import app_of, open_socket, server_of
 from pytest_auepora.cli.view.library import Library
 from pytest_auepora.reporting.formats import report_text
 
@@ -110,7 +110,7 @@ def serve() -> Iterator[Serve]:
     running = []
 
     def start(library: Library) -> str:
-        listening = bound(0)
+        listening = open_socket(0)
         server = server_of(app_of(library))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C."""
     try:
-        from .app import app_of, bound, serve
+        from .app import app_of, open_socket, serve
     except ImportError:
         raise MissingExtraError("auepora view", "ui") from None
     from .library import Library
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     root = project_root(Path.cwd())
     library = Library(open_history(args.history), root, args.labels or root / "labels")
     library.store.exists()  # one that cannot be read is told here, and not by the page
-    listening = bound(args.port, PORT)
+    listening = open_socket(args.port, PORT)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
     print(f"{address} shows the runs of {library.store.name}; Ctrl-C ends it", file=sys.stderr)
     if args.open:

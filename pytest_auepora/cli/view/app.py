@@ -1,8 +1,8 @@
-"""The page as a server on the loopback interface: its files, what it asks for as JSON, labels, the export as one file.
+"""The server of the page, on the loopback interface: its files, its data as JSON, labels, the export as one file.
 
-Any page that a browser shows may send requests to this machine, and a name that it owns may resolve to it.  So the
-host that was asked for has to be the loopback interface, reads included; what writes needs the page's own origin and
-a token that is new at every start.  Nobody may show the page in a frame.
+Any page in a browser may send requests to this machine, and its domain may resolve to this machine.  So every request
+has to name the loopback interface as its host; a write needs the page's own origin and a token that is new at every
+start.  The page cannot be shown in a frame.
 """
 
 from __future__ import annotations
@@ -56,32 +56,32 @@ HEADERS = {
     "cache-control": "no-store",
 }
 
-Asked = Mapping[str, str]
+Query = Mapping[str, str]
 
 
 def app_of(library: Library, token: str = "") -> Guard:
     """Return the application; *token* is what writes have to send, by default a new one."""
 
-    def pair(asked: Asked) -> Pair:
-        return library.pair(asked.get("run", ""), asked.get("against", ""))
+    def pair(query: Query) -> Pair:
+        return library.pair(query.get("run", ""), query.get("against", ""))
 
-    reads: dict[str, Callable[[Asked], Any]] = {
-        "/api/runs": lambda asked: _runs(library, asked),
-        "/api/run": lambda asked: overview(library, pair(asked)),
-        "/api/slices": lambda asked: slice_metrics(pair(asked), asked.get("label", "")),
-        "/api/cases": lambda asked: cases_page(pair(asked), asked),
-        "/api/case": lambda asked: case_page(library, pair(asked), asked.get("case", ""), asked),
-        "/export": lambda asked: _export(library, pair(asked)),
+    reads: dict[str, Callable[[Query], Any]] = {
+        "/api/runs": lambda query: _runs_page(library, query),
+        "/api/run": lambda query: overview(library, pair(query)),
+        "/api/slices": lambda query: slice_metrics(pair(query), query.get("label", "")),
+        "/api/cases": lambda query: cases_page(pair(query), query),
+        "/api/case": lambda query: case_page(library, pair(query), query.get("case", ""), query),
+        "/export": lambda query: _export(library, pair(query)),
     }
 
-    def answered(make: Callable[[Asked], Any]) -> Callable[[Request], Response]:
+    def route_for(read: Callable[[Query], Any]) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             try:
                 with from_outside(library.store.name):
-                    made = make(request.query_params)
-                    return made if isinstance(made, Response) else JSONResponse(made)
+                    content = read(request.query_params)
+                    return content if isinstance(content, Response) else JSONResponse(content)
             except (AueporaError, OSError) as exc:
-                return _failed(exc)
+                return _error_response(exc)
 
         return answer
 
@@ -94,68 +94,68 @@ def app_of(library: Library, token: str = "") -> Guard:
         try:
             return JSONResponse(await run_in_threadpool(_put_label, library, json.loads(body)))
         except (AueporaError, OSError) as exc:
-            return _failed(exc)
+            return _error_response(exc)
         except (ValueError, KeyError, TypeError):
             return JSONResponse({"error": "expected run, case, metric, person and label"}, 400)
 
     token = token or secrets.token_urlsafe(32)
     routes = [
         Route("/", lambda _: Response((_PAGE / "view.html").read_bytes(), media_type="text/html")),
-        Route("/view.css", lambda _: Response(_joined(_STYLES), media_type="text/css")),
+        Route("/view.css", lambda _: Response(_join_texts(_STYLES), media_type="text/css")),
         Route("/view.js", lambda _: Response(_script(), media_type="text/javascript")),
         Route("/api/start", lambda _: JSONResponse({"token": token})),
-        *(Route(path, answered(make)) for path, make in reads.items()),
+        *(Route(path, route_for(read)) for path, read in reads.items()),
         Route("/api/label", label, methods=["POST"]),
     ]
     return Guard(Starlette(routes=routes), token)
 
 
-def _failed(error: Exception) -> Response:
+def _error_response(error: Exception) -> Response:
     code = 404 if isinstance(error, UnknownRunError) else 409 if isinstance(error, NotComparableError) else 500
     return JSONResponse({"error": harmless(str(error))}, code)
 
 
-def _joined(parts: Iterable[Any]) -> str:
+def _join_texts(parts: Iterable[Any]) -> str:
     return "".join(part.read_text(encoding="utf-8") for part in parts)
 
 
 def _script() -> str:
-    return f'(() => {{\n"use strict";\n{_joined(_SCRIPTS)}}})();\n'
+    return f'(() => {{\n"use strict";\n{_join_texts(_SCRIPTS)}}})();\n'
 
 
-def _runs(library: Library, asked: Asked) -> dict[str, Any]:
-    found = library.store.runs(None)
-    suites = list(dict.fromkeys(one.title for one in found))
-    wanted = [one for one in found if asked.get("suite", "") in ("", one.title)]
-    said = asked.get("from", "")
-    first = int(said) if said.isdecimal() else 0
-    shown = [listed_run(one) for one in wanted[first : first + RUNS]]
-    return {"name": library.store.name, "suites": suites, "runs": shown, "found": len(wanted)}
+def _runs_page(library: Library, query: Query) -> dict[str, Any]:
+    stored_runs = library.store.runs(None)
+    suites = list(dict.fromkeys(run.title for run in stored_runs))
+    in_suite = [run for run in stored_runs if query.get("suite", "") in ("", run.title)]
+    offset = query.get("from", "")
+    first = int(offset) if offset.isdecimal() else 0
+    rows = [listed_run(run) for run in in_suite[first : first + RUNS]]
+    return {"name": library.store.name, "suites": suites, "runs": rows, "found": len(in_suite)}
 
 
-def _put_label(library: Library, said: Mapping[str, Any]) -> Any:
-    pair = library.pair(str(said["run"]))
-    case, metric, label = library.case(pair, str(said["case"])), str(said["metric"]), said["label"]
+def _put_label(library: Library, body: Mapping[str, Any]) -> Any:
+    pair = library.pair(str(body["run"]))
+    case, metric, label = library.case(pair, str(body["case"])), str(body["metric"]), body["label"]
     if label is not None and not isinstance(label, bool):
         raise TypeError("a label is true, false or null")
     path = label_path(library.labels, pair.run.suite, metric)
     evidence = evidence_of(library, pair, case)
-    person = str(said["person"])
+    person = str(body["person"])
     return {"labels": put_label(path, pair.run, case, metric, person=person, label=label, evidence=evidence)}
 
 
 def _export(library: Library, pair: Pair) -> Response:
     from ...reporting.html.report import html_report
 
-    past = trend_of(library.store, pair.run, pair.info.run_id)
-    trends = {pair.run.title: Trend(past.runs, pair.other)}
-    made = html_report([pair.run], [pair.verdict], trends)
+    trend = trend_of(library.store, pair.run, pair.info.run_id)
+    trends = {pair.run.title: Trend(trend.runs, pair.other)}
+    page = html_report([pair.run], [pair.verdict], trends)
     name = f"auepora-{pair.info.run_id}.html"
-    return Response(made, media_type="text/html", headers={"content-disposition": f'attachment; filename="{name}"'})
+    return Response(page, media_type="text/html", headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
 class Guard:
-    """Lets through what the page itself asks for, and answers with `HEADERS`.
+    """Lets through the requests of the page itself, and answers with `HEADERS`.
 
     Args:
         app: what is guarded.
@@ -175,11 +175,11 @@ class Guard:
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        refused = self._refused(scope["method"], scope["path"], Headers(scope=scope))
-        app: ASGIApp = PlainTextResponse(refused, 403) if refused else self._app
+        refusal = self._refusal(scope["method"], scope["path"], Headers(scope=scope))
+        app: ASGIApp = PlainTextResponse(refusal, 403) if refusal else self._app
         await app(scope, receive, send_with_headers)
 
-    def _refused(self, method: str, path: str, headers: Headers) -> str:
+    def _refusal(self, method: str, path: str, headers: Headers) -> str:
         host = headers.get("host", "")
         if host.rpartition(":")[0] not in _HOSTS and host not in _HOSTS:
             return "this page is for the browser on this machine: ask for 127.0.0.1 or localhost"
@@ -194,7 +194,7 @@ class Guard:
         return ""
 
 
-def bound(port: int, usual: int = 0) -> socket.socket:
+def open_socket(port: int, usual: int = 0) -> socket.socket:
     """Return a socket that listens on the loopback interface: at *port*, for 0 at the *usual* one or any.
 
     Raises:
@@ -202,16 +202,16 @@ def bound(port: int, usual: int = 0) -> socket.socket:
     """
     if not port and usual:
         with suppress(OSError):
-            return bound(usual)
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            return open_socket(usual)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(("127.0.0.1", port))
-        made.listen(128)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        listener.listen(128)
     except OSError:
-        made.close()
+        listener.close()
         raise
-    return made
+    return listener
 
 
 def server_of(app: ASGIApp) -> uvicorn.Server:

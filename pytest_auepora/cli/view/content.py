@@ -47,25 +47,25 @@ _PLACE = {kind: place for place, kind in enumerate(ORDER)}
 # -- the run: the verdict and its reasons, metrics with intervals, the runs before it
 
 
-def listed_run(one: StoredRun) -> dict[str, Any]:
-    """Return what a list of runs says about one."""
+def listed_run(info: StoredRun) -> dict[str, Any]:
+    """Return the entry of a run in a list of runs."""
     return {
-        "id": one.run_id, "started": one.started, "title": shown(one.title), "commit": shown(one.git_commit[:10]),
-        "complete": one.complete, "outcome": one.outcome, "cases": one.cases, "failed": one.failed,
-        "origin": shown(one.origin),
+        "id": info.run_id, "started": info.started, "title": shown(info.title), "commit": shown(info.git_commit[:10]),
+        "complete": info.complete, "outcome": info.outcome, "cases": info.cases, "failed": info.failed,
+        "origin": shown(info.origin),
     }  # fmt: skip
 
 
 def overview(library: Library, pair: Pair) -> dict[str, Any]:
     """Return all but the cases."""
     run, verdict = pair.run, pair.verdict
-    word, mark = OUTCOMES[verdict.outcome]
+    word, symbol = OUTCOMES[verdict.outcome]
     rows = metric_rows(run, verdict)
-    compared = verdict.comparison
+    comparison = verdict.comparison
     if pair.by_baseline:
-        steps, changed = next_steps(verdict, html=""), [shown(one) for one in changed_lines(verdict)]
+        steps, changed = next_steps(verdict, html=""), [shown(text) for text in changed_lines(verdict)]
     else:
-        steps, changed = [], _moved(pair.other.provenance, run.provenance) if pair.other else []
+        steps, changed = [], _changed_provenance(pair.other.provenance, run.provenance) if pair.other else []
     notes = [*missing_notes(run, verdict, rows), *verdict.notes, *noise_lines(verdict)]
     return {
         "run": listed_run(pair.info),
@@ -73,51 +73,51 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "owner": shown(run.owner),
         "other": listed_run(pair.other_info) if pair.other_info else None,
         "byBaseline": pair.by_baseline,
-        "compared": compared is not None,
+        "compared": comparison is not None,
         "outcome": verdict.outcome,
-        "mark": mark,
+        "mark": symbol,
         "word": ", ".join(filter(None, [word, comparison_word(verdict)])),
         "headline": shown(headline([verdict], [run])),
         "baselineNote": shown(verdict.baseline_note),
-        "reasons": [_reason(gate, run.owner) for state in _STATES for gate in verdict.gates if gate.state == state],
+        "reasons": [_gate_row(gate, run.owner) for state in _STATES for gate in verdict.gates if gate.state == state],
         "failedCases": verdict.failed_cases,
         "steps": [shown(step) for step in steps],
         "changed": changed,
         "notes": [shown(note) for note in notes],
-        "gone": {shown(old): shown(new or "") for old, new in (compared.vanished if compared else {}).items()},
-        "metrics": [_metric(pair, row) for row in rows if row.name in run.metrics or row.gate is not None],
+        "gone": {shown(old): shown(new or "") for old, new in (comparison.vanished if comparison else {}).items()},
+        "metrics": [_metric_row(pair, row) for row in rows if row.name in run.metrics or row.gate is not None],
         "counts": dict(Counter(word for line in pair.lines for word in set(line["is"]))),
         "columns": [{"name": shown(n), "lower": run.metrics[n].direction == "lower"} for n in pair.columns],
         "tags": sorted({tag for line in pair.lines for tag in line.get("tags", ())}),
-        "labels": _labels(pair),
+        "labels": _label_values(pair),
         "history": history_of(library, pair.info),
-        "runs": [listed_run(one) for one in library.store.runs(MOST_CHOICES, pair.info.suite)],
+        "runs": [listed_run(other) for other in library.store.runs(MOST_CHOICES, pair.info.suite)],
     }
 
 
-def _reason(gate: GateOutcome, owner: str) -> dict[str, Any]:
+def _gate_row(gate: GateOutcome, owner: str) -> dict[str, Any]:
     """Return a judgement: what is said first, and the arithmetic behind it."""
     message = shown(full_reason(gate))
     short = shown(gate_reason(gate))
     return {
         "state": gate.state, "kind": gate.kind, "title": shown(gate.title), "short": short,
         "slice": gate.is_of_slice, "why": "" if message == short else message,
-        "owner": "" if gate.owner == owner else shown(gate.owner), "culprits": [shown(one) for one in gate.culprits],
+        "owner": "" if gate.owner == owner else shown(gate.owner), "culprits": [shown(name) for name in gate.culprits],
         "p": None if gate.p is None else number(gate.p, 4), "mde": None if gate.mde is None else number(gate.mde),
         "n": gate.n, "total": gate.total, "bound": shown(gate.bound),
     }  # fmt: skip
 
 
-def _labels(pair: Pair) -> dict[str, list[str]]:
-    """Return the labels by which cases can be told apart, with their values."""
-    values: dict[str, set[str]] = {}
+def _label_values(pair: Pair) -> dict[str, list[str]]:
+    """Return the labels that make slices of the cases, with their values."""
+    by_label: dict[str, set[str]] = {}
     for line in pair.lines:
-        for key, value in line.get("labels", {}).items():
-            values.setdefault(key, set()).add(value)
-    return {key: sorted(seen) for key, seen in sorted(values.items()) if len(seen) <= MOST_VALUES}
+        for label, value in line.get("labels", {}).items():
+            by_label.setdefault(label, set()).add(value)
+    return {label: sorted(values) for label, values in sorted(by_label.items()) if len(values) <= MOST_VALUES}
 
 
-def _metric(pair: Pair, row: MetricRow) -> dict[str, Any]:
+def _metric_row(pair: Pair, row: MetricRow) -> dict[str, Any]:
     return {
         "name": shown(row.name), "lower": row.info is not None and row.info.direction == "lower",
         "value": row.value_text, "n": row.n_text, "baseline": row.baseline_text, "change": row.change_text,
@@ -133,15 +133,15 @@ def slice_metrics(pair: Pair, label: str) -> list[dict[str, Any]]:
     if label == "tag":
         values = sorted({tag for line in pair.lines for tag in line.get("tags", ())})
     slices = [(v, {i for i, case in run.cases.items() if in_slice(case, {label: v})}) for v in values[:MOST_VALUES]]
-    return [_slice(pair, name, value, ids) for name in pair.columns for value, ids in slices]
+    return [_slice_row(pair, name, value, ids) for name in pair.columns for value, ids in slices]
 
 
-def _slice(pair: Pair, name: str, value: str, ids: set[str]) -> dict[str, Any]:
+def _slice_row(pair: Pair, name: str, value: str, ids: set[str]) -> dict[str, Any]:
     scores = pair.run.scores_of(name, lambda case: case.case_id in ids)
-    seen = [score.value for score in scores if score.value is not None]
-    mean = sum(seen) / len(seen) if seen else None
+    numbers = [score.value for score in scores if score.value is not None]
+    mean = sum(numbers) / len(numbers) if numbers else None
     return {
-        "metric": shown(name), "slice": shown(value), "n": len(seen),
+        "metric": shown(name), "slice": shown(value), "n": len(numbers),
         "value": metric_value(mean, pair.run.metrics[name]), "interval": _interval(pair, name, ids),
     }  # fmt: skip
 
@@ -152,56 +152,57 @@ def _interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict[str, A
         return None
     changes = comparison.changes_of(name)
     pairs = {i: (c.before, c.after) for i, c in changes.items() if ids is None or i in ids}
-    found = mean_difference(pairs, pair.run.clusters)
+    difference = mean_difference(pairs, pair.run.clusters)
     info = pair.run.metrics[name]
-    if found.value is None:
+    if difference.value is None:
         return None
-    text = metric_change(found.value, info)
-    if found.low is not None and found.high is not None:
-        text += f" [{metric_change(found.low, info)}, {metric_change(found.high, info)}]"
+    text = metric_change(difference.value, info)
+    if difference.low is not None and difference.high is not None:
+        text += f" [{metric_change(difference.low, info)}, {metric_change(difference.high, info)}]"
     return {
-        "value": found.value, "low": found.low, "high": found.high, "n": found.n_cases,
-        "standing": found.standing(info.direction), "text": text, "time": info.target == "LATENCY",
+        "value": difference.value, "low": difference.low, "high": difference.high, "n": difference.n_cases,
+        "standing": difference.standing(info.direction), "text": text, "time": info.target == "LATENCY",
     }  # fmt: skip
 
 
 def history_of(library: Library, info: StoredRun) -> dict[str, Any]:
-    """Return the runs of the suite, oldest first, with what their metrics amounted to and what had changed."""
-    listed = [one for one in library.store.runs(None, info.suite, info.variant) if one.complete][:MOST_RUNS][::-1]
-    ids = [one.run_id for one in listed]
+    """Return the runs of the suite, oldest first, with their metrics and what changed in their provenance."""
+    complete = [run for run in library.store.runs(None, info.suite, info.variant) if run.complete]
+    runs = complete[:MOST_RUNS][::-1]
+    ids = [run.run_id for run in runs]
     measured, provenance = library.store.measured(ids), library.store.provenance(ids)
     by_run = [measured.get(i, {}) for i in ids]
-    metrics = {n: told for found in by_run for n, (told, _) in found.items()}
-    kept = [n for n, told in metrics.items() if told.get("target") != "LATENCY" and _within_one(told)]
-    changes = [[], *(_moved(provenance.get(a, {}), provenance.get(b, {})) for a, b in pairwise(ids))]
+    metrics = {n: details for of_run in by_run for n, (details, _) in of_run.items()}
+    names = [n for n, details in metrics.items() if details.get("target") != "LATENCY" and _is_from_0_to_1(details)]
+    changes = [[], *(_changed_provenance(provenance.get(a, {}), provenance.get(b, {})) for a, b in pairwise(ids))]
     return {
-        "metrics": [{"name": shown(n), "values": [found.get(n, (None, None))[1] for found in by_run]} for n in kept],
-        "runs": [{**listed_run(one), "changed": told} for one, told in zip(listed, changes, strict=True)],
+        "metrics": [{"name": shown(n), "values": [of_run.get(n, (None, None))[1] for of_run in by_run]} for n in names],
+        "runs": [{**listed_run(run), "changed": changed} for run, changed in zip(runs, changes, strict=True)],
     }
 
 
-def _within_one(told: dict[str, Any]) -> bool:
-    low, high = told.get("range") or (None, None)
+def _is_from_0_to_1(details: dict[str, Any]) -> bool:
+    low, high = details.get("range") or (None, None)
     return low is not None and high is not None and low >= 0 and high <= 1
 
 
-def _moved(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+def _changed_provenance(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     return [shown(f"{key} {old} → {new}") for key, (old, new) in provenance_changes(before, after).items()]
 
 
 # -- cases: some of their rows at a time, and everything about one of them
 
 
-def chosen(pair: Pair, asked: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the rows that *asked* wants, in its order.
+def filter_rows(pair: Pair, query: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the rows that *query* selects, in its order.
 
     Args:
         pair: the runs.
-        asked: ``show`` (a word of a row's ``is``), ``tag``, ``slice`` (``label=value``), ``text``; ``sort`` (``id``,
+        query: ``show`` (a word of a row's ``is``), ``tag``, ``slice`` (``label=value``), ``text``; ``sort`` (``id``,
             ``state``, ``change`` or the place of a column), ``down``.
     """
-    label, _, value = asked.get("slice", "").partition("=")
-    show, tag, text = asked.get("show", ""), asked.get("tag", ""), asked.get("text", "").strip().lower()
+    label, _, value = query.get("slice", "").partition("=")
+    show, tag, text = query.get("show", ""), query.get("tag", ""), query.get("text", "").strip().lower()
     rows = [
         line for line in pair.lines
         if (not show or show in line["is"])
@@ -209,81 +210,81 @@ def chosen(pair: Pair, asked: Mapping[str, str]) -> list[dict[str, Any]]:
         and (not label or line.get("labels", {}).get(label) == value)
         and text in line["text"]
     ]  # fmt: skip
-    by, down = asked.get("sort") or "state", bool(asked.get("down"))
-    keyed = [(_key(line, by), line) for line in rows]
-    some = [one for one in keyed if one[0] is not None]
-    some.sort(key=lambda one: (one[1].get("worst") or 0.0, one[1]["index"]))
-    some.sort(key=lambda one: one[0], reverse=down)
-    return [line for _, line in some] + [line for key, line in keyed if key is None]
+    sort_by, descending = query.get("sort") or "state", bool(query.get("down"))
+    with_keys = [(_sort_key(line, sort_by), line) for line in rows]
+    sortable = [entry for entry in with_keys if entry[0] is not None]
+    sortable.sort(key=lambda entry: (entry[1].get("worst") or 0.0, entry[1]["index"]))
+    sortable.sort(key=lambda entry: entry[0], reverse=descending)
+    return [line for _, line in sortable] + [line for key, line in with_keys if key is None]
 
 
-def _key(line: Mapping[str, Any], by: str) -> Any:
-    if by == "id":
+def _sort_key(line: Mapping[str, Any], sort_by: str) -> Any:
+    if sort_by == "id":
         return line["id"]
-    if by == "change":
+    if sort_by == "change":
         return line.get("worst")
-    if by.isdecimal():
+    if sort_by.isdecimal():
         cells = line.get("cells", ())
-        return cells[int(by)][0] if int(by) < len(cells) else None
+        return cells[int(sort_by)][0] if int(sort_by) < len(cells) else None
     return _PLACE[line["kind"]]
 
 
-def cases_page(pair: Pair, asked: Mapping[str, str]) -> dict[str, Any]:
-    """Return one page of the rows, as `chosen`; ``page`` counts from 1."""
-    rows = chosen(pair, asked)
+def cases_page(pair: Pair, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return one page of the rows, as `filter_rows`; ``page`` counts from 1."""
+    rows = filter_rows(pair, query)
     pages = max(1, -(-len(rows) // PAGE))
-    said = asked.get("page", "")
-    page = min(max(int(said) if said.isdecimal() else 1, 1), pages)
-    here = rows[(page - 1) * PAGE : page * PAGE]
+    page_text = query.get("page", "")
+    page = min(max(int(page_text) if page_text.isdecimal() else 1, 1), pages)
+    page_rows = rows[(page - 1) * PAGE : page * PAGE]
     return {
-        "rows": [{k: v for k, v in row.items() if k != "text"} for row in here],
+        "rows": [{k: v for k, v in row.items() if k != "text"} for row in page_rows],
         "page": page, "pages": pages, "found": len(rows), "all": len(pair.lines),
     }  # fmt: skip
 
 
-def case_page(library: Library, pair: Pair, case_id: str, asked: Mapping[str, str]) -> dict[str, Any]:
-    """Return everything about one case, and which cases stand beside it among those that *asked* wants.
+def case_page(library: Library, pair: Pair, case_id: str, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return everything about one case, and its neighbours among the cases that *query* selects.
 
     Raises:
         UnknownRunError: there is no such case.
     """
     case = library.case(pair, case_id)
     before = pair.before(case)
-    line = next(one for one in pair.lines if one["id"] == shown(case_id))
-    ids = [one["id"] for one in chosen(pair, asked)]
-    place = ids.index(line["id"]) if line["id"] in ids else None
-    compared = pair.compared(case_id)
+    line = next(row for row in pair.lines if row["id"] == shown(case_id))
+    listed_ids = [row["id"] for row in filter_rows(pair, query)]
+    place = listed_ids.index(line["id"]) if line["id"] in listed_ids else None
+    comparison = pair.compared(case_id)
     return {
         **{k: v for k, v in line.items() if k != "text"},
-        **case_details(case, compared, pair.run, pair.verdict.flaky.get(case_id, "")),
+        **case_details(case, comparison, pair.run, pair.verdict.flaky.get(case_id, "")),
         "place": None if place is None else place + 1,
-        "of": len(ids),
-        "previous": ids[place - 1] if place else None,
-        "next": ids[place + 1] if place is not None and place + 1 < len(ids) else None,
-        "now": _side(case, before),
-        "then": _side(before, case) if before is not None else None,
+        "of": len(listed_ids),
+        "previous": listed_ids[place - 1] if place else None,
+        "next": listed_ids[place + 1] if place is not None and place + 1 < len(listed_ids) else None,
+        "now": _answer_and_hits(case, before),
+        "then": _answer_and_hits(before, case) if before is not None else None,
         "repeats": _repeats(library, pair, case, before),
-        "judges": list(_judges(library, pair, case)),
+        "judges": list(_judge_scores(library, pair, case)),
     }
 
 
-def _side(case: CaseResult, other: CaseResult | None) -> dict[str, Any]:
+def _answer_and_hits(case: CaseResult, other: CaseResult | None) -> dict[str, Any]:
     """Return the answer and the ranking of one of two runs; each hit with its rank in the other one."""
     case = as_shown(case)
     hits = case.outputs.get("retrieved") or ()
     elsewhere = {hit.get("id"): i for i, hit in reversed([*enumerate(_hits(other), 1)])} if other is not None else None
-    out = []
+    hits_shown = []
     for rank, (hit, score) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
         grade = int(hit.get("grade") or 0)
         if rank <= MOST_HITS or grade > 0:
-            out.append({
+            hits_shown.append({
                 "rank": rank, "id": shown(hit.get("id")), "score": score, "grade": grade,
                 "source": shown(source_text(hit)), "text": list(_passage(hit, case.expected.get("relevant") or ())),
                 "was": 0 if elsewhere is None else elsewhere.get(hit.get("id")),
             })  # fmt: skip
     answer = case.outputs.get("answer")
     return {
-        "hits": out, "returned": len(hits), "state": case.state,
+        "hits": hits_shown, "returned": len(hits), "state": case.state,
         "answer": None if answer is None else shown(answer, keep_lines=True),
     }  # fmt: skip
 
@@ -293,78 +294,79 @@ def _hits(case: CaseResult) -> Sequence[Mapping[str, Any]]:
 
 
 def _passage(hit: Mapping[str, Any], labels: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:
-    """Yield the text of a hit in pieces, and whether each is what a label quotes or points to."""
+    """Yield the text of a hit in pieces, and whether a label quotes or points to each."""
     text = str(hit.get("text") or "")
-    places = sorted(place for label in labels if (place := _place(text, hit, label)) is not None)
+    places = sorted(place for label in labels if (place := _find_label(text, hit, label)) is not None)
     start = max(places[0][0] - _AROUND, 0) if places else 0
     if start:
         yield "… ", False
-    at = start
+    position = start
     for first, last in places:
-        if first >= at:
-            yield shown(text[at:first], keep_lines=True) if text[at:first].strip() else " " * (first > at), False
+        if first >= position:
+            gap = text[position:first]
+            yield shown(gap, keep_lines=True) if gap.strip() else " " * (first > position), False
             yield shown(text[first:last], keep_lines=True), True
-            at = last
-    rest = text[at : at + 2 * _AROUND]
-    yield shown(rest, keep_lines=True) + (" …" if at + len(rest) < len(text) else ""), False
+            position = last
+    rest = text[position : position + 2 * _AROUND]
+    yield shown(rest, keep_lines=True) + (" …" if position + len(rest) < len(text) else ""), False
 
 
-def _place(text: str, hit: Mapping[str, Any], label: Mapping[str, Any]) -> tuple[int, int] | None:
+def _find_label(text: str, hit: Mapping[str, Any], label: Mapping[str, Any]) -> tuple[int, int] | None:
     """Return where in *text* the passage of a label is."""
     if quote := str(label.get("quote") or "").strip():
-        found = re.search(r"\s+".join(map(re.escape, quote.split())), text, re.IGNORECASE)
-        return found.span() if found else None
-    span, own = label.get("span"), hit.get("span")
-    if not span or not own or label.get("id") not in (hit.get("id"), hit.get("doc")):
+        match = re.search(r"\s+".join(map(re.escape, quote.split())), text, re.IGNORECASE)
+        return match.span() if match else None
+    label_span, hit_span = label.get("span"), hit.get("span")
+    if not label_span or not hit_span or label.get("id") not in (hit.get("id"), hit.get("doc")):
         return None
-    first, last = max(span[0] - own[0], 0), min(span[1] - own[0], len(text))
+    first, last = max(label_span[0] - hit_span[0], 0), min(label_span[1] - hit_span[0], len(text))
     return (first, last) if first < last else None
 
 
 def _repeats(library: Library, pair: Pair, case: CaseResult, before: CaseResult | None) -> dict[str, Any] | None:
-    """Return every single value of a case that was asked several times, and the answers as far as they are kept."""
-    asked = case.extra.get("repeats") or {}
+    """Return every value of a case that was asked several times, and its answers as far as they are kept."""
+    repeats = case.extra.get("repeats") or {}
     varies = case.extra.get("varies") or {}
-    twice = before if before is not None and before.repeats > 1 else None
-    if not asked and not varies and twice is None:
+    earlier = before if before is not None and before.repeats > 1 else None
+    if not repeats and not varies and earlier is None:
         return None
     metrics = pair.run.metrics
     values = [
         {"metric": shown(name), "now": [metric_value(v, metrics[name]) for v in case.values(name)],
-         "then": [metric_value(v, metrics[name]) for v in twice.values(name)] if twice is not None else []}
-        for name in asked or case.scores if name in metrics and metrics[name].target != "LATENCY"
+         "then": [metric_value(v, metrics[name]) for v in earlier.values(name)] if earlier is not None else []}
+        for name in repeats or case.scores if name in metrics and metrics[name].target != "LATENCY"
     ]  # fmt: skip
     answers = [{"now": now, "then": then} for now, then in zip_longest(
-        _answers(library, pair.info.run_id, case.case_id),
-        _answers(library, pair.other_info.run_id, case.case_id) if pair.other_info else (),
+        _answer_texts(library, pair.info.run_id, case.case_id),
+        _answer_texts(library, pair.other_info.run_id, case.case_id) if pair.other_info else (),
     )]  # fmt: skip
-    said = f"{varies['passed']} of {varies['answers']} answers passed when it was asked again" if varies else ""
-    return {"values": [one for one in values if one["now"] or one["then"]], "answers": answers, "varies": said}
+    varies_text = f"{varies['passed']} of {varies['answers']} answers passed when it was asked again" if varies else ""
+    return {"values": [row for row in values if row["now"] or row["then"]], "answers": answers, "varies": varies_text}
 
 
-def _answers(library: Library, run_id: str, case_id: str) -> list[str]:
+def _answer_texts(library: Library, run_id: str, case_id: str) -> list[str]:
     """Return the recorded answers of a case, as far as they are still kept."""
     return [shown(raw["parts"].get("answer") or "" if "parts" in raw else raw.get("error", ""), keep_lines=True)
-            for raw in _recorded(library, run_id, case_id)]  # fmt: skip
+            for raw in _recorded_answers(library, run_id, case_id)]  # fmt: skip
 
 
-def _recorded(library: Library, run_id: str, case_id: str) -> list[dict[str, Any]]:
+def _recorded_answers(library: Library, run_id: str, case_id: str) -> list[dict[str, Any]]:
     try:
-        return [RecordedAnswer(one).raw for one in library.store.recordings(run_id).get(case_id, [])]
+        return [RecordedAnswer(recording).raw for recording in library.store.recordings(run_id).get(case_id, [])]
     except AueporaError:
         return []
 
 
 def evidence_of(library: Library, pair: Pair, case: CaseResult) -> list[str]:
     """Return the texts of the documents of a case: whole where its answer is recorded, else as far as they are kept."""
-    raws = _recorded(library, pair.info.run_id, case.case_id)
+    raws = _recorded_answers(library, pair.info.run_id, case.case_id)
     hits = raws[0]["parts"].get("retrieved") if raws and "parts" in raws[0] else None
     texts = [hit[TEXT] for hit in hits] if hits else [hit.get("text") for hit in case.outputs.get("retrieved") or ()]
     return [str(text) for text in texts if text]
 
 
-def _judges(library: Library, pair: Pair, case: CaseResult) -> Iterator[dict[str, Any]]:
-    """Yield the score of each judge, what people said of the same answer, and the file for that."""
+def _judge_scores(library: Library, pair: Pair, case: CaseResult) -> Iterator[dict[str, Any]]:
+    """Yield the score of each judge, people's labels of the same answer, and the file of these labels."""
     for name, info in pair.run.metrics.items():
         if info.judge and (score := case.scores.get(name)) is not None:
             value = metric_value(score.value, info) if score.state == "number" else f"{score.state}: {score.reason}"

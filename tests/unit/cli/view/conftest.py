@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_auepora.cli.view.app import app_of, bound, server_of
+from pytest_auepora.cli.view.app import app_of, open_socket, server_of
 
 from .histories import Stored, stored
 
@@ -42,7 +42,7 @@ class Page:
 
 @pytest.fixture
 def page(history: Stored) -> Iterator[Page]:
-    listening = bound(0)
+    listening = open_socket(0)
     server = server_of(app_of(history.library, TOKEN))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.cli.view.app import bound
+from pytest_auepora.cli.view.app import open_socket
 
 from .conftest import LABEL, TOKEN, Page
 from .histories import Stored
 
 
 def test_it_listens_on_the_loopback_interface_alone() -> None:
-    with bound(0) as listening:
+    with open_socket(0) as listening:
         assert listening.getsockname()[0] == "127.0.0.1"
         with pytest.raises(OSError, match="in use"):
-            bound(listening.getsockname()[1])
-        with bound(0, listening.getsockname()[1]) as other:
+            open_socket(listening.getsockname()[1])
+        with open_socket(0, listening.getsockname()[1]) as other:
             assert other.getsockname()[1] != listening.getsockname()[1], "the usual port is taken: any other"
 
 

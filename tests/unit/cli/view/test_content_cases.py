@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_auepora.cli.view import content
-from pytest_auepora.cli.view.content import case_page, cases_page, chosen, evidence_of
+from pytest_auepora.cli.view.content import case_page, cases_page, evidence_of, filter_rows
 from pytest_auepora.evaluation.recording import ANSWERED, Recording
 
 from ...reporting.builders import Case, run_of, verdict_of
@@ -30,7 +30,7 @@ from .histories import Stored
     ],
 )
 def test_rows_are_chosen_and_ordered(history: Stored, asked: dict[str, str], ids: list[str]) -> None:
-    assert [one["id"] for one in chosen(history.library.pair(history.worse), asked)] == ids
+    assert [one["id"] for one in filter_rows(history.library.pair(history.worse), asked)] == ids
 
 
 def test_the_server_sends_a_page_at_a_time(history: Stored) -> None:
