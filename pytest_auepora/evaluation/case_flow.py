@@ -21,9 +21,9 @@ from ..core.scoring import REPEAT_DATA, Score
 from ..errors import AueporaError
 from ..io.golden.model import GoldenCase
 from ..metrics.judge.usage import USAGE, add_usage
-from ..regression.accept import note_again
 from ..regression.baseline import Baseline
 from ..regression.compare import CaseComparison, Comparability, comparability_of, compare_case
+from ..regression.determinism import record_repeats
 from ..regression.guards.case_guard import judge_case, merge_confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
@@ -148,7 +148,7 @@ class CaseFlow:
         done = self.judge(case, [one.result for one in counted], self._record(case, counted))
         done.error = next((call.error for call in asked.counted if call.error is not None), None)
         singles = [one.result for one in measured]
-        note_again(done.result, singles, self.run.metrics)
+        record_repeats(done.result, singles, self.run.metrics)
         _sum_usage(done.result, singles)
         return done
 
@@ -169,7 +169,7 @@ class CaseFlow:
         if kept := [recording for one in finished for recording in one.recordings]:
             done.recordings += kept
             done.result.extra[CONFIRMED] = len(kept)
-        note_again(done.result, [done.result, *again], self.run.metrics)
+        record_repeats(done.result, [done.result, *again], self.run.metrics)
         _sum_usage(done.result, [done.result, *again])
         merge_confirmed(done.result, again)
         if done.comparison is not None:

@@ -89,11 +89,11 @@ class AnswerSources:
         if not (self.options.intents or self.options.anchoring):
             return {}
         if (plan := self._again.get(suite.path)) is None:
-            from ..regression.accept import again_plan
+            from ..regression.determinism import repeat_plan
 
             asked = (case.id for case in suite.cases if case.skip is None and case.benchmark is None)
             known = self.options.repeats(suite.repeat) - 1  # repeats tell as much
-            found = again_plan(asked, suite.policy.again)
+            found = repeat_plan(asked, suite.policy.again)
             plan = self._again[suite.path] = {case_id: n - known for case_id, n in found.items() if n > known}
         return plan
 

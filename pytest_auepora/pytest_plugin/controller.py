@@ -163,9 +163,9 @@ class Judge:
         if done is None:
             return
         if done.written:
-            from ..regression.accept import luck_notes
+            from ..regression.determinism import lucky_baseline_notes
 
-            notes += luck_notes(run)
+            notes += lucky_baseline_notes(run)
         if done.written and judged.verdict.baseline_note.startswith(BROKEN):
             judged.verdict.baseline_note = "an unreadable baseline was replaced"
         ids = run.cases.keys() - done.refused.keys() if "all" in options.intents else {*done.added, *done.changed}

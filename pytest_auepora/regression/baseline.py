@@ -31,9 +31,6 @@ GIT_COMMIT = "git_commit"
 RESOLUTION = 5.1e-5
 """Differences up to this are the rounding of the file (half of its fourth decimal), not a change."""
 
-LEARNED = ("steady", "pairs")
-"""What is stored of a metric beside its definition: whether answers to one case ever differed, of how many pairs."""
-
 MOST_DATA = 20_000
 """Characters kept of what one metric aggregates in one case; a baseline is to be read by people."""
 
@@ -42,9 +39,6 @@ CONTRACTS = ("assertion_pass", "json_schema_valid")
 
 BROKEN = "broken: "
 """What a note begins with that says why a baseline that is there cannot be read."""
-
-AGAIN = "again"
-"""Key in ``extra``: pairs of answers by metric, and the metrics in which some pair differs."""
 
 _LONGEST = 100
 _ACCEPT = "run the whole suite with --auepora-update"

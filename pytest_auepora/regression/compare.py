@@ -18,7 +18,8 @@ from typing import Any, Literal, NamedTuple
 
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, MetricInfo, Run
-from .baseline import AGAIN, GIT_COMMIT, RESOLUTION, Baseline, BaselineCase, match_of, metric_key
+from .baseline import GIT_COMMIT, RESOLUTION, Baseline, BaselineCase, match_of, metric_key
+from .determinism import AGAIN
 
 SINCE = "since the baseline"
 """In the problems of a case that is worse than its baseline, and in no others."""

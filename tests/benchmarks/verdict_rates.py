@@ -22,8 +22,9 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.evaluation.case_flow import merge_repeats
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.accept import again_plan, merge, note_again
+from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare_case
+from pytest_auepora.regression.determinism import record_repeats, repeat_plan
 from pytest_auepora.regression.guards.case_guard import Confirmations, judge_case, merge_confirmed
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.suggest import learn
@@ -76,12 +77,12 @@ def run_once(systems: Sequence[System], policy: RegressionPolicy, gates: Sequenc
     first = [system.before() for system in systems]
     metrics = {name: REGISTRY.get(name) for name in first[0]}
     infos = {name: MetricInfo.of(metric) for name, metric in metrics.items()}
-    plan = again_plan(ids, policy.again)
+    plan = repeat_plan(ids, policy.again)
     accepted, now = (Run("suite", metrics=infos, expected_ids=tuple(ids)) for _ in range(2))
     for case_id, system, scores in zip(ids, systems, first, strict=True):
         answers = [result_of(case_id, scores, system)]
         answers += [result_of(case_id, system.before(), system) for _ in range(plan.get(case_id, 0))]
-        note_again(answers[0], answers, infos)
+        record_repeats(answers[0], answers, infos)
         accepted.add(answers[:1])
     baseline, _ = merge(None, accepted, {"all"})
     confirmations = Confirmations()
@@ -96,7 +97,7 @@ def run_once(systems: Sequence[System], policy: RegressionPolicy, gates: Sequenc
         result = judged(case_id, system)
         if confirmations.wants("suite", len(ids), result, policy):
             again = [judged(case_id, system) for _ in range(policy.confirm)]
-            note_again(result, [result, *again], infos)
+            record_repeats(result, [result, *again], infos)
             merge_confirmed(result, again)
         now.add([result])
     return judge(now, gates, policy, metrics, baseline=baseline)

@@ -101,8 +101,8 @@ def accepted_lines(accepted: Accepted, root: Path) -> list[str]:
         parts.append("what it says of metrics changed")
     if accepted.unchanged:
         parts.append(f"{accepted.unchanged} unchanged")
-    if accepted.passed_over:
-        parts.append(f"{accepted.passed_over} not asked for")
+    if accepted.not_selected:
+        parts.append(f"{accepted.not_selected} not asked for")
     state = "written" if accepted.written else "left as it was"
     lines = [f"baseline {shown_path(accepted.path, root)} {state}: {', '.join(parts) or 'nothing to accept'}"]
     # only the class of an error: the cases have its message

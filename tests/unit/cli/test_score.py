@@ -16,8 +16,9 @@ from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.regression.accept import accept, note_again
+from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline import baseline_path
+from pytest_auepora.regression.determinism import record_repeats
 from tests.unit.metrics.judge.judge_server import GOOD, judge_server
 
 from .conftest import BAD, OUTPUTS, Shell
@@ -121,7 +122,7 @@ def accept_steady(shell: Shell) -> None:
     answers = {one["id"]: one for one in OUTPUTS}
     run = evaluate(golden, lambda sample: answers[sample.sample_id]).run
     for case in run.cases.values():
-        note_again(case, [case, case], run.metrics)
+        record_repeats(case, [case, case], run.metrics)
     accept(baseline_path(golden, "shop", ""), run, ["all"])
 
 

@@ -46,7 +46,7 @@ def test_what_an_update_wrote_and_what_not() -> None:
         "2 more (errored)",
         "  not accepted: later (skipped)",
     ]
-    done = Accepted(Path("/shop/b.json"), written=True, added=["a"], passed_over=2)
+    done = Accepted(Path("/shop/b.json"), written=True, added=["a"], not_selected=2)
     assert accepted_lines(done, Path("/shop")) == ["baseline b.json written: 1 added (a), 2 not asked for"]
     assert accepted_lines(Accepted(Path("/shop/b.json")), Path("/shop")) == [
         "baseline b.json left as it was: nothing to accept"
