@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,11 +78,14 @@ class AnswerSources:
 
     def _made(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
         if self._replay is not None and self._replay.asks_nothing:
-            return AnswerSource(self, suite, variant, rag, self._replay.replayed(suite, variant))
-        source = AnswerSource(self, suite, variant, rag, as_system(rag))
+            system = self._replay.replayed(suite, variant)
+            return AnswerSource(self, suite, variant, rag, system, system.provenance)  # what was known then
+        system = as_system(rag)
+        seed = {} if self.options.seed is None else {"seed": self.options.seed}
+        provenance = {**system.provenance, **seed, **self.project.provenance(suite.name, suite.path)}
         if self._replay is not None:
-            source.system = self._replay.resumed(suite, variant, source.system, source.provenance)
-        return source
+            system = self._replay.resumed(suite, variant, system, provenance)
+        return AnswerSource(self, suite, variant, rag, system, provenance)
 
     def again(self, suite: GoldenSuite) -> Mapping[str, int]:
         """Return how many more answers an update asks for, by case, to learn what varies; else none."""
@@ -98,16 +101,32 @@ class AnswerSources:
         return plan
 
 
+@dataclass(eq=False, repr=False)
 class AnswerSource:
-    """What answers the cases of *suite* under the configuration *variant*: *system*, made of the fixture's value *rag*.
+    """What answers the cases of *suite* under the configuration *variant*; what is the same for all is found out once.
 
-    What is the same for all of these cases is found out once.
+    Attributes:
+        rag: the fixture's value.
+        system: made of it, or of an earlier run.
+        provenance: what is known of how the answers come about.
     """
 
-    def __init__(self, sources: AnswerSources, suite: GoldenSuite, variant: str, rag: Any, system: System) -> None:
-        self._sources, self.suite, self.variant, self.rag, self.system = sources, suite, variant, rag, system
-        self._replayed = system if isinstance(system, Answering) else None  # and so asks nothing
-        self.repeats = sources.options.repeats(suite.repeat)
+    _sources: AnswerSources
+    suite: GoldenSuite
+    variant: str
+    rag: Any
+    system: System
+    provenance: dict[str, Any]
+
+    @cached_property
+    def repeats(self) -> int:
+        """How often each case is asked."""
+        return self._sources.options.repeats(self.suite.repeat)
+
+    @cached_property
+    def _replayed(self) -> Answering | None:
+        """The system, where nothing is asked."""
+        return self.system if isinstance(self.system, Answering) and self.system.base is None else None
 
     @cached_property
     def caller(self) -> Caller:
@@ -119,17 +138,6 @@ class AnswerSource:
         """Ends the cases; another source may end others of the suite, which came about otherwise."""
         flow = self._sources.suites.flow(self.suite, self.variant)
         return replace(flow, run=replace(flow.run, provenance=self.provenance))
-
-    @cached_property
-    def provenance(self) -> dict[str, Any]:
-        """What is known of how the answers came about; the project's hook has the last word.
-
-        Of a run that is replayed it is what was known then.
-        """
-        if self._replayed is not None:
-            return self.system.provenance
-        seed = {} if self._sources.options.seed is None else {"seed": self._sources.options.seed}
-        return {**self.system.provenance, **seed, **self._sources.project.provenance(self.suite.name, self.suite.path)}
 
     @cached_property
     def again(self) -> Mapping[str, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from .conftest import Example
@@ -190,3 +192,11 @@ def test_it(auepora, rag):
 """,
     )
     assert project.run("test_quality.py", "--auepora-timeout", "60").parseoutcomes()["passed"] == 1
+
+
+def test_a_broken_baseline_ends_the_test(project: Example) -> None:
+    project.write("__baselines__/shop.json", "{")
+    project.write("test_it.py", "def test_it(auepora):\n    auepora.evaluate('shop.golden.yaml')\n")
+    result = project.run("test_it.py")
+    result.assert_outcomes(failed=1)
+    assert re.search(r"^E +pytest_auepora.errors.BaselineError: .*shop\.json", str(result.stdout), re.MULTILINE)
