@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-def _sign(text: str) -> int:
+def _hash_text(text: str) -> int:
     """A whole number that stands for *text* in measurements: 53 bits, which JSON keeps exact everywhere."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 11
 
@@ -54,7 +54,7 @@ class DistinctN(Configured):
         grams = [" ".join(tokens[i : i + self.n]) for i in range(len(tokens) - self.n + 1)]
         if not grams:
             return NotApplicable(f"the answer has fewer than {self.n} words")
-        different = sorted(map(_sign, set(grams)))
+        different = sorted(map(_hash_text, set(grams)))
         return Measurement(len(different) / len(grams), data=[len(grams), different])
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
@@ -65,7 +65,7 @@ class DistinctN(Configured):
         return MetricResult(self.name, self.target, unique / total if total else 0.0, details)
 
 
-def _unit(vector: Sequence[float], whose: str) -> list[float]:
+def _normalize(vector: Sequence[float], whose: str) -> list[float]:
     length = math.sqrt(math.fsum(x * x for x in vector))
     if not 0 < length < math.inf:
         raise MetricError(f"the embedding of {whose} has no direction: its length is {length}")
@@ -112,15 +112,15 @@ class IntraListDiversity(Configured):
             return NotApplicable("no embeddings")
         if len(set(map(len, vectors))) > 1:
             raise MetricError(f"embeddings differ in length: {sorted(set(map(len, vectors)))}")
-        units = [_unit(v, repr(doc.doc_id)) for v, doc in zip(vectors, docs, strict=True)]
+        units = [_normalize(v, repr(doc.doc_id)) for v, doc in zip(vectors, docs, strict=True)]
         return Measurement(min(2.0, max(0.0, 1 - _mean_cosine(zip(*units, strict=True), len(units)))))
 
     def _vectors(self, docs: Sequence[Document]) -> list[Sequence[float]] | None:
         if self.embed_fn is not None:
             return list(self.embed_fn([doc.text for doc in docs]))
         vectors = [doc.metadata.get("embedding") for doc in docs]
-        kept = [v for v in vectors if v is not None]
-        return kept if len(kept) == len(vectors) else None
+        present = [v for v in vectors if v is not None]
+        return present if len(present) == len(vectors) else None
 
 
 @dataclass(eq=False, repr=False)
@@ -152,12 +152,12 @@ class ResponseDiversity(Configured):
             vector = outputs.response.metadata.get("embedding")
             if vector is None:
                 return NotApplicable("the answer has no embedding")
-            return Measurement(None, data=[[str(i), x] for i, x in enumerate(_unit(vector, "the answer"))])
+            return Measurement(None, data=[[str(i), x] for i, x in enumerate(_normalize(vector, "the answer"))])
         counts = Counter(answer_words(answer_text(outputs)))
         if not counts:
             return NotApplicable("no answer")
-        weights = _unit(list(counts.values()), "the answer")
-        return Measurement(None, data=[[_sign(w), x] for w, x in zip(counts, weights, strict=True)])
+        weights = _normalize(list(counts.values()), "the answer")
+        return Measurement(None, data=[[_hash_text(w), x] for w, x in zip(counts, weights, strict=True)])
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Over fewer than two answers there is no value: 0.0 and ``num_samples`` 0."""
@@ -261,5 +261,5 @@ class PercentileLatency(QuantileLatency):
 
     def spelling(self) -> str:
         """``p95_latency``, or ``p95_latency[retrieval]`` for another timing."""
-        shown = "" if self.timing_key == "end_to_end" else f"[{self.timing_key}]"
-        return f"p{self.percent}_latency{shown}"
+        suffix = "" if self.timing_key == "end_to_end" else f"[{self.timing_key}]"
+        return f"p{self.percent}_latency{suffix}"

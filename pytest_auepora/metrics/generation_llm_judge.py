@@ -9,8 +9,8 @@ from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .judge.critic import Judgement, JudgeReplyError, LLMCritic, Question
-from .judge.measures import Judged, reasons
-from .judge.prompts import numbered
+from .judge.measures import Judged, rationales_detail
+from .judge.prompts import number_texts
 from .options import UNSPELLED, choice
 from .refusal import is_refusal
 from .text.comparands import AgainstEvidence, answer_text, evidence_texts
@@ -66,8 +66,8 @@ class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  
         evidence = evidence_texts(sample, outputs, self.evidence_source)
         if isinstance(evidence, NotApplicable):
             return evidence
-        texts = {"question": sample.query, "evidence": numbered(evidence), "answer": answer_text(outputs)}
-        return [self._question(sample, self._filled(**texts))]
+        texts = {"question": sample.query, "evidence": number_texts(evidence), "answer": answer_text(outputs)}
+        return [self._question(sample, self._fill_prompt(**texts))]
 
 
 class LLMGroundedness(LLMFaithfulnessScore):
@@ -121,7 +121,7 @@ class LLMAnswerQuality(Judged):
         groups = [(d,) for d in self.dimensions] if self.per_dimension else [self.dimensions]
         texts = {"question": sample.query, "answer": answer_text(outputs)}
         return [
-            self._question(sample, self._filled({"criteria": _task(group)}, **texts), dimension="|".join(group))
+            self._question(sample, self._fill_prompt({"criteria": _task(group)}, **texts), dimension="|".join(group))
             for group in groups
         ]
 
@@ -129,7 +129,7 @@ class LLMAnswerQuality(Judged):
         if not self.per_dimension:
             return super()._combine(judgements, questions)
         scores = {d: self._unit(j) for d, j in zip(self.dimensions, judgements, strict=True)}
-        details = {"dimensions": scores, "scale": self.scale, **reasons(self.dimensions, judgements)}
+        details = {"dimensions": scores, "scale": self.scale, **rationales_detail(self.dimensions, judgements)}
         if self.aggregation == "min":
             return Measurement(min(scores.values()), details=details)
         total = sum(self._weights.values())

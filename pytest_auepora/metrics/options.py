@@ -28,17 +28,17 @@ def spell(value: Any) -> str:
     return value.name if isinstance(value, Metric) else str(value)
 
 
-def words(given: Any) -> tuple[str, ...]:
+def read_words(raw: Any) -> tuple[str, ...]:
     """Read an option that is a list of words; in a name they are separated by ``|``.
 
     Raises:
         MetricError: it is no list of texts, or one of them is empty.
     """
-    parts = given.split("|") if isinstance(given, str) else given
+    parts = raw.split("|") if isinstance(raw, str) else raw
     if not isinstance(parts, (Sequence, set, frozenset)) or not parts:
-        raise MetricError(f"a list of words is needed, got {given!r}")
+        raise MetricError(f"a list of words is needed, got {raw!r}")
     if not all(isinstance(part, str) and part.strip() for part in parts):
-        raise MetricError(f"a list of words is needed, got {given!r}")
+        raise MetricError(f"a list of words is needed, got {raw!r}")
     return tuple(sorted(parts) if isinstance(parts, (set, frozenset)) else parts)
 
 
@@ -68,9 +68,9 @@ class Configured(Metric):
 
     def _check(self, option: Field[Any], value: Any) -> None:
         name = option.name
-        if (words := option.metadata.get("words")) is not None and value not in words:
+        if (allowed := option.metadata.get("words")) is not None and value not in allowed:
             raise MetricError(
-                f"{name} must be one of {', '.join(words)}, got {value!r}{did_you_mean(str(value), words)}"
+                f"{name} must be one of {', '.join(allowed)}, got {value!r}{did_you_mean(str(value), allowed)}"
             )
         if option.type == "bool" and not isinstance(value, bool):
             raise MetricError(f"{name} must be true or false, got {value!r}")
@@ -102,8 +102,8 @@ class Configured(Metric):
     def spelling(self) -> str:
         """Return the name under which the registry makes this very metric."""
         lone = [f for f in self._options() if f.name == self.lone]
-        shown = [text for f in lone if (text := spell(getattr(self, f.name))) != spell(f.default)]
-        options = ",".join(shown + [f"{key}={spell(value)}" for key, value in self.spelled_options().items()])
+        lone_values = [text for f in lone if (text := spell(getattr(self, f.name))) != spell(f.default)]
+        options = ",".join(lone_values + [f"{key}={spell(value)}" for key, value in self.spelled_options().items()])
         return f"{self.spelled_stem()}[{options}]" if options else self.spelled_stem()
 
     def params(self) -> dict[str, Any]:

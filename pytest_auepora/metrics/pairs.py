@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, interval_of, ruler_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
 from ..errors import MetricError
-from .options import Configured, words
+from .options import Configured, read_words
 
 if TYPE_CHECKING:
     from .registry import Registry
@@ -81,7 +81,7 @@ class OverPairs(Configured):
     scenarios: Sequence[str]
 
     def __post_init__(self) -> None:
-        self.scenarios = words(self.scenarios)
+        self.scenarios = read_words(self.scenarios)
         super().__post_init__()
 
     def note_case(self, sample: EvaluationSample, value: Any) -> CaseScore:

@@ -20,8 +20,8 @@ from .ranking.matching import Ranking, walk_slots
 from .retrieval_basic import Matched, Ranked
 
 
-class Judged(NamedTuple):
-    """What is known of one slot: its grade, None where nobody judged it, and whether it is new in the list."""
+class SlotJudgment(NamedTuple):
+    """The judgment of one slot: its grade, None where there is none, and whether it is new in the list."""
 
     grade: int | None
     fresh: bool
@@ -37,16 +37,16 @@ class OverJudgments(Matched):
         labels = labels_of(sample, level=self.level)
         if not labels:
             return NotApplicable("nothing relevant and no judgment")
-        seen: set[int] = set()
+        covered: set[int] = set()
         slots = []
         for slot in walk_slots(labels, outputs.retrieved, self.matching):
-            fresh = [at for at in slot.covered_labels if at not in seen]
-            seen.update(fresh)
+            fresh = [at for at in slot.covered_labels if at not in covered]
+            covered.update(fresh)
             grade = max((labels[at].grade for at in fresh or slot.covered_labels), default=None)
-            slots.append(Judged(grade, bool(fresh)))
+            slots.append(SlotJudgment(grade, bool(fresh)))
         return self.weigh(labels, slots)
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> CaseScore:
+    def weigh(self, labels: Sequence[Label], slots: Sequence[SlotJudgment]) -> CaseScore:
         """Score what is known of the slots; there is at least one label."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ class JudgedAtK(OverJudgments):
     source = "ir_measures Judged@k"
     oracle = "ir_measures Judged@k, exact"
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> CaseScore:
+    def weigh(self, labels: Sequence[Label], slots: Sequence[SlotJudgment]) -> CaseScore:
         """N/a where nothing was returned."""
         top = slots[: self.k]
         if not top:
@@ -82,22 +82,22 @@ class BPref(OverJudgments):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a without a relevant document, and without one judged bad: grade 0, or -1, over which none is preferred."""
-        seen = super().measure(sample, outputs)
-        judged = sample.candidate_docs or any(grade_of(doc) < 1 for doc in sample.relevant_docs or ())
-        if judged or isinstance(seen, NotApplicable):
-            return seen
+        score = super().measure(sample, outputs)
+        has_negative = sample.candidate_docs or any(grade_of(doc) < 1 for doc in sample.relevant_docs or ())
+        if has_negative or isinstance(score, NotApplicable):
+            return score
         return NotApplicable("no document is judged not relevant")
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> CaseScore:
+    def weigh(self, labels: Sequence[Label], slots: Sequence[SlotJudgment]) -> CaseScore:
         """N/a without a relevant document."""
         relevant = sum(label.grade > 0 for label in labels)
-        against = len(labels) - relevant
+        irrelevant = len(labels) - relevant
         if not relevant:
             return NotApplicable("nothing relevant")
         total, above = 0.0, 0
         for slot in slots:
             if slot.grade and slot.fresh:
-                total += 1 - min(above, relevant) / min(against, relevant) if against else 1
+                total += 1 - min(above, relevant) / min(irrelevant, relevant) if irrelevant else 1
             above += slot.grade == 0 and slot.fresh
         return Measurement(total / relevant)
 
@@ -125,7 +125,7 @@ class RBP(OverJudgments):
         if not 0 < self.p < 1:
             raise MetricError(f"p must lie between 0 and 1, got {self.p}")
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[Judged]) -> CaseScore:
+    def weigh(self, labels: Sequence[Label], slots: Sequence[SlotJudgment]) -> CaseScore:
         """N/a without a relevant document."""
         if not any(label.grade for label in labels):
             return NotApplicable("nothing relevant")
@@ -148,14 +148,14 @@ class RPrecision(Ranked):
     source = "trec_eval Rprec"
     oracle = "pytrec_eval Rprec, 1e-12"
 
-    def value(self, held: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> Any:
         """Return a share of the first R slots."""
-        size = held.relevant()
-        return held.found_labels(size) / size
+        size = ranking.relevant()
+        return ranking.found_labels(size) / size
 
-    def details(self, held: Ranking) -> dict[str, Any]:
+    def details(self, ranking: Ranking) -> dict[str, Any]:
         """Return ``missed``, the labels that the top R do not cover."""
-        return {"missed": held.missed_labels(len(held.names))}
+        return {"missed": ranking.missed_labels(len(ranking.names))}
 
 
 @dataclass(eq=False, repr=False)
@@ -177,8 +177,8 @@ class DuplicateRateAtK(Configured):
         if not ids:
             return NotApplicable("nothing returned")
         repeated = [name for name, times in Counter(ids).items() if times > 1]
-        again = len(ids) - len(set(ids))
-        return Measurement(again / len(ids), details={"repeated": repeated} if again else {})
+        n_repeats = len(ids) - len(set(ids))
+        return Measurement(n_repeats / len(ids), details={"repeated": repeated} if n_repeats else {})
 
 
 @dataclass(eq=False, repr=False)
@@ -240,26 +240,26 @@ class DocumentNoiseAtK(Configured):
         top = outputs.retrieved[: self.k]
         noise = sample.labels.get(NOISE_DOCS)
         if noise is not None:
-            named = _names([noise] if isinstance(noise, (str, Mapping)) else noise)
-            found = [r.doc.doc_id for r in top if r.doc.doc_id in named]
+            noise_ids = _noise_ids([noise] if isinstance(noise, (str, Mapping)) else noise)
+            noisy = [r.doc.doc_id for r in top if r.doc.doc_id in noise_ids]
         else:
             labels = labels_of(sample)
             if all(label.grade for label in labels):
                 return NotApplicable("no noise_docs, and no document is judged not relevant")
             matcher = Matcher(labels)
             grades = [[labels[at].grade for at in matcher.covered_labels(r.doc)] for r in top]
-            found = [r.doc.doc_id for r, seen in zip(top, grades, strict=True) if seen and not any(seen)]
+            noisy = [r.doc.doc_id for r, covered in zip(top, grades, strict=True) if covered and not any(covered)]
         if not top:
             return NotApplicable("nothing returned")
-        return Measurement(len(found) / len(top), details={"noise": list(dict.fromkeys(found))} if found else {})
+        return Measurement(len(noisy) / len(top), details={"noise": list(dict.fromkeys(noisy))} if noisy else {})
 
 
-def _names(noise: Iterable[Any]) -> set[str]:
+def _noise_ids(noise: Iterable[Any]) -> set[str]:
     """Return the ids that documents of *noise* go by; what is a text alone may be an id."""
-    names: set[str] = set()
-    for one in noise:
-        if isinstance(one, Mapping):
-            names.add(str(one.get("id") or id_of_text(str(one.get("text")))))
+    ids: set[str] = set()
+    for entry in noise:
+        if isinstance(entry, Mapping):
+            ids.add(str(entry.get("id") or id_of_text(str(entry.get("text")))))
         else:
-            names |= {str(one), id_of_text(str(one))}
-    return names
+            ids |= {str(entry), id_of_text(str(entry))}
+    return ids

@@ -12,7 +12,7 @@ from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs
 from ..errors import MetricError
 from .annotation.labels import LabelSource
 from .annotation.measures import Labelled
-from .options import Configured, choice, words
+from .options import Configured, choice, read_words
 from .pairs import OverMetric, OverPairs, Pair, as_metric, inherit, pairs_by_case
 from .ranking.gold import Behaviour, expected_behaviour
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
@@ -56,7 +56,7 @@ class Refusals(Labelled):
     target = TargetCategory.NEGATIVE_REJECTION
 
     def __post_init__(self) -> None:
-        self.refusal_patterns = words(self.refusal_patterns)
+        self.refusal_patterns = read_words(self.refusal_patterns)
         super().__post_init__()
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
@@ -351,7 +351,7 @@ class ErrorDetection(Configured):
     oracle = "counted"
 
     def __post_init__(self) -> None:
-        self.error_patterns = words(self.error_patterns)
+        self.error_patterns = read_words(self.error_patterns)
         super().__post_init__()
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:

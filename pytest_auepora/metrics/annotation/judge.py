@@ -31,8 +31,8 @@ QUESTIONS = {
 }
 """What is asked for each label; part of the fingerprint."""
 
-_ALONE = ("response_on_topic", "helpful", "incomplete", "unsafe_content", "refused")
-"""Labels that are a matter of question and answer, whatever was retrieved."""
+_WITHOUT_CONTEXT = ("response_on_topic", "helpful", "incomplete", "unsafe_content", "refused")
+"""Labels that depend on question and answer alone, not on the context."""
 
 
 class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurrency is that of the critic
@@ -54,14 +54,14 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         chunks = [r.doc for r in outputs.retrieved[:depth]]
         if chunks and not any(c.text.strip() for c in chunks):
             return NotApplicable("the retrieved documents carry no text")
-        asked: dict[Hashable, str] = {
+        prompts: dict[Hashable, str] = {
             (name, c.text): label_prompt(QUESTIONS[name], question=sample.query, chunk=c.text)
             for c in chunks
             for name in wanted
             if c.text.strip()
         }
-        said = self._ask(sample, outputs, asked)
-        retrieved = [{n: said[n, c.text] for n in wanted} if c.text.strip() else None for c in chunks]
+        replies = self._ask(sample, outputs, prompts)
+        retrieved = [{n: replies[n, c.text] for n in wanted} if c.text.strip() else None for c in chunks]
         return ChunkLabels(retrieved, [labels for labels in retrieved if labels is not None])
 
     def answer_labels(
@@ -72,26 +72,26 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         if not answer.strip():
             return NotApplicable("the answer is empty")
         context = "\n\n".join(f"[{i}] {r.doc.doc_id}\n{r.doc.text}" for i, r in enumerate(outputs.retrieved, 1))
-        asked: dict[Hashable, str] = {}
+        prompts: dict[Hashable, str] = {}
         for name in wanted:
             material = {"question": sample.query, "answer": answer}
-            if name not in _ALONE:
+            if name not in _WITHOUT_CONTEXT:
                 material["context"] = context or "(nothing was retrieved)"
-            asked[name] = label_prompt(QUESTIONS[name], **material)
-        said = self._ask(sample, outputs, asked)
-        return {name: said[name] for name in wanted}
+            prompts[name] = label_prompt(QUESTIONS[name], **material)
+        replies = self._ask(sample, outputs, prompts)
+        return {name: replies[name] for name in wanted}
 
     def _ask(
-        self, sample: EvaluationSample, outputs: SystemOutputs, asked: dict[Hashable, str]
+        self, sample: EvaluationSample, outputs: SystemOutputs, prompts: dict[Hashable, str]
     ) -> dict[Hashable, bool]:
         critic = self.critic_in_use()
         memo: dict[str, bool] = outputs.memo.setdefault(("judge labels", id(critic)), {})
-        fresh = list(dict.fromkeys(prompt for prompt in asked.values() if prompt not in memo))
-        about = {"sample_id": sample.sample_id, "scale": (0.0, 1.0), "yes_or_no": True}
-        replies = critic.judge_many([Question(prompt, dict(about)) for prompt in fresh])
-        for prompt, reply in zip(fresh, replies, strict=True):
+        new_prompts = list(dict.fromkeys(prompt for prompt in prompts.values() if prompt not in memo))
+        metadata = {"sample_id": sample.sample_id, "scale": (0.0, 1.0), "yes_or_no": True}
+        replies = critic.judge_many([Question(prompt, dict(metadata)) for prompt in new_prompts])
+        for prompt, reply in zip(new_prompts, replies, strict=True):
             memo[prompt] = yes_or_no(reply)
-        return {key: memo[prompt] for key, prompt in asked.items()}
+        return {key: memo[prompt] for key, prompt in prompts.items()}
 
     def params(self) -> Any:
         """Return what changes the labels: the judge, its model and its prompts."""

@@ -20,7 +20,7 @@ from ..ranking.gold import Label, Matcher, label_of
 from ..text.comparands import answer_text
 
 CHUNK_LABELS = ("topically_relevant", "evidence_sufficient", "misleading")
-"""What is said of a retrieved chunk with respect to the query."""
+"""Labels of a retrieved chunk with respect to the query."""
 
 ANSWER_LABELS = (
     "support_present",
@@ -35,7 +35,7 @@ ANSWER_LABELS = (
     "unsafe_content",
     "refused",
 )
-"""What is said of an answer, the first five with respect to the retrieved context."""
+"""Labels of an answer, the first five with respect to the retrieved context."""
 
 Labels = Mapping[str, bool]
 
@@ -52,7 +52,7 @@ def read_labels(raw: Mapping[str, Any], known: Sequence[str], where: str) -> dic
     Raises:
         MetricError: a label is unknown, or is neither true nor false (1 and 0 will do).
     """
-    out: dict[str, bool] = {}
+    labels: dict[str, bool] = {}
     for name, value in raw.items():
         if name not in known:
             raise MetricError(f"{where}: no label {name!r}{did_you_mean(name, known)}; there is {', '.join(known)}")
@@ -60,8 +60,8 @@ def read_labels(raw: Mapping[str, Any], known: Sequence[str], where: str) -> dic
             continue
         if value not in (0, 1) or isinstance(value, float):
             raise MetricError(f"{where}: {name} must be true or false, got {value!r}")
-        out[name] = bool(value)
-    return out
+        labels[name] = bool(value)
+    return labels
 
 
 _ENTAILMENT = {"entailment": "support_present", "supported": "support_present"}
@@ -80,12 +80,12 @@ def labels_from_claims(claims: Iterable[object], where: str = "claims") -> dict[
     Raises:
         MetricError: a claim is called something else.
     """
-    out = dict.fromkeys(_CLAIMS.values(), False)
+    labels = dict.fromkeys(_CLAIMS.values(), False)
     for claim in claims:
         if (label := _CLAIMS.get(str(claim).strip().lower())) is None:
             raise MetricError(f"{where}: a claim is one of {', '.join(_CLAIMS)}, got {claim!r}")
-        out[label] = True
-    return out
+        labels[label] = True
+    return labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,50 +126,50 @@ class LabelSource(ABC):
         """What tells this source from others, JSON-able."""
 
 
-_PLACE = ("id", "chunk", "doc", "quote", "span")
-_ANOTHER = NotApplicable("label is for another answer")
+_PLACE_KEYS = ("id", "chunk", "doc", "quote", "span")
+_OTHER_ANSWER = NotApplicable("label is for another answer")
 
 
-def _place(raw: Mapping[str, Any], where: str) -> Label:
-    """Return what a row of chunk labels is about: an id, a document, or its quote or span."""
-    given = {key: raw[key] for key in _PLACE if raw.get(key) is not None}
-    chunk, doc = given.pop("id", None) or given.pop("chunk", None), given.pop("doc", None)
-    if (chunk is None) == (doc is None) or (chunk is not None and given):
+def _parse_place(raw: Mapping[str, Any], where: str) -> Label:
+    """Return the place that a row of chunk labels names: an id, a document, or its quote or span."""
+    fields = {key: raw[key] for key in _PLACE_KEYS if raw.get(key) is not None}
+    chunk, doc = fields.pop("id", None) or fields.pop("chunk", None), fields.pop("doc", None)
+    if (chunk is None) == (doc is None) or (chunk is not None and fields):
         raise MetricError(f"{where}: say which chunk by its id, or by doc with quote or span")
     if chunk is not None:
         return label_of(Document(str(chunk)))
-    if "quote" in given:
-        return label_of(Document(str(doc), str(given["quote"]), {"match": "quote"}))
-    if "span" not in given:
+    if "quote" in fields:
+        return label_of(Document(str(doc), str(fields["quote"]), {"match": "quote"}))
+    if "span" not in fields:
         return label_of(Document(str(doc), "", {"match": "doc"}))
     try:
-        start, end = given["span"]
+        start, end = fields["span"]
     except (TypeError, ValueError):
-        raise MetricError(f"{where}: a span is [start, end], got {given['span']!r}") from None
+        raise MetricError(f"{where}: a span is [start, end], got {fields['span']!r}") from None
     return label_of(Document(str(doc), "", {"match": "span", "start": start, "end": end}))
 
 
-def _without(raw: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+def _drop_keys(raw: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {k: v for k, v in raw.items() if k not in keys}
 
 
-def _matched(places: Sequence[tuple[Label, Labels]], outputs: SystemOutputs, depth: int) -> ChunkLabels:
+def _match_chunks(places: Sequence[tuple[Label, Labels]], outputs: SystemOutputs, depth: int) -> ChunkLabels:
     """Look for each labelled place among the returned chunks; a chunk that covers several has all their labels."""
     matcher = Matcher([place for place, _ in places])
     retrieved: list[Labels | None] = []
     for r in outputs.retrieved[:depth]:
         covered = [places[at][1] for at in matcher.covered_labels(r.doc)]
-        retrieved.append(_any_of(covered) if covered else None)
+        retrieved.append(_merge_labels(covered) if covered else None)
     matcher.check()
     return ChunkLabels(retrieved, [labels for _, labels in places])
 
 
-def _any_of(covered: Iterable[Labels]) -> Labels:
-    out: dict[str, bool] = {}
+def _merge_labels(covered: Iterable[Labels]) -> Labels:
+    merged: dict[str, bool] = {}
     for labels in covered:
         for name, value in labels.items():
-            out[name] = out.get(name, False) or value
-    return out
+            merged[name] = merged.get(name, False) or value
+    return merged
 
 
 class GoldenLabels(LabelSource):
@@ -186,63 +186,66 @@ class GoldenLabels(LabelSource):
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
         """Match ids, quotes and spans with the returned chunks."""
-        given = sample.labels.get("chunk_labels")
-        if given is None:
-            places = list(_graded(sample))
+        raw = sample.labels.get("chunk_labels")
+        if raw is None:
+            places = list(_labels_from_grades(sample))
         else:
             where = f"chunk_labels of {sample.sample_id}"
-            rows = _rows(given, where)
-            places = [(_place(row, where), read_labels(_without(row, *_PLACE), CHUNK_LABELS, where)) for row in rows]
-        return _matched(places, outputs, depth) if places else NotApplicable("no chunk is labelled")
+            rows = _as_rows(raw, where)
+            places = [
+                (_parse_place(row, where), read_labels(_drop_keys(row, *_PLACE_KEYS), CHUNK_LABELS, where))
+                for row in rows
+            ]
+        return _match_chunks(places, outputs, depth) if places else NotApplicable("no chunk is labelled")
 
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
     ) -> Labels | NotApplicable:
         """Return the labels whose answer is this one."""
-        given = sample.labels.get("answer_labels")
-        if not given:
+        raw = sample.labels.get("answer_labels")
+        if not raw:
             return NotApplicable("no answer_labels")
         where = f"answer_labels of {sample.sample_id}"
-        here = answer_hash(answer_text(outputs))
-        said = [_answer_row(row, where) for row in _rows(given, where)]
-        found = [labels for digest, labels in said if digest == here]
-        return _majority(found) if found else _ANOTHER
+        digest = answer_hash(answer_text(outputs))
+        rows = [_parse_answer_row(row, where) for row in _as_rows(raw, where)]
+        matches = [labels for row_digest, labels in rows if row_digest == digest]
+        return _majority(matches) if matches else _OTHER_ANSWER
 
     def params(self) -> Any:
         """Return what changes the labels, JSON-able."""
         return "golden"
 
 
-def _rows(given: Any, where: str) -> Sequence[Mapping[str, Any]]:
-    rows = [given] if isinstance(given, Mapping) else given
+def _as_rows(raw: Any, where: str) -> Sequence[Mapping[str, Any]]:
+    rows = [raw] if isinstance(raw, Mapping) else raw
     if not isinstance(rows, (list, tuple)) or not all(isinstance(row, Mapping) for row in rows):
-        raise MetricError(f"{where}: expected a mapping or a list of mappings, got {given!r:.80}")
+        raise MetricError(f"{where}: expected a mapping or a list of mappings, got {raw!r:.80}")
     return rows
 
 
-def _graded(sample: EvaluationSample) -> Iterator[tuple[Label, Labels]]:
+def _labels_from_grades(sample: EvaluationSample) -> Iterator[tuple[Label, Labels]]:
     for doc in sample.relevant_docs or ():
         label = label_of(doc)
-        said = {"topically_relevant": label.grade >= 1}
+        labels = {"topically_relevant": label.grade >= 1}
         if "grade" in doc.metadata:
-            said["evidence_sufficient"] = label.grade >= 2
-        yield label, said
+            labels["evidence_sufficient"] = label.grade >= 2
+        yield label, labels
     for doc in sample.candidate_docs or ():
         yield label_of(Document(doc.doc_id)), {"topically_relevant": False, "evidence_sufficient": False}
 
 
-def _answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, Labels]:
-    """Return the hash of the answer that a row is about, and what it says."""
-    text, known = raw.get("answer"), raw.get("answer_hash")
-    if (text is None) == (known is None):
+def _parse_answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, Labels]:
+    """Return the hash of the answer that a row names, and its labels."""
+    text, digest = raw.get("answer"), raw.get("answer_hash")
+    if (text is None) == (digest is None):
         raise MetricError(f"{where}: say which answer the labels are for, by answer (its text) or answer_hash")
     labels: dict[str, bool] = {}
     if (claims := raw.get("claims")) is not None:
         if not isinstance(claims, (list, tuple)):
             raise MetricError(f"{where}: claims are a list, got {claims!r:.80}")
         labels = labels_from_claims([c.get("label") if isinstance(c, Mapping) else c for c in claims], where)
-    labels |= read_labels(_without(raw, "answer", "answer_hash", "claims"), ANSWER_LABELS, where)
-    return answer_hash(str(text)) if known is None else str(known), labels
+    labels |= read_labels(_drop_keys(raw, "answer", "answer_hash", "claims"), ANSWER_LABELS, where)
+    return answer_hash(str(text)) if digest is None else str(digest), labels
 
 
 def _majority(rows: Sequence[Labels]) -> Labels:
@@ -289,19 +292,19 @@ class AnnotationFile(LabelSource):
     def _read_row(self, raw: Any, where: str) -> None:
         if not isinstance(raw, dict) or not isinstance(raw.get("labels", {}), dict):
             raise MetricError(f"{where}: a row is a mapping, and so are its labels")
-        row = _without({**raw, **raw.get("labels", {})}, "labels", "annotator", "note")
+        row = _drop_keys({**raw, **raw.get("labels", {})}, "labels", "annotator", "note")
         case = row.pop("case", None)
         case = None if case is None else str(case)
         if "answer" in row or "answer_hash" in row:
-            digest, labels = _answer_row(row, where)
+            digest, labels = _parse_answer_row(row, where)
             self._answers.setdefault((case, digest), []).append(labels)
             if case is not None:
                 self._cases.add(case)
             return
         if case is None:
             raise MetricError(f"{where}: chunk labels need the case they are for")
-        place = _place(row, where)
-        labels = read_labels(_without(row, *_PLACE), CHUNK_LABELS, where)
+        place = _parse_place(row, where)
+        labels = read_labels(_drop_keys(row, *_PLACE_KEYS), CHUNK_LABELS, where)
         self._chunks.setdefault(case, {}).setdefault(place.name, (place, []))[1].append(labels)
 
     def chunk_labels(
@@ -311,17 +314,17 @@ class AnnotationFile(LabelSource):
         rows = self._chunks.get(sample.sample_id)
         if not rows:
             return NotApplicable("no chunk of this case is labelled")
-        return _matched([(place, _majority(said)) for place, said in rows.values()], outputs, depth)
+        return _match_chunks([(place, _majority(labels)) for place, labels in rows.values()], outputs, depth)
 
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
     ) -> Labels | NotApplicable:
         """Return the rows of this very answer."""
-        here = answer_hash(answer_text(outputs))
-        found = [*self._answers.get((sample.sample_id, here), ()), *self._answers.get((None, here), ())]
-        if found:
-            return _majority(found)
-        return _ANOTHER if sample.sample_id in self._cases else NotApplicable("no label for this answer")
+        digest = answer_hash(answer_text(outputs))
+        labels = [*self._answers.get((sample.sample_id, digest), ()), *self._answers.get((None, digest), ())]
+        if labels:
+            return _majority(labels)
+        return _OTHER_ANSWER if sample.sample_id in self._cases else NotApplicable("no label for this answer")
 
     def params(self) -> Any:
         """Return what changes the labels, JSON-able."""

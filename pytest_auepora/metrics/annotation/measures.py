@@ -28,7 +28,7 @@ class Labelled(Configured):
     source = "label taxonomy for retrieval, grounding and generation"
 
     def __post_init__(self) -> None:
-        self._source = _source(self.labels)
+        self._source = _make_source(self.labels)
         if not self._source.deterministic:
             self.deterministic = False
         self.judged = self._source.judged
@@ -51,7 +51,7 @@ class Labelled(Configured):
         return {**super().params(), "labels": self._source.params()}
 
 
-def _source(labels: str | LabelSource) -> LabelSource:
+def _make_source(labels: str | LabelSource) -> LabelSource:
     if isinstance(labels, LabelSource):
         return labels
     if labels == "golden":
@@ -79,12 +79,12 @@ class _OverAnswers(Labelled):
     target = TargetCategory.GENERATION_FAITHFULNESS
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        known = self._source.answer_labels(sample, outputs, self.wanted)
-        if isinstance(known, NotApplicable):
-            return known
-        if missing := [name for name in self.wanted if name not in known]:
+        labels = self._source.answer_labels(sample, outputs, self.wanted)
+        if isinstance(labels, NotApplicable):
+            return labels
+        if missing := [name for name in self.wanted if name not in labels]:
             return NotApplicable(f"nobody said whether the answer is {' or '.join(missing)}")
-        return Measurement(float(known[self.wanted[-1]]))
+        return Measurement(float(labels[self.wanted[-1]]))
 
 
 class GroundingPresence(_OverAnswers):
@@ -131,8 +131,8 @@ class ConditionalFabrication(_OverAnswers):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Return 1 or 0; n/a where the answer cites nothing."""
-        known = self._source.answer_labels(sample, outputs, ("source_cited",))
-        if not isinstance(known, NotApplicable) and known.get("source_cited") is False:
+        labels = self._source.answer_labels(sample, outputs, ("source_cited",))
+        if not isinstance(labels, NotApplicable) and labels.get("source_cited") is False:
             return NotApplicable("the answer cites nothing")
         return super().measure(sample, outputs)
 
@@ -208,14 +208,14 @@ class _OverChunks(Labelled):
         known = self._source.chunk_labels(sample, outputs, self.wanted, depth)
         if isinstance(known, NotApplicable):
             return known
-        if outputs.retrieved and not any(self._says(labels) for labels in known.judged):
+        if outputs.retrieved and not any(self._has_wanted(labels) for labels in known.judged):
             return NotApplicable(f"no chunk is labelled {' or '.join(self.wanted)}")
         top = self._top(known, outputs)
         n_judged = sum(labels is not None for labels in top)
-        seen = self._value(top, known)
-        if isinstance(seen, NotApplicable):
-            return seen
-        return Measurement(seen, details={f"judged@{self.k}": n_judged / len(top) if top else 0.0})
+        value = self._value(top, known)
+        if isinstance(value, NotApplicable):
+            return value
+        return Measurement(value, details={f"judged@{self.k}": n_judged / len(top) if top else 0.0})
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``judged@k``, the mean share of labelled chunks, without which the score cannot be read."""
@@ -224,22 +224,22 @@ class _OverChunks(Labelled):
             result.details[name] = fsum(shares) / len(shares)
         return result
 
-    def _says(self, labels: Labels | None) -> bool:
+    def _has_wanted(self, labels: Labels | None) -> bool:
         return labels is not None and any(name in labels for name in self.wanted)
 
     def _top(self, known: ChunkLabels, outputs: SystemOutputs) -> list[Labels | None]:
         """Return the labels of the slots that count: None where there are none, nothing where a chunk repeats."""
-        out: list[Labels | None] = []
-        seen: set[str] = set()
+        slots: list[Labels | None] = []
+        seen_ids: set[str] = set()
         for r, labels in zip(outputs.retrieved, known.retrieved, strict=False):
-            said = labels if self._says(labels) else None
-            if said is not None or self.unjudged == "irrelevant":
-                out.append(self._repeated(said) if r.doc.doc_id in seen else said)
-            seen.add(r.doc.doc_id)
-        return out[: self.k]
+            slot_labels = labels if self._has_wanted(labels) else None
+            if slot_labels is not None or self.unjudged == "irrelevant":
+                slots.append(self._repeat_labels(slot_labels) if r.doc.doc_id in seen_ids else slot_labels)
+            seen_ids.add(r.doc.doc_id)
+        return slots[: self.k]
 
-    def _repeated(self, said: Labels | None) -> Labels | None:
-        return None if said is None else {}
+    def _repeat_labels(self, labels: Labels | None) -> Labels | None:
+        return None if labels is None else {}
 
     def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
         """Return the score of one list: the share of its slots that have the label."""
@@ -290,8 +290,8 @@ class MisleadingRateAtK(_OverChunks):
     wanted = ("misleading",)
     formula = "misleading chunks among the first k / k"
 
-    def _repeated(self, said: Labels | None) -> Labels | None:
-        return said
+    def _repeat_labels(self, labels: Labels | None) -> Labels | None:
+        return labels
 
     def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
         if all(labels is None for labels in top):
@@ -332,14 +332,14 @@ class NDCGLabelledAtK(_OverChunks):
     formula = "DCG/IDCG, DCG = Σ (2^w - 1)/log₂(rank + 1), w = 2 sufficient, 1 topical, 0 otherwise"
 
     def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
-        given = [_grade(labels) for labels in top]
-        best = sorted(given, reverse=True)
+        grades = [_grade(labels) for labels in top]
+        best = sorted(grades, reverse=True)
         if self.ideal == "judged":  # never less than what was given, or a passage found twice would exceed 1
             judged = sorted(map(_grade, known.judged), reverse=True)
             n = max(len(judged), len(best))
-            best = [max(a, b) for a, b in zip(_filled(judged, n), _filled(best, n), strict=True)]
+            best = [max(a, b) for a, b in zip(_pad(judged, n), _pad(best, n), strict=True)]
         ideal = _dcg(best[: self.k])
-        return _dcg(given) / ideal if ideal else NotApplicable("nothing that is labelled is relevant")
+        return _dcg(grades) / ideal if ideal else NotApplicable("nothing that is labelled is relevant")
 
 
 def _grade(labels: Labels | None) -> int:
@@ -348,7 +348,7 @@ def _grade(labels: Labels | None) -> int:
     return 2 if labels.get("evidence_sufficient") else int(labels.get("topically_relevant", False))
 
 
-def _filled(grades: list[int], n: int) -> list[int]:
+def _pad(grades: list[int], n: int) -> list[int]:
     return grades + [0] * (n - len(grades))
 
 

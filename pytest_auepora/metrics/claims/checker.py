@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...errors import MetricError
-from ..judge.critic import Form, JudgeReplyError, LLMCritic, Question, good, object_form, object_schema, yes_or_no
-from ..judge.prompts import fingerprint, label_prompt, load_prompt, numbered
+from ..judge.critic import Form, JudgeReplyError, LLMCritic, Question, object_form, object_schema, unwrap, yes_or_no
+from ..judge.prompts import fingerprint, label_prompt, load_prompt, number_texts
 from ..judge.settings import AsksCritic
 from ..text.tokens import sentences
 
@@ -76,22 +76,22 @@ _PAIR = (
     "Does the evidence support the claim? Yes only where every part of the claim follows from the evidence; "
     "what is true but not in the evidence is not supported."
 )
-_CLAIMS: Form[list[str]] = object_form(
-    "claims", {"claims": {"type": "array", "items": {"type": "string"}}}, lambda said: said["claims"]
+_CLAIMS_FORM: Form[list[str]] = object_form(
+    "claims", {"claims": {"type": "array", "items": {"type": "string"}}}, lambda fields: fields["claims"]
 )  # fmt: skip
-_VERDICT = object_schema({"number": {"type": "integer"}, "verdict": {"type": "string", "enum": ["yes", "no"]}})
+_VERDICT_SCHEMA = object_schema({"number": {"type": "integer"}, "verdict": {"type": "string", "enum": ["yes", "no"]}})
 
 
-def _verdicts(most: int) -> Form[dict[int, bool]]:
+def _verdicts_form(n_claims: int) -> Form[dict[int, bool]]:
     """Return the form of verdicts about claims 1 to *most*."""
 
-    def read(said: Mapping[str, Any]) -> dict[int, bool]:
-        verdicts = {int(one["number"]): {"yes": True, "no": False}[one["verdict"]] for one in said["verdicts"]}
-        if verdicts.keys() != set(range(1, most + 1)):
-            raise JudgeReplyError(f"the judge was asked about claims 1 to {most}, and spoke of {[*verdicts]}")
+    def read(fields: Mapping[str, Any]) -> dict[int, bool]:
+        verdicts = {int(v["number"]): {"yes": True, "no": False}[v["verdict"]] for v in fields["verdicts"]}
+        if verdicts.keys() != set(range(1, n_claims + 1)):
+            raise JudgeReplyError(f"the judge was asked about claims 1 to {n_claims}, and spoke of {[*verdicts]}")
         return verdicts
 
-    return object_form("verdicts", {"verdicts": {"type": "array", "items": _VERDICT}}, read)
+    return object_form("verdicts", {"verdicts": {"type": "array", "items": _VERDICT_SCHEMA}}, read)
 
 
 _REPLY = "Reply with one JSON object and nothing else: "
@@ -124,28 +124,30 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
         if not self._can_complete():
             return super().split_many(texts)
         questions = [Question(load_prompt("claims").fill(_REPLIES["claims"], text=text)) for text in texts]
-        return [good(said) for said in self.critic_in_use().read_many(questions, _CLAIMS)]
+        return [unwrap(reply) for reply in self.critic_in_use().read_many(questions, _CLAIMS_FORM)]
 
     def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Sequence[bool]:
         """Raises what the first failing question gave, after all were asked."""
         pairs = [*zip(premises, hypotheses, strict=True)]
         if not self._can_complete():
-            asked = [Question(label_prompt(_PAIR, evidence=p, claim=c), {"scale": (0.0, 1.0)}) for p, c in pairs]
-            return [yes_or_no(reply) for reply in self.critic_in_use().judge_many(asked)]
+            questions = [Question(label_prompt(_PAIR, evidence=p, claim=c), {"scale": (0.0, 1.0)}) for p, c in pairs]
+            return [yes_or_no(reply) for reply in self.critic_in_use().judge_many(questions)]
         claims_of: dict[str, list[str]] = {}
         for premise, claim in pairs:
             claims_of.setdefault(premise, []).append(claim)
         prompt = load_prompt("entailment")
         questions = [
-            Question(prompt.fill(_REPLIES["entailment"], evidence=premise, claims=numbered(claims)))
+            Question(prompt.fill(_REPLIES["entailment"], evidence=premise, claims=number_texts(claims)))
             for premise, claims in claims_of.items()
         ]
-        replies = self.critic_in_use().read_many(questions, [_verdicts(len(claims)) for claims in claims_of.values()])
-        found: dict[tuple[str, str], bool] = {}
-        for (premise, claims), said in zip(claims_of.items(), replies, strict=True):
-            verdicts = good(said)
-            found.update({(premise, claim): verdicts[n] for n, claim in enumerate(claims, 1)})
-        return [found[pair] for pair in pairs]
+        replies = self.critic_in_use().read_many(
+            questions, [_verdicts_form(len(claims)) for claims in claims_of.values()]
+        )
+        verdict_of_pair: dict[tuple[str, str], bool] = {}
+        for (premise, claims), reply in zip(claims_of.items(), replies, strict=True):
+            verdicts = unwrap(reply)
+            verdict_of_pair.update({(premise, claim): verdicts[n] for n, claim in enumerate(claims, 1)})
+        return [verdict_of_pair[pair] for pair in pairs]
 
     def params(self) -> dict[str, Any]:
         """What the critic says of itself, and versions and hashes of the prompts."""

@@ -14,7 +14,7 @@ from ..refusal import is_refusal
 from ..text.comparands import answer_text, evidence_texts
 from ..text.tokens import sentences
 from .checker import ClaimChecker
-from .matrix import ask
+from .matrix import ask_checker
 from .measures import Checked
 
 _GROUP = re.compile(r"\s?\[([^\[\]\n]{1,200})\]")
@@ -25,36 +25,36 @@ _BETWEEN = re.compile(r"\s*[,;]\s*")
 class _Sentence:
     """What a sentence says without its citations, and the places of the chunks it cites; None: one leads nowhere."""
 
-    said: str
-    cited: list[int | None] = field(default_factory=list)
+    text: str
+    places: list[int | None] = field(default_factory=list)
 
     @property
     def resolves(self) -> bool:
-        return bool(self.cited) and None not in self.cited
+        return bool(self.places) and None not in self.places
 
 
-def _read(outputs: SystemOutputs) -> list[_Sentence]:
+def _read_sentences(outputs: SystemOutputs) -> list[_Sentence]:
     """Return the sentences of the answer; ``[2]``, ``[1, 3]`` and ``[id-of-a-chunk]`` cite."""
     ids: dict[str, int] = {}
     for place, r in enumerate(outputs.retrieved):
         ids.setdefault(r.doc.doc_id, place)
-    return [_sentence(text, ids, len(outputs.retrieved)) for text in sentences(answer_text(outputs))]
+    return [_parse_sentence(text, ids, len(outputs.retrieved)) for text in sentences(answer_text(outputs))]
 
 
-def _sentence(text: str, ids: Mapping[str, int], retrieved: int) -> _Sentence:
+def _parse_sentence(text: str, ids: Mapping[str, int], retrieved: int) -> _Sentence:
     sentence = _Sentence(text)
     for group in _GROUP.finditer(text):
         names = _BETWEEN.split(group[1].strip())
         if all(name in ids or re.fullmatch(r"\d{1,3}", name) for name in names):
-            sentence.said = sentence.said.replace(group[0], "").strip()
+            sentence.text = sentence.text.replace(group[0], "").strip()
             for name in names:
-                place = ids[name] if name in ids else _place(int(name), retrieved)
-                if place is None or place not in sentence.cited:
-                    sentence.cited.append(place)
+                place = ids[name] if name in ids else _place_of_rank(int(name), retrieved)
+                if place is None or place not in sentence.places:
+                    sentence.places.append(place)
     return sentence
 
 
-def _place(rank: int, retrieved: int) -> int | None:
+def _place_of_rank(rank: int, retrieved: int) -> int | None:
     return rank - 1 if 1 <= rank <= retrieved else None
 
 
@@ -65,41 +65,43 @@ class _Citations(Checked):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a for refusals, without an answer, and where citations are only known for the answer as a whole."""
-        read = self._sentences(sample, outputs)
-        if isinstance(read, NotApplicable):
-            return read
+        statements = self._sentences_or_reason(sample, outputs)
+        if isinstance(statements, NotApplicable):
+            return statements
         if self._checker is None:
             raise MetricError(
                 f"{self.name} needs a checker: nobody can bring along what cited passages support together"
             )
         texts = [r.doc.text or "" for r in outputs.retrieved]
-        return self._score(read, texts, self._joint(read, texts, outputs), self._checker)
+        return self._score(statements, texts, self._joint_support(statements, texts, outputs), self._checker)
 
-    def _sentences(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[_Sentence] | NotApplicable:
+    def _sentences_or_reason(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[_Sentence] | NotApplicable:
         if not answer_text(outputs).strip():
             return NotApplicable("no answer")
         if is_refusal(outputs):
             return NotApplicable("a refusal makes no claim")
-        read = _read(outputs)
-        if not any(sentence.cited for sentence in read) and outputs.response.metadata.get("citations"):
+        statements = _read_sentences(outputs)
+        if not any(sentence.places for sentence in statements) and outputs.response.metadata.get("citations"):
             return NotApplicable("citations belong to the whole answer, not to its sentences: mark them as [1]")
-        found = evidence_texts(sample, outputs, "retrieved")
-        if isinstance(found, NotApplicable):
-            return found
-        return read or NotApplicable("the answer says nothing")
+        evidence = evidence_texts(sample, outputs, "retrieved")
+        if isinstance(evidence, NotApplicable):
+            return evidence
+        return statements or NotApplicable("the answer says nothing")
 
-    def _joint(self, read: Sequence[_Sentence], texts: list[str], outputs: SystemOutputs) -> list[bool]:
+    def _joint_support(self, statements: Sequence[_Sentence], texts: list[str], outputs: SystemOutputs) -> list[bool]:
         """Whether all that each sentence cites supports it; remembered, as both metrics ask."""
         assert self._checker is not None
         key = ("citations", self._checker.key)
         if key not in outputs.memo:
-            pairs = [(_joined(texts, s.cited), s.said) if s.resolves else ("", s.said) for s in read]
-            said = ask(self._checker, pairs)
-            outputs.memo[key] = self._checker, [said[pair] for pair in pairs]
-        known: list[bool] = outputs.memo[key][1]
-        return known
+            pairs = [(_join_texts(texts, s.places), s.text) if s.resolves else ("", s.text) for s in statements]
+            verdicts = ask_checker(self._checker, pairs)
+            outputs.memo[key] = self._checker, [verdicts[pair] for pair in pairs]
+        supported: list[bool] = outputs.memo[key][1]
+        return supported
 
-    def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> CaseScore:
+    def _score(
+        self, statements: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker
+    ) -> CaseScore:
         raise NotImplementedError
 
 
@@ -113,10 +115,12 @@ class CitationRecall(_Citations):
     stem = "citation_recall"
     formula = "sentences that their cited passages support together / sentences"
 
-    def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> CaseScore:
-        bad = [s.said[:200] for s, supported in zip(read, joint, strict=True) if not supported]
-        details: dict[str, Any] = {"of": len(read), **({"unsupported": bad[:10]} if bad else {})}
-        return Measurement(sum(joint) / len(read), details=details)
+    def _score(
+        self, statements: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker
+    ) -> CaseScore:
+        unsupported = [s.text[:200] for s, supported in zip(statements, joint, strict=True) if not supported]
+        details: dict[str, Any] = {"of": len(statements), **({"unsupported": unsupported[:10]} if unsupported else {})}
+        return Measurement(sum(joint) / len(statements), details=details)
 
 
 class CitationPrecision(_Citations):
@@ -129,25 +133,27 @@ class CitationPrecision(_Citations):
     stem = "citation_precision"
     formula = "citations of supported sentences that support alone, or without which the rest does not / citations"
 
-    def _score(self, read: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker) -> CaseScore:
-        cited = sum(len(s.cited) for s in read)
-        if not cited:
+    def _score(
+        self, statements: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker
+    ) -> CaseScore:
+        total = sum(len(s.places) for s in statements)
+        if not total:
             return NotApplicable("the answer cites nothing")
-        supported = [s for s, is_supported in zip(read, joint, strict=True) if is_supported]
-        several = [(s, place) for s in supported if len(s.cited) > 1 for place in s.cited]
-        alone = ask(checker, [(_joined(texts, [place]), s.said) for s, place in several])
-        doubtful = [(s, place) for s, place in several if not alone[_joined(texts, [place]), s.said]]
-        rest = ask(checker, [(_without(texts, s, place), s.said) for s, place in doubtful])
-        idle = [(s, place) for s, place in doubtful if rest[_without(texts, s, place), s.said]]
-        good = sum(len(s.cited) for s in supported) - len(idle)
+        supported = [s for s, is_supported in zip(statements, joint, strict=True) if is_supported]
+        candidates = [(s, place) for s in supported if len(s.places) > 1 for place in s.places]
+        alone = ask_checker(checker, [(_join_texts(texts, [place]), s.text) for s, place in candidates])
+        doubtful = [(s, place) for s, place in candidates if not alone[_join_texts(texts, [place]), s.text]]
+        without = ask_checker(checker, [(_join_others(texts, s, place), s.text) for s, place in doubtful])
+        idle = [(s, place) for s, place in doubtful if without[_join_others(texts, s, place), s.text]]
+        needed = sum(len(s.places) for s in supported) - len(idle)
         return Measurement(
-            good / cited, details={"of": cited, **({"idle": [s.said[:200] for s, _ in idle[:10]]} if idle else {})}
+            needed / total, details={"of": total, **({"idle": [s.text[:200] for s, _ in idle[:10]]} if idle else {})}
         )
 
 
-def _joined(texts: Sequence[str], places: Sequence[int | None]) -> str:
+def _join_texts(texts: Sequence[str], places: Sequence[int | None]) -> str:
     return "\n".join(texts[place] for place in places if place is not None)
 
 
-def _without(texts: Sequence[str], sentence: _Sentence, place: int | None) -> str:
-    return _joined(texts, [other for other in sentence.cited if other != place])
+def _join_others(texts: Sequence[str], sentence: _Sentence, place: int | None) -> str:
+    return _join_texts(texts, [other for other in sentence.places if other != place])

@@ -30,7 +30,7 @@ _RAGCHECKER = {
     "gt_answer_claims": "reference",
 }
 _KEYS = ("answer", "reference", *RELATIONS)
-_WORDS = {"entailment": True, "neutral": False, "contradiction": False}
+_ENTAILMENT_WORDS = {"entailment": True, "neutral": False, "contradiction": False}
 
 Rows = list[list[bool]]
 """For each claim, whether each of the texts supports it."""
@@ -41,7 +41,7 @@ class Matrix:
     """What is known about the claims of one answer.
 
     ``claims`` are the texts of both sides where these are known; ``rows`` has a relation's claims by texts: the
-    retrieved chunks in order, or the one other text.  ``checker`` is who said so; it lives as long as its word.
+    retrieved chunks in order, or the one other text.  ``checker`` gave the rows; it lives as long as they are cached.
     """
 
     claims: dict[str, list[str]] = field(default_factory=dict)
@@ -57,15 +57,15 @@ class Matrix:
         return [any(column) for column in zip(*self.rows["reference_by_chunks"], strict=True)]
 
     def size(self, side: str) -> int | None:
-        """Return how many claims a side has; None where nobody knows yet."""
+        """Return how many claims a side has; None where that is not known yet."""
         if side in self.claims:
             return len(self.claims[side])
-        known = [rows for relation, rows in self.rows.items() if RELATIONS[relation][0] == side]
-        return len(known[0]) if known else None
+        rows_of_side = [rows for relation, rows in self.rows.items() if RELATIONS[relation][0] == side]
+        return len(rows_of_side[0]) if rows_of_side else None
 
 
 @dataclass(slots=True)
-class Case:
+class ClaimCase:
     """One answer, and what is known about its claims."""
 
     sample: EvaluationSample
@@ -73,44 +73,44 @@ class Case:
     matrix: Matrix = field(default_factory=Matrix)
 
     @classmethod
-    def of(cls, sample: EvaluationSample, outputs: SystemOutputs, checker: ClaimChecker | None) -> Case:
-        """Return the case with what was given or found out before.
+    def of(cls, sample: EvaluationSample, outputs: SystemOutputs, checker: ClaimChecker | None) -> ClaimCase:
+        """Return the case with the claims that were given or found before.
 
         Raises:
-            MetricError: what was given cannot be read.
+            MetricError: the given claims cannot be read.
         """
         key = ("claims", None if checker is None else checker.key)
         if key not in outputs.memo:
-            matrix = _given(outputs)
+            matrix = _read_matrix(outputs)
             matrix.checker = checker
-            if "reference" not in matrix.claims and (said := sample.labels.get("claims")):
-                matrix.claims["reference"] = [said] if isinstance(said, str) else [str(claim) for claim in said]
-            _check(matrix, len(outputs.retrieved))
+            if "reference" not in matrix.claims and (claims := sample.labels.get("claims")):
+                matrix.claims["reference"] = [claims] if isinstance(claims, str) else [str(claim) for claim in claims]
+            _check_sizes(matrix, len(outputs.retrieved))
             outputs.memo[key] = matrix
         return cls(sample, outputs, outputs.memo[key])
 
-    def lacks(self, relations: Sequence[str]) -> NotApplicable | None:
-        """Return why *relations* mean nothing in this case, before anybody is asked."""
+    def check_applicable(self, relations: Sequence[str]) -> NotApplicable | None:
+        """Return why *relations* do not apply to this case, before the checker is asked; None where they do."""
         sides = {RELATIONS[relation][0] for relation in relations}
         if "answer" in sides:
             if not answer_text(self.outputs).strip():
                 return NotApplicable("no answer")
             if is_refusal(self.outputs):
                 return NotApplicable("a refusal makes no claim")
-        asked = {kind for r in relations if r not in self.matrix.rows for kind in RELATIONS[r]}
-        if "reference" in asked:
+        needed = {kind for r in relations if r not in self.matrix.rows for kind in RELATIONS[r]}
+        if "reference" in needed:
             if expected_behaviour(self.sample) == "refuse":
                 return NotApplicable("a refusal is expected")
             if not self.matrix.claims.get("reference") and isinstance(targets(self.sample), NotApplicable):
                 return NotApplicable("neither claims nor reference_answer")
-        if "chunks" in asked:
-            found = evidence_texts(self.sample, self.outputs, "retrieved")
-            if isinstance(found, NotApplicable):
-                return found
+        if "chunks" in needed:
+            evidence = evidence_texts(self.sample, self.outputs, "retrieved")
+            if isinstance(evidence, NotApplicable):
+                return evidence
         empty = next((side for side in sides if self.matrix.size(side) == 0), None)
         return None if empty is None else NotApplicable(f"the {empty} makes no claim")
 
-    def unsplit(self, relations: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def unsplit_texts(self, relations: Sequence[str]) -> Iterator[tuple[str, str]]:
         """Yield each side whose claims have to be found, with its text."""
         for side in dict.fromkeys(RELATIONS[r][0] for r in relations if r not in self.matrix.rows):
             if side not in self.matrix.claims:
@@ -127,12 +127,12 @@ class Case:
             yield claim, texts
 
     def _references(self) -> list[str]:
-        found = targets(self.sample)
-        return ["\n".join(self.matrix.claims["reference"])] if isinstance(found, NotApplicable) else found
+        references = targets(self.sample)
+        return ["\n".join(self.matrix.claims["reference"])] if isinstance(references, NotApplicable) else references
 
 
-def fill(cases: Sequence[Case], relations: Sequence[str], checker: ClaimChecker | None) -> None:
-    """Find out *relations* of *cases* as far as they are not known: one split and one question of *checker* for all.
+def fill(cases: Sequence[ClaimCase], relations: Sequence[str], checker: ClaimChecker | None) -> None:
+    """Fill in missing *relations* of *cases*, with one split and one question of *checker* for all.
 
     Raises:
         MetricError: nobody is to be asked and something is not given, or the checker gave no booleans.
@@ -142,41 +142,43 @@ def fill(cases: Sequence[Case], relations: Sequence[str], checker: ClaimChecker 
         return
     if checker is None:
         raise MetricError(f"checker=given: the outputs have no claims[{todo[0][1]!r}]")
-    asking = [case for case in cases if any(r not in case.matrix.rows for r in relations)]
-    unsplit = [(case, side, text) for case in asking for side, text in case.unsplit(relations)]
-    if unsplit:
-        split = checker.split_many([text for _, _, text in unsplit])
-        for (case, side, _), claims in zip(unsplit, split, strict=True):
+    incomplete = [case for case in cases if any(r not in case.matrix.rows for r in relations)]
+    unsplit_texts = [(case, side, text) for case in incomplete for side, text in case.unsplit_texts(relations)]
+    if unsplit_texts:
+        claim_lists = checker.split_many([text for _, _, text in unsplit_texts])
+        for (case, side, _), claims in zip(unsplit_texts, claim_lists, strict=True):
             case.matrix.claims[side] = [claim for claim in claims if claim.strip()]
-    asked = [(case, r, list(case.pairs(r))) for case, r in todo]
-    said = ask(checker, [(text, claim) for _, _, pairs in asked for claim, texts in pairs for text in texts])
-    for case, relation, pairs in asked:
-        case.matrix.rows[relation] = [[said[text, claim] for text in texts] for claim, texts in pairs]
+    pending = [(case, r, list(case.pairs(r))) for case, r in todo]
+    verdicts = ask_checker(
+        checker, [(text, claim) for _, _, pairs in pending for claim, texts in pairs for text in texts]
+    )
+    for case, relation, pairs in pending:
+        case.matrix.rows[relation] = [[verdicts[text, claim] for text in texts] for claim, texts in pairs]
 
 
-def ask(checker: ClaimChecker, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
-    """Return whether the first of each pair supports the second; a text that says nothing supports nothing."""
-    fresh = list(dict.fromkeys(pair for pair in pairs if pair[0].strip()))
-    said = list(checker.entails([text for text, _ in fresh], [claim for _, claim in fresh])) if fresh else []
-    if len(said) != len(fresh):
-        raise MetricError(f"the checker was asked about {len(fresh)} pairs and said something about {len(said)}")
-    return dict.fromkeys(pairs, False) | dict(zip(fresh, map(_boolean, said), strict=True))
+def ask_checker(checker: ClaimChecker, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
+    """Return whether the first of each pair supports the second; an empty text supports nothing."""
+    unique = list(dict.fromkeys(pair for pair in pairs if pair[0].strip()))
+    verdicts = list(checker.entails([text for text, _ in unique], [claim for _, claim in unique])) if unique else []
+    if len(verdicts) != len(unique):
+        raise MetricError(f"the checker was asked about {len(unique)} pairs and said something about {len(verdicts)}")
+    return dict.fromkeys(pairs, False) | dict(zip(unique, map(_as_bool, verdicts), strict=True))
 
 
-def _boolean(value: object) -> bool:
+def _as_bool(value: object) -> bool:
     """Return *value* as a bool: true, false, or RAGChecker's words Entailment, Neutral, Contradiction.
 
     Raises:
         MetricError: it is anything else; a share is no entailment.
     """
-    if isinstance(value, str) and value.lower() in _WORDS:
-        return _WORDS[value.lower()]
+    if isinstance(value, str) and value.lower() in _ENTAILMENT_WORDS:
+        return _ENTAILMENT_WORDS[value.lower()]
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):  # numpy has a bool of its own
         return bool(value)
     raise MetricError(f"whether a claim is supported is true or false, got {value!r:.80}")
 
 
-def _given(outputs: SystemOutputs) -> Matrix:
+def _read_matrix(outputs: SystemOutputs) -> Matrix:
     """Read ``claims`` of the answer's metadata or of the outputs: a list of the answer's claims, or a mapping."""
     raw = outputs.response.metadata.get("claims", outputs.extra.get("claims"))
     if raw is None:
@@ -193,14 +195,14 @@ def _given(outputs: SystemOutputs) -> Matrix:
         if not isinstance(value, (list, tuple)):
             raise MetricError(f"claims[{name!r}] must be a list, got {value!r:.80}")
         if key in RELATIONS:
-            matrix.rows[key] = [list(map(_boolean, row if isinstance(row, (list, tuple)) else [row])) for row in value]
+            matrix.rows[key] = [list(map(_as_bool, row if isinstance(row, (list, tuple)) else [row])) for row in value]
         else:  # RAGChecker's claims are triples
             matrix.claims[key] = [c if isinstance(c, str) else " ".join(map(str, c)) for c in value]
     return matrix
 
 
-def _check(matrix: Matrix, retrieved: int) -> None:
-    """Raise `MetricError` where what was given does not fit together."""
+def _check_sizes(matrix: Matrix, retrieved: int) -> None:
+    """Raise `MetricError` where the sizes of given rows and claims do not fit."""
     for relation, rows in matrix.rows.items():
         side, texts = RELATIONS[relation]
         if len(rows) != matrix.size(side):

@@ -11,9 +11,9 @@ from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..judge.critic import LLMCritic
 from ..options import UNSPELLED, Configured
 from .checker import ClaimChecker, Entails, as_checker
-from .matrix import Case, Matrix, fill
+from .matrix import ClaimCase, Matrix, fill
 
-_SHOWN, _LONGEST = 10, 200
+_MAX_SHOWN, _MAX_LENGTH = 10, 200
 
 
 @dataclass(eq=False, repr=False)
@@ -47,20 +47,20 @@ class Checked(Configured):
     def spelled_options(self) -> dict[str, Any]:
         """Return the options of the bracket; a checker of one's own is shown by its name."""
         options = super().spelled_options()
-        return {**options, "checker": self._called()} if "checker" in options else options
+        return {**options, "checker": self._checker_name()} if "checker" in options else options
 
-    def _called(self) -> str:
+    def _checker_name(self) -> str:
         if isinstance(self.checker, str):
             return self.checker
         return str(getattr(self.checker, "__name__", type(self.checker).__name__))
 
     def params(self) -> dict[str, Any]:
         """Return the options that change the score, with what the checker says of itself."""
-        out = {**super().params(), "checker": self._called()}
+        params = {**super().params(), "checker": self._checker_name()}
         if self._checker is None:
-            return out
-        said = self._checker.params()  # under the key where a calibration looks for who judges
-        return {**out, **(said if "judge" in said else {"judge": said})}
+            return params
+        checker_params = self._checker.params()  # under the key where a calibration looks for who judges
+        return {**params, **(checker_params if "judge" in checker_params else {"judge": checker_params})}
 
 
 class ClaimMetric(Checked):
@@ -80,28 +80,28 @@ class ClaimMetric(Checked):
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         """Split and ask for all cases at once."""
-        cases = [Case.of(s, o, self._checker) for s, o in zip(samples, outputs, strict=True)]
-        lacking = [case.lacks(self.relations) for case in cases]
-        fill([c for c, lack in zip(cases, lacking, strict=True) if lack is None], self.relations, self._checker)
-        return [lack or self._measured(case) for case, lack in zip(cases, lacking, strict=True)]
+        cases = [ClaimCase.of(s, o, self._checker) for s, o in zip(samples, outputs, strict=True)]
+        reasons = [case.check_applicable(self.relations) for case in cases]
+        fill([c for c, reason in zip(cases, reasons, strict=True) if reason is None], self.relations, self._checker)
+        return [reason or self._score_filled(case) for case, reason in zip(cases, reasons, strict=True)]
 
-    def _measured(self, case: Case) -> CaseScore:
-        if (lack := case.lacks(self.relations)) is not None:  # only now it is known how many claims there are
-            return lack
+    def _score_filled(self, case: ClaimCase) -> CaseScore:
+        if (reason := case.check_applicable(self.relations)) is not None:  # the number of claims is known only now
+            return reason
         if self.over == "chunks" and not case.outputs.retrieved:
             return NotApplicable("nothing was retrieved")
         return self._score(case)
 
-    def _score(self, case: Case) -> CaseScore:
+    def _score(self, case: ClaimCase) -> CaseScore:
         hits = self._hits(case.matrix)
-        bad = [i for i, hit in enumerate(hits) if hit is (self.direction == "lower")]
+        faulty = [i for i, hit in enumerate(hits) if hit is (self.direction == "lower")]
         names = (
             [r.doc.doc_id for r in case.outputs.retrieved]
             if self.over == "chunks"
             else case.matrix.claims.get(self.over)
         )
-        shown = [names[i][:_LONGEST] for i in bad[:_SHOWN]] if names else []
-        details: dict[str, Any] = {"of": len(hits), self.faults: shown}
+        faulty_names = [names[i][:_MAX_LENGTH] for i in faulty[:_MAX_SHOWN]] if names else []
+        details: dict[str, Any] = {"of": len(hits), self.faults: faulty_names}
         return Measurement(sum(hits) / len(hits), details={key: value for key, value in details.items() if value})
 
     def _hits(self, matrix: Matrix) -> list[bool]:
@@ -149,11 +149,11 @@ class ClaimF1(ClaimMetric):
     relations = ("answer_by_reference", "reference_by_answer")
     formula = "2 · claim_precision · claim_recall / (claim_precision + claim_recall)"
 
-    def _score(self, case: Case) -> CaseScore:
+    def _score(self, case: ClaimCase) -> CaseScore:
         precision, recall = (sum(hits) / len(hits) for hits in map(case.matrix.supported, self.relations))
-        both = precision + recall
+        total = precision + recall
         details = {"precision": precision, "recall": recall}
-        return Measurement(2 * precision * recall / both if both else 0.0, details=details)
+        return Measurement(2 * precision * recall / total if total else 0.0, details=details)
 
 
 class AnswerCorrectness(ClaimF1):
@@ -191,12 +191,12 @@ class ContextPrecision(ClaimMetric):
         "retrieved chunks that support a reference claim / retrieved chunks; ranked: mean precision@k over their ranks"
     )
 
-    def _score(self, case: Case) -> CaseScore:
-        seen = super()._score(case)
-        if self.ranked and isinstance(seen, Measurement):
+    def _score(self, case: ClaimCase) -> CaseScore:
+        score = super()._score(case)
+        if self.ranked and isinstance(score, Measurement):
             ranks = [rank for rank, hit in enumerate(self._hits(case.matrix), 1) if hit]
-            seen.value = sum(n / rank for n, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
-        return seen
+            score.value = sum(n / rank for n, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
+        return score
 
     def _hits(self, matrix: Matrix) -> list[bool]:
         return matrix.relevant()
@@ -211,9 +211,9 @@ class ContextUtilization(ClaimMetric):
     over = "reference"
     formula = "reference claims that a chunk and the answer support / reference claims that a chunk supports"
 
-    def _score(self, case: Case) -> CaseScore:
-        retrieved, used = map(case.matrix.supported, self.relations)
-        hits = [u for r, u in zip(retrieved, used, strict=True) if r]
+    def _score(self, case: ClaimCase) -> CaseScore:
+        retrieved, in_answer = map(case.matrix.supported, self.relations)
+        hits = [is_used for is_retrieved, is_used in zip(retrieved, in_answer, strict=True) if is_retrieved]
         return Measurement(sum(hits) / len(hits)) if hits else NotApplicable("no reference claim was retrieved")
 
 
@@ -233,7 +233,7 @@ class NoiseSensitivityInRelevant(_NoiseSensitivity):
     formula = "wrong answer claims that a relevant chunk supports / answer claims"
 
     def _hits(self, matrix: Matrix) -> list[bool]:
-        return [wrong and relevant for wrong, relevant, _ in _wrong_and_where(matrix)]
+        return [wrong and relevant for wrong, relevant, _ in _classify_answer_claims(matrix)]
 
 
 class NoiseSensitivityInIrrelevant(_NoiseSensitivity):
@@ -243,7 +243,9 @@ class NoiseSensitivityInIrrelevant(_NoiseSensitivity):
     formula = "wrong answer claims that only irrelevant chunks support / answer claims"
 
     def _hits(self, matrix: Matrix) -> list[bool]:
-        return [wrong and other and not relevant for wrong, relevant, other in _wrong_and_where(matrix)]
+        return [
+            wrong and irrelevant and not relevant for wrong, relevant, irrelevant in _classify_answer_claims(matrix)
+        ]
 
 
 class _Unsupported(ClaimMetric):
@@ -252,18 +254,18 @@ class _Unsupported(ClaimMetric):
     target = TargetCategory.GENERATION_FAITHFULNESS
     direction = "lower"
     relations = ("answer_by_chunks", "answer_by_reference")
-    right: ClassVar[bool]
+    is_right: ClassVar[bool]
 
     def _hits(self, matrix: Matrix) -> list[bool]:
-        found, right = map(matrix.supported, self.relations)
-        return [not f and r is self.right for f, r in zip(found, right, strict=True)]
+        in_chunks, in_reference = map(matrix.supported, self.relations)
+        return [not f and r is self.is_right for f, r in zip(in_chunks, in_reference, strict=True)]
 
 
 class Hallucination(_Unsupported):
     """Share of the answer's claims that neither a retrieved chunk nor the reference supports."""
 
     stem = "hallucination"
-    right = False
+    is_right = False
     formula = "wrong answer claims that no retrieved chunk supports / answer claims"
 
 
@@ -271,15 +273,15 @@ class SelfKnowledge(_Unsupported):
     """Share of the answer's claims that are right and that no retrieved chunk supports: the model's own knowledge."""
 
     stem = "self_knowledge"
-    right = True
+    is_right = True
     formula = "right answer claims that no retrieved chunk supports / answer claims"
 
 
-def _wrong_and_where(matrix: Matrix) -> list[tuple[bool, bool, bool]]:
+def _classify_answer_claims(matrix: Matrix) -> list[tuple[bool, bool, bool]]:
     """Return for each claim of the answer whether it is wrong, and whether relevant and other chunks support it."""
     relevant = matrix.relevant()
-    out = []
-    for row, right in zip(matrix.rows["answer_by_chunks"], matrix.supported("answer_by_reference"), strict=True):
-        places = [is_relevant for said, is_relevant in zip(row, relevant, strict=True) if said]
-        out.append((not right, any(places), not all(places)))
-    return out
+    rows = []
+    for row, is_correct in zip(matrix.rows["answer_by_chunks"], matrix.supported("answer_by_reference"), strict=True):
+        relevance = [is_relevant for is_supported, is_relevant in zip(row, relevant, strict=True) if is_supported]
+        rows.append((not is_correct, any(relevance), not all(relevance)))
+    return rows

@@ -10,11 +10,11 @@ from ...errors import AueporaError
 from ...http import HttpError, mask, request_json, shorten
 from .critic import Form, JudgeReplyError
 
-_TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-_REFUSED = frozenset({400, 422})
+_TRANSIENT_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_REFUSED_STATUS = frozenset({400, 422})
 _TOO_MUCH = re.compile(r"too large|context length", re.IGNORECASE)  # of a value, or of one prompt: others may be fine
-_LONGEST_REPLY = 10 * 2**20
-_SHOWN = 300
+_MAX_REPLY_BYTES = 10 * 2**20
+_MAX_SHOWN = 300
 _CUT_OFF = {"length": "max_tokens", "content_filter": "its content filter"}
 
 
@@ -50,52 +50,52 @@ def response_format(schema: str, form: Form[Any]) -> dict[str, Any] | None:
     return {"type": "json_schema", "json_schema": {"name": form.name, "schema": form.schema, "strict": True}}
 
 
-def refused_parameter(sent: Mapping[str, Any], exc: JudgeCallError) -> str:
+def refused_parameter(request: Mapping[str, Any], exc: JudgeCallError) -> str:
     """Return the key of the request *sent* that the server refuses; an empty string where it complains of others."""
-    told = exc.detail
-    if exc.status not in _REFUSED or _TOO_MUCH.search(told):
+    detail = exc.detail
+    if exc.status not in _REFUSED_STATUS or _TOO_MUCH.search(detail):
         return ""
-    named = [name for name in sent if name not in ("model", "messages") and _names(name, told)]
-    if not named and "response_format" in sent and _names("json_schema", told):
+    parameters = [name for name in request if name not in ("model", "messages") and _mentions(name, detail)]
+    if not parameters and "response_format" in request and _mentions("json_schema", detail):
         return "response_format"
-    return named[0] if named else ""
+    return parameters[0] if parameters else ""
 
 
-def _names(name: str, told: str) -> bool:
-    """Whether a refusal speaks of the parameter *name*: as a word, in quotes or alone."""
-    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", told) is not None
+def _mentions(name: str, detail: str) -> bool:
+    """Whether *detail*, the text of a refusal, mentions the parameter *name* as a whole word."""
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", detail) is not None
 
 
 def post(url: str, body: Any, headers: Mapping[str, str], timeout: float, key: str) -> Any:
     """Return the reply without *key*, which it has no reason to repeat; or raise a `JudgeCallError`."""
     try:
-        _, said = request_json(
-            "POST", url, body, headers=headers, timeout=timeout, secrets=[key], longest=_LONGEST_REPLY
+        _, reply = request_json(
+            "POST", url, body, headers=headers, timeout=timeout, secrets=[key], longest=_MAX_REPLY_BYTES
         )
     except HttpError as exc:
-        failed = _judge_error(exc)
+        error = _judge_error(exc)
     else:
-        return mask(said, [key])
-    raise failed
+        return mask(reply, [key])
+    raise error
 
 
 def _judge_error(exc: HttpError) -> JudgeCallError:
-    told = shorten(exc.detail, _SHOWN)
+    detail = shorten(exc.detail, _MAX_SHOWN)
     if exc.kind == "status":
-        message = f"the judge's server said {exc.status}: {told or 'nothing more'}"
-        if exc.status in _TRANSIENT:
+        message = f"the judge's server said {exc.status}: {detail or 'nothing more'}"
+        if exc.status in _TRANSIENT_STATUS:
             return TransientJudgeError(message, status=exc.status, retry_after=exc.retry_after)
         return JudgeCallError(message, status=exc.status, detail=exc.detail)
     if exc.kind == "header":
-        return JudgeCallError(f"the judge is not asked: {told}")
+        return JudgeCallError(f"the judge is not asked: {detail}")
     if exc.kind == "too long":
-        return JudgeCallError(f"the judge's server gave {told}")
+        return JudgeCallError(f"the judge's server gave {detail}")
     if exc.kind == "no JSON":
-        return TransientJudgeError(f"the judge's server gave no JSON: {told!r}")
-    return TransientJudgeError(f"the judge's server cannot be reached: {told}")
+        return TransientJudgeError(f"the judge's server gave no JSON: {detail!r}")
+    return TransientJudgeError(f"the judge's server cannot be reached: {detail}")
 
 
-def content_of(said: Any) -> str:
+def content_of(reply: Any) -> str:
     """Return the text of the first choice.
 
     Raises:
@@ -103,15 +103,15 @@ def content_of(said: Any) -> str:
         JudgeReplyError: the model was cut off before it was done, or refused.
     """
     try:
-        choice = said["choices"][0]
+        choice = reply["choices"][0]
         message = choice["message"]
         content = message["content"]
     except (KeyError, IndexError, TypeError):
-        raise TransientJudgeError(f"the judge's server gave no chat completion: {str(said)[:200]}") from None
-    if isinstance(choice, dict) and (by := _CUT_OFF.get(str(choice.get("finish_reason")))):
-        raise JudgeReplyError(f"the judge was cut off by {by} before it was done")
+        raise TransientJudgeError(f"the judge's server gave no chat completion: {str(reply)[:200]}") from None
+    if isinstance(choice, dict) and (limit := _CUT_OFF.get(str(choice.get("finish_reason")))):
+        raise JudgeReplyError(f"the judge was cut off by {limit} before it was done")
     if isinstance(message, dict) and content is None and message.get("refusal"):
-        raise JudgeReplyError(f"the judge refused to judge: {shorten(str(message['refusal']), _SHOWN)}")
+        raise JudgeReplyError(f"the judge refused to judge: {shorten(str(message['refusal']), _MAX_SHOWN)}")
     if not isinstance(content, str):
         raise TransientJudgeError(f"the judge's server gave a message that is no text: {content!r:.200}")
     return content

@@ -28,7 +28,7 @@ from .chat import (
     refused_parameter,
     response_format,
 )
-from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, form_of, good, with_forms
+from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, form_of, unwrap, with_forms
 from .usage import REPEAT, Budget, JudgeUsage, Prices, count
 
 T = TypeVar("T")
@@ -113,10 +113,10 @@ class OpenAICompatibleCritic(LLMCritic):
         self.model, self.concurrency = model, concurrency
         self.url = f"{base_url.rstrip('/')}/chat/completions" + (f"?{urlencode(query)}" if query else "")
         self.usage = JudgeUsage(cost=None if prices is None else 0.0)
-        sent = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
-        self._parameters = {**{k: v for k, v in sent.items() if v is not None}, **(extra or {})}
+        parameters = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
+        self._parameters = {**{k: v for k, v in parameters.items() if v is not None}, **(extra or {})}
         self._schema = schema
-        self._refused: dict[str, str] = {}  # parameter -> what is sent in its place, if anything
+        self._replacements: dict[str, str] = {}  # parameter -> its replacement, or ""
         self._api_key_env, self._key_header = api_key_env, key_header
         self._timeout = timeout
         try:
@@ -145,7 +145,7 @@ class OpenAICompatibleCritic(LLMCritic):
         """
         form: Form[str] = Form("reply", schema or {}, str)
         (reply,) = self.read_many([Question(prompt, metadata or {})], form)
-        return good(reply)
+        return unwrap(reply)
 
     def judge(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> Judgement:
         """Return score and rationale.
@@ -155,7 +155,7 @@ class OpenAICompatibleCritic(LLMCritic):
             JudgeCallError: no reply was to be had.
         """
         (reply,) = self.judge_many([Question(prompt, metadata or {})])
-        return good(reply)
+        return unwrap(reply)
 
     def judge_many(self, questions: Sequence[Question]) -> list[Judgement | Exception]:
         """Ask all at once, as far as the concurrency allows; equal prompts are asked once."""
@@ -163,8 +163,8 @@ class OpenAICompatibleCritic(LLMCritic):
 
     def read_many(self, questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[T | Exception]:
         """Do the same for replies of another form, or one of each."""
-        distinct = {q.prompt: one for q, one in with_forms(questions, form)}
-        calls = self._asked([partial(self._ask, prompt, one) for prompt, one in distinct.items()])
+        distinct = {q.prompt: reply_form for q, reply_form in with_forms(questions, form)}
+        calls = self._run_calls([partial(self._ask, prompt, reply_form) for prompt, reply_form in distinct.items()])
         replies: dict[str, T | Exception] = {}
         for prompt, call in zip(distinct, calls, strict=True):
             count(self.usage, retries=call.attempts - 1)
@@ -173,21 +173,21 @@ class OpenAICompatibleCritic(LLMCritic):
 
     def _ask(self, prompt: str, form: Form[T]) -> T:
         body = {"model": self.model, "messages": [{"role": "user", "content": prompt}], **self._parameters}
-        if (wanted := response_format(self._schema, form)) is not None:
-            body["response_format"] = wanted
+        if (reply_format := response_format(self._schema, form)) is not None:
+            body["response_format"] = reply_format
         key = "" if self._cache is None else self._cache.key(self.url, body, REPEAT.get())
-        if self._cache is not None and (kept := self._cache.get(key)) is not None:
-            with suppress(JudgeReplyError):  # somebody changed it
-                known = form.read(kept["reply"])
+        if self._cache is not None and (cached := self._cache.get(key)) is not None:
+            with suppress(JudgeReplyError):  # the file was changed
+                cached_reply = form.read(cached["reply"])
                 count(self.usage, cache_hits=1)
-                return _with_usage(known, {"cached": True})
+                return _with_usage(cached_reply, {"cached": True})
         if self._cache_only:
             raise JudgeCallError("this question is not in the cache, and cache_only allows no request")
         text, usage = self._request(body)
-        read = form.read(text)  # what cannot be read is not kept
+        reply = form.read(text)  # what cannot be read is not kept
         if self._cache is not None:
             self._cache.put(key, text, usage)
-        return _with_usage(read, usage)
+        return _with_usage(reply, usage)
 
     def _request(self, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         key = Secret(os.environ.get(self._api_key_env, "") if self._api_key_env else "")
@@ -195,60 +195,60 @@ class OpenAICompatibleCritic(LLMCritic):
         headers = {"User-Agent": "pytest-auepora", **({self._key_header: value} if key else {})}
         with self._slots:
             while True:
-                sent = self._accepted(body)
-                if told := self.budget.used_up(self.usage):
-                    raise JudgeBudgetError(told)
+                request = self._without_refused(body)
+                if exhausted := self.budget.used_up(self.usage):
+                    raise JudgeBudgetError(exhausted)
                 start = perf_counter()
                 try:
-                    said = post(self.url, sent, headers, self._timeout, key)
+                    reply = post(self.url, request, headers, self._timeout, key)
                     break
                 except JudgeCallError as exc:
-                    if not self._learn(sent, exc):
+                    if not self._note_refusal(request, exc):
                         raise
                 finally:
                     count(self.usage, requests=1, seconds=perf_counter() - start)
-        usage = self._count(said)
-        return content_of(said), usage
+        usage = self._count_usage(reply)
+        return content_of(reply), usage
 
-    def _accepted(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _without_refused(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return *body* without what the server refused before."""
-        sent = dict(body)
-        for name, instead in list(self._refused.items()):
-            if name not in sent:
+        request = dict(body)
+        for name, replacement in list(self._replacements.items()):
+            if name not in request:
                 continue
-            value = sent.pop(name)
-            if name == "response_format" and instead:
-                sent[name] = {"type": instead}
-            elif instead:
-                sent.setdefault(instead, value)
-        return sent
+            value = request.pop(name)
+            if name == "response_format" and replacement:
+                request[name] = {"type": replacement}
+            elif replacement:
+                request.setdefault(replacement, value)
+        return request
 
-    def _learn(self, sent: Mapping[str, Any], exc: JudgeCallError) -> bool:
-        """Take note of the parameter that the server refuses; whether there is one to do without."""
-        name, instead = refused_parameter(sent, exc), ""
+    def _note_refusal(self, request: Mapping[str, Any], exc: JudgeCallError) -> bool:
+        """Note the parameter that the server refuses; return whether the request can go on without it."""
+        name, replacement = refused_parameter(request, exc), ""
         if not name or (name == "response_format" and self._schema != "auto"):
             return False
-        if name == "response_format" and sent[name]["type"] == "json_schema":
-            instead = "json_object"
+        if name == "response_format" and request[name]["type"] == "json_schema":
+            replacement = "json_object"
         elif name == "max_tokens" and "max_completion_tokens" in exc.detail:
-            instead = "max_completion_tokens"
-        if self._refused.get(name) != instead:
-            self._refused[name] = instead
-            left = f"sent as {instead}" if instead else "left out"
-            shown = "" if name == "response_format" else f"={sent[name]!r}"
-            count(self.usage, notes=[f"{self.model}: {name}{shown} {left}, the server refuses it"])
+            replacement = "max_completion_tokens"
+        if self._replacements.get(name) != replacement:
+            self._replacements[name] = replacement
+            change = f"sent as {replacement}" if replacement else "left out"
+            value = "" if name == "response_format" else f"={request[name]!r}"
+            count(self.usage, notes=[f"{self.model}: {name}{value} {change}, the server refuses it"])
         return True
 
-    def _count(self, said: Any) -> dict[str, Any]:
-        reported = said.get("usage") if isinstance(said, dict) else None
-        reported = reported if isinstance(reported, dict) else {}
-        prompt, completion = _count_in(reported, "prompt_tokens"), _count_in(reported, "completion_tokens")
+    def _count_usage(self, reply: Any) -> dict[str, Any]:
+        usage = reply.get("usage") if isinstance(reply, dict) else None
+        usage = usage if isinstance(usage, dict) else {}
+        prompt, completion = _read_count(usage, "prompt_tokens"), _read_count(usage, "completion_tokens")
         if prompt is None or completion is None:
             count(self.usage, unreported=1)
             return {}
-        total = _count_in(reported, "total_tokens") or 0
+        total = _read_count(usage, "total_tokens") or 0
         completion = max(completion, total - prompt)  # some servers have thoughts in the total alone, and charge them
-        cached = min(_count_in(reported.get("prompt_tokens_details"), "cached_tokens") or 0, prompt)
+        cached = min(_read_count(usage.get("prompt_tokens_details"), "cached_tokens") or 0, prompt)
         tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
         tokens |= {"cached_tokens": cached} if cached else {}
         cost = None if self.prices is None else self.prices.cost(prompt, completion, cached)
@@ -256,13 +256,13 @@ class OpenAICompatibleCritic(LLMCritic):
         return tokens
 
 
-def _count_in(reported: Any, name: str) -> int | None:
-    n = reported.get(name) if isinstance(reported, dict) else None
+def _read_count(usage: Any, name: str) -> int | None:
+    n = usage.get(name) if isinstance(usage, dict) else None
     return n if type(n) is int and n >= 0 else None
 
 
-def _with_usage(read: T, usage: Mapping[str, Any]) -> T:
-    return replace(read, usage=dict(usage)) if isinstance(read, Judgement) else read
+def _with_usage(reply: T, usage: Mapping[str, Any]) -> T:
+    return replace(reply, usage=dict(usage)) if isinstance(reply, Judgement) else reply
 
 
 class ReplyCache:
@@ -277,16 +277,16 @@ class ReplyCache:
     @staticmethod
     def key(url: str, body: Mapping[str, Any], repeat: int = 0) -> str:
         """Return the name under which the reply to *body* is kept; *body* has all that is sent, the schema as well."""
-        asked = {"url": url, "body": body, "repeat": repeat}
-        return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+        request = {"url": url, "body": body, "repeat": repeat}
+        return sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return what was kept; None where there is nothing, or a file that is none of ours."""
+        """Return the stored entry; None where there is none, or the file has another form."""
         try:
-            said = json.loads(self._path(key).read_text(encoding="utf-8"))
+            entry = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return said if isinstance(said, dict) and isinstance(said.get("reply"), str) else None
+        return entry if isinstance(entry, dict) and isinstance(entry.get("reply"), str) else None
 
     def put(self, key: str, reply: str, usage: Mapping[str, Any]) -> None:
         """Keep a reply; a reader sees the whole file or none."""

@@ -18,7 +18,7 @@ from ...calls.caller import Caller
 from ...core.retry import RetryPolicy
 from ...errors import AueporaError, MetricError
 
-_REPLY_SHOWN = 200
+_MAX_SHOWN = 200
 T = TypeVar("T")
 
 
@@ -72,8 +72,8 @@ class Scale:
             words = tuple((word.strip().casefold(), float(score)) for word, _, score in pairs)
         except ValueError:
             words = ()
-        sound = all(word and 0 <= score <= 1 for word, score in words)
-        if len(dict(words)) < max(len(words), 2) or not sound:
+        is_valid = all(word and 0 <= score <= 1 for word, score in words)
+        if len(dict(words)) < max(len(words), 2) or not is_valid:
             raise MetricError(f"scale must be 0-1, 1-5 or verdicts like no:0|partly:0.5|yes:1, got {text!r}")
         return cls(0.0, 1.0, words)
 
@@ -91,8 +91,8 @@ class Scale:
         return (score - self.low) / (self.high - self.low)
 
     @property
-    def asked(self) -> str:
-        """What the judge is told of the scale."""
+    def instruction(self) -> str:
+        """The sentence that tells the judge the scale."""
         if self.words:
             return f"Give one of these verdicts: {', '.join(word for word, _ in self.words)}."
         if (self.low, self.high) == (0, 1):
@@ -101,21 +101,21 @@ class Scale:
 
     @property
     def reply(self) -> str:
-        """How the judge is told to reply."""
+        """The sentence that tells the judge the form of its reply."""
         verdict = '"verdict": "<one of them>"' if self.words else '"score": <number>'
         return f'Reply with one JSON object and nothing else: {{"rationale": "<one or two sentences>", {verdict}}}'
 
     @cached_property
     def form(self) -> Form[Judgement]:
         """The form of its verdicts."""
-        key, kind = ("verdict", {"enum": [word for word, _ in self.words]}) if self.words else ("score", {})
-        properties = {"rationale": {"type": "string"}, key: {"type": "string" if self.words else "number", **kind}}
+        key, enum = ("verdict", {"enum": [word for word, _ in self.words]}) if self.words else ("score", {})
+        properties = {"rationale": {"type": "string"}, key: {"type": "string" if self.words else "number", **enum}}
         return Form("verdict", object_schema(properties), self._read)
 
     def _read(self, text: str) -> Judgement:
-        found = Judgement(*read_reply(text, dict(self.words)))
-        self.to_unit(found.score)
-        return found
+        judgement = Judgement(*read_reply(text, dict(self.words)))
+        self.to_unit(judgement.score)
+        return judgement
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,23 +144,23 @@ def read_reply(text: str, words: Mapping[str, float] | None = None) -> tuple[flo
     Raises:
         JudgeReplyError: it is none of these, or JSON that is not well-formed stands beside it.
     """
-    spoken = _THOUGHT.sub("", text)
-    said: dict[str, Any] | None
-    if not words and re.fullmatch(rf"\s*{_NUMBER}\s*", spoken):
-        said = {"score": float(spoken)}
-    elif (said := _last_object(spoken, ("verdict", "score") if words else ("score",))) is None:
-        said = {"score": _labelled(spoken, text)}
-    rationale = next((said[key] for key in ("rationale", "reason") if key in said), "")
-    shown = rationale if isinstance(rationale, str) else json.dumps(rationale, ensure_ascii=False)
-    if words and "verdict" in said:
-        word = said["verdict"].strip().casefold() if isinstance(said["verdict"], str) else ""
+    visible = _THOUGHT.sub("", text)
+    fields: dict[str, Any] | None
+    if not words and re.fullmatch(rf"\s*{_NUMBER}\s*", visible):
+        fields = {"score": float(visible)}
+    elif (fields := _last_object(visible, ("verdict", "score") if words else ("score",))) is None:
+        fields = {"score": _read_score_line(visible, text)}
+    raw = next((fields[key] for key in ("rationale", "reason") if key in fields), "")
+    rationale = raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
+    if words and "verdict" in fields:
+        word = fields["verdict"].strip().casefold() if isinstance(fields["verdict"], str) else ""
         if word not in words:
-            raise JudgeReplyError(f"the judge's verdict is none of {', '.join(words)}: {_shown(text)}")
-        return words[word], shown
-    score = said["score"]
+            raise JudgeReplyError(f"the judge's verdict is none of {', '.join(words)}: {_shorten(text)}")
+        return words[word], rationale
+    score = fields["score"]
     if not _is_number(score):
-        raise JudgeReplyError(f"the judge's score is not a number: {_shown(text)}")
-    return float(score), shown
+        raise JudgeReplyError(f"the judge's score is not a number: {_shorten(text)}")
+    return float(score), rationale
 
 
 def _is_number(score: object) -> TypeGuard[float]:
@@ -168,12 +168,12 @@ def _is_number(score: object) -> TypeGuard[float]:
     return isinstance(score, (int, float)) and not isinstance(score, bool) and abs(score) <= sys.float_info.max
 
 
-def _labelled(spoken: str, text: str) -> float:
+def _read_score_line(visible: str, text: str) -> float:
     """Return the number after the last ``Score:``; ``8/10`` and ``1 out of 5`` are on nobody's scale."""
-    found = [*_LINE.finditer(spoken)]
-    if not found or found[-1]["rest"].strip(".,;)*_`\"'"):
-        raise JudgeReplyError(f"the judge's reply has no score: {_shown(text)}")
-    return float(found[-1]["score"])
+    matches = [*_LINE.finditer(visible)]
+    if not matches or matches[-1]["rest"].strip(".,;)*_`\"'"):
+        raise JudgeReplyError(f"the judge's reply has no score: {_shorten(text)}")
+    return float(matches[-1]["score"])
 
 
 def read_object(text: str, keys: Sequence[str]) -> dict[str, Any]:
@@ -182,67 +182,67 @@ def read_object(text: str, keys: Sequence[str]) -> dict[str, Any]:
     Raises:
         JudgeReplyError: there is none, or JSON that is not well-formed stands beside it.
     """
-    if (found := _last_object(_THOUGHT.sub("", text), keys, every=True)) is None:
-        raise JudgeReplyError(f"the judge's reply has no {' and '.join(keys)}: {_shown(text)}")
-    return found
+    if (fields := _last_object(_THOUGHT.sub("", text), keys, every=True)) is None:
+        raise JudgeReplyError(f"the judge's reply has no {' and '.join(keys)}: {_shorten(text)}")
+    return fields
 
 
 def object_form(name: str, properties: Mapping[str, Any], read: Callable[[dict[str, Any]], T]) -> Form[T]:
     """Return the form of a reply that is an object of *properties*; *read* raises for what the schema leaves open."""
     schema = object_schema(properties)
 
-    def parsed(text: str) -> T:
-        said = read_object(text, [*properties])
+    def parse(text: str) -> T:
+        fields = read_object(text, [*properties])
         try:
-            _check(said, schema)
-            return read(said)
+            _check(fields, schema)
+            return read(fields)
         except JudgeReplyError:
             raise
         except (TypeError, KeyError, OverflowError, ValueError):
-            raise JudgeReplyError(f"the judge's {name} cannot be read: {_shown(text)}") from None
+            raise JudgeReplyError(f"the judge's {name} cannot be read: {_shorten(text)}") from None
 
-    return Form(name, schema, parsed)
+    return Form(name, schema, parse)
 
 
-_KINDS: dict[str, type] = {"object": dict, "array": list, "string": str, "null": type(None)}
+_JSON_TYPES: dict[str, type] = {"object": dict, "array": list, "string": str, "null": type(None)}
 
 
 def _check(value: Any, schema: Mapping[str, Any]) -> None:
     """Raise `TypeError` or `KeyError` where *value* is not as *schema* says; a number may be anything."""
-    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
-    if not any(isinstance(value, _KINDS.get(kind, object)) for kind in kinds):
+    types = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    if not any(isinstance(value, _JSON_TYPES.get(name, object)) for name in types):
         raise TypeError
-    for key, own in schema.get("properties", {}).items():
-        _check(value[key], own)
-    for one in value if "items" in schema else ():
-        _check(one, schema["items"])
+    for key, property_schema in schema.get("properties", {}).items():
+        _check(value[key], property_schema)
+    for item in value if "items" in schema else ():
+        _check(item, schema["items"])
 
 
 def _last_object(text: str, keys: Sequence[str], *, every: bool = False) -> dict[str, Any] | None:
     """Return the last object with one of *keys*, with *every* all of them.
 
-    What looks like an object and is none may hide the verdict, or hold somebody else's: then nothing is read.
+    Raises for text that looks like an object but is not JSON: it may hide the verdict.
     """
-    decoder, found, at = json.JSONDecoder(parse_constant=_no_constant), None, 0
+    decoder, last, at = json.JSONDecoder(parse_constant=_reject_constant), None, 0
     while (start := text.find("{", at)) >= 0:
         try:
-            said, at = decoder.raw_decode(text, start)
+            value, at = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             if _STRAY.match(text, start):
-                raise JudgeReplyError(f"the judge's reply is not JSON: {_shown(text)}") from None
+                raise JudgeReplyError(f"the judge's reply is not JSON: {_shorten(text)}") from None
             at = start + 1
             continue
-        if (all if every else any)(key in said for key in keys):
-            found = said
-    return found
+        if (all if every else any)(key in value for key in keys):
+            last = value
+    return last
 
 
-def _no_constant(word: str) -> Any:
+def _reject_constant(word: str) -> Any:
     raise ValueError(word)
 
 
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= _REPLY_SHOWN else text[: _REPLY_SHOWN - 1] + "…")
+def _shorten(text: str) -> str:
+    return repr(text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…")
 
 
 _UNIT = Scale(0.0, 1.0)
@@ -311,8 +311,8 @@ class LLMCritic:
 
     def judge_many(self, questions: Sequence[Question]) -> list[Judgement | Exception]:
         """Judge each; a question that fails gives its exception, and the others still count."""
-        asks = [partial(self.judge, prompt=q.prompt, metadata=dict(q.metadata)) for q in questions]
-        return [call.value if call.error is None else call.error for call in self._asked(asks)]
+        tasks = [partial(self.judge, prompt=q.prompt, metadata=dict(q.metadata)) for q in questions]
+        return [call.value if call.error is None else call.error for call in self._run_calls(tasks)]
 
     def read_many(self, questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[T | Exception]:
         """Return what *form*, of all or one of each, reads in the replies; a question that failed, its exception."""
@@ -320,13 +320,13 @@ class LLMCritic:
         def ask(q: Question, form: Form[T]) -> T:
             return form.read(self.complete(prompt=q.prompt, schema=form.schema, metadata=dict(q.metadata)))
 
-        asks = [partial(ask, q, one) for q, one in with_forms(questions, form)]
-        return [call.value if call.error is None else call.error for call in self._asked(asks)]
+        tasks = [partial(ask, q, reply_form) for q, reply_form in with_forms(questions, form)]
+        return [call.value if call.error is None else call.error for call in self._run_calls(tasks)]
 
-    def _asked(self, asks: Sequence[partial[Any]]) -> Iterator[Any]:
+    def _run_calls(self, tasks: Sequence[partial[Any]]) -> Iterator[Any]:
         """Yield the finished calls in order; what is no `Exception` ends all of them."""
-        with Caller(max(1, min(self.concurrency, len(asks))), retry=self.retry) as caller:
-            for call in caller.map(asks):
+        with Caller(max(1, min(self.concurrency, len(tasks))), retry=self.retry) as caller:
+            for call in caller.map(tasks):
                 if call.error is not None and not isinstance(call.error, Exception):
                     raise call.error
                 yield call
@@ -342,7 +342,7 @@ def with_forms(questions: Sequence[Question], form: Form[T] | Sequence[Form[T]])
     return [*zip(questions, forms, strict=True)]
 
 
-def good(reply: T | Exception) -> T:
+def unwrap(reply: T | Exception) -> T:
     """Return *reply*; raises it where it is an exception."""
     if isinstance(reply, Exception):
         raise reply
@@ -355,7 +355,7 @@ def yes_or_no(reply: Judgement | Exception) -> bool:
     Raises:
         JudgeReplyError: the score is neither 0 nor 1.
     """
-    reply = good(reply)
+    reply = unwrap(reply)
     if isinstance(reply.score, bool) or reply.score not in (0, 1):
         raise JudgeReplyError(f"the judge was to say 0 or 1, and said {reply.score!r}")
     return bool(reply.score)
@@ -371,6 +371,6 @@ def form_of(metadata: Mapping[str, Any]) -> Form[Judgement]:
 
 
 def _read_yes_or_no(text: str) -> Judgement:
-    judged = _UNIT.form.read(text)
-    yes_or_no(judged)
-    return judged
+    judgement = _UNIT.form.read(text)
+    yes_or_no(judgement)
+    return judgement

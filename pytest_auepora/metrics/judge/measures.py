@@ -1,4 +1,4 @@
-"""What all judged metrics have in common, and those beside the seeds': rubric, answer relevancy, preference."""
+"""Base of the judged metrics; rubric, answer relevancy and preference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..options import UNSPELLED, Configured
 from ..refusal import is_refusal
 from ..text.comparands import answer_text
-from .critic import Form, Judgement, LLMCritic, Question, Scale, good, object_form, object_schema
+from .critic import Form, Judgement, LLMCritic, Question, Scale, object_form, object_schema, unwrap
 from .prompts import fingerprint, load_prompt
 from .settings import AsksCritic
 
@@ -39,7 +39,7 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
 
     def params(self) -> dict[str, Any]:
         """Return the options that change the score, with what the critic says of itself and the prompt."""
-        prompt = f"{load_prompt(self.prompt).version}:{fingerprint(self._filled())}"
+        prompt = f"{load_prompt(self.prompt).version}:{fingerprint(self._fill_prompt())}"
         return {**super().params(), "judge": self.critic_params(), "prompt": prompt}
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
@@ -66,8 +66,8 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         pair = (scale.low, scale.high, scale.words) if scale.words else (scale.low, scale.high)
         return Question(prompt, {"metric": self.name, "sample_id": sample.sample_id, "scale": pair, **more})
 
-    def _filled(self, words: Mapping[str, str] | None = None, /, **material: str) -> str:
-        words = {"scale": self._scale.asked, "reply": self._scale.reply, **(words or {})}
+    def _fill_prompt(self, words: Mapping[str, str] | None = None, /, **material: str) -> str:
+        words = {"scale": self._scale.instruction, "reply": self._scale.reply, **(words or {})}
         return load_prompt(self.prompt).fill(words, **material)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
@@ -80,18 +80,19 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         Raises:
             Exception: what the first failing question gave, after all were asked.
         """
-        asked = [self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
-        questions = [q for one in asked if isinstance(one, list) for q in one]
+        cases = [self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
+        questions = [q for case in cases if isinstance(case, list) for q in case]
         replies = iter(self._replies(questions) if questions else ())
         return [
-            self._combine([good(next(replies)) for _ in one], one) if isinstance(one, list) else one for one in asked
+            self._combine([unwrap(next(replies)) for _ in case], case) if isinstance(case, list) else case
+            for case in cases
         ]
 
 
-def reasons(keys: Sequence[str], judgements: Sequence[Judgement]) -> dict[str, Any]:
+def rationales_detail(keys: Sequence[str], judgements: Sequence[Judgement]) -> dict[str, Any]:
     """Return the rationales of several judgements by *keys*, as a detail; nothing where there is none."""
-    said = {key: j.rationale[:RATIONALE_CAP] for key, j in zip(keys, judgements, strict=True) if j.rationale}
-    return {"rationale": said} if said else {}
+    texts = {key: j.rationale[:RATIONALE_CAP] for key, j in zip(keys, judgements, strict=True) if j.rationale}
+    return {"rationale": texts} if texts else {}
 
 
 BASELINE_ANSWER = "baseline_answer"
@@ -120,27 +121,31 @@ class Rubric(Judged):
     oracle = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        given = sample.labels.get("rubric") or ()
-        rubrics = [given] if isinstance(given, str) else list(given)
+        raw = sample.labels.get("rubric") or ()
+        rubrics = [raw] if isinstance(raw, str) else list(raw)
         if not rubrics:
             return NotApplicable("no rubric")
         answer = answer_text(outputs).strip() or "(there is no answer)"
         return [
-            self._question(sample, self._filled({"rubric": one}, question=sample.query, answer=answer), rubric=one)
-            for one in rubrics
+            self._question(
+                sample,
+                self._fill_prompt({"rubric": requirement}, question=sample.query, answer=answer),
+                rubric=requirement,
+            )
+            for requirement in rubrics
         ]
 
     def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         scores = [self._unit(judgement) for judgement in judgements]
         details: dict[str, Any] = {"scores": scores} if len(scores) > 1 else {}
-        details |= reasons([q.metadata["rubric"] for q in questions], judgements)
+        details |= rationales_detail([q.metadata["rubric"] for q in questions], judgements)
         return Measurement(sum(scores) / len(scores), details=details)
 
 
 _STATEMENT = object_schema({"statement": {"type": "string"}, "verdict": {"type": "string", "enum": ["yes", "no"]}})
 _STATEMENTS: Form[list[tuple[str, bool]]] = object_form(
     "statements", {"statements": {"type": "array", "items": _STATEMENT}},
-    lambda said: [(one["statement"], {"yes": True, "no": False}[one["verdict"]]) for one in said["statements"]],
+    lambda fields: [(s["statement"], {"yes": True, "no": False}[s["verdict"]]) for s in fields["statements"]],
 )  # fmt: skip
 _STATEMENTS_ASKED = (
     'Reply with one JSON object and nothing else: {"statements": [{"statement": "<text>", "verdict": "<yes or no>"}]}'
@@ -173,7 +178,9 @@ class AnswerRelevancy(Judged):
         if is_refusal(outputs):
             return NotApplicable("the answer is a refusal")
         return [
-            self._question(sample, self._filled({"reply": _STATEMENTS_ASKED}, question=sample.query, answer=answer))
+            self._question(
+                sample, self._fill_prompt({"reply": _STATEMENTS_ASKED}, question=sample.query, answer=answer)
+            )
         ]
 
     def _replies(self, questions: Sequence[Question]) -> list[Any]:
@@ -183,9 +190,9 @@ class AnswerRelevancy(Judged):
         (statements,) = judgements
         if not statements:
             return NotApplicable("the answer makes no statement")
-        beside = [statement[:RATIONALE_CAP] for statement, relevant in statements if not relevant]
-        details: dict[str, Any] = {"of": len(statements), **({"irrelevant": beside[:10]} if beside else {})}
-        return Measurement(1 - len(beside) / len(statements), details=details)
+        irrelevant = [statement[:RATIONALE_CAP] for statement, relevant in statements if not relevant]
+        details: dict[str, Any] = {"of": len(statements), **({"irrelevant": irrelevant[:10]} if irrelevant else {})}
+        return Measurement(1 - len(irrelevant) / len(statements), details=details)
 
 
 @dataclass(eq=False, repr=False)
@@ -217,17 +224,17 @@ class Preference(Judged):
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         if sample.reference_answer is not None and not self.referenced:
             return NotApplicable("there is a reference_answer")
-        before, now = str(outputs.memo.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()
-        if not before:
+        accepted, answer = str(outputs.memo.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()
+        if not accepted:
             return NotApplicable("the baseline's answer is not kept")
-        if before == now:
+        if accepted == answer:
             return NotApplicable("the same answer as the baseline's")
-        now = now or "(there is no answer)"
-        pairs = ((now, before), (before, now))
-        return [self._question(sample, self._filled(question=sample.query, first=a, second=b)) for a, b in pairs]
+        answer = answer or "(there is no answer)"
+        pairs = ((answer, accepted), (accepted, answer))
+        return [self._question(sample, self._fill_prompt(question=sample.query, first=a, second=b)) for a, b in pairs]
 
     def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         first, second = judgements[0].score, 1 - judgements[1].score
         value = first if first == second else 0.5
-        said = reasons(("this answer first", "the accepted answer first"), judgements)
-        return Measurement(value, details={"orders": [first, second], **said})
+        rationales = rationales_detail(("this answer first", "the accepted answer first"), judgements)
+        return Measurement(value, details={"orders": [first, second], **rationales})

@@ -42,9 +42,9 @@ class Prompt:
         What is not given stays a hole.
         """
         tags = "|".join(material)
-        blocks = {name: f"<{name}>\n{_kept_inside(text, tags)}\n</{name}>" for name, text in material.items()}
-        filled = {"material": "\n\n".join(blocks.values()), **blocks, **(words or {})}
-        return _HOLE.sub(lambda hole: filled.get(hole[1], hole[0]), self.text)
+        blocks = {name: f"<{name}>\n{_escape_tags(text, tags)}\n</{name}>" for name, text in material.items()}
+        values = {"material": "\n\n".join(blocks.values()), **blocks, **(words or {})}
+        return _HOLE.sub(lambda hole: values.get(hole[1], hole[0]), self.text)
 
 
 def load_prompt(name: str) -> Prompt:
@@ -57,16 +57,16 @@ def load_prompt(name: str) -> Prompt:
     file = folder / f"{name}.txt" if folder is not None else None
     if file is None or not file.exists():
         return _load(_OURS / f"{name}.txt", 0)
-    own = _load(file, file.stat().st_mtime_ns)
-    known = set(_HOLE.findall(_load(_OURS / f"{name}.txt", 0).text))
-    for hole in _HOLE.finditer(own.text):
-        if hole[1] not in known:
-            before = file.read_text(encoding="utf-8").partition(hole[0])[0]
-            at = f"{file}:{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
-            raise MetricError(f"{at}: unknown {hole[0]}{did_you_mean(hole[1], sorted(known))}")
-    if missing := sorted(known - set(_HOLE.findall(own.text))):
-        raise MetricError(f"{file}:1:1: the prompt lacks {', '.join(f'{{{{{one}}}}}' for one in missing)}")
-    return own
+    prompt = _load(file, file.stat().st_mtime_ns)
+    hole_names = set(_HOLE.findall(_load(_OURS / f"{name}.txt", 0).text))
+    for hole in _HOLE.finditer(prompt.text):
+        if hole[1] not in hole_names:
+            text_before = file.read_text(encoding="utf-8").partition(hole[0])[0]
+            at = f"{file}:{text_before.count(chr(10)) + 1}:{len(text_before) - text_before.rfind(chr(10))}"
+            raise MetricError(f"{at}: unknown {hole[0]}{did_you_mean(hole[1], sorted(hole_names))}")
+    if missing := sorted(hole_names - set(_HOLE.findall(prompt.text))):
+        raise MetricError(f"{file}:1:1: the prompt lacks {', '.join(f'{{{{{hole_name}}}}}' for hole_name in missing)}")
+    return prompt
 
 
 def check_prompts() -> None:
@@ -96,18 +96,18 @@ def _load(file: Path, _changed: int) -> Prompt:
     return Prompt(head["version"], raw[head.end() :].strip())
 
 
-def label_prompt(asked: str, /, **material: str) -> str:
+def label_prompt(task: str, /, **material: str) -> str:
     """Ask a yes-or-no question about named texts."""
-    return load_prompt("label").fill({"asked": asked, "reply": _UNIT.reply}, **material)
+    return load_prompt("label").fill({"asked": task, "reply": _UNIT.reply}, **material)
 
 
-def numbered(texts: Sequence[str]) -> str:
+def number_texts(texts: Sequence[str]) -> str:
     """Return *texts* with their numbers, from 1."""
     return "\n\n".join(f"[{i}] {text}" for i, text in enumerate(texts, 1)) or "(nothing was retrieved)"
 
 
-def _kept_inside(text: str, tags: str) -> str:
-    """Take the power from a tag in the text that would end its block early."""
+def _escape_tags(text: str, tags: str) -> str:
+    """Return *text* with such tags made harmless, as they would end its block early."""
     return re.sub(rf"<(?=\s*/?\s*(?:{tags})\s*>)", "<\u200b", text, flags=re.IGNORECASE)
 
 

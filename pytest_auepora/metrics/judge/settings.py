@@ -40,7 +40,7 @@ KEYS = {
 _NUMBERS = ("concurrency", "timeout", "attempts")
 _TEXTS = ("key", "key_header", "cache", "prompts")
 _ENVIRONMENT = {"url": "AUEPORA_JUDGE_URL", "model": "AUEPORA_JUDGE_MODEL", "cache": "AUEPORA_JUDGE_CACHE"}
-_NAMED = {"temperature", "seed", "max_tokens"}
+_NAMED_PARAMETERS = {"temperature", "seed", "max_tokens"}
 
 
 @dataclass
@@ -48,7 +48,7 @@ class JudgeSettings:
     """What the file says, checked.  ``path`` is empty where there is none."""
 
     path: str = ""
-    said: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def critic(self, concurrency: int | None = None, processes: int = 1) -> OpenAICompatibleCritic:
@@ -59,23 +59,23 @@ class JudgeSettings:
         """
         from .client import OpenAICompatibleCritic
 
-        said = self.said
-        parameters = dict(said.get("parameters") or {})
-        options: dict[str, Any] = {name: parameters.pop(name) for name in _NAMED if name in parameters}
-        options |= {name: said[name] for name in ("timeout", "key_header", "query", "schema") if name in said}
-        options |= {name: int(said[name]) for name in ("concurrency", "attempts") if name in said}
+        values = self.values
+        parameters = dict(values.get("parameters") or {})
+        options: dict[str, Any] = {name: parameters.pop(name) for name in _NAMED_PARAMETERS if name in parameters}
+        options |= {name: values[name] for name in ("timeout", "key_header", "query", "schema") if name in values}
+        options |= {name: int(values[name]) for name in ("concurrency", "attempts") if name in values}
         if concurrency is not None:
             options.setdefault("concurrency", concurrency)
         if prices := self._prices():
             options["prices"] = prices
         if (budget := self._budget()) is not None:
             options["budget"] = Budget(*(None if limit is None else limit / processes for limit in budget))
-        if said.get("cache"):
-            options["cache_dir"] = self.path_of(said["cache"])
+        if values.get("cache"):
+            options["cache_dir"] = self.path_of(values["cache"])
         try:
             return OpenAICompatibleCritic(
-                str(said["model"]), base_url=str(said["url"]), extra=parameters,
-                api_key_env=said.get("key", "AUEPORA_JUDGE_API_KEY"), **options,
+                str(values["model"]), base_url=str(values["url"]), extra=parameters,
+                api_key_env=values.get("key", "AUEPORA_JUDGE_API_KEY"), **options,
             )  # fmt: skip
         except (MetricError, TypeError, ValueError) as exc:
             raise MetricError(f"{self.path}: {exc}" if self.path else str(exc)) from None
@@ -85,31 +85,31 @@ class JudgeSettings:
         return Path(self.path).parent / Path(name).expanduser()
 
     def _prices(self) -> Prices | None:
-        table = self.said.get("prices")
+        table = self.values.get("prices")
         if table is None:
             return None
         if isinstance(table, Mapping) and not {"input", "output"} & set(table):
-            table = table.get(model := self.said["model"])
+            table = table.get(model := self.values["model"])
             if table is None:
-                raise self.wrong("prices", f"no prices of {model}")
-        sound = isinstance(table, Mapping) and {"input", "output"} <= set(table) <= set(Prices._fields)
-        if not sound or not all(_is_amount(price) for price in table.values()):
-            raise self.wrong("prices", f"prices are {{input: N, output: N, cached_input: N}}, not {table!r}")
+                raise self.error_at("prices", f"no prices of {model}")
+        is_valid = isinstance(table, Mapping) and {"input", "output"} <= set(table) <= set(Prices._fields)
+        if not is_valid or not all(_is_amount(price) for price in table.values()):
+            raise self.error_at("prices", f"prices are {{input: N, output: N, cached_input: N}}, not {table!r}")
         return Prices(**table)
 
     def _budget(self) -> Budget | None:
-        given = self.said.get("budget")
-        if given is None:
+        raw = self.values.get("budget")
+        if raw is None:
             return None
-        limits = given if isinstance(given, Mapping) else {"cost": given}
+        limits = raw if isinstance(raw, Mapping) else {"cost": raw}
         if not limits or not set(limits) <= set(Budget._fields) or not all(_is_amount(n) for n in limits.values()):
-            raise self.wrong("budget", f"a budget is a cost, or {{cost: N, tokens: N, requests: N}}, not {given!r}")
+            raise self.error_at("budget", f"a budget is a cost, or {{cost: N, tokens: N, requests: N}}, not {raw!r}")
         return Budget(**limits)
 
-    def wrong(self, key: str, told: str) -> MetricError:
+    def error_at(self, key: str, message: str) -> MetricError:
         """Return an error at the place of *key*."""
         line, col = self.lines.get(key, (1, 1))
-        return MetricError(f"{self.path}:{line}:{col}: {told}")
+        return MetricError(f"{self.path}:{line}:{col}: {message}")
 
 
 def _is_amount(value: Any) -> bool:
@@ -126,7 +126,7 @@ def load_settings(path: Path) -> JudgeSettings:
 
     try:
         text = path.read_text(encoding="utf-8")
-        node, said = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
+        node, values = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
     except (OSError, UnicodeError) as exc:
         raise MetricError(f"{path}: the judge's settings cannot be read: {exc}") from None
     except yaml.MarkedYAMLError as exc:
@@ -135,32 +135,32 @@ def load_settings(path: Path) -> JudgeSettings:
         raise MetricError(f"{place}: {exc.problem}") from None
     except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
         raise MetricError(f"{path}: {' '.join(str(exc).split())}") from None
-    if not isinstance(said, dict) or not isinstance(node, yaml.MappingNode):
+    if not isinstance(values, dict) or not isinstance(node, yaml.MappingNode):
         raise MetricError(f"{path}:1:1: expected keys and values, as `url: http://localhost:11434/v1`")
     lines = {key.value: (key.start_mark.line + 1, key.start_mark.column + 1) for key, _ in node.value}
-    settings = JudgeSettings(str(path), said, lines)
-    for key, value in said.items():
+    settings = JudgeSettings(str(path), values, lines)
+    for key, value in values.items():
         if key not in KEYS:
-            raise settings.wrong(key, f"unknown key {key!r}{did_you_mean(str(key), KEYS)}")
+            raise settings.error_at(key, f"unknown key {key!r}{did_you_mean(str(key), KEYS)}")
         if key in _NUMBERS and not (_is_amount(value) and value > 0 and (key == "timeout" or value == int(value))):
-            raise settings.wrong(key, f"{key} is a number above 0, not {value!r}")
+            raise settings.error_at(key, f"{key} is a number above 0, not {value!r}")
         if key in ("parameters", "query") and not isinstance(value, Mapping):
-            raise settings.wrong(key, f"{key} are keys and values, not {value!r}")
+            raise settings.error_at(key, f"{key} are keys and values, not {value!r}")
         if key in _TEXTS and value and not isinstance(value, str):
-            raise settings.wrong(key, f"{key} is a text, not {value!r}")
+            raise settings.error_at(key, f"{key} is a text, not {value!r}")
     return settings
 
 
-class _Chosen:
-    """One critic for all metrics, so that its limits and its budget hold for the run; ``made`` by what was set."""
+class _Active:
+    """The settings in use, and one critic for all metrics, so that its limits and its budget hold for the run."""
 
     file: Path | None = None
     concurrency: int | None = None
     processes: int = 1
-    made: tuple[str, OpenAICompatibleCritic] | None = None
+    cached_critic: tuple[str, OpenAICompatibleCritic] | None = None
 
 
-_CHOSEN = _Chosen()
+_ACTIVE = _Active()
 
 
 def use_judge(file: Path | None = None, *, concurrency: int | None = None, processes: int = 1) -> None:
@@ -171,20 +171,20 @@ def use_judge(file: Path | None = None, *, concurrency: int | None = None, proce
         concurrency: requests at once, where the file does not say.
         processes: how many processes share the budget.
     """
-    _CHOSEN.file, _CHOSEN.concurrency, _CHOSEN.processes, _CHOSEN.made = file, concurrency, processes, None
+    _ACTIVE.file, _ACTIVE.concurrency, _ACTIVE.processes, _ACTIVE.cached_critic = file, concurrency, processes, None
 
 
-def _settings() -> JudgeSettings:
-    named = os.environ.get("AUEPORA_JUDGE")
-    file = Path(named) if named else _CHOSEN.file
-    settings = JudgeSettings() if file is None else _read(file, file.stat().st_mtime_ns if file.exists() else 0)
-    said = {key: os.environ[name] for key, name in _ENVIRONMENT.items() if os.environ.get(name)}
-    if "cache" in said:
-        said["cache"] = str(Path.cwd() / said["cache"])
-    return replace(settings, said=settings.said | said)
+def _current_settings() -> JudgeSettings:
+    path = os.environ.get("AUEPORA_JUDGE")
+    file = Path(path) if path else _ACTIVE.file
+    settings = JudgeSettings() if file is None else _load_cached(file, file.stat().st_mtime_ns if file.exists() else 0)
+    overrides = {key: os.environ[name] for key, name in _ENVIRONMENT.items() if os.environ.get(name)}
+    if "cache" in overrides:
+        overrides["cache"] = str(Path.cwd() / overrides["cache"])
+    return replace(settings, values=settings.values | overrides)
 
 
-_read = lru_cache(maxsize=4)(lambda file, _changed: load_settings(file))
+_load_cached = lru_cache(maxsize=4)(lambda file, _changed: load_settings(file))
 
 
 def critic_from_environment() -> OpenAICompatibleCritic:
@@ -196,21 +196,21 @@ def critic_from_environment() -> OpenAICompatibleCritic:
     Raises:
         MetricError: neither names a judge, or the file is wrong.
     """
-    settings = _settings()
-    if not settings.said.get("url") or not settings.said.get("model"):
+    settings = _current_settings()
+    if not settings.values.get("url") or not settings.values.get("model"):
         where = (
             f"{settings.path} needs url and model" if settings.path else "set AUEPORA_JUDGE_URL and AUEPORA_JUDGE_MODEL"
         )
         raise MetricError(f"there is no judge: give a critic, name its settings by auepora_judge, or {where}")
-    if _CHOSEN.made is None or _CHOSEN.made[0] != repr(settings.said):
-        _CHOSEN.made = repr(settings.said), settings.critic(_CHOSEN.concurrency, _CHOSEN.processes)
-    return _CHOSEN.made[1]
+    if _ACTIVE.cached_critic is None or _ACTIVE.cached_critic[0] != repr(settings.values):
+        _ACTIVE.cached_critic = repr(settings.values), settings.critic(_ACTIVE.concurrency, _ACTIVE.processes)
+    return _ACTIVE.cached_critic[1]
 
 
 def prompts_in_use() -> Path | None:
     """Return the folder of the project's own prompts."""
-    settings = _settings()
-    return settings.path_of(settings.said["prompts"]) if settings.said.get("prompts") else None
+    settings = _current_settings()
+    return settings.path_of(settings.values["prompts"]) if settings.values.get("prompts") else None
 
 
 class AsksCritic:

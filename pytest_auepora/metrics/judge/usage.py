@@ -68,8 +68,8 @@ class JudgeUsage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-able data, without what is zero or missing."""
-        named = ((f.name, getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_"))
-        return {name: value for name, value in named if value or (name == "cost" and value is not None)}
+        values = ((f.name, getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_"))
+        return {name: value for name, value in values if value or (name == "cost" and value is not None)}
 
 
 class Prices(NamedTuple):
@@ -114,33 +114,33 @@ def metered() -> Iterator[JudgeUsage]:
         _METER.reset(token)
 
 
-def count(own: JudgeUsage, **more: Any) -> None:
-    """Add to a critic's *own* usage, and to that of whoever is asking."""
-    own.add(**more)
+def count(critic_usage: JudgeUsage, **more: Any) -> None:
+    """Add to a critic's usage, and to that of the `metered` block around the call."""
+    critic_usage.add(**more)
     if (meter := _METER.get()) is not None:
         meter.add(**more)
 
 
 def pop_usage(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
     """Take the usage out of the details of *scores*; return it by metric, without those that spent nothing."""
-    found = {}
+    usage = {}
     for name, score in scores.items():
         if USAGE in score.details:
-            found[name] = score.details[USAGE]
+            usage[name] = score.details[USAGE]
             score.details = {k: v for k, v in score.details.items() if k != USAGE}
-    return found
+    return usage
 
 
 def add_usage(parts: Iterable[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
     """Sum usage by metric."""
-    total: dict[str, JudgeUsage] = {}
+    totals: dict[str, JudgeUsage] = {}
     for part in parts:
         for name, usage in part.items():
-            total.setdefault(name, JudgeUsage()).add(**usage)
-    return {name: usage.to_dict() for name, usage in total.items()}
+            totals.setdefault(name, JudgeUsage()).add(**usage)
+    return {name: usage.to_dict() for name, usage in totals.items()}
 
 
 def usage_of(run: Run) -> dict[str, JudgeUsage]:
     """Return what judges spent in *run*, by metric."""
-    summed = add_usage(case.extra[USAGE] for case in run.having(USAGE))
-    return {name: JudgeUsage(**usage) for name, usage in summed.items()}
+    totals = add_usage(case.extra[USAGE] for case in run.having(USAGE))
+    return {name: JudgeUsage(**usage) for name, usage in totals.items()}

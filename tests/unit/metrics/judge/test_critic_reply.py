@@ -122,6 +122,6 @@ def test_the_form_says_what_is_wanted_and_reads_it() -> None:
     assert scale.form.schema["properties"]["verdict"]["enum"] == ["no", "partly", "yes"]
     assert scale.form.schema["required"] == ["rationale", "verdict"]
     assert scale.form.read('{"rationale": "r", "verdict": "yes"}') == Judgement(1.0, "r")
-    assert "no, partly, yes" in scale.asked
+    assert "no, partly, yes" in scale.instruction
     with pytest.raises(JudgeReplyError, match="7 is not between 1 and 5"):
         Scale.read("1-5").form.read("7")

@@ -10,7 +10,7 @@ import pytest
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
 from pytest_auepora.metrics.judge.measures import Rubric
-from pytest_auepora.metrics.judge.prompts import load_prompt, numbered
+from pytest_auepora.metrics.judge.prompts import load_prompt, number_texts
 from pytest_auepora.metrics.judge.settings import use_judge
 
 OWN = "version: strict-2\n---\nIs {{answer}} backed by {{evidence}} as {{question}} asks? {{scale}} {{reply}}\n"
@@ -62,5 +62,5 @@ def test_mistakes_in_a_prompt_are_told_with_their_place(folder: Path, text: str,
 
 
 def test_evidence_has_numbers() -> None:
-    assert numbered(["a", "b"]) == "[1] a\n\n[2] b"
-    assert numbered([]) == "(nothing was retrieved)"
+    assert number_texts(["a", "b"]) == "[1] a\n\n[2] b"
+    assert number_texts([]) == "(nothing was retrieved)"
