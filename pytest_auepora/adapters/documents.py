@@ -83,7 +83,7 @@ def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:
 
 
 def with_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[RetrievedDocument] | None:
-    """Put *ids* that came in a list of their own on *retrieved*; None where the two do not fit together.
+    """Give *ids*, which came in a list of their own, to *retrieved*; None where the two do not fit together.
 
     They fit when there are no documents at all, or as many as ids and none that has one of its own.
     """
@@ -103,7 +103,7 @@ def with_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[Retrieved
 
 
 def _to_retrieved_document(raw: Any, rank: int) -> RetrievedDocument:
-    if type(raw) is dict and (plain := _simple_keys(tuple(raw))):  # most are: 10,000 cases bring 100,000 of them
+    if type(raw) is dict and (plain := _simple_keys(tuple(raw))):  # the fast path for the most common form
         id_key, text_key, score_key = plain
         doc_id, text = raw[id_key], raw[text_key]
         if type(doc_id) is str and doc_id and type(text) is str:

@@ -198,7 +198,7 @@ def _shape_error(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputSha
     suggestions = ""
     hint = _mistake_hint(raw)
     if inspect.iscoroutine(raw):
-        raw.close()  # nobody will await it any more
+        raw.close()  # it is never awaited
     if fields:
         known = (*ANSWER_KEYS, *DOCUMENT_KEYS)
         close_keys = [f"{k!r}{m}" for k in fields if k not in known and (m := did_you_mean(k, known, most=1))]

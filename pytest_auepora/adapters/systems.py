@@ -188,7 +188,7 @@ def _pair_system(retriever: Any, generator: Any) -> System:
         start = time.perf_counter()
         documents = yield call_retrieve(**arguments)
         middle = time.perf_counter()
-        if isinstance(documents, Iterator) and not inspect.isgenerator(documents):  # a map: it can be gone through once
+        if isinstance(documents, Iterator) and not inspect.isgenerator(documents):  # a map can be read only once
             documents = list(documents)
         try:
             retrieved = to_retrieved(documents)
@@ -198,11 +198,11 @@ def _pair_system(retriever: Any, generator: Any) -> System:
         context = [r.doc for r in retrieved] if wants_documents or are_ours else documents
         if noise := noise_of(sample):
             context = with_noise(context or (), sample, converter_for(context))
-        ready = time.perf_counter()  # our own conversion is nobody's latency
+        ready = time.perf_counter()  # the conversion above is no latency of the system
         answer = yield call_generate(**arguments, documents=context)
         end = time.perf_counter()
         outputs = to_outputs(answer)
-        outputs.extra.pop(NOTES, None)  # the answer alone has no documents: they are here
+        outputs.extra.pop(NOTES, None)  # drops the note that the answer came without documents
         outputs.retrieved = retrieved
         if noise:
             outputs.extra[NOISE_DOCS] = [doc.doc_id for doc in noise]
@@ -261,7 +261,7 @@ def binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
     """
     try:
         signature = inspect.signature(fn)
-    except (TypeError, ValueError):  # builtins, some C extensions: all that can be done is to try
+    except (TypeError, ValueError):  # builtins and some C extensions have no signature
         return lambda **values: fn(*(values[role] for role in needed))
     positional, keyword = _match_parameters(fn, signature, needed)
 
@@ -290,7 +290,7 @@ def _match_parameters(
     if unknown or missing:
         raise _signature_error(fn, signature, unknown, missing)
     positional: list[str] = []
-    for parameter in parameters:  # a gap in front of a default ends what can be passed by position
+    for parameter in parameters:  # after a parameter that is left to its default, all are passed by keyword
         if parameter.kind not in _POSITIONAL or parameter.name not in roles:
             break
         positional.append(roles[parameter.name])
@@ -380,7 +380,7 @@ def _likely_mistake(obj: Any) -> str:
     if obj is None:
         return "the fixture returns nothing: is there a return missing?"
     if inspect.iscoroutine(obj):
-        obj.close()  # nobody will await it any more
+        obj.close()  # it is never awaited
         return (
             "your rag fixture is async and nobody awaited it: declare it with pytest_asyncio.fixture or run it under "
             "anyio, or make the fixture sync and return the async function"

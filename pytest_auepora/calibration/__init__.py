@@ -1,1 +1,1 @@
-"""Judges held against people: labels read, the judge asked, agreement and biases measured, a calibration made."""
+"""Calibration of LLM judges against human labels: reads labels, asks the judge, measures agreement and biases."""

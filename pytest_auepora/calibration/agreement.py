@@ -1,4 +1,4 @@
-"""Agreement of two or more raters, and how far a figure may be off.
+"""Agreement of two or more raters, with confidence intervals.
 
 κ: Cohen, Educational and Psychological Measurement 20 (1960); weighted: Cohen, Psychological Bulletin 70 (1968).
 α: Krippendorff, Content Analysis (2004), chapter 11.  J = sensitivity + specificity - 1: Youden, Cancer 3 (1950).
@@ -75,14 +75,14 @@ def _wilson(hits: float, n: float) -> tuple[float, float, float]:
     return share, max(0.0, middle - half), min(1.0, middle + half)
 
 
-def resampled(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]:
+def resample(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]:
     """Return *draws* resamples of the items, as indices; whole groups are drawn, with a fixed seed."""
     members = list(_group_members(groups).values())
     return [[i for g in row for i in members[g]] for row in _draw_groups(len(members), draws).tolist()]
 
 
-def resampled_counts(cells: Sequence[int], groups: Sequence[Hashable], kinds: int) -> list[list[int]]:
-    """Return how often each of the *kinds* of cells occurs in the resamples that `resampled` gives."""
+def resample_counts(cells: Sequence[int], groups: Sequence[Hashable], kinds: int) -> list[list[int]]:
+    """Return how often each of the *kinds* of cells occurs in the resamples that `resample` gives."""
     members = list(_group_members(groups).values())
     counts = np.array([np.bincount([cells[i] for i in inside], minlength=kinds) for inside in members])
     out: list[list[int]] = [counts[row].sum(axis=0).tolist() for row in _draw_groups(len(members), DRAWS)]
@@ -110,7 +110,7 @@ def bootstrap(
     them, there is no such end.
     """
     value = statistic(range(len(groups)))
-    estimates = [] if value is None else [statistic(sample) for sample in resampled(groups, draws)]
+    estimates = [] if value is None else [statistic(sample) for sample in resample(groups, draws)]
     return percentiles(value, estimates, len(groups))
 
 
@@ -128,7 +128,7 @@ def percentiles(value: float | None, estimates: Sequence[float | None], n: int) 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What people and the judge said, counted.  ``tp``: both yes; ``fp``: only the judge; ``fn``: only people."""
+    """Counts of people's and the judge's labels.  ``tp``: both yes; ``fp``: only the judge; ``fn``: only people."""
 
     tp: float = 0
     fp: float = 0
@@ -264,7 +264,7 @@ class Decisions:
 
 
 def apply_threshold(method: str, people: Sequence[bool], scores: Sequence[float], groups: Sequence[str]) -> Decisions:
-    """Turn *scores* into yes and no.
+    """Turn *scores* into yes and no by a threshold.
 
     Args:
         method: a number, ``"cv"`` or ``"split"``.

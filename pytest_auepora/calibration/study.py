@@ -28,7 +28,7 @@ from .agreement import (
     krippendorff_alpha,
     newcombe,
     percentiles,
-    resampled_counts,
+    resample_counts,
     table_of,
     wilson,
 )
@@ -54,9 +54,9 @@ class Study:
         metric: the name of the judged metric.
         decisions: the judge's scores as yes and no.
         figures: name → number with interval.
-        biases: checks of what the judge goes by.
+        biases: the checks for biases of the judge.
         labels: item id → (people, judge), of the items that were measured.
-        remarks: what the reader has to know besides.
+        remarks: further notes for the reader.
         shortfalls: why the judge may not gate; empty where it may.
     """
 
@@ -80,7 +80,7 @@ class Study:
         return "people agree with the judge" if self.gate else "; ".join(self.shortfalls)
 
     def calibration(self, judge: Mapping[str, Any]) -> Calibration:
-        """Return what is kept; *judge* is the `MetricInfo.judge` that gave the scores."""
+        """Return the calibration to store; *judge* is the `MetricInfo.judge` that gave the scores."""
         statistics: dict[str, Any] = {
             "figures": {name: figure.to_dict() for name, figure in self.figures.items()},
             "biases": {bias.name: bias.to_dict() for bias in self.biases},
@@ -97,7 +97,7 @@ class Study:
 def study(
     metric: str, labels: LabelSet, *, threshold: str = "0.5", previous: Mapping[str, tuple[bool, bool]] | None = None
 ) -> Study:
-    """Hold the judge's scores in *labels* against people's.
+    """Compare the judge's scores in *labels* with people's labels.
 
     Args:
         metric: the name of the judged metric.
@@ -140,7 +140,7 @@ def _agreement_figures(people: Sequence[bool], judge: Sequence[bool], items: Seq
     groups = [item.cluster for item in items]
     independent = len(set(groups)) == len(groups)
     cells = [(0 if p else 1) if j else (2 if p else 3) for p, j in zip(people, judge, strict=True)]
-    resamples = [Table(*counts) for counts in resampled_counts(cells, groups, 4)]
+    resamples = [Table(*counts) for counts in resample_counts(cells, groups, 4)]
 
     def with_interval(read: Callable[[Table], float | None]) -> Figure:
         return percentiles(read(table), [read(resample) for resample in resamples], len(items))

@@ -1,1 +1,1 @@
-"""The command line, ``auepora``: runs kept and compared, outputs scored, golden files checked."""
+"""The command line, ``auepora``: one module for each command."""

@@ -1,4 +1,4 @@
-"""``auepora calibrate LABELS``: a judge held against people; may its scores fail a run?"""
+"""``auepora calibrate LABELS``: compares a judge with human labels; may its scores fail a run?"""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from .common import (
     add_calibrations,
     add_history,
     add_metrics,
+    existing_path,
     load_suite,
     registry_of,
-    to_read,
     whole_number,
 )
 
@@ -43,9 +43,12 @@ from .common import (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    add("labels", type=to_read, metavar="LABELS", help="people's labels: JSON Lines or CSV, one judged answer a row")
+    add(
+        "labels", type=existing_path, metavar="LABELS",
+        help="people's labels: JSON Lines or CSV, one judged answer a row",
+    )  # fmt: skip
     add("--metric", metavar="NAME", help="the judged metric (default: the one of the golden file)")
-    add("--golden", type=to_read, metavar="FILE", help="the golden file; the calibration goes beside it")
+    add("--golden", type=existing_path, metavar="FILE", help="the golden file; the calibration goes beside it")
     add(
         "--run", dest="kept", default="", metavar="RUN",
         help="take answers and scores of the labelled cases from a run that was kept",
@@ -68,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, ask, measure, print, write; the exit code says whether the judge may gate."""
+    """Calibrate the judge and store the result; the exit code says whether the judge may gate."""
     labels = read_label_file(args.labels, [w.strip() for w in args.positive.split(",") if w.strip()])
     name, metric = _find_metric(args)
     judge_info = MetricInfo.of(metric).judge
@@ -126,7 +129,7 @@ def _find_metric(args: argparse.Namespace) -> tuple[str, Metric]:
 
 
 def _check_models(models: list[str], judge: dict[str, Any]) -> None:
-    """Refuse scores of another model than the one whose calibration this is to be."""
+    """Refuse scores of another model than the judge's."""
     judge_params = judge.get("params", {}).get("judge", {})
     current = str(judge_params.get("model", "")) if isinstance(judge_params, dict) else ""
     for model in models:

@@ -16,7 +16,17 @@ from ..reporting.numbers import plural
 from ..reporting.terminal.labels import label_page, remaining_labels, repaired_texts
 from ..reporting.terminal.layout import render
 from ..reporting.text import harmless
-from .common import FAILED, PASSED, UsageError, add_metrics, load_suite, open_history, put, registry_of, to_read
+from .common import (
+    FAILED,
+    PASSED,
+    UsageError,
+    add_metrics,
+    existing_path,
+    load_suite,
+    open_history,
+    registry_of,
+    write_output,
+)
 
 _GLOBS = ("*.golden.yaml", "*.golden.yml", "*.golden.jsonl")
 
@@ -24,7 +34,7 @@ _GLOBS = ("*.golden.yaml", "*.golden.yml", "*.golden.jsonl")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        "golden", nargs="+", type=to_read, metavar="GOLDEN", help="golden files, or directories of them"
+        "golden", nargs="+", type=existing_path, metavar="GOLDEN", help="golden files, or directories of them"
     )
     add_metrics(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -36,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Say, file by file, how much is in it or all that is wrong with it."""
+    """Print the contents of each file in numbers, or its problems."""
     registry = registry_of(args.metrics)
     check_labels = _label_checker(args, registry)
     reports: list[dict[str, Any]] = []
@@ -70,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.json:
             print(harmless("\n".join(lines)))
     if args.json:
-        put(json.dumps(reports, indent=1, ensure_ascii=False) + "\n", None)
+        write_output(json.dumps(reports, indent=1, ensure_ascii=False) + "\n", None)
     return FAILED if moved or any(report["problems"] for report in reports) else PASSED
 
 

@@ -1,4 +1,4 @@
-"""What several commands share: exit codes, arguments, metrics and golden files, runs by their names, output."""
+"""Shared by several commands: exit codes, arguments, metrics and golden files, runs by their names, output."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class UsageError(AueporaError):
 # -- arguments
 
 
-def to_read(text: str) -> Path:
+def existing_path(text: str) -> Path:
     """Read an argument that names a file or directory; a missing one is a usage error."""
     if not (path := Path(text)).exists():
         siblings = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -204,7 +204,7 @@ class Sources:
 
 
 def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
-    """Return what the JSON report in file *name* holds: runs, verdicts, mistakes in golden files.
+    """Return the runs, verdicts and mistakes in golden files of the JSON report *name*.
 
     Raises:
         UsageError: the file cannot be read.
@@ -272,7 +272,7 @@ def _titles(runs: Sequence[Run]) -> str:
 # -- output
 
 
-def put(text: str, path: Path | None) -> None:
+def write_output(text: str, path: Path | None) -> None:
     """Write *text* to *path*, or print it where that is None.
 
     Raises:
@@ -281,15 +281,15 @@ def put(text: str, path: Path | None) -> None:
     from ..reporting.formats import write_report
 
     if path is None:
-        if text[:1] in ("{", "["):  # JSON, in which no line begins with a user's words
+        if text[:1] in ("{", "["):  # JSON: bidirectional controls and tags are written as escapes
             text = re.sub("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]", lambda m: json.dumps(m[0])[1:-1], text)
         print(text, end="")
     else:
         write_report(path, text)
 
 
-def of_outcome(outcome: str) -> int:
-    """Return the code of a verdict or comparison: inconclusive passes, as it does in pytest."""
+def exit_code(outcome: str) -> int:
+    """Return the exit code for the outcome of a verdict or comparison; inconclusive passes, as in pytest."""
     if outcome in ("failed", "worse", "mixed"):
         return FAILED
     return UNJUDGED if outcome == "not judged" else PASSED

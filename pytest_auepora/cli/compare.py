@@ -19,7 +19,7 @@ from ..reporting.comparison_report import render_report_md
 from ..reporting.json_report import from_outside
 from ..reporting.side_by_side import side_by_side
 from ..reporting.terminal.layout import render
-from .common import PASSED, Sources, UsageError, add_history, of_outcome, open_history, put
+from .common import PASSED, Sources, UsageError, add_history, exit_code, open_history, write_output
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
 _DEFAULT = ("last~1", "last")
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare, print, and say by the exit code whether B is worse; side by side nothing is judged."""
+    """Compare and print; the exit code says whether B is worse, except side by side."""
     if args.side_by_side or len(args.runs) > 2:
         with from_outside(_runs_title(args)):
             return _side_by_side(args)
@@ -80,8 +80,8 @@ def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:
         text = render_report_md(report)
-    put(text, args.out)
-    return of_outcome(report.outcome)
+    write_output(text, args.out)
+    return exit_code(report.outcome)
 
 
 def _side_by_side(args: argparse.Namespace) -> int:
@@ -90,7 +90,7 @@ def _side_by_side(args: argparse.Namespace) -> int:
     if args.strict_chunker_version:
         for name, other in columns[1:]:
             compare(runs[0], other, names=(columns[0][0], name), strict_chunker_version=True)
-    inside_one = len(args.runs) == 1  # the configurations of one report, which need not say whose they are
+    inside_one = len(args.runs) == 1  # the configurations of one report need no prefix
     compared = side_by_side(runs, names=None if inside_one else [name for name, _ in columns])
     if not compared.shared:
         raise NotComparableError(f"they share no case that compares: {'; '.join(compared.notes)}")
@@ -103,12 +103,12 @@ def _side_by_side(args: argparse.Namespace) -> int:
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         text = render(formats.side_by_side_lines(compared, width=width)) + "\n"
-    put(text, args.out)
+    write_output(text, args.out)
     return PASSED
 
 
 def _find_columns(sources: Sources, names: Sequence[str]) -> list[tuple[str, Run]]:
-    """Find the runs in their order; a baseline at a commit is that of the suite of the others."""
+    """Return names and runs in the order of *names*; ``git:REF`` is the baseline of the suite of the others."""
     reference: Run | None = None
     columns: dict[int, list[tuple[str, Run]]] = {}
     for i in sorted(range(len(names)), key=lambda i: (names[i].startswith("git:"), -i)):
@@ -118,7 +118,7 @@ def _find_columns(sources: Sources, names: Sequence[str]) -> list[tuple[str, Run
 
 
 def steady_of(root: Path, run: Run) -> frozenset[str]:
-    """Return the metrics that the baseline beside the run's golden file knows as steady; none without one."""
+    """Return the metrics that are steady by the baseline of the run's golden file; none without a baseline."""
     path = baseline_path(root / run.path, run.suite, run.variant)
     try:
         baseline = load_baseline(path, run.suite, run.variant) if run.path else None
@@ -128,7 +128,7 @@ def steady_of(root: Path, run: Run) -> frozenset[str]:
 
 
 def policy_of(root: Path, run: Run) -> RegressionPolicy | None:
-    """Return the policy of the run's golden file, where that is still there and can be read."""
+    """Return the policy of the run's golden file; None where the file is gone or cannot be read."""
     path = root / run.path
     if not run.path or not path.is_file():
         return None

@@ -15,7 +15,7 @@ from ..metrics.judge.settings import critic_from_environment
 from ..metrics.judge.usage import Prices
 from ..metrics.registry import Registry
 from ..reporting.notes import usage_text
-from .common import PASSED, UsageError, add_metrics, load_suite, registry_of, to_read
+from .common import PASSED, UsageError, add_metrics, existing_path, load_suite, registry_of
 
 _SUFFIXES = (".yaml", ".yml", ".jsonl")
 _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
@@ -24,14 +24,14 @@ _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        "folder", type=to_read, metavar="FOLDER", help="documents: .md, .rst, .txt, or a corpus in JSON Lines"
+        "folder", type=existing_path, metavar="FOLDER", help="documents: .md, .rst, .txt, or a corpus in JSON Lines"
     )
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="GOLDEN", help="where drafts are appended")
     parser.add_argument(
         "--quota", default=_QUOTAS, metavar="KINDS", help=f"cases of each kind for every document ({_QUOTAS})"
     )
     parser.add_argument(
-        "--known", type=to_read, action="append", default=[], metavar="GOLDEN",
+        "--known", type=existing_path, action="append", default=[], metavar="GOLDEN",
         help="golden files, or folders of them, whose questions are not asked again (repeatable; "
         "those beside the output always)",
     )  # fmt: skip

@@ -15,13 +15,13 @@ from ..io.importers.model import ImportProblem
 from ..io.importers.rows import write_text
 from ..reporting.numbers import plural
 from ..reporting.text import harmless
-from .common import PASSED, UsageError, add_metrics, load_suite, registry_of, to_read
+from .common import PASSED, UsageError, add_metrics, existing_path, load_suite, registry_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     formats = "; ".join(f"{name}: {fmt.what}" for name, fmt in FORMATS.items())
-    parser.add_argument("path", type=to_read, metavar="PATH", help="the file or directory to read")
+    parser.add_argument("path", type=existing_path, metavar="PATH", help="the file or directory to read")
     direction = parser.add_mutually_exclusive_group(required=True)
     direction.add_argument("--from", dest="source", choices=FORMATS, metavar="FORMAT", help=f"read PATH as {formats}")
     direction.add_argument(
@@ -36,13 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write or print what was read in its new form, and say on standard error what was dropped."""
+    """Convert, write or print, and report on standard error what was dropped."""
     options = {k: v for k in ("topics", "split", "texts") if (v := getattr(args, k))}
     return _export(args, options) if args.target else _import(args, options)
 
 
 def _import(args: argparse.Namespace, options: dict[str, Any]) -> int:
-    """Write or print a golden file; one that needs mending by hand is left where it is, its problems are raised."""
+    """Write or print a golden file; a written file that needs mending by hand stays, and its problems are raised."""
     path, output = args.path, args.output
     if output is not None:
         if output.suffix.lower() not in (".yaml", ".yml"):
@@ -56,7 +56,7 @@ def _import(args: argparse.Namespace, options: dict[str, Any]) -> int:
         print(text, end="")
     else:
         write_text(output, text)
-        load_golden(output)  # what is written has to be read again: better now than in the first run
+        load_golden(output)  # a file that cannot be read fails here, not in the first run
     written = f" to {output}" if output else ""
     _print_notes(suite.dropped, f"{plural(len(suite.cases), 'case')} from {path}{written}", suite.notes)
     return PASSED

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     folder: Path = args.folder
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is no directory")
-    name = name_of(folder)
+    name = suite_name(folder)
     starter = starter_files(args.rag, name)
     if existing := [path for path in starter if (folder / path).exists()]:
         raise UsageError(f"nothing was written: already there: {', '.join(str(folder / path) for path in existing)}")
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     return PASSED
 
 
-def name_of(folder: Path) -> str:
+def suite_name(folder: Path) -> str:
     """Return a name for the suite and the module in *folder* that no other folder of the repository has.
 
     Python knows a module by its name alone: two of one name, in one pytest run, would be one system.
@@ -68,7 +68,7 @@ def name_of(folder: Path) -> str:
 
 
 def starter_files(form: str, name: str) -> dict[str, str]:
-    """Return path → text of all that is written for a system of *form*, its suite and module called after *name*."""
+    """Return path → text of the files for a system of *form*; *name* names the suite and the module."""
     starter = files(__package__) / "starter"
 
     def text(file: str) -> str:

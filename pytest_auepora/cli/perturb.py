@@ -18,22 +18,22 @@ from ..io.golden.model import GoldenSuite
 from ..labels.corpus import Chunk, Corpus, load_corpus
 from ..metrics.judge.settings import critic_from_environment
 from ..reporting.numbers import plural
-from .common import PASSED, add_metrics, load_suite, put, registry_of, to_read, whole_number
+from .common import PASSED, add_metrics, existing_path, load_suite, registry_of, whole_number, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("golden", type=to_read, metavar="GOLDEN", help="the golden file")
+    parser.add_argument("golden", type=existing_path, metavar="GOLDEN", help="the golden file")
     parser.add_argument(
         "--operation", action="append", choices=(*OPERATIONS, "paraphrase"),
         help="what is done to the queries (repeatable; typo); paraphrase asks the judge's model",
     )  # fmt: skip
     parser.add_argument(
-        "--paraphrases", type=to_read, metavar="FILE",
+        "--paraphrases", type=existing_path, metavar="FILE",
         help="other wordings of the queries: JSON Lines with id and query, or a mapping of ids to texts",
     )  # fmt: skip
     parser.add_argument(
-        "--noise", type=to_read, metavar="CORPUS",
+        "--noise", type=existing_path, metavar="CORPUS",
         help="put irrelevant documents of this corpus (JSON Lines of id and text, or a folder) among a generator's",
     )  # fmt: skip
     parser.add_argument(
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
     result = perturbed(args.golden, _variant_maker(args, load_suite(args.golden, registry)), registry)
     message = plural(len(result.ids), "variant")
     if not args.write:
-        put(result.block, None)
+        write_output(result.block, None)
     elif result.ids:
         write_atomically(args.golden, result.text)
         message += " appended; review them"

@@ -1,4 +1,4 @@
-"""``auepora report RUN``: a run that was kept, or a JSON report, with the verdict it got then."""
+"""``auepora report RUN``: a stored run, or a JSON report, with its verdict of the time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines
 from ..reporting.text import printable
 from ..reporting.trend import trend_of
-from .common import PASSED, add_history, kept_verdict, open_history, put, read_report
+from .common import PASSED, add_history, kept_verdict, open_history, read_report, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the report; a run that failed then is no failure now."""
+    """Print the report; the exit code does not depend on the run's verdict."""
     store = None if args.name.endswith(".json") else open_history(args.history)
     runs, verdicts, mistakes = read_report(args.name) if store is None else _stored_report(store, args.name)
     with from_outside(args.name):
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
             if store is not None and wants_trend(args.format):  # a report from elsewhere has no past here
                 trends = {run.title: trend_of(store, run, store.resolve(args.name)) for run in runs}
             text = report_text(args.format, runs, verdicts, trends=trends, mistakes=mistakes)
-    put(text, args.out)
+    write_output(text, args.out)
     return PASSED
 
 

@@ -11,19 +11,19 @@ from typing import Any
 from ..drafting.files import Journal, accept, drafts_of, journal_path, reject
 from ..metrics.registry import Registry
 from ..reporting.text import harmless
-from .common import PASSED, add_metrics, load_suite, registry_of, to_read
+from .common import PASSED, add_metrics, existing_path, load_suite, registry_of
 
 _PROMPT = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("golden", type=to_read, metavar="GOLDEN", help="the golden file with drafts")
+    parser.add_argument("golden", type=existing_path, metavar="GOLDEN", help="the golden file with drafts")
     add_metrics(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show each draft and do as the person says; decisions and reasons go to the journal beside the file."""
+    """Show each draft and carry out the decision; decisions and reasons go to the journal of the file."""
     registry = registry_of(args.metrics)
     load_suite(args.golden, registry)  # raises what is wrong with the file
     drafts, journal, counts = drafts_of(args.golden), Journal(journal_path(args.golden)), Counter[str]()
@@ -52,7 +52,7 @@ def _print_draft(case: Mapping[str, Any], place: str) -> None:
 
 
 def _review_draft(path: Path, case: Mapping[str, Any], journal: Journal, registry: Registry) -> str:
-    """Ask until an answer is understood, do it, and return what was done."""
+    """Ask until the answer is understood, carry it out, and return the decision."""
     while True:
         word = _input(_PROMPT).lower()[:1]
         if word in ("q", ""):
@@ -73,7 +73,7 @@ def _review_draft(path: Path, case: Mapping[str, Any], journal: Journal, registr
 
 
 def _ask_changes(case: Mapping[str, Any]) -> dict[str, str]:
-    """Ask for another question and answer; an empty line keeps what there is."""
+    """Ask for another question and answer; an empty line changes nothing."""
     prompts = {"query": "question", **({"reference_answer": "answer"} if "reference_answer" in case else {})}
     replies = {key: _input(f"{word} (empty: as it is): ") for key, word in prompts.items()}
     return {key: text for key, text in replies.items() if text}

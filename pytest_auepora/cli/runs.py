@@ -1,4 +1,4 @@
-"""``auepora runs``: what was kept, latest first."""
+"""``auepora runs``: the stored runs, latest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``auepora score OUTPUTS --golden FILE``: recorded answers, scored and judged as if they had just been given."""
+"""``auepora score OUTPUTS --golden FILE``: scores and judges recorded answers."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from .common import (
     add_calibrations,
     add_history,
     add_metrics,
+    existing_path,
+    exit_code,
     load_suite,
-    of_outcome,
     open_history,
-    put,
     registry_of,
-    to_read,
     whole_number,
+    write_output,
 )
 from .report import summary_text
 
-_MOST_BYTES = 2_000_000_000  # bytes of golden JSON Lines: here a large file is no slip
-_LARGE_OUTPUTS = 10_000_000  # bytes: below, starting processes takes longer than it saves
+_MOST_BYTES = 2_000_000_000  # bytes of golden JSON Lines: large files are expected here
+_LARGE_OUTPUTS = 10_000_000  # bytes: for less, one process is faster
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        "outputs", type=to_read, metavar="OUTPUTS",
+        "outputs", type=existing_path, metavar="OUTPUTS",
         help="one JSON object a line, or Parquet: id, answer, documents, timings (seconds); or id and error; or a .run "
         "of TREC",
     )  # fmt: skip
-    parser.add_argument("--golden", type=to_read, required=True, metavar="FILE", help="the golden file")
+    parser.add_argument("--golden", type=existing_path, required=True, metavar="FILE", help="the golden file")
     add = parser.add_argument
     add("--out", type=Path, default=Path("out"), metavar="DIR", help="for metrics.csv and summary.json (default: out)")
     add("--baseline", type=Path, metavar="PATH", help="directory or .json file instead of __baselines__/")
@@ -80,17 +80,17 @@ def run(args: argparse.Namespace) -> int:
         print(f"kept as {run_id}", file=sys.stderr)
     _write_files(args.out, result)
     if args.json:
-        put(json_report([result.run], [verdict]), None)
+        write_output(json_report([result.run], [verdict]), None)
     else:
         print(summary_text([result.run], [verdict], steps=False), end="")
     if args.require_baseline and result.baseline is None:
         print(harmless(f"auepora: {result.baseline_note}"), file=sys.stderr)
         return FAILED if verdict.outcome == "failed" else UNJUDGED
-    return of_outcome(verdict.outcome)
+    return exit_code(verdict.outcome)
 
 
 def _score(suite: GoldenSuite, registry: Registry, args: argparse.Namespace) -> Evaluation:
-    """Score in as many processes as were asked for; by default all cores do where there is much to do."""
+    """Score in ``--jobs`` processes; by default on all cores for large outputs, else in one process."""
     large = args.jobs is None and args.outputs.is_file() and args.outputs.stat().st_size > _LARGE_OUTPUTS
     scored = partial(
         score_recorded, suite, args.outputs, registry=registry, baseline=args.baseline, variant=args.variant,

@@ -1,4 +1,4 @@
-"""What a model is asked while cases are drafted, and how its replies are read."""
+"""Prompts for drafting cases, and the forms of their replies."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Asker:
         self.calls = 0
 
     def ask(self, prompt: str, form: Form[T], material: Sequence[Mapping[str, str]]) -> list[T | Exception]:
-        """Put the same prompt to the model with each *material*, side by side where the critic allows it."""
+        """Send the same prompt with each *material*, concurrently where the critic allows it."""
         questions = [Question(PROMPTS[prompt].fill({"reply": _REPLIES[form.name]}, **texts)) for texts in material]
         self.calls += len(questions)
         return self._critic.read_many(questions, form) if questions else []

@@ -124,7 +124,7 @@ class Passages:
     def nearest(self, text: str, most: int, without: Sequence[Passage] = ()) -> list[Passage]:
         """Return up to *most* passages that share words with *text*, best first; its rarest words decide."""
         shared: dict[int, float] = {}
-        # in one order, or sums would differ in their last digit
+        # sorted: in another order, sums differ in their last digit
         counted = sorted((len(holders), word) for word in content_words(text) if (holders := self._holders.get(word)))
         for _, word in counted[:_RAREST]:
             holders = self._holders[word]
@@ -223,7 +223,7 @@ class Price(NamedTuple):
 
 
 def price_of(jobs: Sequence[Job], corpus: Sequence[Passage]) -> Price:
-    """Estimate what *jobs* take if none is rejected before it is fully checked; four characters are a token."""
+    """Estimate the price of *jobs* if all go through every check; four characters are a token."""
     whole = sum(len(passage.text) for passage in corpus) // _PER_TOKEN
     n_groups = sum(1 for _ in group_passages(corpus))
     calls = prompt = 0
@@ -232,8 +232,8 @@ def price_of(jobs: Sequence[Job], corpus: Sequence[Passage]) -> Price:
         if job.kind == "unanswerable":
             n_calls, tokens = 2 + n_groups, material + whole
         else:
-            # written, understood alone; answered from its quotes and from nothing, each held to the draft's answer;
-            # other passages that answer, or each of two quotes by itself, held to it as well
+            # single-hop: written, self-contained, answered from quotes and from nothing, each compared with the
+            # draft's answer, other passages; multi-hop: each of the two quotes alone instead of other passages
             n_calls = 7 if len(job.passages) == 1 else 10
             tokens = 2 * material + NEAR * whole // max(1, len(corpus))
         calls, prompt = calls + n_calls, prompt + tokens + n_calls * _FRAME

@@ -1,4 +1,4 @@
-"""Golden cases from documents: written by a model, then checked by string match and by questions put to it again.
+"""Golden cases from documents: a model writes them; string matches and further questions to the model check them.
 
 A draft that fails any check is rejected, with the reason.  What is left is a proposal: its ``status`` is ``draft``
 until a person accepts it.
@@ -40,7 +40,7 @@ class Draft:
     question: str
     answer: str = ""
     quotes: list[tuple[Passage, str]] = field(default_factory=list)
-    also: list[tuple[Passage, str]] = field(default_factory=list)
+    other_quotes: list[tuple[Passage, str]] = field(default_factory=list)
 
 
 class Known:
@@ -113,7 +113,7 @@ _AT_ONCE = 8
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one job: a ``case`` as a golden file has it, or the ``reason`` why there is none."""
+    """The outcome of one job: a ``case`` as a golden file has it, or the ``reason`` why there is none."""
 
     job: Job
     reason: str = ""
@@ -174,7 +174,7 @@ class Drafting:
         return price_of(least, self.passages.all), price_of(most, self.passages.all)
 
     def run(self) -> Iterator[Outcome]:
-        """Yield what becomes of each job; those of one round together.
+        """Yield the outcome of each job; those of one round together.
 
         Raises:
             AueporaError: the model cannot be asked.
@@ -293,7 +293,7 @@ class Drafting:
         searches = [(work, passages) for work, passages in zip(single, nearest, strict=True) if passages]
         for work, passages, answers in _pair_replies(searches, self._ask_which_answer(searches)):
             found_quotes = [(passages[n - 1], quote) for n, quote in answers if 1 <= n <= len(passages)]
-            work.draft.also = [(p, quote) for p, quote in found_quotes if find_passage(quote, [p]) is not None]
+            work.draft.other_quotes = [(p, quote) for p, quote in found_quotes if find_passage(quote, [p]) is not None]
 
     def _ask_which_answer(self, searches: Sequence[tuple[_Work, Sequence[Passage]]]) -> list[Any]:
         material = []
@@ -309,7 +309,7 @@ class Drafting:
             "id": f"draft-{sha256(draft.question.encode()).hexdigest()[:8]}",
             "query": draft.question,
         }
-        labels = [{"doc": p.doc, "quote": fold_quote(quote)} for p, quote in [*draft.quotes, *draft.also]]
+        labels = [{"doc": p.doc, "quote": fold_quote(quote)} for p, quote in [*draft.quotes, *draft.other_quotes]]
         case["relevant_docs"] = [dict(pairs) for pairs in dict.fromkeys(tuple(label.items()) for label in labels)]
         if draft.answer:
             case["reference_answer"] = draft.answer

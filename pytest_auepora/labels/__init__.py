@@ -1,1 +1,1 @@
-"""Labels that moved: golden chunk ids held against the corpus as it is now, and repaired where that is provable."""
+"""Checks golden chunk ids against the current corpus, and repairs labels that provably moved."""

@@ -41,7 +41,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What became of a label.
+    """The fate of a label.
 
     ``new_id`` is the chunk that provably is, or holds, the passage; empty where people have to decide.
     ``candidates`` are the chunks to look at, the best first; ``origin`` says where the old text is known from;
@@ -269,7 +269,7 @@ def _is_by_id(label: Document) -> bool:
     return bool(label.metadata.get("match", "id") == "id")
 
 
-def repairs(labels: Sequence[CheckedLabel]) -> dict[int, str]:
+def provable_new_ids(labels: Sequence[CheckedLabel]) -> dict[int, str]:
     """Return the new id of each label of one case that provably is, or lies in, one chunk, by the label's index.
 
     Two labels that would come to name the same chunk are left alone: which of them to drop, and which grade
@@ -331,7 +331,7 @@ def _match_label(label: Document, checked: CheckedLabel, corpus: Corpus) -> tupl
     if ids:
         same = finding.kind == "re-anchorable" and bool(finding.new_id)
         return "exact" if same else "span", Document(label.doc_id, label.text, metadata)
-    # a document that is gone, too, could not be found by any system
+    # no system can find a document that is gone as well
     if source and (source in corpus.by_source or source in corpus or not corpus.by_source):
         return "fallback_doc", Document(label.doc_id, label.text, metadata)
     return "none", label

@@ -1,4 +1,4 @@
-"""Rewriting golden files: labels that provably moved get their new ids, and baselines of the same passages go on."""
+"""Rewrites golden files: labels that provably moved get their new ids, also in baselines."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, anchor_path, baseline_path, changing, load_baseline
-from .check import CheckedLabel, repairs
+from .check import CheckedLabel, provable_new_ids
 
 Labels = Sequence[CheckedLabel]
 
 
 @dataclass(slots=True)
 class Repaired:
-    """What a rewrite did.
+    """The result of a rewrite.
 
     ``new_ids`` are the labels that were exchanged; ``carried`` how many cases of each baseline go on under the
     new ids; ``problem`` what could not be written, and why.
@@ -41,7 +41,7 @@ def baselines_of(suite: GoldenSuite, override: Path | None = None) -> list[Path]
     return [first, anchor_path(first), *sorted(first.parent.glob(f"{suite.name}@*.json"))]
 
 
-def plan(checked: Iterable[Labels]) -> dict[Slot, str]:
+def plan_new_ids(checked: Iterable[Labels]) -> dict[Slot, str]:
     """Return the new ids of one golden file.
 
     Args:
@@ -50,7 +50,7 @@ def plan(checked: Iterable[Labels]) -> dict[Slot, str]:
     """
     new_names: dict[Slot, set[str]] = {}
     for labels in checked:
-        new_ids = repairs(labels)
+        new_ids = provable_new_ids(labels)
         for label in labels:
             if label.by_id:
                 new_names.setdefault((label.case_id, label.index), set()).add(new_ids.get(label.index, label.name))
@@ -67,7 +67,7 @@ def repair(
     exchanged is the same text under another id: the very same question.  Where a passage now lies in a larger
     chunk the question has changed, and the case counts as edited.
     """
-    repaired = Repaired(path, plan(checked))
+    repaired = Repaired(path, plan_new_ids(checked))
     if not repaired.new_ids:
         return repaired
     labels = {(label.case_id, label.index): label for of_case in checked for label in of_case}
@@ -102,7 +102,7 @@ def _rewrite(
 
 
 def _renames_by_case(new_ids: Mapping[Slot, str], labels: Mapping[Slot, CheckedLabel]) -> dict[str, dict[str, str]]:
-    """Return old and new names of the labels, by case, of the cases in which nothing but names changed."""
+    """Return old and new names of labels by case, for the cases in which only names changed."""
     renames: dict[str, dict[str, str]] = {}
     for (case_id, index), new in new_ids.items():
         renames.setdefault(case_id, {})[labels[case_id, index].name] = new

@@ -159,7 +159,7 @@ _ATTRIBUTE = "auepora_labels"
 def check_labels(session: AueporaSession) -> None:
     """Body of every golden item while labels are checked: fails where one of the case moved."""
     __tracebackhide__ = True
-    from ..labels.check import repairs
+    from ..labels.check import provable_new_ids
 
     item = session.running
     case, suite = item.stash[CASE], item.stash[SUITE]
@@ -173,7 +173,7 @@ def check_labels(session: AueporaSession) -> None:
         pytest.fail(str(exc), pytrace=False)
     path = session.suites.relative(suite.path)
     item.stash[_CHECKED] = json.dumps([path, variant_of(item, CORPUS), [one.to_dict() for one in labels]])
-    mended = repairs(labels) if session.options.repairing else {}
+    mended = provable_new_ids(labels) if session.options.repairing else {}
     if bad := [one for one in labels if one.finding.moved and one.index not in mended]:
         from ..reporting.terminal.labels import moved_text
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pytest_auepora.cli.main import main
-from pytest_auepora.cli.new import FORMS, name_of
+from pytest_auepora.cli.new import FORMS, suite_name
 
 from .conftest import Example, gates
 
@@ -31,12 +31,12 @@ def test_it_is_green_at_once_and_red_when_it_breaks(
     assert main(["new", "--rag", form]) == 0
     said = capsys.readouterr().out
     assert "1. Run it:  pytest --auepora\n" in said
-    assert f"into golden/{name_of(empty.path)}.golden.yaml" in said
+    assert f"into golden/{suite_name(empty.path)}.golden.yaml" in said
     assert "--auepora-update" in said
     result = empty.run("-rf")
     assert result.ret == 0, str(result.stdout)
     result.assert_outcomes(passed=8)
-    name = name_of(empty.path)
+    name = suite_name(empty.path)
     empty.edit("2.2 / (counts", "0 / (counts", f"{name}_rag.py")
     sys.modules.pop(f"{name}_rag", None)
     result = empty.run("-rf")
@@ -47,7 +47,7 @@ def test_it_is_green_at_once_and_red_when_it_breaks(
 def test_a_wrong_fact_makes_the_untouched_starter_red(empty: Example) -> None:
     assert main(["new"]) == 0
     empty.run("--auepora-update")
-    golden = f"golden/{name_of(empty.path)}.golden.yaml"
+    golden = f"golden/{suite_name(empty.path)}.golden.yaml"
     text = empty.read(golden)
     empty.write(golden, text.replace('must_contain: ["30 days"]', 'must_contain: ["90 days"]', 1))
     result = empty.run()

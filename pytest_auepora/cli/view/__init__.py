@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
     root = project_root(Path.cwd())
     library = Library(open_history(args.history), root, args.labels or root / "labels")
-    library.store.exists()  # one that cannot be read is told here, and not by the page
+    library.store.exists()  # raises for a history that cannot be read, before the page opens
     listening = open_socket(args.port, PORT)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
     print(f"{address} shows the runs of {library.store.name}; Ctrl-C ends it", file=sys.stderr)

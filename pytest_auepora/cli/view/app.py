@@ -28,7 +28,7 @@ from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.json_report import from_outside
 from ...reporting.text import harmless
 from ...reporting.trend import Trend, trend_of
-from .content import case_page, cases_page, evidence_of, listed_run, overview, slice_metrics
+from .content import case_page, cases_page, evidence_of, overview, run_entry, slice_metrics
 from .library import Library, Pair, label_path, put_label
 
 MOST_BODY = 64 * 1024
@@ -129,7 +129,7 @@ def _runs_page(library: Library, query: Query) -> dict[str, Any]:
     in_suite = [run for run in stored_runs if query.get("suite", "") in ("", run.title)]
     offset = query.get("from", "")
     first = int(offset) if offset.isdecimal() else 0
-    rows = [listed_run(run) for run in in_suite[first : first + RUNS]]
+    rows = [run_entry(run) for run in in_suite[first : first + RUNS]]
     return {"name": library.store.name, "suites": suites, "runs": rows, "found": len(in_suite)}
 
 

@@ -1,4 +1,4 @@
-"""What the page shows of a run: the run as a whole, its cases by page, and everything about one of them."""
+"""The data of the page: a run as a whole, its cases by page, and everything about one case."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _PLACE = {kind: place for place, kind in enumerate(ORDER)}
 # -- the run: the verdict and its reasons, metrics with intervals, the runs before it
 
 
-def listed_run(info: StoredRun) -> dict[str, Any]:
+def run_entry(info: StoredRun) -> dict[str, Any]:
     """Return the entry of a run in a list of runs."""
     return {
         "id": info.run_id, "started": info.started, "title": shown(info.title), "commit": shown(info.git_commit[:10]),
@@ -57,7 +57,7 @@ def listed_run(info: StoredRun) -> dict[str, Any]:
 
 
 def overview(library: Library, pair: Pair) -> dict[str, Any]:
-    """Return all but the cases."""
+    """Return everything about a run but its cases."""
     run, verdict = pair.run, pair.verdict
     word, symbol = OUTCOMES[verdict.outcome]
     rows = metric_rows(run, verdict)
@@ -68,10 +68,10 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         steps, changed = [], _changed_provenance(pair.other.provenance, run.provenance) if pair.other else []
     notes = [*missing_notes(run, verdict, rows), *verdict.notes, *noise_lines(verdict)]
     return {
-        "run": listed_run(pair.info),
+        "run": run_entry(pair.info),
         "path": shown(run.path),
         "owner": shown(run.owner),
-        "other": listed_run(pair.other_info) if pair.other_info else None,
+        "other": run_entry(pair.other_info) if pair.other_info else None,
         "byBaseline": pair.by_baseline,
         "compared": comparison is not None,
         "outcome": verdict.outcome,
@@ -90,13 +90,13 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "columns": [{"name": shown(n), "lower": run.metrics[n].direction == "lower"} for n in pair.columns],
         "tags": sorted({tag for line in pair.lines for tag in line.get("tags", ())}),
         "labels": _label_values(pair),
-        "history": history_of(library, pair.info),
-        "runs": [listed_run(other) for other in library.store.runs(MOST_CHOICES, pair.info.suite)],
+        "history": metric_history(library, pair.info),
+        "runs": [run_entry(other) for other in library.store.runs(MOST_CHOICES, pair.info.suite)],
     }
 
 
 def _gate_row(gate: GateOutcome, owner: str) -> dict[str, Any]:
-    """Return a judgement: what is said first, and the arithmetic behind it."""
+    """Return the outcome of a gate: its short text, and the arithmetic behind it."""
     message = shown(full_reason(gate))
     short = shown(gate_reason(gate))
     return {
@@ -165,7 +165,7 @@ def _interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict[str, A
     }  # fmt: skip
 
 
-def history_of(library: Library, info: StoredRun) -> dict[str, Any]:
+def metric_history(library: Library, info: StoredRun) -> dict[str, Any]:
     """Return the runs of the suite, oldest first, with their metrics and what changed in their provenance."""
     complete = [run for run in library.store.runs(None, info.suite, info.variant) if run.complete]
     runs = complete[:MOST_RUNS][::-1]
@@ -177,7 +177,7 @@ def history_of(library: Library, info: StoredRun) -> dict[str, Any]:
     changes = [[], *(_changed_provenance(provenance.get(a, {}), provenance.get(b, {})) for a, b in pairwise(ids))]
     return {
         "metrics": [{"name": shown(n), "values": [of_run.get(n, (None, None))[1] for of_run in by_run]} for n in names],
-        "runs": [{**listed_run(run), "changed": changed} for run, changed in zip(runs, changes, strict=True)],
+        "runs": [{**run_entry(run), "changed": changed} for run, changed in zip(runs, changes, strict=True)],
     }
 
 

@@ -7,14 +7,14 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.calibration.agreement import bootstrap, resampled, wilson
+from pytest_auepora.calibration.agreement import bootstrap, resample, wilson
 
 
 def test_whole_groups_are_drawn() -> None:
-    for sample in resampled(["a", "a", "b", "c", "c", "c"], draws=50):
+    for sample in resample(["a", "a", "b", "c", "c", "c"], draws=50):
         assert sample.count(0) == sample.count(1)
         assert sample.count(3) == sample.count(4) == sample.count(5)
-    assert resampled([], draws=3) == []
+    assert resample([], draws=3) == []
 
 
 def test_the_bootstrap_holds_the_truth_as_often_as_it_says() -> None:

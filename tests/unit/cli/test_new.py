@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.cli.main import main
-from pytest_auepora.cli.new import FORMS, name_of, starter_files
+from pytest_auepora.cli.new import FORMS, starter_files, suite_name
 from pytest_auepora.io.golden.fields import golden_schema
 from pytest_auepora.io.golden.load import load_golden
 
@@ -39,7 +39,7 @@ def test_a_package_that_is_missing_is_named(
 
 def test_editors_find_the_schema(tmp_path: Path) -> None:
     assert main(["new", str(tmp_path)]) == 0
-    golden = tmp_path / "golden" / f"{name_of(tmp_path)}.golden.yaml"
+    golden = tmp_path / "golden" / f"{suite_name(tmp_path)}.golden.yaml"
     first = golden.read_text(encoding="utf-8").splitlines()[0]
     name = first.removeprefix("# yaml-language-server: $schema=")
     assert json.loads((golden.parent / name).read_text(encoding="utf-8")) == golden_schema()
@@ -61,13 +61,13 @@ def test_every_form_is_python(form: str) -> None:
 )
 def test_a_name_says_where_in_the_repository(tmp_path: Path, folder: str, name: str) -> None:
     (tmp_path / ".git").mkdir()
-    assert name_of(tmp_path / folder) == name
+    assert suite_name(tmp_path / folder) == name
 
 
 @pytest.mark.parametrize("folder", ["class", "2024", "a.b-c d", "___", "rag", "返金/2"])
 def test_a_name_can_be_that_of_a_module(tmp_path: Path, folder: str) -> None:
     (tmp_path / ".git").mkdir()
-    name = name_of(tmp_path / folder)
+    name = suite_name(tmp_path / folder)
     assert f"{name}_rag".isidentifier()
     assert name.isascii()
 
@@ -78,11 +78,11 @@ def test_a_name_without_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyP
     shop = tmp_path / "services" / "shop"
     shop.mkdir(parents=True)
     monkeypatch.chdir(shop)
-    assert name_of(Path()) == "shop"
+    assert suite_name(Path()) == "shop"
     monkeypatch.chdir(tmp_path)
-    assert name_of(Path("services/shop")) == name_of(shop) == "services_shop"
-    assert name_of(Path("services/../other")) == "other"
-    assert name_of(Path("/")) == "rag"
+    assert suite_name(Path("services/shop")) == suite_name(shop) == "services_shop"
+    assert suite_name(Path("services/../other")) == "other"
+    assert suite_name(Path("/")) == "rag"
 
 
 def test_the_name_stands_wherever_the_suite_is_named() -> None:

@@ -10,9 +10,9 @@ from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.io.golden.model import GoldenCase
-from pytest_auepora.labels.check import CheckedLabel, check_case, relabel, repairs
+from pytest_auepora.labels.check import CheckedLabel, check_case, provable_new_ids, relabel
 from pytest_auepora.labels.corpus import Passage, corpus_of
-from pytest_auepora.labels.repair import plan
+from pytest_auepora.labels.repair import plan_new_ids
 from pytest_auepora.metrics.ranking.matching import ranks_of_relevant
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
 from pytest_auepora.regression.baseline import Baseline, BaselineCase, match_of, parse_baseline
@@ -98,19 +98,19 @@ def checked(golden: GoldenCase, corpus: dict[str, str]) -> list[CheckedLabel]:
 
 
 def test_two_labels_for_one_chunk_are_left_to_people() -> None:
-    assert repairs(checked(case("p#1", "p#2"), {"n": f"{ONE} {TWO}"})) == {}
-    assert repairs(checked(case("p#1", "n"), {"n": ONE})) == {}
-    assert repairs(checked(case("p#1", "x"), {"n": ONE, "x": "X"})) == {0: "n"}
+    assert provable_new_ids(checked(case("p#1", "p#2"), {"n": f"{ONE} {TWO}"})) == {}
+    assert provable_new_ids(checked(case("p#1", "n"), {"n": ONE})) == {}
+    assert provable_new_ids(checked(case("p#1", "x"), {"n": ONE, "x": "X"})) == {0: "n"}
     quoted = Document("p", "Gift cards", {"match": "quote"})
-    assert repairs(checked(case(quoted, "p#1"), {"n": ONE})) == {1: "n"}
+    assert provable_new_ids(checked(case(quoted, "p#1"), {"n": ONE})) == {1: "n"}
 
 
 def test_configurations_have_to_agree_on_a_rewrite() -> None:
     golden = case("p#1", "p#2")
     one, other = checked(golden, {"n1": ONE, "n2": TWO}), checked(golden, {"n1": ONE, "m2": TWO})
-    assert plan([one]) == {("c", 0): "n1", ("c", 1): "n2"}
-    assert plan([one, other]) == {("c", 0): "n1"}
-    assert plan([one, checked(golden, OLD)]) == {}
+    assert plan_new_ids([one]) == {("c", 0): "n1", ("c", 1): "n2"}
+    assert plan_new_ids([one, other]) == {("c", 0): "n1"}
+    assert plan_new_ids([one, checked(golden, OLD)]) == {}
 
 
 def test_what_was_found_survives_its_journey() -> None:
