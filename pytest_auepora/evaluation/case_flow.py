@@ -28,7 +28,7 @@ from ..regression.guards.case_guard import judge_case, merge_confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
 from .case_result import Ended, ended_result, errored_result
-from .measure import Called, Convert, Measured, measure_calls
+from .measure import CaseCall, Convert, Measured, measure_calls
 from .recording import RecordedAnswer, Recording, Redact, record
 from .replay import CONFIRMED, CaseEndedError
 
@@ -40,14 +40,14 @@ EndedBy = Callable[[BaseException], "Ended | None"]
 class Asked:
     """A case, the finished calls on it, repeats in order, and the corpus that its labels are looked up in.
 
-    The last ``again`` of the calls count only for what varies between answers, in all metrics but ``unjudged``.
+    The last ``again`` of the calls count only for what varies between answers, in all metrics but ``skipped_metrics``.
     """
 
     case: GoldenCase
     calls: Sequence[CallResult]
     corpus: Any = None
     again: int = 0
-    unjudged: Collection[str] = ()
+    skipped_metrics: Collection[str] = ()
 
     @property
     def counted(self) -> Sequence[CallResult]:
@@ -128,7 +128,7 @@ class CaseFlow:
             for one, done in zip(asked, begun, strict=True)
         ]
 
-    def _begin(self, asked: Asked) -> Finished | list[Called]:
+    def _begin(self, asked: Asked) -> Finished | list[CaseCall]:
         """Return the calls that are to be measured, or how the case ended without."""
         for call in asked.counted:
             if call.error is not None and (ended := self._how(call.error)) is not None:
@@ -137,11 +137,13 @@ class CaseFlow:
         try:
             if self.relabel is not None:
                 case = self.relabel(case, asked.corpus, bool(self._comparability.recut))
-            known = self.known(asked.corpus) if self.known is not None and self._cites else None
+            is_known_id = self.known(asked.corpus) if self.known is not None and self._cites else None
         except AueporaError as exc:
             return self.end(asked.case, exc)
-        first = [self.called(case, call, known) for call in asked.counted]
-        return first + [self.called(case, call, known, asked.unjudged) for call in asked.calls[len(first) :]]
+        first = [self.case_call(case, call, is_known_id) for call in asked.counted]
+        return first + [
+            self.case_call(case, call, is_known_id, asked.skipped_metrics) for call in asked.calls[len(first) :]
+        ]
 
     def _end(self, asked: Asked, case: GoldenCase, measured: list[Measured]) -> Finished:
         counted = measured[: len(asked.counted)]
@@ -152,11 +154,12 @@ class CaseFlow:
         _sum_usage(done.result, singles)
         return done
 
-    def called(self, case: GoldenCase, call: CallResult, known: Any = None, unjudged: Collection[str] = ()) -> Called:
+    def case_call(
+        self, case: GoldenCase, call: CallResult, is_known_id: Any = None, skipped_metrics: Collection[str] = ()
+    ) -> CaseCall:
         """Return *call* with what is known of its case."""
-        return Called(
-            case, call, self.where(case), known, self.accepted.get((case.id, case.content_hash), ""), unjudged
-        )
+        accepted = self.accepted.get((case.id, case.content_hash), "")
+        return CaseCall(case, call, self.where(case), is_known_id, accepted, skipped_metrics)
 
     def confirm(self, done: Finished, asked: Asked, system: System) -> None:
         """Decide a failed case by the finished calls that asked *system* again: it fails if every answer fails.

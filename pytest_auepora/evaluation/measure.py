@@ -33,17 +33,24 @@ Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 """Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
 
 
-class Called(NamedTuple):
-    """A case, the finished call on it, where it stands, what knows an id of the corpus, the answer accepted before,
-    and the judged metrics that this answer is not asked about.
+class CaseCall(NamedTuple):
+    """A finished call on a case, and what is known of that case.
+
+    Attributes:
+        case: the case.
+        call: the finished call on it.
+        where: ``file:line`` of the case.
+        is_known_id: whether the corpus has an id; None where there is no corpus.
+        baseline_answer: the answer of the accepted run, or an empty string.
+        skipped_metrics: the judged metrics that this answer is not asked about.
     """
 
     case: GoldenCase
     call: CallResult
     where: str = ""
-    known: Callable[[str], bool] | None = None
-    accepted: str = ""
-    unjudged: Collection[str] = ()
+    is_known_id: Callable[[str], bool] | None = None
+    baseline_answer: str = ""
+    skipped_metrics: Collection[str] = ()
 
 
 class Measured(NamedTuple):
@@ -54,7 +61,7 @@ class Measured(NamedTuple):
 
 
 def measure_calls(
-    called: Sequence[Called],
+    calls: Sequence[CaseCall],
     system: System,
     metrics: Mapping[str, Metric],
     *,
@@ -69,14 +76,14 @@ def measure_calls(
     Where the value of a call is `RecordedAnswer`, the answer recorded there is what is measured; of a `JudgedAnswer`
     the judged scores are known already.  Judged scores are counted in *progress*, with those no judge is asked for.
     """
-    given = [answer_of(one, system, convert, timed=timed) for one in called]
-    good = [(one.case.sample, o) for one, o in zip(called, given, strict=True) if isinstance(o, SystemOutputs)]
+    given = [answer_of(one, system, convert, timed=timed) for one in calls]
+    good = [(one.case.sample, o) for one, o in zip(calls, given, strict=True) if isinstance(o, SystemOutputs)]
     aside = [metric for metric in metrics.values() if metric.judged]
     plain = [metric for metric in metrics.values() if not metric.judged]
     scores = iter(score_cases(plain, [sample for sample, _ in good], [outputs for _, outputs in good]))
-    judged = iter(judge_answers([*_to_judge(called, given, aside)], progress=progress))
+    judged = iter(judge_answers([*_to_judge(calls, given, aside)], progress=progress))
     out = []
-    for one, answer in zip(called, given, strict=True):
+    for one, answer in zip(calls, given, strict=True):
         if isinstance(answer, SystemOutputs):
             found = {**next(scores), **next(judged), **_judged_early(one)}
             in_order = {name: found[name] for name in metrics if name in found}
@@ -84,27 +91,27 @@ def measure_calls(
             continue
         told = {**next(judged), **_judged_early(one)} if isinstance(answer, RecordedAnswer) else {}
         if progress is not None:
-            progress.done(sum(metric.name not in one.unjudged and metric.name not in told for metric in aside))
+            progress.done(sum(metric.name not in one.skipped_metrics and metric.name not in told for metric in aside))
         if isinstance(answer, RecordedAnswer):
-            wanted = {name: metric for name, metric in metrics.items() if name not in one.unjudged}
+            wanted = {name: metric for name, metric in metrics.items() if name not in one.skipped_metrics}
             out.append(Measured(_measured_again(one, answer, wanted, told), answer))
         else:
             out.append(Measured(errored_result(one.case, answer, metrics, where=one.where, call=one.call), None))
     return out
 
 
-def _to_judge(called: Sequence[Called], given: Sequence[Any], aside: Sequence[Metric]) -> Iterator[ToJudge]:
+def _to_judge(calls: Sequence[CaseCall], given: Sequence[Any], aside: Sequence[Metric]) -> Iterator[ToJudge]:
     """Yield what judges are asked about each answer."""
     times: Counter[str] = Counter()
-    for one, answer in zip(called, given, strict=True):
+    for one, answer in zip(calls, given, strict=True):
         if not isinstance(answer, BaseException):
             known = _judged_early(one)
-            wanted = [m for m in aside if m.name not in known and m.name not in one.unjudged]
+            wanted = [m for m in aside if m.name not in known and m.name not in one.skipped_metrics]
             yield to_judge(one, answer, wanted, times[one.case.id])
         times[one.case.id] += 1
 
 
-def to_judge(one: Called, answer: SystemOutputs | RecordedAnswer, metrics: Sequence[Metric], repeat: int) -> ToJudge:
+def to_judge(one: CaseCall, answer: SystemOutputs | RecordedAnswer, metrics: Sequence[Metric], repeat: int) -> ToJudge:
     """Return which of *metrics* judges are asked for; not those whose scores were recorded with *answer*."""
     if isinstance(answer, SystemOutputs):
         return ToJudge(metrics, one.case.sample, answer, repeat)
@@ -113,12 +120,12 @@ def to_judge(one: Called, answer: SystemOutputs | RecordedAnswer, metrics: Seque
     return ToJudge(wanted, answer.relabelled(one.case).sample, outputs, repeat)
 
 
-def _judged_early(one: Called) -> Mapping[str, Score]:
+def _judged_early(one: CaseCall) -> Mapping[str, Score]:
     return one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else {}
 
 
 def answer_of(
-    one: Called, system: System, convert: Convert | None, *, timed: bool
+    one: CaseCall, system: System, convert: Convert | None, *, timed: bool
 ) -> SystemOutputs | RecordedAnswer | BaseException:
     """Return what the call gave, as outputs, or why there are none."""
     case, call = one.case, one.call
@@ -145,19 +152,19 @@ def answer_of(
     return _noted(one, outputs)
 
 
-def _noted(one: Called, outputs: SystemOutputs) -> SystemOutputs:
+def _noted(one: CaseCall, outputs: SystemOutputs) -> SystemOutputs:
     """Note with *outputs* what metrics may want to know beside them."""
-    if one.known is not None:
-        note_known_citations(outputs, one.known)
-    if one.accepted:
+    if one.is_known_id is not None:
+        note_known_citations(outputs, one.is_known_id)
+    if one.baseline_answer:
         from ..metrics.judge.measures import BASELINE_ANSWER  # brings all that judges need
 
-        outputs.memo[BASELINE_ANSWER] = one.accepted
+        outputs.memo[BASELINE_ANSWER] = one.baseline_answer
     return outputs
 
 
-def _measured(called: Called, outputs: SystemOutputs, scores: dict[str, Score]) -> CaseResult:
-    case, call, where, *_ = called
+def _measured(one: CaseCall, outputs: SystemOutputs, scores: dict[str, Score]) -> CaseResult:
+    case, call, where, *_ = one
     result = blank_result(case, where=where)
     result.seconds, result.concurrency = call.seconds, call.concurrency
     if spent := pop_usage(scores):
@@ -170,7 +177,7 @@ def _measured(called: Called, outputs: SystemOutputs, scores: dict[str, Score]) 
 
 
 def _measured_again(
-    called: Called, recorded: RecordedAnswer, metrics: Mapping[str, Metric], judged: Mapping[str, Score]
+    one: CaseCall, recorded: RecordedAnswer, metrics: Mapping[str, Metric], judged: Mapping[str, Score]
 ) -> CaseResult:
     """Measure an answer of an earlier run with the metrics and the golden case of today; times are those of then.
 
@@ -178,8 +185,8 @@ def _measured_again(
     metric has the same version and parameters; where it has none, what was not recorded is an error of that metric.
     What judges said since is in *judged*.
     """
-    case = recorded.relabelled(called.case)
-    raw, result = recorded.raw, blank_result(case, where=called.where)
+    case = recorded.relabelled(one.case)
+    raw, result = recorded.raw, blank_result(case, where=one.where)
     result.seconds, result.concurrency = raw["seconds"], raw["concurrency"]
     if recorded.run_id:
         result.extra["recorded_in"] = recorded.run_id
@@ -188,7 +195,7 @@ def _measured_again(
         told = (raw["error"] or "?").splitlines()[0]
         result.scores = failed_scores(metrics.values(), case.sample, told, RecordedError(told))
         return result
-    outputs = _noted(called, recorded.parts().restore())
+    outputs = _noted(one, recorded.parts().restore())
     result.scores = {
         name: _score_again(m, case.sample, outputs, recorded, judged.get(name)) for name, m in metrics.items()
     }

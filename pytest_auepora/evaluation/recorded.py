@@ -28,7 +28,7 @@ from ..io.streams import Recorded, read_recorded
 from ..metrics.registry import Registry
 from .case_flow import CaseFlow
 from .case_result import Ended, blank_result
-from .measure import Called, judging_bar, measure_calls
+from .measure import CaseCall, judging_bar, measure_calls
 from .suite import Evaluation, opened
 
 
@@ -105,10 +105,10 @@ class _Scoring:
     progress: Progress | None = None
 
     def __call__(self, batch: Sequence[Recorded]) -> list[CaseResult]:
-        called = [Called(one.case, _call(one.raw), f"{self.path}:{one.case.line}") for one in batch]
+        calls = [CaseCall(one.case, _call(one.raw), f"{self.path}:{one.case.line}") for one in batch]
         # the time it takes to look an answer up is no latency: only recorded timings count
         done = measure_calls(
-            called, _RECORDED, self.metrics, convert=lambda raw, _: to_outputs(raw), timed=False, progress=self.progress
+            calls, _RECORDED, self.metrics, convert=lambda raw, _: to_outputs(raw), timed=False, progress=self.progress
         )
         return [one.result for one in done]
 

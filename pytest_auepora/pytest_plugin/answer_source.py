@@ -145,7 +145,7 @@ class AnswerSource:
         return {} if isinstance(self.system, Answering) else self._sources.again(self.suite)
 
     @cached_property
-    def unjudged(self) -> Collection[str]:
+    def skipped_metrics(self) -> Collection[str]:
         """The metrics that do not judge answers asked for *again*."""
         return self._sources.suites.judged_once(self.suite)
 

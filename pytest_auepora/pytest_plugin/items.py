@@ -55,7 +55,9 @@ class AskedCase:
 
         source, flow = self.source, self.source.flow
         again = source.again.get(self.case.id, 0)
-        done = flow.finish(Asked(self.case, calls, self.corpus, again, source.unjudged if again else ()), source.system)
+        done = flow.finish(
+            Asked(self.case, calls, self.corpus, again, source.skipped_metrics if again else ()), source.system
+        )
         keep(self.item, CaseReport(flow.run.path, source.variant, done.result, source.provenance, done.recordings))
         return done
 

@@ -263,7 +263,7 @@ class JudgeAhead:
         if not (metrics := side_by_side(source.judged)):
             return False
         if repeat >= source.repeats:  # asked again, by an update
-            metrics = [metric for metric in metrics if metric.name not in source.unjudged]
+            metrics = [metric for metric in metrics if metric.name not in source.skipped_metrics]
             if not metrics:
                 return True
         if self._executor is None:
@@ -309,11 +309,11 @@ class JudgeAhead:
         from ..evaluation.measure import JudgedAnswer, answer_of, judge_answers, to_judge
 
         case, source, flow, metrics, repeat = expected
-        called = flow.called(case, result)
-        answer = answer_of(called, source.system, flow.convert, timed=True)
+        asked = flow.case_call(case, result)
+        answer = answer_of(asked, source.system, flow.convert, timed=True)
         if isinstance(answer, BaseException):
             return None
-        work = [to_judge(called, answer, metrics, repeat)]
+        work = [to_judge(asked, answer, metrics, repeat)]
         return JudgedAnswer(answer, judge_answers(work, progress=flow.progress)[0])
 
     def with_scores(self, key: Hashable, result: CallResult) -> CallResult:

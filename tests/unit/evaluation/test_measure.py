@@ -9,7 +9,7 @@ import pytest
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.types import Document, EvaluationSample, Response, SystemOutputs
-from pytest_auepora.evaluation.measure import Called, measure_calls
+from pytest_auepora.evaluation.measure import CaseCall, measure_calls
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.registry import Registry
 
@@ -19,7 +19,7 @@ METRICS = {name: Registry().get(name) for name in ("recall@1", "token_f1", "mean
 
 
 def scores(*calls: CallResult, **how: Any) -> list[dict[str, float | None]]:
-    done = measure_calls([Called(CASE, call, "f.yaml:3") for call in calls], SYSTEM, METRICS, **how)
+    done = measure_calls([CaseCall(CASE, call, "f.yaml:3") for call in calls], SYSTEM, METRICS, **how)
     return [{name: score.value for name, score in one.result.scores.items()} for one in done]
 
 
@@ -33,7 +33,7 @@ def test_calls_are_measured_together_and_stay_in_order() -> None:
 
 @pytest.mark.parametrize("call", [CallResult(error=ConnectionError("no route")), CallResult(object())])
 def test_what_is_no_answer_is_an_error_under_every_metric(call: CallResult) -> None:
-    (done,) = measure_calls([Called(CASE, call, "f.yaml:3")], SYSTEM, METRICS)
+    (done,) = measure_calls([CaseCall(CASE, call, "f.yaml:3")], SYSTEM, METRICS)
     assert done.answer is None
     assert (done.result.state, done.result.where) == ("error", "f.yaml:3")
     assert {score.state for score in done.result.scores.values()} == {"error"}
@@ -43,7 +43,7 @@ def test_a_label_that_cannot_be_compared_is_an_error() -> None:
     quoted = [Document("refunds.md", "thirty days", {"match": "quote"})]
     case = GoldenCase(EvaluationSample("one", "How long?", quoted, reference_answer=Response("thirty days")))
     without_text = {"answer": "thirty days", "documents": [{"id": "a", "source": "refunds.md"}]}
-    (done,) = measure_calls([Called(case, CallResult(without_text))], SYSTEM, METRICS)
+    (done,) = measure_calls([CaseCall(case, CallResult(without_text))], SYSTEM, METRICS)
     assert done.result.scores["token_f1"].value == 1
     assert "cannot tell whether chunk 'a' covers refunds.md" in done.result.scores["recall@1"].reason
     assert done.result.ranks == {}
@@ -62,7 +62,7 @@ def test_a_conversion_of_the_project_comes_first() -> None:
 
 def test_retries_are_noted_where_a_call_can_be_repeated() -> None:
     call = CallResult("x", attempts=2, has_retry_policy=True, retry_reasons=["503"])
-    (done,) = measure_calls([Called(CASE, call)], SYSTEM, METRICS)
+    (done,) = measure_calls([CaseCall(CASE, call)], SYSTEM, METRICS)
     assert isinstance(done.answer, SystemOutputs)
     assert done.answer.extra["retry"] == {"attempts": 2, "reasons": ["503"]}
 
@@ -70,5 +70,5 @@ def test_retries_are_noted_where_a_call_can_be_repeated() -> None:
 def test_labels_that_are_gone_say_why_there_is_no_score() -> None:
     moved = {"match": "none", "labels": {"p#1": {"match": "none"}, "p#2": {"match": "exact"}}}
     case = GoldenCase(EvaluationSample("one", "q", None), moved=moved)
-    (done,) = measure_calls([Called(case, CallResult("x"))], SYSTEM, {"recall@1": METRICS["recall@1"]})
+    (done,) = measure_calls([CaseCall(case, CallResult("x"))], SYSTEM, {"recall@1": METRICS["recall@1"]})
     assert done.result.scores["recall@1"].reason == "labels moved: p#1"

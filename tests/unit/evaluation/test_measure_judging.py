@@ -12,7 +12,14 @@ from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.evaluation import measure
-from pytest_auepora.evaluation.measure import Called, JudgedAnswer, ToJudge, judge_answers, measure_calls, side_by_side
+from pytest_auepora.evaluation.measure import (
+    CaseCall,
+    JudgedAnswer,
+    ToJudge,
+    judge_answers,
+    measure_calls,
+    side_by_side,
+)
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
 from pytest_auepora.metrics.judge.critic import LLMCritic
@@ -68,7 +75,7 @@ def test_the_scores_of_many_calls_keep_their_order_and_usage() -> None:
     critic = Meeting(2)
     metrics = {m.name: m for m in (metric(critic), Registry().get("token_f1"))}
     system = as_system(lambda query: "a")
-    calls = [Called(GoldenCase(EvaluationSample(str(i), "q")), CallResult("a")) for i in range(2)]
+    calls = [CaseCall(GoldenCase(EvaluationSample(str(i), "q")), CallResult("a")) for i in range(2)]
     done = measure_calls(calls, system, metrics)
     assert [[*one.result.scores] for one in done] == [["quality", "token_f1"]] * 2
     assert [one.result.extra[USAGE] for one in done] == [{"quality": {"requests": 1}}] * 2
@@ -80,7 +87,7 @@ def test_what_is_judged_already_is_not_asked_again() -> None:
     judge = metric(critic)
     known = JudgedAnswer(OUTPUTS, {"quality": metric_score(0.25)})
     (done,) = measure_calls(
-        [Called(GoldenCase(SAMPLE), CallResult(known))], as_system(lambda q: "a"), {"quality": judge}
+        [CaseCall(GoldenCase(SAMPLE), CallResult(known))], as_system(lambda q: "a"), {"quality": judge}
     )
     assert done.result.scores["quality"].value == 0.25
     assert critic.repeats == []

@@ -23,7 +23,7 @@ from pytest_auepora.core.types import (
     TargetCategory,
 )
 from pytest_auepora.errors import HistoryError, NotRecordedError
-from pytest_auepora.evaluation.measure import Called, measure_calls
+from pytest_auepora.evaluation.measure import CaseCall, measure_calls
 from pytest_auepora.evaluation.recording import ANSWERED, CUT, ERRORED, RecordedAnswer, Recording, record
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.registry import Registry
@@ -58,7 +58,7 @@ def measured(
     call: CallResult, used: dict[str, Metric], case: GoldenCase = CASE, **how: Any
 ) -> tuple[CaseResult, Recording]:
     """Return what is measured on *call*, and what is recorded of it."""
-    (done,) = measure_calls([Called(case, call)], SYSTEM, used)
+    (done,) = measure_calls([CaseCall(case, call)], SYSTEM, used)
     assert not isinstance(done.answer, RecordedAnswer)
     return done.result, record(case, done.result, done.answer, used, **{"cap": 1_000_000, **how})
 
@@ -70,7 +70,7 @@ def recorded(given: SystemOutputs, used: dict[str, Metric], **how: Any) -> tuple
 
 
 def again(kept: RecordedAnswer, used: dict[str, Metric]) -> CaseResult:
-    return measure_calls([Called(CASE, CallResult(kept))], SYSTEM, used)[0].result
+    return measure_calls([CaseCall(CASE, CallResult(kept))], SYSTEM, used)[0].result
 
 
 USED = metrics("recall@1", "token_f1", "k_precision", "mean_latency", "citation_coverage")

@@ -11,7 +11,7 @@ from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import NotRecordedError, SystemShapeError
-from pytest_auepora.evaluation.measure import Called, measure_calls
+from pytest_auepora.evaluation.measure import CaseCall, measure_calls
 from pytest_auepora.evaluation.recording import RecordedAnswer, Recording, record
 from pytest_auepora.evaluation.replay import (
     CONFIRMED,
@@ -32,7 +32,7 @@ def case(name: str = "one", **labels: object) -> GoldenCase:
 
 
 def kept(name: str = "one") -> Recording:
-    (done,) = measure_calls([Called(case(name), CallResult("old"))], SYSTEM, {})
+    (done,) = measure_calls([CaseCall(case(name), CallResult("old"))], SYSTEM, {})
     assert not isinstance(done.answer, RecordedAnswer)
     return record(case(name), done.result, done.answer, {}, cap=1_000_000)
 
