@@ -13,7 +13,7 @@ from ..drafting.documents import passages_of, read_documents
 from ..drafting.variants import OPERATIONS, Operation, ask_paraphrases, load_paraphrases, noise_variants, reworded
 from ..drafting.variants import variants as disturbed
 from ..errors import AueporaError, did_you_mean
-from ..io.edit import perturbed
+from ..io.edit import with_variants
 from ..io.golden.model import GoldenSuite
 from ..labels.corpus import Chunk, Corpus, load_corpus
 from ..metrics.judge.settings import critic_from_environment
@@ -102,7 +102,7 @@ def _ask_model(suite: GoldenSuite, count: int) -> dict[str, list[str]]:
 def run(args: argparse.Namespace) -> int:
     """Print the new cases, or append them to the file for review."""
     registry = registry_of(args.metrics)
-    result = perturbed(args.golden, _variant_maker(args, load_suite(args.golden, registry)), registry)
+    result = with_variants(args.golden, _variant_maker(args, load_suite(args.golden, registry)), registry)
     message = plural(len(result.ids), "variant")
     if not args.write:
         write_output(result.block, None)

@@ -10,7 +10,7 @@ from typing import Any
 from ..core.files import read_json_lines, write_atomically
 from ..core.json import dumps
 from ..errors import AueporaError
-from ..io.edit import appended, raw_cases, replaced
+from ..io.edit import raw_cases, with_cases, with_replacement
 from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportedSuite
 from ..metrics.registry import Registry
@@ -24,7 +24,7 @@ def add_cases(path: Path, cases: Sequence[Mapping[str, Any]], registry: Registry
         GoldenFileError: the file is wrong, or its cases are not written as a list at its end.
     """
     if path.exists():
-        text = appended(path, cases, registry).text
+        text = with_cases(path, cases, registry).text
     elif path.suffix == ".jsonl":
         text = "".join(f"{dumps(dict(case))}\n" for case in cases)
     else:
@@ -40,7 +40,7 @@ def drafts_of(path: Path) -> list[dict[str, Any]]:
 def accept(path: Path, case: Mapping[str, Any], changed: Mapping[str, str], registry: Registry | None = None) -> None:
     """Make a draft a golden case, with the keys that were *changed*."""
     new = {key: value for key, value in {**case, **changed}.items() if key != "status"}
-    write_atomically(path, replaced(path, case["id"], new, registry))
+    write_atomically(path, with_replacement(path, case["id"], new, registry))
 
 
 def reject(path: Path, case_id: str, registry: Registry | None = None) -> None:
@@ -48,7 +48,7 @@ def reject(path: Path, case_id: str, registry: Registry | None = None) -> None:
     if len(raw_cases(path)) == 1:
         path.unlink()
     else:
-        write_atomically(path, replaced(path, case_id, None, registry))
+        write_atomically(path, with_replacement(path, case_id, None, registry))
 
 
 def journal_path(golden: Path) -> Path:

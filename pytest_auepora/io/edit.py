@@ -28,10 +28,10 @@ from .json_lines import load_lines
 from .source import Source
 from .yaml.load import Parser, load_yaml
 
-_OWN = frozenset(
+_OWN_KEYS = frozenset(
     {"id", "query", "variant_of", "scenario", "thresholds", "must_pass", "quarantine", "benchmark", "xfail"}
 )
-"""What a variant does not take over: it is another question, and need not be answered as well."""
+"""Keys that a variant does not inherit: it is another question, which need not be answered as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,12 @@ class Appended:
     text: str
 
 
-def perturbed(
+def with_variants(
     path: Path, variants: Callable[[EvaluationSample], Iterable[EvaluationSample]], registry: Registry | None = None
 ) -> Appended:
-    """Return the golden file at *path* with the *variants* of each case behind its cases.
+    """Return the golden file at *path* with the *variants* of each case after its cases.
 
-    Only cases that are no variants themselves are disturbed, and variants the file already has are left out, so
-    doing it twice changes nothing.
+    Cases that are variants themselves get none, and existing variants are left out: doing it twice changes nothing.
 
     Raises:
         GoldenFileError: the file is wrong, or its cases are not written as a list at its end.
@@ -61,36 +60,36 @@ def perturbed(
     for case in suite.cases:
         if case.skip is not None or "variant_of" in case.sample.labels:
             continue
-        kept = {k: v for k, v in by_id[case.id].items() if k not in _OWN}
-        for one in variants(case.sample):
-            if one.sample_id not in known:
-                own = {
-                    "id": one.sample_id,
+        inherited = {k: v for k, v in by_id[case.id].items() if k not in _OWN_KEYS}
+        for variant in variants(case.sample):
+            if variant.sample_id not in known:
+                keys = {
+                    "id": variant.sample_id,
                     "variant_of": case.id,
-                    "scenario": one.labels["scenario"],
-                    "query": one.query,
-                    **({NOISE_DOCS: one.labels[NOISE_DOCS]} if NOISE_DOCS in one.labels else {}),
+                    "scenario": variant.labels["scenario"],
+                    "query": variant.query,
+                    **({NOISE_DOCS: variant.labels[NOISE_DOCS]} if NOISE_DOCS in variant.labels else {}),
                 }
-                new.append({**own, **kept})
-    return appended(path, new, registry)
+                new.append({**keys, **inherited})
+    return with_cases(path, new, registry)
 
 
-def appended(path: Path, new: Sequence[Mapping[str, Any]], registry: Registry | None = None) -> Appended:
-    """Return the golden file at *path* with the cases *new* behind its own.
+def with_cases(path: Path, new: Sequence[Mapping[str, Any]], registry: Registry | None = None) -> Appended:
+    """Return the golden file at *path* with the cases *new* after its own.
 
     Raises:
         GoldenFileError: the file is wrong, or its cases are not written as a list at its end.
     """
     suite = load_golden(path, registry)
     text = path.read_text(encoding="utf-8-sig")
-    block = _block(path, StringIO(text).readlines()[suite.cases[0].line - 1], new)
-    whole = text + ("" if text.endswith("\n") else "\n") + block if new else text
-    _check(path, suite, whole, [*raw_cases(path), *new])
-    return Appended(tuple(case["id"] for case in new), block, _as_written(path, whole))
+    block = _cases_text(path, StringIO(text).readlines()[suite.cases[0].line - 1], new)
+    new_text = text + ("" if text.endswith("\n") else "\n") + block if new else text
+    _check_text(path, suite, new_text, [*raw_cases(path), *new])
+    return Appended(tuple(case["id"] for case in new), block, _with_file_format(path, new_text))
 
 
-def replaced(path: Path, case_id: str, new: Mapping[str, Any] | None, registry: Registry | None = None) -> str:
-    """Return the text of the golden file at *path* with *new* in the place of a case; None takes the case out.
+def with_replacement(path: Path, case_id: str, new: Mapping[str, Any] | None, registry: Registry | None = None) -> str:
+    """Return the text of the golden file at *path* with a case replaced by *new*; None removes the case.
 
     Raises:
         GoldenFileError: the file is wrong, or its cases are not written as a list at its end.
@@ -100,21 +99,22 @@ def replaced(path: Path, case_id: str, new: Mapping[str, Any] | None, registry: 
     text = path.read_text(encoding="utf-8-sig")
     lines = StringIO(text).readlines()  # not splitlines(), which also breaks at U+2028
     starts = [case.line - 1 for case in suite.cases]
-    at = starts.index(suite.case(case_id).line - 1)
-    end = starts[at + 1] if at + 1 < len(starts) else len(lines)
-    while end > starts[at] + 1 and lines[end - 1].strip()[:1] in ("", "#"):
+    index = starts.index(suite.case(case_id).line - 1)
+    end = starts[index + 1] if index + 1 < len(starts) else len(lines)
+    while end > starts[index] + 1 and lines[end - 1].strip()[:1] in ("", "#"):
         end -= 1  # blank lines and comments before the next case are the next case's
-    block = "" if new is None else _block(path, lines[starts[at]], [new])
-    whole = "".join([*lines[: starts[at]], block, *lines[end:]])
-    _check(path, suite, whole, [one for old in raw_cases(path) if (one := new if old["id"] == case_id else old)])
-    return _as_written(path, whole)
+    block = "" if new is None else _cases_text(path, lines[starts[index]], [new])
+    new_text = "".join([*lines[: starts[index]], block, *lines[end:]])
+    cases = [case for old in raw_cases(path) if (case := new if old["id"] == case_id else old)]
+    _check_text(path, suite, new_text, cases)
+    return _with_file_format(path, new_text)
 
 
-def _as_written(path: Path, text: str) -> str:
+def _with_file_format(path: Path, text: str) -> str:
     """Return *text* with the byte order mark and the line ends of the file at *path*."""
     raw = path.read_bytes()
-    ended = text.replace("\n", "\r\n") if raw.partition(b"\n")[0].endswith(b"\r") else text
-    return f"\ufeff{ended}" if raw.startswith(codecs.BOM_UTF8) else ended
+    with_line_ends = text.replace("\n", "\r\n") if raw.partition(b"\n")[0].endswith(b"\r") else text
+    return f"\ufeff{with_line_ends}" if raw.startswith(codecs.BOM_UTF8) else with_line_ends
 
 
 def raw_cases(path: Path) -> list[dict[str, Any]]:
@@ -122,31 +122,33 @@ def raw_cases(path: Path) -> list[dict[str, Any]]:
     text = path.read_text(encoding="utf-8-sig")
     if path.suffix == ".jsonl":
         return [case for line in text.split("\n") if line.strip() and "query" in (case := json.loads(line))]
-    return list(_yaml(text)["cases"])
+    return list(_parse_yaml(text)["cases"])
 
 
-def _check(path: Path, suite: GoldenSuite, whole: str, cases: Sequence[Any]) -> None:
-    """Raise `GoldenFileError` where the new text of the file does not hold these cases and all else as before."""
-    if path.suffix == ".jsonl" or _yaml(whole) == {**_yaml(path.read_text(encoding="utf-8-sig")), "cases": cases}:
+def _check_text(path: Path, suite: GoldenSuite, new_text: str, cases: Sequence[Any]) -> None:
+    """Raise `GoldenFileError` unless the new text holds exactly these cases and all else as before."""
+    if path.suffix == ".jsonl":
+        return
+    if _parse_yaml(new_text) == {**_parse_yaml(path.read_text(encoding="utf-8-sig")), "cases": cases}:
         return
     message = "the cases are not a list in block style at the end of the file; paste the new cases where they belong"
     raise GoldenFileError([Problem(str(path), suite.cases[-1].line, 1, message)])
 
 
-def _block(path: Path, first: str, cases: Sequence[Mapping[str, Any]]) -> str:
-    """Return *cases* as they are written in the file at *path*, indented as *first*, the first line of a case."""
+def _cases_text(path: Path, first: str, cases: Sequence[Mapping[str, Any]]) -> str:
+    """Return *cases* as text for the file at *path*, indented as *first*, the first line of a case."""
     if path.suffix == ".jsonl":
         return "".join(f"{json.dumps(case, ensure_ascii=False)}\n" for case in cases)
     indent = first[: len(first) - len(first.lstrip())]
     return "".join(case_text(case, indent) for case in cases)
 
 
-def _yaml(text: str) -> dict[str, Any]:
-    """Return what *text* says; an empty mapping where it is no YAML."""
-    found: dict[str, Any] = {}
+def _parse_yaml(text: str) -> dict[str, Any]:
+    """Return the value of *text*; an empty mapping if it is not YAML."""
+    root: dict[str, Any] = {}
     with suppress(yaml.YAMLError):
-        found = yaml.load(text, Parser)  # libyaml takes more than Python alone does
-    return found
+        root = yaml.load(text, Parser)  # libyaml accepts more than the parser in Python
+    return root
 
 
 Slot = tuple[str, int]
@@ -157,8 +159,8 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 _FLOW = frozenset(",[]{}")
 
 
-class _Place(NamedTuple):
-    """What names a label: the value of *holder* at *key*, and where it stands."""
+class _LabelPlace(NamedTuple):
+    """The name of a label: the value of *holder* at *key*, and its line and column."""
 
     holder: Any
     key: Any
@@ -175,99 +177,99 @@ class LabelFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.source = Source.load(path)
-        self._lines = path.suffix.lower() == ".jsonl"
-        root: Any = load_lines(self.source) if self._lines else load_yaml(self.source)
+        self._is_jsonl = path.suffix.lower() == ".jsonl"
+        root: Any = load_lines(self.source) if self._is_jsonl else load_yaml(self.source)
         self._root = root
-        cases = [line for line in root if {"id", "query"} & line.keys()] if self._lines else root["cases"]
-        self._places = {slot: place for case in cases for slot, place in self._of_case(case)}
+        cases = [line for line in root if {"id", "query"} & line.keys()] if self._is_jsonl else root["cases"]
+        self._places = {slot: place for case in cases for slot, place in self._label_places(case)}
 
-    def _of_case(self, case: Any) -> Iterator[tuple[Slot, _Place]]:
+    def _label_places(self, case: Any) -> Iterator[tuple[Slot, _LabelPlace]]:
         holder = case
         if "relevant_docs" not in case:  # inherited: written once for many cases
-            head = self._root[0] if self._lines else self._root
+            head = self._root[0] if self._is_jsonl else self._root
             holder = head.get("defaults") or {}
         labels = holder.get("relevant_docs") or []
         for number, label in enumerate(labels):
-            at, key = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
-            yield (case["id"], number), _Place(at, key, self.source.position(at, key))
+            container, key = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
+            yield (case["id"], number), _LabelPlace(container, key, self.source.position(container, key))
 
     def place(self, slot: Slot) -> tuple[int, int]:
-        """Return line and column, both 1-based, of what names a label."""
+        """Return line and column, both 1-based, of the name of a label."""
         return self._places[slot].at
 
     def places(self) -> dict[Slot, tuple[int, int]]:
         """Return line and column, both 1-based, of every label."""
-        return {slot: found.at for slot, found in self._places.items()}
+        return {slot: place.at for slot, place in self._places.items()}
 
     def name(self, slot: Slot) -> str:
-        """Return what a label is called in the file now; empty where there is no such label."""
-        found = self._places.get(slot)
-        return "" if found is None else str(found.holder[found.key])
+        """Return the name of a label in the file; empty if there is no such label."""
+        place = self._places.get(slot)
+        return "" if place is None else str(place.holder[place.key])
 
-    def rewritten(self, new_ids: Mapping[Slot, str]) -> bytes:
-        """Return the file's bytes with the labels in *new_ids* named so.
+    def with_new_ids(self, new_ids: Mapping[Slot, str]) -> bytes:
+        """Return the bytes of the file with the names in *new_ids* replaced.
 
         Raises:
-            GoldenFileError: a label is written in a way that cannot be exchanged in place (a block of text, one
-                place for two different ids); nothing is to be written then.
+            GoldenFileError: a name cannot be replaced in place (a block of text, one place for two different ids);
+                nothing may be written then.
         """
-        spots: dict[tuple[int, int], str] = {}
+        replacements: dict[tuple[int, int], str] = {}
         for slot, new in new_ids.items():
             place = self.place(slot)
-            if spots.setdefault(place, new) != new:
-                raise self._refusal(place, f"one place, and two new ids for it: {spots[place]!r} and {new!r}")
-        ends = {} if self._lines else _ends(self.source.text)
-        edits = sorted((*self._span(place, ends), new) for place, new in spots.items())
+            if replacements.setdefault(place, new) != new:
+                raise self._refusal(place, f"one place, and two new ids for it: {replacements[place]!r} and {new!r}")
+        ends = {} if self._is_jsonl else _scalar_ends(self.source.text)
+        edits = sorted((*self._span(place, ends), new) for place, new in replacements.items())
         text = self.source.text
         for start, end, new in reversed(edits):
-            text = text[:start] + self._scalar(text[start:end], new) + text[end:]
-        self._check(text, new_ids)
+            text = text[:start] + self._scalar_text(text[start:end], new) + text[end:]
+        self._check_text(text, new_ids)
         raw = self.path.read_bytes()
         return (codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b"") + text.encode()
 
     def _span(self, place: tuple[int, int], ends: Mapping[int, int]) -> tuple[int, int]:
         """Return the characters of the scalar at *place*, without anchor and tag."""
         text, start = self.source.text, self.source.line_starts[place[0] - 1] + place[1] - 1
-        if self._lines:
+        if self._is_jsonl:
             return start, json.JSONDecoder().raw_decode(text, start)[1]
-        if (end := ends.get(start, 0)) and (found := _PROPERTIES.match(text, start, end)):
-            start = found.end()
+        if (end := ends.get(start, 0)) and (properties := _PROPERTIES.match(text, start, end)):
+            start = properties.end()
         if not end or text[start] in "|>*":
             raise self._refusal(place, "is written in a way that cannot be exchanged in place")
         return start, end
 
-    def _scalar(self, old: str, new: str) -> str:
-        if self._lines or old[:1] == '"':
+    def _scalar_text(self, old: str, new: str) -> str:
+        if self._is_jsonl or old[:1] == '"':
             return json.dumps(new, ensure_ascii=bool(_UNSAFE.search(new)))
         if old[:1] == "'" and not _UNSAFE.search(new):
             return "'" + new.replace("'", "''") + "'"
         return new if _is_plain(new) else json.dumps(new, ensure_ascii=bool(_UNSAFE.search(new)))
 
-    def _check(self, text: str, new_ids: Mapping[Slot, str]) -> None:
-        """Read the new text: it has to say what the old one did, but for these ids."""
+    def _check_text(self, text: str, new_ids: Mapping[Slot, str]) -> None:
+        """Check that the new text has the value of the old one but for these ids."""
         copies: dict[int, Any] = {}
-        wanted = copy.deepcopy(self._root, copies)  # what is used twice stays one value
+        expected = copy.deepcopy(self._root, copies)  # keeps values that are used twice one object
         for slot, new in new_ids.items():
             place = self._places[slot]
             copies[id(place.holder)][place.key] = new
         twin = Source(self.source.path, text)
-        found = load_lines(twin) if self._lines else load_yaml(twin)
-        if twin.problems or found != wanted:
-            told = "exchanging the labels in place would change more than them; nothing was written"
-            raise self._refusal((0, 0), told)
+        root = load_lines(twin) if self._is_jsonl else load_yaml(twin)
+        if twin.problems or root != expected:
+            message = "exchanging the labels in place would change more than them; nothing was written"
+            raise self._refusal((0, 0), message)
 
     def _refusal(self, place: tuple[int, int], message: str) -> GoldenFileError:
         return GoldenFileError([Problem(self.source.path, *place, message)])
 
 
-def _ends(text: str) -> dict[int, int]:
+def _scalar_ends(text: str) -> dict[int, int]:
     """Return where each scalar of *text* ends, by where it (or its anchor) starts."""
     scalars: Iterator[Any] = (event for event in yaml.parse(text, Parser) if isinstance(event, yaml.ScalarEvent))
     return {scalar.start_mark.index: scalar.end_mark.index for scalar in scalars}
 
 
 def _is_plain(text: str) -> bool:
-    """Whether *text* can stand without quotes, in a list in brackets too, and is read as itself."""
+    """Whether *text* is read as itself without quotes, in a flow sequence too."""
     if _UNSAFE.search(text) or _FLOW & set(text) or text != text.strip():
         return False
     try:

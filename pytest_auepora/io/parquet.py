@@ -36,7 +36,7 @@ def load_parquet_dataset(path: str | Path, name: str | None = None) -> InMemoryD
 
     Raises:
         MissingExtraError: the extra ``parquet`` is not installed.
-        GoldenFileError: rows that are no samples; the line of a complaint is the number of the row.
+        GoldenFileError: rows that are no samples; the line of a problem is the number of the row.
         AueporaError: the file is no Parquet.
     """
     path = Path(path)
@@ -46,21 +46,21 @@ def load_parquet_dataset(path: str | Path, name: str | None = None) -> InMemoryD
 
 def iter_rows(path: Path, batch_size: int = 4096) -> Iterator[dict[str, Any]]:
     """Yield the rows of a file, *batch_size* of which are held at a time; raises as `load_parquet_dataset` does."""
-    with _opened(path) as file:
+    with _open(path) as file:
         try:
             for batch in file.iter_batches(batch_size):
                 yield from batch.to_pylist()
-        except Exception as exc:  # pyarrow raises whatever the damage trips over
+        except Exception as exc:  # pyarrow raises any exception on damaged files
             raise _refusal(path, exc) from None
 
 
 def row_count(path: Path) -> int:
     """Return how many rows a file says it has; raises as `load_parquet_dataset` does."""
-    with _opened(path) as file:
+    with _open(path) as file:
         return int(file.metadata.num_rows)
 
 
-def _opened(path: Path) -> Any:
+def _open(path: Path) -> Any:
     parquet = imported_pyarrow().parquet
     try:
         # a row group may be the whole file; without a buffer, and by default, all of its bytes are read at once
@@ -69,26 +69,26 @@ def _opened(path: Path) -> Any:
         raise _refusal(path, exc) from None
 
 
-def _refusal(path: Path, why: Exception) -> AueporaError:
-    return AueporaError(f"{path}: cannot be read as Parquet: {why}")
+def _refusal(path: Path, cause: Exception) -> AueporaError:
+    return AueporaError(f"{path}: cannot be read as Parquet: {cause}")
 
 
 def as_lines(rows: Iterable[dict[str, Any]], path: Path) -> str:
-    """Return rows as JSON Lines; text in a column of JSON is taken for what it says."""
-    return "\n".join(json.dumps(_plain(row, path), ensure_ascii=False, default=str) for row in rows)
+    """Return rows as JSON Lines; text in a column of JSON is parsed."""
+    return "\n".join(json.dumps(_parse_json_columns(row, path), ensure_ascii=False, default=str) for row in rows)
 
 
-def _plain(row: dict[str, Any], path: Path) -> dict[str, Any]:
-    made = {}
+def _parse_json_columns(row: dict[str, Any], path: Path) -> dict[str, Any]:
+    values = {}
     for key, value in row.items():
         if key in _JSON and isinstance(value, str):
             try:
-                made[key] = json.loads(value)
+                values[key] = json.loads(value)
             except ValueError:
                 raise AueporaError(f"{path}: sample {row.get('sample_id')!r}: {key} is no JSON") from None
         elif value is not None:
-            made[key] = value
-    return made
+            values[key] = value
+    return values
 
 
 def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:

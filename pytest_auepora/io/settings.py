@@ -1,4 +1,4 @@
-"""Settings of a golden file, changed in place: bounds and keys are merged into its text, and nothing else moves."""
+"""Settings of a golden file changed in place: bounds and keys are merged into its text; all else stays."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..regression.thresholds import Gate, read_gates
 Node = Any
 """A node of PyYAML, which is imported when a file is changed."""
 
-Way = tuple[Any, ...]
-"""The keys and indices that lead from the top of a file to a value."""
+KeyPath = tuple[Any, ...]
+"""The keys and indices from the top of a file to a value."""
 
 _PLAIN = re.compile(r"[A-Za-z_][\w@.]*")
 _BOM = "\ufeff"
@@ -26,105 +26,107 @@ def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[st
 
     Args:
         path: the file, for messages and its format.
-        text: what stands in it, read without complaint.
-        gates: thresholds; each takes the place of the file's own of the same statistic, metric and slice.
-        keys: further keys of the file, with the word that each is to have.
+        text: its text, which has no problems.
+        gates: thresholds; each replaces that of the file for the same statistic, metric and slice.
+        keys: further keys of the file, with their new values.
 
     Raises:
         GoldenFileError: it is written in a way that cannot be changed in place.
     """
     if path.suffix.lower() == ".jsonl":
-        return _lines_with(text, gates, keys or {})
+        return _jsonl_with_settings(text, gates, keys or {})
     import yaml
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # not as strict about plain text as the other
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # accepts more plain text than the other
     try:
         root = yaml.load(text, loader)
-        changes = _changes(root, gates, keys or {})
-        changed = _edited(text, yaml.compose(text, loader), changes)
-        if yaml.load(changed, loader) == _merged(root, changes):
+        changes = _find_changes(root, gates, keys or {})
+        changed = _edit_text(text, yaml.compose(text, loader), changes)
+        if yaml.load(changed, loader) == _merge(root, changes):
             return changed
     except (yaml.YAMLError, ValueError):
         pass
-    told = "its thresholds cannot be changed in place; write them as a block, one below the other"
-    raise GoldenFileError([Problem(str(path), 0, 0, told)])
+    message = "its thresholds cannot be changed in place; write them as a block, one below the other"
+    raise GoldenFileError([Problem(str(path), 0, 0, message)])
 
 
-def _lines_with(text: str, gates: Sequence[Gate], keys: Mapping[str, str]) -> str:
-    """Return JSON Lines with a changed first line; it is a new one where the file began with a case."""
-    mark = _BOM if text.startswith(_BOM) else ""
-    first, end, rest = text.removeprefix(_BOM).partition("\n")
-    head = json.loads(first)
-    if {"id", "query"} & head.keys():
-        head, end, rest = {}, "\n", f"{first}{end}{rest}"
-    return f"{mark}{json.dumps(_merged(head, _changes(head, gates, keys)), ensure_ascii=False)}{end}{rest}"
+def _jsonl_with_settings(text: str, gates: Sequence[Gate], keys: Mapping[str, str]) -> str:
+    """Return JSON Lines with a changed header, or with a new one if the file begins with a case."""
+    bom = _BOM if text.startswith(_BOM) else ""
+    first, line_end, rest = text.removeprefix(_BOM).partition("\n")
+    header = json.loads(first)
+    if {"id", "query"} & header.keys():
+        header, line_end, rest = {}, "\n", f"{first}{line_end}{rest}"
+    merged = _merge(header, _find_changes(header, gates, keys))
+    return f"{bom}{json.dumps(merged, ensure_ascii=False)}{line_end}{rest}"
 
 
-def _changes(root: Mapping[str, Any], gates: Sequence[Gate], keys: Mapping[str, str]) -> dict[Way, Any]:
-    """Return new values by the way to them; a bound keeps the form that it is written in."""
-    out: dict[Way, Any] = {(key,): word for key, word in keys.items()}
-    said = root.get("thresholds") or {}
+def _find_changes(root: Mapping[str, Any], gates: Sequence[Gate], keys: Mapping[str, str]) -> dict[KeyPath, Any]:
+    """Return key path → new value; a bound keeps the form that it is written in."""
+    changes: dict[KeyPath, Any] = {(key,): word for key, word in keys.items()}
+    thresholds = root.get("thresholds") or {}
     for gate in gates:
-        way = next((way for way, known in _known(said, gate) if known.title == gate.title), ())
-        value: Any = said
-        for step in way:
+        path = next((path for path, existing in _existing_gates(thresholds, gate) if existing.title == gate.title), ())
+        value: Any = thresholds
+        for step in path:
             value = value[step]
-        place: Way = ("thresholds", *(way or [gate.title]))
-        if not way:
-            out[place] = {gate.bound.op: gate.bound.limit}
+        full_path: KeyPath = ("thresholds", *(path or [gate.title]))
+        if not path:
+            changes[full_path] = {gate.bound.op: gate.bound.limit}
         elif isinstance(value, dict):
-            out[place + (gate.bound.op,)] = gate.bound.limit  # noqa: RUF005
+            changes[full_path + (gate.bound.op,)] = gate.bound.limit  # noqa: RUF005
         else:
-            out[place] = str(gate.bound) if isinstance(value, str) else gate.bound.limit
-    return out
+            changes[full_path] = str(gate.bound) if isinstance(value, str) else gate.bound.limit
+    return changes
 
 
-def _known(said: Mapping[str, Any], wanted: Gate) -> Iterator[tuple[Way, Gate]]:
-    """Yield the gates that are there and bound the side of *wanted*, each with the way to it from ``thresholds``."""
-    worse: Literal["higher", "lower"] = "higher" if wanted.bound.op == "min" else "lower"
-    for key, raw in said.items():
-        parts = [((key, i), one) for i, one in enumerate(raw)] if isinstance(raw, list) else [((key,), raw)]
-        for way, one in parts:
-            yield from ((way, gate) for gate in read_gates(key, one, worse) if gate.bound.op == wanted.bound.op)
+def _existing_gates(thresholds: Mapping[str, Any], new_gate: Gate) -> Iterator[tuple[KeyPath, Gate]]:
+    """Yield the gates of the file that bound the same side as *new_gate*, with their paths in ``thresholds``."""
+    worse: Literal["higher", "lower"] = "higher" if new_gate.bound.op == "min" else "lower"
+    for key, raw in thresholds.items():
+        entries = [((key, i), item) for i, item in enumerate(raw)] if isinstance(raw, list) else [((key,), raw)]
+        for path, threshold in entries:
+            gates = read_gates(key, threshold, worse)
+            yield from ((path, gate) for gate in gates if gate.bound.op == new_gate.bound.op)
 
 
-def _merged(root: Any, changes: Mapping[Way, Any]) -> Any:
-    """Return what the file is to say."""
-    done = _without_aliases(root)
-    for way, value in changes.items():
-        at = done
-        for step in way[:-1]:
-            at = at.setdefault(step, {}) if isinstance(at, dict) else at[step]
-        at[way[-1]] = value
-    return done
+def _merge(root: Any, changes: Mapping[KeyPath, Any]) -> Any:
+    """Return the value that the file is to have."""
+    root_copy = _without_aliases(root)
+    for path, value in changes.items():
+        container = root_copy
+        for step in path[:-1]:
+            container = container.setdefault(step, {}) if isinstance(container, dict) else container[step]
+        container[path[-1]] = value
+    return root_copy
 
 
 def _without_aliases(value: Any) -> Any:
-    """Return a copy in which a value that an alias repeats is two."""
+    """Return a copy in which values repeated by aliases are separate."""
     if isinstance(value, list):
-        return [_without_aliases(one) for one in value]
-    return {key: _without_aliases(one) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_without_aliases(item) for item in value]
+    return {key: _without_aliases(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _edited(text: str, root: Node, changes: Mapping[Way, Any]) -> str:
-    """Put *changes* into *text*: what is there is exchanged, what is not goes behind the last of its neighbours."""
+def _edit_text(text: str, root: Node, changes: Mapping[KeyPath, Any]) -> str:
+    """Put *changes* into *text*: existing values are replaced, new keys follow the last key of their mapping."""
     edits: list[tuple[int, int, str]] = []
     missing: dict[int, tuple[Node, dict[str, Any]]] = {}
-    for way, value in changes.items():
-        node, left = root, list(way)
-        while left and (child := _child(node, left[0])) is not None:
+    for path, value in changes.items():
+        node, remaining = root, list(path)
+        while remaining and (child := _child(node, remaining[0])) is not None:
             node = child
-            del left[0]
-        if left:
-            new = missing.setdefault(id(node), (node, {}))[1]
-            for step in left[:-1]:
-                new = new.setdefault(step, {})
-            new[left[-1]] = value
+            del remaining[0]
+        if remaining:
+            additions = missing.setdefault(id(node), (node, {}))[1]
+            for step in remaining[:-1]:
+                additions = additions.setdefault(step, {})
+            additions[remaining[-1]] = value
         else:
             edits.append((node.start_mark.index, node.end_mark.index, _flow(value)))
-    edits += [_insertion(text, node, new, top=node is root) for node, new in missing.values()]
-    for start, end, instead in sorted(edits, reverse=True):
-        text = text[:start] + instead + text[end:]
+    edits += [_insertion(text, node, additions, top=node is root) for node, additions in missing.values()]
+    for start, end, replacement in sorted(edits, reverse=True):
+        text = text[:start] + replacement + text[end:]
     return text
 
 
@@ -135,47 +137,49 @@ def _child(node: Node, step: Any) -> Node | None:
     return next((value for key, value in pairs if key.value == step), None)
 
 
-def _insertion(text: str, node: Node, new: Mapping[str, Any], *, top: bool) -> tuple[int, int, str]:
-    """Return where keys that a mapping lacks are put, and as what; at the *top* they come before the cases."""
+def _insertion(text: str, node: Node, additions: Mapping[str, Any], *, top: bool) -> tuple[int, int, str]:
+    """Return where new keys of a mapping are inserted, and their text; at the *top* they come before the cases."""
     if node.id != "mapping" or (not node.value and not node.flow_style):
         raise ValueError("no mapping")
     if node.flow_style:
-        at = node.end_mark.index - 1
-        return at, at, (", " if node.value else "") + _flow(new)[1:-1]
+        offset = node.end_mark.index - 1
+        return offset, offset, (", " if node.value else "") + _flow(additions)[1:-1]
     pairs = node.value
     names = [key.value for key, _ in pairs]
-    behind = names.index("cases") if top and "cases" in names else len(pairs)
-    end = "\r\n" if "\r\n" in text else "\n"
+    index = names.index("cases") if top and "cases" in names else len(pairs)
+    line_end = "\r\n" if "\r\n" in text else "\n"
     indent = " " * pairs[0][0].start_mark.column
-    block = "".join(f"{indent}{line}{end}" for key, value in new.items() for line in _block(key, value, top=top))
-    if not behind:
-        at = pairs[0][0].start_mark.index
-        return at, at, block
-    at = _end(pairs[behind - 1][1])
-    if text[at - 1 : at] != "\n":
-        found = text.find("\n", at)
-        if found < 0:
-            return len(text), len(text), end + block
-        at = found + 1
-    return at, at, block
+    block = "".join(
+        f"{indent}{line}{line_end}" for key, value in additions.items() for line in _block_lines(key, value, top=top)
+    )
+    if not index:
+        offset = pairs[0][0].start_mark.index
+        return offset, offset, block
+    offset = _end_offset(pairs[index - 1][1])
+    if text[offset - 1 : offset] != "\n":
+        newline = text.find("\n", offset)
+        if newline < 0:
+            return len(text), len(text), line_end + block
+        offset = newline + 1
+    return offset, offset, block
 
 
-def _end(node: Node) -> int:
-    """Return where the last word of a node ends; a block's own mark is behind the comments that follow it."""
+def _end_offset(node: Node) -> int:
+    """Return where the last scalar of a node ends; the mark of a block is after the comments that follow it."""
     while node.id != "scalar" and not node.flow_style:
         node = node.value[-1] if node.id == "sequence" else node.value[-1][1]
     return int(node.end_mark.index)
 
 
-def _block(key: str, value: Any, *, top: bool) -> list[str]:
+def _block_lines(key: str, value: Any, *, top: bool) -> list[str]:
     if top and isinstance(value, Mapping):
-        return [f"{_flow(key)}:", *(f"  {_flow(name)}: {_flow(own)}" for name, own in value.items())]
+        return [f"{_flow(key)}:", *(f"  {_flow(name)}: {_flow(item)}" for name, item in value.items())]
     return [f"{_flow(key)}: {_flow(value)}"]
 
 
 def _flow(value: Any) -> str:
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_flow(key)}: {_flow(own)}' for key, own in value.items())}}}"
+        return f"{{{', '.join(f'{_flow(key)}: {_flow(item)}' for key, item in value.items())}}}"
     if isinstance(value, str):
         return value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
     return f"{value:.12g}"

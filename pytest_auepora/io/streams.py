@@ -1,4 +1,4 @@
-"""Data sets and recorded outputs in JSON Lines and Parquet, read bit by bit; places in complaints stay right."""
+"""Data sets and recorded outputs in JSON Lines and Parquet, read in blocks; messages keep the lines of the file."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def row_blocks(path: Path, as_text: Callable[[list[dict[str, Any]]], str]) -> It
         MissingExtraError: the extra ``parquet`` is not installed.
         AueporaError: the file is no Parquet.
     """
-    rows, before = iter_rows(path, LINES), 0
-    while some := list(islice(rows, LINES)):
-        yield Source(str(path), as_text(some), before)
-        before += len(some)
+    rows, lines_before = iter_rows(path, LINES), 0
+    while batch := list(islice(rows, LINES)):
+        yield Source(str(path), as_text(batch), lines_before)
+        lines_before += len(batch)
 
 
 class FileDataset(EvaluationDataset):
-    """A data set that is read from its file whenever it is gone through; a few hundred samples are held at a time.
+    """A data set read from its file at each iteration; a few hundred samples are in memory at a time.
 
-    What is wrong with a sample is told (`GoldenFileError`, with its place) when it is reached.
+    A problem of a sample is raised (`GoldenFileError`, with its place) when the sample is reached.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -87,98 +87,98 @@ def open_dataset(path: str | Path, name: str | None = None) -> FileDataset:
 
 
 _ID_KEYS = ("id", "case_id", "sample_id")
-_RUNS = (".run", ".trec", ".txt")
-_NAMES = ("topic", "query_id")
-"""Keys of a case's metadata under which imports keep names that no id of a case can be."""
-_MOST = 50
-"""How many complaints are told; the hundred thousandth line is rarely wrong in another way than the first."""
+_RUN_SUFFIXES = (".run", ".trec", ".txt")
+_NAME_KEYS = ("topic", "query_id")
+"""Keys of a case's metadata under which imports keep names that cannot be case ids."""
+_MAX_REPORTED = 50
+"""How many problems are reported; a late line is rarely wrong in another way than the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What was recorded for a case: everything but its id."""
+    """The recorded output of a case, without its id."""
 
     case: GoldenCase
     raw: dict[str, Any]
 
 
 def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
-    """Yield what the file says about the cases of *suite*, in its order.
+    """Yield the recorded outputs of the cases of *suite*, in the order of the file.
 
-    ``.parquet``, a run of TREC (``.run``, ``.trec``, ``.txt``; topics that the suite has not do not count), else JSON
+    ``.parquet``, a run of TREC (``.run``, ``.trec``, ``.txt``; topics that are not in the suite are ignored), else JSON
     Lines.
 
-    Nothing more is yielded after something wrong, but the rest is still looked through.
+    Nothing more is yielded after a problem, but the rest is still checked.
 
     Raises:
-        GoldenFileError: at the end: what is wrong with the file, each complaint with its place.
+        GoldenFileError: at the end: all problems of the file, with their places.
         AueporaError: the file is no Parquet.
     """
-    if path.suffix.lower() in _RUNS:
-        yield from _of_run(path, suite)
+    if path.suffix.lower() in _RUN_SUFFIXES:
+        yield from _read_trec_run(path, suite)
         return
-    known = {case.id: case for case in suite.cases}
-    for case in suite.cases:  # also by the names that imports keep beside ids of cases: "q::1" is q-1
-        for name in filter(None, map(case.sample.metadata.get, _NAMES)):
-            known.setdefault(str(name), case)
+    cases_by_name = {case.id: case for case in suite.cases}
+    for case in suite.cases:  # also by the names that imports keep in the metadata: "q::1" is q-1
+        for name in filter(None, map(case.sample.metadata.get, _NAME_KEYS)):
+            cases_by_name.setdefault(str(name), case)
     problems: list[Problem] = []
-    more = 0
-    seen: set[str] = set()
-    for block in row_blocks(path, _as_lines) if is_parquet(path) else line_blocks(path):
-        read = list(_records(block, suite, known, seen, told=len(problems)))
-        room = _MOST - len(problems)
-        problems += sorted(block.problems[:_MOST], key=lambda p: (p.line, p.col))[:room]
-        more += max(0, len(block.problems) - room)
+    unreported = 0
+    case_ids: set[str] = set()
+    for block in row_blocks(path, _rows_to_lines) if is_parquet(path) else line_blocks(path):
+        records = list(_records(block, suite, cases_by_name, case_ids, reported=len(problems)))
+        remaining = _MAX_REPORTED - len(problems)
+        problems += sorted(block.problems[:_MAX_REPORTED], key=lambda p: (p.line, p.col))[:remaining]
+        unreported += max(0, len(block.problems) - remaining)
         if not problems:
-            yield from read
-    if not seen and not problems:
+            yield from records
+    if not case_ids and not problems:
         problems.append(Problem(str(path), 0, 0, "is empty"))
-    if more:
-        problems.append(Problem(str(path), 0, 0, f"{more:,} more complaints"))
+    if unreported:
+        problems.append(Problem(str(path), 0, 0, f"{unreported:,} more complaints"))
     if problems:
         raise GoldenFileError(problems)
 
 
-def _of_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
+def _read_trec_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
     from .importers.trec import read_run
 
-    found = read_run(path)
+    documents_by_topic = read_run(path)
     matched = False
     for case in suite.cases:
-        names = map(str, (*filter(None, map(case.sample.metadata.get, _NAMES)), case.id))
-        if (topic := next((name for name in names if name in found), None)) is not None:
+        names = map(str, (*filter(None, map(case.sample.metadata.get, _NAME_KEYS)), case.id))
+        if (topic := next((name for name in names if name in documents_by_topic), None)) is not None:
             matched = True
-            yield Recorded(case, {"answer": "", "documents": found[topic]})
+            yield Recorded(case, {"answer": "", "documents": documents_by_topic[topic]})
     if not matched:
-        topics = ", ".join(map(repr, list(found)[:3])) or "nothing"
+        topics = ", ".join(map(repr, list(documents_by_topic)[:3])) or "nothing"
         raise refusal(path, f"{suite.path.name} has none of its topics as a case: {topics}")
 
 
 def _records(
-    block: Source, suite: GoldenSuite, known: Mapping[str, GoldenCase], seen: set[str], told: int
+    block: Source, suite: GoldenSuite, cases_by_name: Mapping[str, GoldenCase], case_ids: set[str], reported: int
 ) -> Iterator[Recorded]:
     for raw in load_lines(block):
         key = next((k for k in _ID_KEYS if k in raw), None)
         case_id = raw.get(key) if key is not None else None
         if not isinstance(case_id, str):
             block.bad_whole(raw, "no id: which case is this the output of?")
-        elif case_id not in known:
-            near = did_you_mean(case_id, known) if told + len(block.problems) < _MOST else ""
-            block.bad(raw, key, f"{suite.path.name} has no case {case_id!r}{near}")
-        elif (case := known[case_id]).id in seen:
+        elif case_id not in cases_by_name:
+            suggestion = did_you_mean(case_id, cases_by_name) if reported + len(block.problems) < _MAX_REPORTED else ""
+            block.bad(raw, key, f"{suite.path.name} has no case {case_id!r}{suggestion}")
+        elif (case := cases_by_name[case_id]).id in case_ids:
             block.bad(raw, key, f"{case_id!r} is there twice")
         else:
-            seen.add(case.id)
+            case_ids.add(case.id)
             yield Recorded(case, {k: v for k, v in raw.items() if k != key})
 
 
-def _as_lines(rows: list[dict[str, Any]]) -> str:
-    """Leave out what is null; text that is a JSON list or mapping is taken for what it says, but for answers."""
-    said = ({k: v if k == "answer" else _cell(v) for k, v in row.items() if v is not None} for row in rows)
-    return "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in said)
+def _rows_to_lines(rows: list[dict[str, Any]]) -> str:
+    """Return rows as JSON Lines without null; text that is a JSON list or mapping is parsed, except answers."""
+    values = ({k: v if k == "answer" else _parse_cell(v) for k, v in row.items() if v is not None} for row in rows)
+    return "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in values)
 
 
-def _cell(value: Any) -> Any:
+def _parse_cell(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("[", "{"):
         try:
             return json.loads(value)

@@ -97,7 +97,7 @@ def _rewrite(
             message = f"was changed meanwhile: {slot[0]} no longer has the label {labels[slot].name}"
             raise GoldenFileError([Problem(str(path), 0, 0, message)])
     before = load_golden(path, registry)
-    write_atomically(path.resolve(), file.rewritten(new_ids).decode())
+    write_atomically(path.resolve(), file.with_new_ids(new_ids).decode())
     return before, load_golden(path, registry)
 
 

@@ -16,7 +16,7 @@ from .model import Dropped, ImportedSuite, ImportProblem
 
 @dataclass(frozen=True)
 class Format:
-    """A format: what it is, the module that reads and writes it, the options that reading takes, how its files end."""
+    """A format: its title, the module that reads and writes it, its options, and the suffixes it writes."""
 
     what: str
     module: str
@@ -25,9 +25,9 @@ class Format:
     written: tuple[str, ...] = ()
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Return what reads a path (``load``) or writes a suite to it (``save``); both note what is dropped."""
-        made: Callable[..., Any] = getattr(import_module(f"{__package__}.{self.module}"), f"{name}{self.suffix}")
-        return made
+        """Return the function that reads a path (``load``) or writes a suite to it (``save``)."""
+        function: Callable[..., Any] = getattr(import_module(f"{__package__}.{self.module}"), f"{name}{self.suffix}")
+        return function
 
 
 FORMATS = {
@@ -58,11 +58,11 @@ def import_cases(path: str | Path, fmt: str, **options: Any) -> ImportedSuite:
         ImportProblem: it cannot be read, or the format has no such option.
         MissingExtraError: Parquet without the extra ``parquet``.
     """
-    read = _format(fmt, options).function("load")
+    load = _find_format(fmt, options).function("load")
     if not Path(path).exists():
         raise ImportProblem(f"there is no {path}")
     dropped = Dropped()
-    suite: ImportedSuite = read(Path(path), dropped, **options)
+    suite: ImportedSuite = load(Path(path), dropped, **options)
     suite.dropped = dropped.sentences()
     return suite
 
@@ -74,22 +74,22 @@ def export_cases(suite: GoldenSuite | ImportedSuite, path: str | Path, fmt: str,
         UnknownNameError: there is no such format.
         ImportProblem: something cannot be written in it at all, or not to a file that ends so.
     """
-    form = _format(fmt, options)
-    if form.written and Path(path).suffix.lower() not in form.written:
-        raise ImportProblem(f"{path}: {fmt} is written as {' or '.join(form.written)}")
+    export_format = _find_format(fmt, options)
+    if export_format.written and Path(path).suffix.lower() not in export_format.written:
+        raise ImportProblem(f"{path}: {fmt} is written as {' or '.join(export_format.written)}")
     dropped = Dropped()
     imported = as_imported(suite) if isinstance(suite, GoldenSuite) else suite
-    form.function("save")(imported, Path(path), dropped, **options)
+    export_format.function("save")(imported, Path(path), dropped, **options)
     if imported is suite:
         return dropped.sentences()
     return ["the metrics, thresholds, policy and other keys of the file itself", *dropped.sentences()]
 
 
-def _format(fmt: str, options: dict[str, Any]) -> Format:
+def _find_format(fmt: str, options: dict[str, Any]) -> Format:
     if fmt not in FORMATS:
         raise UnknownNameError("format", fmt, FORMATS)
     for name in options:
         if name not in FORMATS[fmt].options:
-            takes = ", ".join(FORMATS[fmt].options) or "none"
-            raise ImportProblem(f"{fmt} has no option {name!r}; it takes {takes}")
+            known = ", ".join(FORMATS[fmt].options) or "none"
+            raise ImportProblem(f"{fmt} has no option {name!r}; it takes {known}")
     return FORMATS[fmt]

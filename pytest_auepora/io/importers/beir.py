@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.files import lines_of, read_text
-from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades, name_of
+from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, document_name, drop_unsupported, ids_and_grades
 from .rows import read_rows, write_lines, write_text
 
 _HEADER = ("query-id", "corpus-id", "score")
@@ -22,47 +22,47 @@ def load(path: Path, dropped: Dropped, *, split: str | None = None, texts: bool 
         split: which of ``qrels`` is read: ``test`` by default, or the only one there is.
         texts: take the texts of the judged documents from the corpus.
     """
-    judged = _qrels(_split(path, split))
-    corpus = _corpus(path, judged, dropped) if texts else {}
+    grades = _read_qrels(_split_file(path, split))
+    corpus = _read_corpus(path, grades, dropped) if texts else {}
     if not texts:
         dropped.add("the texts of the judged documents, which stay in the corpus (--texts takes them along)")
-    names = Names(dropped)
+    case_ids = CaseIds(dropped)
     cases = []
-    for row in _documents(path / "queries.jsonl"):
-        if (name := str(row["_id"])) not in judged:
+    for row in _read_documents(path / "queries.jsonl"):
+        if (name := str(row["_id"])) not in grades:
             dropped.add("a query that this split does not judge")
             continue
-        case: dict[str, Any] = {"id": names.take(name, row["text"]), "query": row["text"]}
-        case["relevant_docs"] = [_document(d, grade, corpus) for d, grade in judged.pop(name).items()]
+        case: dict[str, Any] = {"id": case_ids.unique_id(name, row["text"]), "query": row["text"]}
+        case["relevant_docs"] = [_document(d, grade, corpus) for d, grade in grades.pop(name).items()]
         metadata = {**row["metadata"], **({"query_id": name} if case["id"] != name else {})}
         cases.append({**case, **({"metadata": metadata} if metadata else {})})
-    dropped.add("a judged query that is not there", len(judged))
+    dropped.add("a judged query that is not there", len(grades))
     return ImportedSuite(cases, suite=path.resolve().name)
 
 
-def _split(path: Path, split: str | None) -> Path:
-    there = {p.stem: p for p in sorted((path / "qrels").glob("*.tsv"))}
-    wanted = split or ("test" if "test" in there else next(iter(there), "test") if len(there) == 1 else "test")
-    if wanted not in there:
-        raise ImportProblem(f"{path / 'qrels'}: no {wanted}.tsv; there is {', '.join(there) or 'none'}")
-    return there[wanted]
+def _split_file(path: Path, split: str | None) -> Path:
+    files = {p.stem: p for p in sorted((path / "qrels").glob("*.tsv"))}
+    name = split or ("test" if "test" in files else next(iter(files), "test") if len(files) == 1 else "test")
+    if name not in files:
+        raise ImportProblem(f"{path / 'qrels'}: no {name}.tsv; there is {', '.join(files) or 'none'}")
+    return files[name]
 
 
-def _qrels(path: Path) -> dict[str, dict[str, int]]:
-    judged: dict[str, dict[str, int]] = {}
+def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
+    grades: dict[str, dict[str, int]] = {}
     for number, line in lines_of(read_text(path, ImportProblem)):
         parts = line.split("\t")
         if number == 1 and tuple(parts) == _HEADER:
             continue
         try:
             query, document, score = parts
-            judged.setdefault(query, {})[document] = max(int(score), -1)
+            grades.setdefault(query, {})[document] = max(int(score), -1)
         except ValueError:
             raise ImportProblem(f"{path}:{number}: expected query-id, corpus-id and score, got {line!r}") from None
-    return judged
+    return grades
 
 
-def _documents(path: Path) -> list[dict[str, Any]]:
+def _read_documents(path: Path) -> list[dict[str, Any]]:
     rows = read_rows(path)
     for number, row in enumerate(rows, 1):
         if row.get("_id") is None or not isinstance(row.get("text"), str):
@@ -71,22 +71,22 @@ def _documents(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _corpus(path: Path, judged: Mapping[str, Iterable[str]], dropped: Dropped) -> dict[str, dict[str, Any]]:
-    wanted = {d for docs in judged.values() for d in docs}
-    found = {name: row for row in _documents(path / "corpus.jsonl") if (name := str(row["_id"])) in wanted}
-    dropped.add("the text of a judged document that the corpus does not have", len(wanted - found.keys()))
-    return found
+def _read_corpus(path: Path, judged: Mapping[str, Iterable[str]], dropped: Dropped) -> dict[str, dict[str, Any]]:
+    names = {d for docs in judged.values() for d in docs}
+    documents = {name: row for row in _read_documents(path / "corpus.jsonl") if (name := str(row["_id"])) in names}
+    dropped.add("the text of a judged document that the corpus does not have", len(names - documents.keys()))
+    return documents
 
 
 def _document(name: str, grade: int, corpus: Mapping[str, Mapping[str, Any]]) -> Any:
-    made: dict[str, Any] = {"id": name}
+    document: dict[str, Any] = {"id": name}
     if row := corpus.get(name):
-        made.update({"text": row["text"]} if row.get("text") else {})
+        document.update({"text": row["text"]} if row.get("text") else {})
         metadata = {**row["metadata"], **({"title": row["title"]} if row.get("title") else {})}
-        made.update({"metadata": metadata} if metadata else {})
+        document.update({"metadata": metadata} if metadata else {})
     if grade != 1:
-        made["grade"] = grade
-    return name if made.keys() == {"id"} else made
+        document["grade"] = grade
+    return name if document.keys() == {"id"} else document
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, split: str = "test") -> None:
@@ -110,7 +110,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, split: str = "te
             corpus[row["_id"]] = row if row["text"] else corpus.get(row["_id"], row)
         if not case.get("relevant_docs"):
             dropped.add("a case without relevant documents: a query nobody judged is not evaluated")
-        drop_rest(case, ("id", "query", "relevant_docs", "metadata"), dropped)
+        drop_unsupported(case, ("id", "query", "relevant_docs", "metadata"), dropped)
     write_lines(path / "queries.jsonl", queries)
     write_lines(path / "corpus.jsonl", corpus.values())
     write_text(path / "qrels" / f"{split}.tsv", "".join(f"{line}\n" for line in qrels))
@@ -121,4 +121,4 @@ def _row(doc: Any) -> dict[str, Any]:
         return {"_id": doc, "title": "", "text": "", "metadata": {}}
     metadata = dict(doc.get("metadata", {}))
     text = doc.get("text", "" if "doc" in doc else doc.get("quote", ""))
-    return {"_id": name_of(doc), "title": metadata.pop("title", ""), "text": text, "metadata": metadata}
+    return {"_id": document_name(doc), "title": metadata.pop("title", ""), "text": text, "metadata": metadata}

@@ -13,7 +13,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import Dropped, ImportedSuite, Names, answer_of, by_text, drop_rest, judged_relevant, quote_notes, texts_of
+from .model import (
+    CaseIds,
+    Dropped,
+    ImportedSuite,
+    as_quotes,
+    document_texts,
+    drop_unsupported,
+    judged_relevant,
+    quote_notes,
+    reference_text,
+)
 from .rows import as_list, dump_json, read_rows, write_csv, write_lines, write_text
 
 _COLUMNS = (
@@ -21,22 +31,22 @@ _COLUMNS = (
     "tools_called", "expected_tools", "additional_metadata", "custom_column_key_values",
 )  # fmt: skip
 _OUTPUTS = ("actual_output", "retrieval_context", "tools_called")
-_KEPT = ("comments", "source_file", "custom_column_key_values")
-_OWN = "additional_metadata"
+_METADATA_COLUMNS = ("comments", "source_file", "custom_column_key_values")
+_EXTRA = "additional_metadata"
 
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read goldens of deepeval; see the module."""
-    names = Names(dropped)
+    case_ids = CaseIds(dropped)
     cases = []
     for raw in read_rows(path, "goldens", "test_cases"):
         row = {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", k).lower(): v for k, v in raw.items() if v not in (None, "", [])}
         query = row.get("input")
         if not isinstance(query, str) or not query.strip():
-            talk = "scenario" in row or "turns" in row
-            dropped.add("a conversation: a golden case is one question" if talk else "a golden without an input")
+            is_chat = "scenario" in row or "turns" in row
+            dropped.add("a conversation: a golden case is one question" if is_chat else "a golden without an input")
             continue
-        case: dict[str, Any] = {"id": names.take(row.get("name"), query), "query": query}
+        case: dict[str, Any] = {"id": case_ids.unique_id(row.get("name"), query), "query": query}
         if docs := _documents(row):
             case["relevant_docs"] = docs
         if row.get("expected_output"):
@@ -46,7 +56,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         for key in _OUTPUTS:
             dropped.add(f"{key}: a recorded answer", key in row)
         dropped.add("expected_tools: no metric here reads it", "expected_tools" in row)
-        drop_rest(row, _COLUMNS, dropped, "{}: not one of the columns of a golden")
+        drop_unsupported(row, _COLUMNS, dropped, "{}: not one of the columns of a golden")
         cases.append(case)
     return ImportedSuite(cases, notes=quote_notes(cases))
 
@@ -54,18 +64,18 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
 def _documents(row: Mapping[str, Any]) -> list[Any]:
     texts = [str(t) for t in as_list(row.get("context"))]
     if not (source := row.get("source_file")):
-        return by_text(texts)
+        return as_quotes(texts)
     return [{"doc": str(source), "quote": t} for t in dict.fromkeys(texts) if t.strip()]
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    own = _object(row.get(_OWN))
-    made = dict(own) if isinstance(own, Mapping) else {_OWN: own} if own else {}
-    made.update({k: _object(row[k]) for k in _KEPT if k in row})
-    return made
+    additional = _parse_json_object(row.get(_EXTRA))
+    metadata = dict(additional) if isinstance(additional, Mapping) else {_EXTRA: additional} if additional else {}
+    metadata.update({k: _parse_json_object(row[k]) for k in _METADATA_COLUMNS if k in row})
+    return metadata
 
 
-def _object(value: Any) -> Any:
+def _parse_json_object(value: Any) -> Any:
     if isinstance(value, str) and value.startswith("{"):
         try:
             return json.loads(value)
@@ -82,7 +92,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
             contexts = row["context"]
             dropped.add("the limits of a context with a | in it", sum("|" in c for c in contexts or ()))
             row["context"] = None if contexts is None else "|".join(contexts)
-            row.update({k: dump_json(row[k]) for k in (_OWN, _KEPT[2]) if row[k] is not None})
+            row.update({k: dump_json(row[k]) for k in (_EXTRA, _METADATA_COLUMNS[2]) if row[k] is not None})
         write_csv(path, _COLUMNS, rows)
     elif path.suffix.lower() == ".jsonl":
         write_lines(path, rows)
@@ -93,22 +103,22 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
 def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     metadata = dict(case.get("metadata", {}))
     row: dict[str, Any] = dict.fromkeys(_COLUMNS)
-    row.update({"input": case["query"], "name": case["id"], "expected_output": answer_of(case, dropped)})
-    row.update({k: metadata.pop(k) for k in _KEPT if k in metadata})
+    row.update({"input": case["query"], "name": case["id"], "expected_output": reference_text(case, dropped)})
+    row.update({k: metadata.pop(k) for k in _METADATA_COLUMNS if k in metadata})
     docs = judged_relevant(case, dropped)
-    texts = texts_of({"relevant_docs": docs})
+    texts = document_texts({"relevant_docs": docs})
     row["context"] = texts or None
     dropped.add("a relevant document without a text: a context is a text", len(docs) - len(texts))
-    shown = [d for d in docs if d.get("text") or d.get("quote")]
-    sources = {d.get("doc") for d in shown}
+    with_text = [d for d in docs if d.get("text") or d.get("quote")]
+    sources = {d.get("doc") for d in with_text}
     if row["source_file"] is None and len(sources) == 1:
         row["source_file"] = sources.pop()
-    dropped.add("the id of a document: a context is a text", sum("id" in d for d in shown))
+    dropped.add("the id of a document: a context is a text", sum("id" in d for d in with_text))
     dropped.add("the document of a context: a golden has one source_file",
-                sum("doc" in d and d["doc"] != row["source_file"] for d in shown))  # fmt: skip
-    dropped.add("a span: a context is a text", sum("span" in d for d in shown))
-    row[_OWN] = (
-        metadata if metadata.keys() != {_OWN} or isinstance(metadata[_OWN], Mapping) else metadata[_OWN]
+                sum("doc" in d and d["doc"] != row["source_file"] for d in with_text))  # fmt: skip
+    dropped.add("a span: a context is a text", sum("span" in d for d in with_text))
+    row[_EXTRA] = (
+        metadata if metadata.keys() != {_EXTRA} or isinstance(metadata[_EXTRA], Mapping) else metadata[_EXTRA]
     ) or None
-    drop_rest(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
+    drop_unsupported(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
     return row

@@ -16,13 +16,13 @@ from .model import ImportedSuite, ImportProblem
 SCHEMA_LINE = "# yaml-language-server: $schema={}\n"
 DEFAULT_SCHEMA = "auepora.schema.json"
 
-_BREAKS = re.compile("[\r\x85\u2028\u2029]")
-_UNSEEN = r"[\u202a-\u202e\u2066-\u2069]"
-"""What reverses the reading order; of characters that nobody sees, PyYAML escapes the others in double quotes."""
+_LINE_BREAKS = re.compile("[\r\x85\u2028\u2029]")
+_BIDI_CONTROLS = r"[\u202a-\u202e\u2066-\u2069]"
+"""Characters that reverse the reading order; PyYAML escapes all other invisible ones in double quotes."""
 _OLD_COMMAND = r"##(?=\[|vso\[)"
-_COMMANDS = re.compile(rf"(^|\s)::|{_OLD_COMMAND}|{_UNSEEN}|[\U000e0000-\U000e007f]")
-"""What a CI runner may take for a command, where a line begins with it; lines are also broken at blanks."""
-_RUNNING = ("xfail", "timeout", "must_pass", "quarantine", "benchmark")
+_COMMANDS = re.compile(rf"(^|\s)::|{_OLD_COMMAND}|{_BIDI_CONTROLS}|[\U000e0000-\U000e007f]")
+"""Beginnings of lines that a CI runner may take for commands; lines are also broken at blanks."""
+_EXECUTION_KEYS = ("xfail", "timeout", "must_pass", "quarantine", "benchmark")
 
 
 def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA, progress: bool | None = False) -> str:
@@ -31,7 +31,7 @@ def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA, progress:
     Args:
         suite: what was imported.
         schema: where editors find the schema, relative to the file.
-        progress: whether a bar is shown on standard error; None: where somebody looks at it.
+        progress: whether a bar is shown on standard error; None: if it is a terminal.
 
     Raises:
         ImportProblem: there are no cases.
@@ -50,7 +50,7 @@ def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA, progress:
 
 
 def case_text(case: Mapping[str, Any], indent: str = "  ") -> str:
-    """Return a case as an item of a list in block style, its keys in the order in which people read them."""
+    """Return a case as an item of a list in block style, its keys in the usual order."""
     ordered = {k: case[k] for k in (*CASE_FIELDS, *case) if k in case}
     lines = _dump([ordered]).rstrip("\n").split("\n")
     return "".join(f"{indent}{line}\n" if line else "\n" for line in lines)
@@ -59,10 +59,10 @@ def case_text(case: Mapping[str, Any], indent: str = "  ") -> str:
 def _dump(value: Any) -> str:
     import yaml
 
-    made: str = yaml.dump(value, None, _dumper(), sort_keys=False, allow_unicode=True, width=100)
-    # all of these stand in double quotes
-    made = re.sub(r"(?m)^(\s*):(?=:)", r"\1\\x3a", re.sub(_OLD_COMMAND, r"#\\x23", made))
-    return re.sub(_UNSEEN, lambda found: f"\\u{ord(found[0]):04x}", made)
+    text: str = yaml.dump(value, None, _dumper(), sort_keys=False, allow_unicode=True, width=100)
+    # all of these are in double quotes
+    text = re.sub(r"(?m)^(\s*):(?=:)", r"\1\\x3a", re.sub(_OLD_COMMAND, r"#\\x23", text))
+    return re.sub(_BIDI_CONTROLS, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 @cache
@@ -78,7 +78,7 @@ def _dumper() -> Any:
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
         style = None
-        if _BREAKS.search(value) or _COMMANDS.search(value):  # line breaks to YAML; commands to a CI runner
+        if _LINE_BREAKS.search(value) or _COMMANDS.search(value):  # line breaks to YAML; commands to a CI runner
             style = '"'
         elif "\n" in value and all(line == line.strip() for line in value.split("\n")):
             style = "|"
@@ -89,53 +89,53 @@ def _dumper() -> Any:
 
 
 def case_mapping(case: GoldenCase, top_k: int | None = None) -> dict[str, Any]:
-    """Return a case as the mapping a golden file holds, without what it has in common with all cases, as *top_k*."""
+    """Return a case as the mapping in a golden file, without keys that all cases share, such as *top_k*."""
     sample = case.sample
-    made: dict[str, Any] = {"id": sample.sample_id, "query": sample.query}
+    mapping: dict[str, Any] = {"id": sample.sample_id, "query": sample.query}
     for name in ("relevant_docs", "candidate_docs"):
         if (docs := getattr(sample, name)) is not None:
-            made[name] = [_document(d) for d in docs]
+            mapping[name] = [_document_mapping(d) for d in docs]
     if (answer := sample.reference_answer) is not None:
-        others = answer.metadata.get("alternatives", [])
-        made["reference_answer"] = [answer.text, *others] if others else answer.text
-    made.update({k: sample.labels[k] for k in LABELS if k in sample.labels})
+        alternatives = answer.metadata.get("alternatives", [])
+        mapping["reference_answer"] = [answer.text, *alternatives] if alternatives else answer.text
+    mapping.update({k: sample.labels[k] for k in LABELS if k in sample.labels})
     if labels := {k: v for k, v in sample.labels.items() if k not in LABELS}:
-        made["labels"] = labels
+        mapping["labels"] = labels
     if case.tags:
-        made["tags"] = list(case.tags)
+        mapping["tags"] = list(case.tags)
     if sample.metadata:
-        made["metadata"] = dict(sample.metadata)
+        mapping["metadata"] = dict(sample.metadata)
     if case.cluster not in ("", case.id, sample.labels.get("variant_of")):
-        made["cluster"] = case.cluster
+        mapping["cluster"] = case.cluster
     if top_k not in (None, case.top_k):
-        made["top_k"] = case.top_k
+        mapping["top_k"] = case.top_k
     if case.skip is not None:
-        made |= {"status": "draft"} if case.skip == DRAFT else {"skip": case.skip}
+        mapping |= {"status": "draft"} if case.skip == DRAFT else {"skip": case.skip}
     if case.thresholds:
-        made["thresholds"] = {metric: [str(b) for b in bounds] for metric, bounds in case.thresholds.items()}
-    made.update({k: v for k in _RUNNING if (v := getattr(case, k)) is not None and v is not False})
-    return made
+        mapping["thresholds"] = {metric: [str(b) for b in bounds] for metric, bounds in case.thresholds.items()}
+    mapping.update({k: v for k in _EXECUTION_KEYS if (v := getattr(case, k)) is not None and v is not False})
+    return mapping
 
 
-def _document(doc: Document) -> Any:
-    about = dict(doc.metadata)
-    match about.pop("match", None):
+def _document_mapping(doc: Document) -> Any:
+    metadata = dict(doc.metadata)
+    match metadata.pop("match", None):
         case "quote":
-            made: dict[str, Any] = {"doc": doc.doc_id, "quote": doc.text}
-            if about.pop("anywhere", False):
-                del made["doc"]
+            mapping: dict[str, Any] = {"doc": doc.doc_id, "quote": doc.text}
+            if metadata.pop("anywhere", False):
+                del mapping["doc"]
         case "span":
-            made = {"doc": doc.doc_id, "span": [about.pop("start"), about.pop("end")]}
-            made.update({"text": doc.text} if doc.text else {})
+            mapping = {"doc": doc.doc_id, "span": [metadata.pop("start"), metadata.pop("end")]}
+            mapping.update({"text": doc.text} if doc.text else {})
         case "doc":
-            made = {"doc": doc.doc_id, **({"text": doc.text} if doc.text else {})}
+            mapping = {"doc": doc.doc_id, **({"text": doc.text} if doc.text else {})}
         case _:
-            made = {"id": doc.doc_id, **({"text": doc.text} if doc.text else {})}
-    if "grade" in about:
-        made["grade"] = about.pop("grade")
-    if about:
-        made["metadata"] = about
-    return doc.doc_id if made.keys() == {"id"} else made
+            mapping = {"id": doc.doc_id, **({"text": doc.text} if doc.text else {})}
+    if "grade" in metadata:
+        mapping["grade"] = metadata.pop("grade")
+    if metadata:
+        mapping["metadata"] = metadata
+    return doc.doc_id if mapping.keys() == {"id"} else mapping
 
 
 def as_imported(suite: GoldenSuite) -> ImportedSuite:

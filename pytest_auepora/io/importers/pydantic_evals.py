@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import Dropped, ImportedSuite, ImportProblem, Names, answer_of, drop_rest, take_notes
-from .rows import only_list, only_mapping, read_data, text_of, write_data
+from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, drop_unsupported, pop_notes, reference_text
+from .rows import as_text, list_or_empty, mapping_or_empty, read_data, write_data
 
 QUERY_KEYS = ("query", "question", "user_input", "input", "prompt", "text")
 _ANSWER_KEYS = ("answer", "response", "output", "text")
@@ -27,32 +27,32 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     data = read_data(path)
     if not isinstance(data, Mapping) or not isinstance(data.get("cases"), list):
         raise ImportProblem(f"{path}: expected a mapping with a list of cases")
-    names = Names(dropped)
+    case_ids = CaseIds(dropped)
     cases = []
     for raw in data["cases"]:
         if not isinstance(raw, Mapping):
             dropped.add("a case that is no mapping")
             continue
         notes: dict[str, Any] = {}
-        query = _query(raw.get("inputs"), notes)
+        query = _find_query(raw.get("inputs"), notes)
         if query is None:
             dropped.add(f"a case whose inputs hold no question ({', '.join(QUERY_KEYS)})")
             continue
-        case: dict[str, Any] = {"id": names.take(raw.get("name"), query), "query": query}
-        if (expected := raw.get("expected_output")) is not None and (answer := _answer(expected, notes)).strip():
+        case: dict[str, Any] = {"id": case_ids.unique_id(raw.get("name"), query), "query": query}
+        if (expected := raw.get("expected_output")) is not None and (answer := _find_answer(expected, notes)).strip():
             case["reference_answer"] = answer
-        for evaluator in [*only_list(data.get("evaluators")), *only_list(raw.get("evaluators"))]:
-            _evaluator(evaluator, case, dropped)
+        for evaluator in [*list_or_empty(data.get("evaluators")), *list_or_empty(raw.get("evaluators"))]:
+            _read_evaluator(evaluator, case, dropped)
         metadata = raw.get("metadata")
         metadata = dict(metadata) if isinstance(metadata, Mapping) else {"metadata": metadata} if metadata else {}
         if metadata := {**metadata, **({_NOTES: notes} if notes else {})}:
             case["metadata"] = metadata
         cases.append(case)
-    dropped.add("report_evaluators", len(only_list(data.get("report_evaluators"))))
+    dropped.add("report_evaluators", len(list_or_empty(data.get("report_evaluators"))))
     return ImportedSuite(cases, suite=str(data.get("name") or ""))
 
 
-def _query(inputs: Any, notes: dict[str, Any]) -> str | None:
+def _find_query(inputs: Any, notes: dict[str, Any]) -> str | None:
     if isinstance(inputs, str):
         return inputs if inputs.strip() else None
     if not isinstance(inputs, Mapping):
@@ -67,7 +67,7 @@ def _query(inputs: Any, notes: dict[str, Any]) -> str | None:
     return str(inputs[key])
 
 
-def _answer(expected: Any, notes: dict[str, Any]) -> str:
+def _find_answer(expected: Any, notes: dict[str, Any]) -> str:
     if isinstance(expected, Mapping):
         key = next((k for k in _ANSWER_KEYS if isinstance(expected.get(k), str)), None)
         if key is not None:
@@ -77,10 +77,10 @@ def _answer(expected: Any, notes: dict[str, Any]) -> str:
             return str(expected[key])
     if not isinstance(expected, str):
         notes["expected_output"] = expected
-    return text_of(expected)
+    return as_text(expected)
 
 
-def _evaluator(evaluator: Any, case: dict[str, Any], dropped: Dropped) -> None:
+def _read_evaluator(evaluator: Any, case: dict[str, Any], dropped: Dropped) -> None:
     """Read an evaluator: its name, or a mapping from its name to its arguments."""
     name, arguments = evaluator, None
     if isinstance(evaluator, Mapping) and len(evaluator) == 1:
@@ -99,33 +99,33 @@ def _evaluator(evaluator: Any, case: dict[str, Any], dropped: Dropped) -> None:
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     """Write a data set as ``to_file`` does, without its schema."""
-    cases = [_case(case, dropped) for case in suite.cases]
+    cases = [_build_case(case, dropped) for case in suite.cases]
     write_data(path, {"name": suite.suite or None, "cases": cases})
 
 
-def _case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
+def _build_case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     metadata = dict(case.get("metadata", {}))
-    notes = take_notes(metadata, _NOTES)
+    notes = pop_notes(metadata, _NOTES)
     inputs: Any = case["query"]
     if "query" in notes:
-        inputs = {str(notes["query"]): inputs, **only_mapping(notes.get("inputs"))}
-    made: dict[str, Any] = {"name": case["id"], "inputs": inputs}
+        inputs = {str(notes["query"]): inputs, **mapping_or_empty(notes.get("inputs"))}
+    row: dict[str, Any] = {"name": case["id"], "inputs": inputs}
     if metadata:
-        made["metadata"] = metadata
-    if (answer := answer_of(case, dropped)) is not None:
+        row["metadata"] = metadata
+    if (answer := reference_text(case, dropped)) is not None:
         expected: Any = answer
         if "answer" in notes:
-            expected = {str(notes["answer"]): answer, **only_mapping(notes.get("expected_output"))}
-        elif "expected_output" in notes and text_of(notes["expected_output"]) == answer:
+            expected = {str(notes["answer"]): answer, **mapping_or_empty(notes.get("expected_output"))}
+        elif "expected_output" in notes and as_text(notes["expected_output"]) == answer:
             expected = notes["expected_output"]
-        made["expected_output"] = expected
+        row["expected_output"] = expected
     texts = case.get("must_contain", [])
     texts = [texts] if isinstance(texts, str) else texts
     if case.get("match") == "regex":
         dropped.add("a regular expression", len(texts))
     elif texts:
-        made["evaluators"] = [{"Contains": {"value": t, "case_sensitive": False}} for t in texts]
+        row["evaluators"] = [{"Contains": {"value": t, "case_sensitive": False}} for t in texts]
         dropped.add("that a text is looked for word by word", case.get("match", "word") == "word")
-    held = ("id", "query", "reference_answer", "must_contain", "match", "metadata")
-    drop_rest(case, held, dropped)
-    return made
+    supported = ("id", "query", "reference_answer", "must_contain", "match", "metadata")
+    drop_unsupported(case, supported, dropped)
+    return row

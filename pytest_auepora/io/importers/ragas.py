@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from .model import (
+    CaseIds,
     Dropped,
     ImportedSuite,
-    Names,
-    answer_of,
-    by_text,
-    drop_rest,
+    as_quotes,
+    drop_unsupported,
     ids_and_grades,
     judged_relevant,
     quote_notes,
+    reference_text,
     split_metadata,
 )
-from .rows import as_list, dump_json, first, read_rows, write_csv, write_lines, write_text
+from .rows import as_list, dump_json, first_filled, read_rows, write_csv, write_lines, write_text
 
 _QUERY = ("user_input", "question")
 _ANSWER = ("reference", "ground_truth", "ground_truths")
@@ -33,18 +33,18 @@ _KNOWN = (*_QUERY, *_ANSWER, *_OUTPUTS, *_CONTEXTS, *_RULES)
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read a data set of ragas; see the module."""
-    names = Names(dropped)
+    case_ids = CaseIds(dropped)
     cases = []
     for row in read_rows(path, "samples", "data"):
-        query = row.get(first(row, _QUERY) or "")
+        query = row.get(first_filled(row, _QUERY) or "")
         if not isinstance(query, str) or not query.strip():
-            several = isinstance(query, list)
-            dropped.add("a conversation: a golden case is one question" if several else "a sample without a question")
+            is_chat = isinstance(query, list)
+            dropped.add("a conversation: a golden case is one question" if is_chat else "a sample without a question")
             continue
-        case: dict[str, Any] = {"id": names.take(None, query), "query": query}
+        case: dict[str, Any] = {"id": case_ids.unique_id(None, query), "query": query}
         if docs := _documents(row, dropped):
             case["relevant_docs"] = docs
-        if (key := first(row, _ANSWER)) and (answers := [a for a in _answers(row[key]) if a.strip()]):
+        if (key := first_filled(row, _ANSWER)) and (answers := [a for a in _answers(row[key]) if a.strip()]):
             case["reference_answer"] = answers if len(answers) > 1 else answers[0]
         for key in (*_OUTPUTS, *_RULES):
             if row.get(key) not in (None, "", []):
@@ -63,7 +63,7 @@ def _documents(row: dict[str, Any], dropped: Dropped) -> list[Any]:
     texts = [str(t) for t in as_list(row.get("reference_contexts"))]
     ids = list(dict.fromkeys(str(i) for i in as_list(row.get("reference_context_ids"))))
     if not ids:
-        return by_text(texts)
+        return as_quotes(texts)
     if len(ids) == len(texts):
         return [{"id": i, "text": t} for i, t in zip(ids, texts, strict=True)]
     dropped.add("reference_contexts that are not as many as their ids", bool(texts))
@@ -72,18 +72,18 @@ def _documents(row: dict[str, Any], dropped: Dropped) -> list[Any]:
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     """Write ``.jsonl``, ``.json`` or ``.csv`` as ragas does."""
-    names = Names(Dropped())
+    case_ids = CaseIds(Dropped())
     rows = []
     for case in suite.cases:
         row: dict[str, Any] = {"user_input": case["query"], **_contexts(case, dropped)}
-        if (answer := answer_of(case, dropped)) is not None:
+        if (answer := reference_text(case, dropped)) is not None:
             row["reference"] = answer
         metadata = case.get("metadata", {})
         row.update({k: v for k, v in metadata.items() if k not in _KNOWN})
         for key in metadata:
             dropped.add(f"{key} in metadata: the format has a column of this name", key in _KNOWN)
-        dropped.add("id: the format has no place for it", names.take(None, case["query"]) != case["id"])
-        drop_rest(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
+        dropped.add("id: the format has no place for it", case_ids.unique_id(None, case["query"]) != case["id"])
+        drop_unsupported(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
         rows.append(row)
     if path.suffix.lower() == ".csv":
         columns = list(dict.fromkeys(k for row in rows for k in row))
@@ -97,11 +97,11 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
 def _contexts(case: Any, dropped: Dropped) -> dict[str, list[str]]:
     docs = judged_relevant(case, dropped)
     texts = [d.get("text") or d.get("quote") for d in docs]
-    made: dict[str, list[str]] = {}
+    contexts: dict[str, list[str]] = {}
     if docs and all(texts):
-        made["reference_contexts"] = [str(t) for t in texts]
+        contexts["reference_contexts"] = [str(t) for t in texts]
     else:
         dropped.add("the text of a document, where another of the case has none", sum(map(bool, texts)))
     if any("id" in d or "doc" in d for d in docs):
-        made["reference_context_ids"] = [name for name, grade in ids_and_grades(case, dropped) if grade > 0]
-    return made
+        contexts["reference_context_ids"] = [name for name, grade in ids_and_grades(case, dropped) if grade > 0]
+    return contexts

@@ -18,7 +18,7 @@ from ..source import Source
 from ..yaml.load import load_yaml, sound_number
 from .model import ImportProblem
 
-_MOST_DEPTH = 80
+_MAX_DEPTH = 80
 """How deep lists and mappings may nest; a case has a few levels of its own, and golden files nest at most 100."""
 
 
@@ -31,13 +31,13 @@ def read_data(path: Path) -> Any:
     suffix = path.suffix.lower()
     text = read_text(path, ImportProblem)
     if suffix in (".csv", ".tsv"):
-        return _csv(text, "\t" if suffix == ".tsv" else ",", path)
+        return _parse_csv(text, "\t" if suffix == ".tsv" else ",", path)
     if suffix in (".jsonl", ".ndjson"):
-        return [_json(line, path, number) for number, line in lines_of(text)]
+        return [_parse_json(line, path, number) for number, line in lines_of(text)]
     if suffix in (".yaml", ".yml"):
-        return _yaml(text, path)
+        return _parse_yaml(text, path)
     if suffix == ".json":
-        return _json(text, path, 1)
+        return _parse_json(text, path, 1)
     raise ImportProblem(f"{path}: expected .json, .jsonl, .yaml, .yml, .csv or .tsv")
 
 
@@ -56,10 +56,10 @@ def read_rows(path: Path, *keys: str) -> list[dict[str, Any]]:
     return [dict(row) for row in data]
 
 
-def _json(text: str, path: Path, line: int) -> Any:
+def _parse_json(text: str, path: Path, line: int) -> Any:
     data = json_of(text, path, line, ImportProblem)
     try:
-        _check(data)
+        _check_json(data)
     except RecursionError:
         raise ImportProblem(f"{path}:{line}: nests too deep") from None
     except ValueError as exc:
@@ -67,13 +67,13 @@ def _json(text: str, path: Path, line: int) -> Any:
     return data
 
 
-def _check(data: Any, depth: int = 0) -> None:
-    """Refuse what JSON reads and no golden file may hold: what is no number, half a character, deep nesting."""
+def _check_json(data: Any, depth: int = 0) -> None:
+    """Refuse JSON that no golden file may hold: NaN, half a character, deep nesting."""
     if isinstance(data, (dict, list)):
-        if depth > _MOST_DEPTH:
+        if depth > _MAX_DEPTH:
             raise RecursionError
         for part in (*data, *data.values()) if isinstance(data, dict) else data:
-            _check(part, depth + 1)
+            _check_json(part, depth + 1)
     elif isinstance(data, str):
         data.encode()
     elif isinstance(data, float) and not isfinite(data):
@@ -82,7 +82,7 @@ def _check(data: Any, depth: int = 0) -> None:
         sound_number(data)
 
 
-def _yaml(text: str, path: Path) -> Any:
+def _parse_yaml(text: str, path: Path) -> Any:
     try:
         _check_depth(data := load_yaml(Source(str(path), text)))
     except GoldenFileError as exc:
@@ -93,15 +93,15 @@ def _yaml(text: str, path: Path) -> Any:
 
 
 def _check_depth(data: Any, depth: int = 0) -> None:
-    """Raise `RecursionError` where aliases nest lists and mappings deeper than they are written."""
+    """Raise `RecursionError` if aliases nest lists and mappings too deep."""
     if isinstance(data, (dict, list)):
-        if depth > _MOST_DEPTH:
+        if depth > _MAX_DEPTH:
             raise RecursionError
         for part in data.values() if isinstance(data, dict) else data:
             _check_depth(part, depth + 1)
 
 
-def _csv(text: str, delimiter: str, path: Path) -> list[dict[str, str]]:
+def _parse_csv(text: str, delimiter: str, path: Path) -> list[dict[str, str]]:
     csv.field_size_limit(min(2**31 - 1, 100_000_000))
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
@@ -140,48 +140,48 @@ def write_lines(path: Path, rows: Iterable[Any]) -> None:
 
 
 def dump_json(value: Any, indent: int | None = None) -> str:
-    """Return *value* as JSON, on one line without *indent*; days, which YAML knows, are texts.
+    """Return *value* as JSON, on one line without *indent*; dates become texts.
 
     Raises:
-        ImportProblem: it holds a number that is none.
+        ImportProblem: it holds NaN or an infinity.
     """
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_told)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain_text)
     except ValueError as exc:
         raise ImportProblem(f"cannot be written as JSON: {exc}") from None
 
 
-def _told(value: Any) -> str:
+def _plain_text(value: Any) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Write rows, separated by tabs where *path* ends in ``.tsv``; None is an empty cell."""
-    out = io.StringIO(newline="")
+    buffer = io.StringIO(newline="")
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-    writer = csv.DictWriter(out, list(columns), delimiter=delimiter, lineterminator="\n")
+    writer = csv.DictWriter(buffer, list(columns), delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     writer.writerows({k: "" if row.get(k) is None else row[k] for k in columns} for row in rows)
-    write_text(path, out.getvalue())
+    write_text(path, buffer.getvalue())
 
 
-def first(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    """Return the first of *names* that *row* has something under."""
+def first_filled(row: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    """Return the first of *names* whose column in *row* is not empty."""
     return next((n for n in names if row.get(n) not in (None, "", [])), None)
 
 
-def text_of(value: Any) -> str:
-    """Return *value* as a text: itself, a day as YAML writes it, or JSON."""
-    return _told(value) if isinstance(value, (str, date)) else dump_json(value)
+def as_text(value: Any) -> str:
+    """Return *value* as a text: itself, a date as YAML writes it, or JSON."""
+    return _plain_text(value) if isinstance(value, (str, date)) else dump_json(value)
 
 
-def only_mapping(value: Any) -> dict[str, Any]:
-    """Return *value* where it is a mapping, else an empty one."""
+def mapping_or_empty(value: Any) -> dict[str, Any]:
+    """Return *value* if it is a mapping, else an empty one."""
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def only_list(value: Any) -> list[Any]:
-    """Return *value* where it is a list, else an empty one."""
+def list_or_empty(value: Any) -> list[Any]:
+    """Return *value* if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
@@ -196,9 +196,9 @@ def as_list(value: Any, delimiter: str = "|") -> list[Any]:
     if value.lstrip().startswith("["):
         for parse in (json.loads, ast.literal_eval):  # the latter is how some tools put lists into CSV
             try:
-                read = parse(value)
+                parsed = parse(value)
             except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two of literals nested deep
                 continue
-            if isinstance(read, list):
-                return read
+            if isinstance(parsed, list):
+                return parsed
     return [part.strip() for part in value.split(delimiter) if part.strip()]

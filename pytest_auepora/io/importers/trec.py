@@ -15,7 +15,7 @@ from typing import Any
 
 from ...core.files import lines_of, read_text
 from ...core.types import Document, RetrievedDocument
-from .model import Dropped, ImportedSuite, ImportProblem, Names, drop_rest, ids_and_grades, texts_of
+from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, document_texts, drop_unsupported, ids_and_grades
 from .rows import write_text
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
@@ -28,35 +28,35 @@ def load(path: Path, dropped: Dropped, *, topics: str | Path | None = None) -> I
 
     *path* may be a directory with one file whose name has ``qrels`` in it and one with ``topics`` or ``queries``.
     """
-    qrels_path, topics_path = _paths(path, topics)
-    judged = read_qrels(qrels_path, dropped)
-    queries = read_topics(topics_path) if topics_path is not None else {topic: topic for topic in judged}
+    qrels_path, topics_path = _find_paths(path, topics)
+    grades = read_qrels(qrels_path, dropped)
+    queries = read_topics(topics_path) if topics_path is not None else {topic: topic for topic in grades}
     if topics_path is None:
         dropped.add("the query of a topic: there is no file of topics, its name stands for it", len(queries))
-    dropped.add("a judged topic without a query", len(judged.keys() - queries.keys()))
-    names = Names(dropped)
+    dropped.add("a judged topic without a query", len(grades.keys() - queries.keys()))
+    case_ids = CaseIds(dropped)
     cases = []
     for topic, query in queries.items():
-        case: dict[str, Any] = {"id": names.take(topic, query), "query": query}
+        case: dict[str, Any] = {"id": case_ids.unique_id(topic, query), "query": query}
         if case["id"] != topic:
             case["metadata"] = {"topic": topic}
-        if topic in judged:
+        if topic in grades:
             case["relevant_docs"] = [d if grade == 1 else {"id": d, "grade": grade}
-                                     for d, grade in judged[topic].items()]  # fmt: skip
+                                     for d, grade in grades[topic].items()]  # fmt: skip
         cases.append(case)
     return ImportedSuite(cases)
 
 
-def _paths(path: Path, topics: str | Path | None) -> tuple[Path, Path | None]:
+def _find_paths(path: Path, topics: str | Path | None) -> tuple[Path, Path | None]:
     if not path.is_dir():
         return path, Path(topics) if topics is not None else None
-    found = []
+    paths = []
     for words in (("qrels",), ("topics", "queries")):
-        there = sorted(p for p in path.iterdir() if p.is_file() and any(w in p.name.lower() for w in words))
-        if len(there) != 1:
-            raise ImportProblem(f"{path}: expected one file named {' or '.join(words)}, found {len(there)}")
-        found += there
-    return found[0], Path(topics) if topics is not None else found[1]
+        candidates = sorted(p for p in path.iterdir() if p.is_file() and any(w in p.name.lower() for w in words))
+        if len(candidates) != 1:
+            raise ImportProblem(f"{path}: expected one file named {' or '.join(words)}, found {len(candidates)}")
+        paths += candidates
+    return paths[0], Path(topics) if topics is not None else paths[1]
 
 
 def read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
@@ -67,19 +67,19 @@ def read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
     Raises:
         ImportProblem: a line has other than four columns, or a grade that is no whole number.
     """
-    judged: dict[str, dict[str, int]] = {}
+    grades: dict[str, dict[str, int]] = {}
     for number, line in lines_of(read_text(path, ImportProblem)):
         try:
-            topic, iteration, document, written = line.split()
-            grade = int(written)
+            topic, iteration, document, grade_text = line.split()
+            grade = int(grade_text)
         except ValueError:
             raise ImportProblem(f"{path}:{number}: expected 'topic iteration document grade', got {line!r}") from None
         dropped.add("an iteration other than 0 of a judgement", iteration not in ("0", "Q0"))
         dropped.add("a grade below -1, which is read as -1", grade < -1)
-        dropped.add("an earlier judgement of the same document", document in judged.get(topic, {}))
-        of_topic = judged.setdefault(topic, {})
-        of_topic[document] = max(grade, -1)
-    return {topic: docs for topic, docs in judged.items() if max(docs.values()) >= 0}
+        dropped.add("an earlier judgement of the same document", document in grades.get(topic, {}))
+        topic_grades = grades.setdefault(topic, {})
+        topic_grades[document] = max(grade, -1)
+    return {topic: docs for topic, docs in grades.items() if max(docs.values()) >= 0}
 
 
 def read_topics(path: Path) -> dict[str, str]:
@@ -90,26 +90,26 @@ def read_topics(path: Path) -> dict[str, str]:
     """
     text = read_text(path, ImportProblem)
     if "<top>" in text.lower():
-        return _tagged(text, path)
-    found: dict[str, str] = {}
+        return _read_tagged(text, path)
+    queries: dict[str, str] = {}
     for number, line in lines_of(text):
         topic, separator, query = line.partition("\t")
         if not separator or not query.strip():
             raise ImportProblem(f"{path}:{number}: expected 'topic<TAB>query', got {line!r}")
-        if topic.strip() in found:
+        if topic.strip() in queries:
             raise ImportProblem(f"{path}:{number}: topic {topic.strip()!r} is there twice")
-        found[topic.strip()] = query.strip()
-    return found
+        queries[topic.strip()] = query.strip()
+    return queries
 
 
-def _tagged(text: str, path: Path) -> dict[str, str]:
-    found = {}
+def _read_tagged(text: str, path: Path) -> dict[str, str]:
+    queries = {}
     for body in _TOPIC.findall(text):
         number, title = _NUMBER.search(body), _TITLE.search(body)
         if number is None or title is None or not title[1]:
             raise ImportProblem(f"{path}: a topic has no <num> or no <title>: {' '.join(body.split())[:80]!r}")
-        found[number[1]] = " ".join(title[1].split())
-    return found
+        queries[number[1]] = " ".join(title[1].split())
+    return queries
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, topics: str | Path | None = None) -> None:
@@ -132,10 +132,10 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, topics: str | Pa
             qrels.append(f"{name} 0 {document} {grade}\n")
         if case.get("relevant_docs") == []:
             dropped.add("that nothing is relevant: a topic without judgements says that nobody looked")
-        dropped.add("the text of a document: judgements are ids and grades", len(texts_of(case)))
-        held = ("id", "query", "relevant_docs", "metadata") if case.get("metadata", {}).keys() == {"topic"} else (
+        dropped.add("the text of a document: judgements are ids and grades", len(document_texts(case)))
+        supported = ("id", "query", "relevant_docs", "metadata") if case.get("metadata", {}).keys() == {"topic"} else (
             "id", "query", "relevant_docs")  # fmt: skip
-        drop_rest(case, held, dropped)
+        drop_unsupported(case, supported, dropped)
     write_text(path, "".join(qrels))
     write_text(Path(topics) if topics is not None else path.parent / "topics.tsv", "".join(queries))
 
@@ -148,16 +148,16 @@ def read_run(path: Path) -> dict[str, list[RetrievedDocument]]:
     Raises:
         ImportProblem: a line has other than six columns, or a score that is no number.
     """
-    found: dict[str, list[tuple[float, str]]] = {}
+    results: dict[str, list[tuple[float, str]]] = {}
     for number, line in lines_of(read_text(path, ImportProblem)):
         try:
-            topic, _, document, _, written, _ = line.split()
-            if math.isnan(score := float(written)):  # which has no place in an order
-                raise ValueError(written)
-            found.setdefault(topic, []).append((score, document))
+            topic, _, document, _, score_text, _ = line.split()
+            if math.isnan(score := float(score_text)):  # which has no place in an order
+                raise ValueError(score_text)
+            results.setdefault(topic, []).append((score, document))
         except ValueError:
             raise ImportProblem(f"{path}:{number}: expected 'topic Q0 document rank score tag', got {line!r}") from None
     return {
         topic: [RetrievedDocument(Document(d), s, rank) for rank, (s, d) in enumerate(sorted(docs, reverse=True), 1)]
-        for topic, docs in found.items()
+        for topic, docs in results.items()
     }

@@ -44,19 +44,19 @@ def test_labels_are_exchanged_in_place_and_keep_quotes(tmp_path: Path) -> None:
         GOLDEN.replace("[old-1,", '["new, 1",').replace("'it''s#2'", "'it''s#9'").replace('"old\\t3"', '"tab"')
         .replace("id: old-4", "id: new-4").replace("- old-1 ", '- "123" ')
     )  # fmt: skip
-    assert file.rewritten(new) == wanted.encode()
+    assert file.with_new_ids(new) == wanted.encode()
     assert file.place(("a", 3)) == (6, 54)
-    assert file.rewritten({}) == GOLDEN.encode()
+    assert file.with_new_ids({}) == GOLDEN.encode()
 
 
 def test_a_block_of_text_is_left_to_people(tmp_path: Path) -> None:
     with pytest.raises(GoldenFileError, match=r"shop.golden.yaml:11:15: .* cannot be exchanged in place"):
-        LabelFile(golden(tmp_path, GOLDEN)).rewritten({("a", 0): "x", ("b", 1): "new"})
+        LabelFile(golden(tmp_path, GOLDEN)).with_new_ids({("a", 0): "x", ("b", 1): "new"})
 
 
 def test_line_ends_and_byte_order_mark_stay(tmp_path: Path) -> None:
     text = "\ufeff" + GOLDEN.replace("\n", "\r\n").rstrip()
-    done = LabelFile(golden(tmp_path, text)).rewritten({("b", 0): "new"})
+    done = LabelFile(golden(tmp_path, text)).with_new_ids({("b", 0): "new"})
     assert done == text.replace("- old-1 ", "- new ").encode()
 
 
@@ -74,9 +74,9 @@ def test_what_is_written_once_is_exchanged_once(tmp_path: Path) -> None:
     file = LabelFile(golden(tmp_path, ANCHORED))
     new = {("a", 0): "base-2", ("b", 0): "n1", ("c", 0): "n1", ("d", 0): "n1", ("c", 1): "n2"}
     wanted = ANCHORED.replace("base-1", "base-2").replace("&one old-1", "&one n1").replace("'old-2'", "'n2'")
-    assert file.rewritten(new) == wanted.encode()
+    assert file.with_new_ids(new) == wanted.encode()
     with pytest.raises(GoldenFileError, match="two new ids for it: 'n1' and 'n9'"):
-        file.rewritten({("b", 0): "n1", ("d", 0): "n9"})
+        file.with_new_ids({("b", 0): "n1", ("d", 0): "n9"})
 
 
 def test_json_lines(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_json_lines(tmp_path: Path) -> None:
     ]  # fmt: skip
     text = "\r\n".join(lines)
     file = LabelFile(golden(tmp_path, text, "shop.golden.jsonl"))
-    done = file.rewritten({("a", 0): 'n"1', ("a", 1): "ü", ("b", 0): "n"})
+    done = file.with_new_ids({("a", 0): 'n"1', ("a", 1): "ü", ("b", 0): "n"})
     wanted = text.replace('[ "old-1"', '[ "n\\"1"').replace('"old-2"', '"ü"').replace('["old-1"]', '["n"]')
     assert done == wanted.encode()
     assert file.place(("a", 1)) == (3, 73)
@@ -117,7 +117,7 @@ def test_an_edit_changes_the_ids_and_no_other_byte(tmp_path: Path, labels: list[
     )
     path = golden(tmp_path, text)
     new = {("a", n): f"{fresh}-{n}" for n, (_, _, fresh, chosen) in enumerate(labels) if chosen}
-    done = LabelFile(path).rewritten(new).decode()
+    done = LabelFile(path).with_new_ids(new).decode()
     rest = done
     for before, after in [*parts]:  # the fixed parts stand in the new text in their order
         for piece in (before, after):
@@ -127,4 +127,4 @@ def test_an_edit_changes_the_ids_and_no_other_byte(tmp_path: Path, labels: list[
     path.write_bytes(done.encode())
     found = [d.doc_id for d in load_golden(path).cases[0].sample.relevant_docs or ()]
     assert found == [new.get(("a", n), old) for n, (old, *_) in enumerate(labels)]
-    assert LabelFile(path).rewritten(new) == done.encode()  # once more changes nothing
+    assert LabelFile(path).with_new_ids(new) == done.encode()  # once more changes nothing

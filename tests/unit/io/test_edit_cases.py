@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import GoldenFileError
-from pytest_auepora.io.edit import appended, raw_cases, replaced
+from pytest_auepora.io.edit import raw_cases, with_cases, with_replacement
 
 TEXT = """\
 # the shop
@@ -39,7 +39,7 @@ def golden(tmp_path: Path) -> Path:
 
 
 def test_a_case_is_replaced_where_it_stands(golden: Path) -> None:
-    text = replaced(golden, "two", NEW)
+    text = with_replacement(golden, "two", NEW)
     before, after = TEXT.split("  - id: two\n    query: Second?\n    tags: [a]\n")
     assert text.startswith(before)
     assert text.endswith(after)
@@ -49,7 +49,7 @@ def test_a_case_is_replaced_where_it_stands(golden: Path) -> None:
 
 @pytest.mark.parametrize(("case_id", "left"), [("one", ["two", "three"]), ("three", ["one", "two"])])
 def test_a_case_is_taken_out_with_its_comments(golden: Path, case_id: str, left: list[str]) -> None:
-    text = replaced(golden, case_id, None)
+    text = with_replacement(golden, case_id, None)
     assert "# about parcels" in text
     assert "# the end" in text
     golden.write_text(text, encoding="utf-8")
@@ -59,41 +59,41 @@ def test_a_case_is_taken_out_with_its_comments(golden: Path, case_id: str, left:
 def test_json_lines(tmp_path: Path) -> None:
     path = tmp_path / "shop.golden.jsonl"
     path.write_text(ROWS, encoding="utf-8")
-    assert replaced(path, "one", None) == ROWS.replace('{"id": "one", "query": "First?"}\n', "")
-    assert replaced(path, "one", {"id": "x", "query": "?"}).splitlines()[1] == '{"id": "x", "query": "?"}'
-    assert appended(path, [{"id": "x", "query": "?"}]).text == ROWS + '{"id": "x", "query": "?"}\n'
+    assert with_replacement(path, "one", None) == ROWS.replace('{"id": "one", "query": "First?"}\n', "")
+    assert with_replacement(path, "one", {"id": "x", "query": "?"}).splitlines()[1] == '{"id": "x", "query": "?"}'
+    assert with_cases(path, [{"id": "x", "query": "?"}]).text == ROWS + '{"id": "x", "query": "?"}\n'
 
 
 def test_where_it_cannot_be_done_nothing_is_guessed(golden: Path) -> None:
     with pytest.raises(KeyError):
-        replaced(golden, "four", None)
+        with_replacement(golden, "four", None)
     golden.write_text('cases: [{id: one, query: "First?"}, {id: two, query: "Second?"}]\n', encoding="utf-8")
     with pytest.raises(GoldenFileError, match="block style"):
-        replaced(golden, "one", None)
+        with_replacement(golden, "one", None)
     with pytest.raises(GoldenFileError, match="block style"):
-        appended(golden, [NEW])
+        with_cases(golden, [NEW])
 
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\x85"])
 def test_a_line_separator_in_a_text_ends_no_line(tmp_path: Path, separator: str) -> None:
     path = tmp_path / "a.golden.jsonl"
     path.write_text(f'{{"id": "a", "query": "x{separator}y"}}\n{{"id": "b", "query": "z"}}\n', encoding="utf-8")
-    assert replaced(path, "b", {"id": "b", "query": "w"}).endswith('y"}\n{"id": "b", "query": "w"}\n')
+    assert with_replacement(path, "b", {"id": "b", "query": "w"}).endswith('y"}\n{"id": "b", "query": "w"}\n')
     path = tmp_path / "b.golden.yaml"
     path.write_text(TEXT.replace("First?", f'"What{separator} is first?"'), encoding="utf-8")
-    text = replaced(path, "two", NEW)
+    text = with_replacement(path, "two", NEW)
     assert text.endswith("  - id: three\n    query: Third?\n# the end\n")
     path.write_text(text, encoding="utf-8")
     assert raw_cases(path)[1] == NEW
-    assert "\n  - id: four\n" in appended(path, [{"id": "four", "query": "4th?"}]).text
+    assert "\n  - id: four\n" in with_cases(path, [{"id": "four", "query": "4th?"}]).text
 
 
 @pytest.mark.parametrize(("mark", "end"), [("\ufeff", "\r\n"), ("", "\r\n"), ("\ufeff", "\n")])
 def test_line_ends_and_mark_stay(golden: Path, mark: str, end: str) -> None:
     golden.write_bytes((mark + TEXT.replace("\n", end)).encode())
     short = TEXT.replace("    tags: [a]\n", "")
-    assert replaced(golden, "two", {"id": "two", "query": "Second?"}) == mark + short.replace("\n", end)
-    added = appended(golden, [{"id": "four", "query": "4th?"}]).text
+    assert with_replacement(golden, "two", {"id": "two", "query": "Second?"}) == mark + short.replace("\n", end)
+    added = with_cases(golden, [{"id": "four", "query": "4th?"}]).text
     assert added == mark + (TEXT + "  - id: four\n    query: 4th?\n").replace("\n", end)
 
 

@@ -14,7 +14,7 @@ from pytest_auepora.io.golden.fields import CASE_FIELDS
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import export_cases, import_cases
 from pytest_auepora.io.importers.golden import as_imported, case_mapping, golden_text
-from pytest_auepora.io.importers.model import Dropped, ImportedSuite, Names
+from pytest_auepora.io.importers.model import CaseIds, Dropped, ImportedSuite
 from tests.unit.io.files import write_golden
 
 
@@ -59,8 +59,8 @@ _CASES = st.lists(
 
 @given(_CASES)
 def test_whatever_was_imported_comes_back(cases: list[dict[str, Any]]) -> None:
-    names = Names(Dropped())
-    suite = ImportedSuite([{"id": names.take(None, c["query"]), **c} for c in cases])
+    case_ids = CaseIds(Dropped())
+    suite = ImportedSuite([{"id": case_ids.unique_id(None, c["query"]), **c} for c in cases])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.golden.yaml"
         write_golden(suite, path)
@@ -74,8 +74,8 @@ def test_whatever_was_imported_comes_back(cases: list[dict[str, Any]]) -> None:
 @example(["0" * 200] * 12)
 @example(["__" + "x" * 198] * 2)
 def test_every_name_is_fit_for_pytest_and_unique(given_names: list[str]) -> None:
-    names = Names(Dropped())
-    ids = [names.take(name, "Why?") for name in given_names]
+    case_ids = CaseIds(Dropped())
+    ids = [case_ids.unique_id(name, "Why?") for name in given_names]
     assert len(set(ids)) == len(ids)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.golden.yaml"
@@ -85,8 +85,8 @@ def test_every_name_is_fit_for_pytest_and_unique(given_names: list[str]) -> None
 
 def test_name_that_had_to_change_is_told() -> None:
     dropped = Dropped()
-    names = Names(dropped)
-    assert [names.take(n, "q") for n in ("a::b[1]", "a", "a", "setup_module")] == [
+    case_ids = CaseIds(dropped)
+    assert [case_ids.unique_id(n, "q") for n in ("a::b[1]", "a", "a", "setup_module")] == [
         "a-b-1-",
         "a",
         "a-2",

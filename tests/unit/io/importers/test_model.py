@@ -7,29 +7,29 @@ from typing import Any
 import pytest
 
 from pytest_auepora.io.importers.model import (
+    CaseIds,
     Dropped,
-    Names,
-    answer_of,
-    by_text,
-    drop_rest,
+    as_quotes,
+    document_texts,
+    drop_unsupported,
     ids_and_grades,
     quote_notes,
+    reference_text,
     split_metadata,
-    texts_of,
 )  # fmt: skip
 
 
 def test_a_name_is_made_from_the_query_and_numbered() -> None:
-    names = Names(Dropped())
-    assert [names.take(None, "Who pays, and when?") for _ in range(3)] == [
+    case_ids = CaseIds(Dropped())
+    assert [case_ids.unique_id(None, "Who pays, and when?") for _ in range(3)] == [
         "who-pays-and-when", "who-pays-and-when-2", "who-pays-and-when-3",
     ]  # fmt: skip
 
 
 def test_a_name_that_had_to_change_is_counted() -> None:
     dropped = Dropped()
-    names = Names(dropped)
-    assert [names.take(given, "q") for given in ("a::b[1]", "fine", "fine")] == ["a-b-1-", "fine", "fine-2"]
+    case_ids = CaseIds(dropped)
+    assert [case_ids.unique_id(given, "q") for given in ("a::b[1]", "fine", "fine")] == ["a-b-1-", "fine", "fine-2"]
     assert dropped.sentences() == [
         "the exact name of a case: the id of a golden case is unique and fit for pytest (2 times)"
     ]
@@ -44,9 +44,9 @@ def test_what_is_left_out_is_said_once_with_its_count() -> None:
 
 
 def test_contexts_without_ids_are_quotes_each_once() -> None:
-    assert by_text(["a", " ", "b", "a"]) == [{"quote": "a"}, {"quote": "b"}]
+    assert as_quotes(["a", " ", "b", "a"]) == [{"quote": "a"}, {"quote": "b"}]
     cases: list[dict[str, Any]] = [
-        {"relevant_docs": by_text(["a", "b"])},
+        {"relevant_docs": as_quotes(["a", "b"])},
         {"relevant_docs": ["c", {"doc": "d", "quote": "e"}]},
         {},
     ]
@@ -72,9 +72,9 @@ def test_ids_and_grades_of_relevant_documents(docs: Any, found: Any) -> None:
 def test_texts_and_answers() -> None:
     case = {"relevant_docs": ["a", {"id": "b", "text": "long"}, {"quote": "short"}], "reference_answer": ["x", "y"]}
     dropped = Dropped()
-    assert texts_of(case) == ["long", "short"]
-    assert answer_of(case, dropped) == "x"
-    drop_rest(case, ("relevant_docs",), dropped)
+    assert document_texts(case) == ["long", "short"]
+    assert reference_text(case, dropped) == "x"
+    drop_unsupported(case, ("relevant_docs",), dropped)
     assert dropped.sentences() == [
         "a further reference answer: the format has one (1 time)",
         "reference_answer: the format has no place for it (1 time)",
@@ -88,5 +88,5 @@ def test_other_columns_that_hold_something_are_metadata() -> None:
 
 def test_what_is_left_out_is_told_in_the_order_of_the_case() -> None:
     dropped, keys = Dropped(), ["timeout", "xfail", "cluster", "tags", "rubric", "top_k", "status", "skip"]
-    drop_rest(dict.fromkeys(["id", *keys]), ("id",), dropped)
+    drop_unsupported(dict.fromkeys(["id", *keys]), ("id",), dropped)
     assert [told.partition(":")[0] for told in dropped.sentences()] == keys

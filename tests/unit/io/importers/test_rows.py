@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.io.importers.model import ImportProblem
-from pytest_auepora.io.importers.rows import as_list, first, read_data, read_rows, text_of, write_csv
+from pytest_auepora.io.importers.rows import as_list, as_text, first_filled, read_data, read_rows, write_csv
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"q": 'say "x",\nplease', "n": None}, {"q": "y", "n": "2"}]
     write_csv(path, ["q", "n"], rows)
     assert read_rows(path) == [{"q": 'say "x",\nplease', "n": ""}, {"q": "y", "n": "2"}]
-    assert first(rows[0], ["n", "q"]) == "q"
-    assert (text_of("a"), text_of({"a": "é"})) == ("a", '{"a": "é"}')
+    assert first_filled(rows[0], ["n", "q"]) == "q"
+    assert (as_text("a"), as_text({"a": "é"})) == ("a", '{"a": "é"}')
 
 
 def test_tabs_where_the_file_ends_in_tsv(tmp_path: Path) -> None:
