@@ -55,14 +55,14 @@ def with_variants(
     """
     suite = load_golden(path, registry)
     by_id = {case["id"]: case for case in raw_cases(path)}
-    known = {case.id for case in suite.cases}
+    case_ids = {case.id for case in suite.cases}
     new: list[dict[str, Any]] = []
     for case in suite.cases:
         if case.skip is not None or "variant_of" in case.sample.labels:
             continue
         inherited = {k: v for k, v in by_id[case.id].items() if k not in _OWN_KEYS}
         for variant in variants(case.sample):
-            if variant.sample_id not in known:
+            if variant.sample_id not in case_ids:
                 keys = {
                     "id": variant.sample_id,
                     "variant_of": case.id,

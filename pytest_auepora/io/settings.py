@@ -118,13 +118,13 @@ def _edit_text(text: str, root: Node, changes: Mapping[KeyPath, Any]) -> str:
             node = child
             del remaining[0]
         if remaining:
-            additions = missing.setdefault(id(node), (node, {}))[1]
+            new_keys = missing.setdefault(id(node), (node, {}))[1]
             for step in remaining[:-1]:
-                additions = additions.setdefault(step, {})
-            additions[remaining[-1]] = value
+                new_keys = new_keys.setdefault(step, {})
+            new_keys[remaining[-1]] = value
         else:
             edits.append((node.start_mark.index, node.end_mark.index, _flow(value)))
-    edits += [_insertion(text, node, additions, top=node is root) for node, additions in missing.values()]
+    edits += [_insertion(text, node, new_keys, top=node is root) for node, new_keys in missing.values()]
     for start, end, replacement in sorted(edits, reverse=True):
         text = text[:start] + replacement + text[end:]
     return text
@@ -137,20 +137,20 @@ def _child(node: Node, step: Any) -> Node | None:
     return next((value for key, value in pairs if key.value == step), None)
 
 
-def _insertion(text: str, node: Node, additions: Mapping[str, Any], *, top: bool) -> tuple[int, int, str]:
+def _insertion(text: str, node: Node, new_keys: Mapping[str, Any], *, top: bool) -> tuple[int, int, str]:
     """Return where new keys of a mapping are inserted, and their text; at the *top* they come before the cases."""
     if node.id != "mapping" or (not node.value and not node.flow_style):
         raise ValueError("no mapping")
     if node.flow_style:
         offset = node.end_mark.index - 1
-        return offset, offset, (", " if node.value else "") + _flow(additions)[1:-1]
+        return offset, offset, (", " if node.value else "") + _flow(new_keys)[1:-1]
     pairs = node.value
     names = [key.value for key, _ in pairs]
     index = names.index("cases") if top and "cases" in names else len(pairs)
     line_end = "\r\n" if "\r\n" in text else "\n"
     indent = " " * pairs[0][0].start_mark.column
     block = "".join(
-        f"{indent}{line}{line_end}" for key, value in additions.items() for line in _block_lines(key, value, top=top)
+        f"{indent}{line}{line_end}" for key, value in new_keys.items() for line in _lines(key, value, top=top)
     )
     if not index:
         offset = pairs[0][0].start_mark.index
@@ -171,7 +171,7 @@ def _end_offset(node: Node) -> int:
     return int(node.end_mark.index)
 
 
-def _block_lines(key: str, value: Any, *, top: bool) -> list[str]:
+def _lines(key: str, value: Any, *, top: bool) -> list[str]:
     if top and isinstance(value, Mapping):
         return [f"{_flow(key)}:", *(f"  {_flow(name)}: {_flow(item)}" for name, item in value.items())]
     return [f"{_flow(key)}: {_flow(value)}"]

@@ -90,6 +90,6 @@ def _find_format(fmt: str, options: dict[str, Any]) -> Format:
         raise UnknownNameError("format", fmt, FORMATS)
     for name in options:
         if name not in FORMATS[fmt].options:
-            known = ", ".join(FORMATS[fmt].options) or "none"
-            raise ImportProblem(f"{fmt} has no option {name!r}; it takes {known}")
+            supported = ", ".join(FORMATS[fmt].options) or "none"
+            raise ImportProblem(f"{fmt} has no option {name!r}; it takes {supported}")
     return FORMATS[fmt]
