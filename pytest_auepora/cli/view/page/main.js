@@ -1,30 +1,30 @@
 /* Shows what the address says. */
 const render = async ({ keep } = {}) => {
-  const mine = ++turn_;
-  const from = state();
+  const renderId = ++lastRenderId;
+  const query = state();
   main.setAttribute("aria-busy", "true");
-  const slow = setTimeout(() => mine === turn_ && !keep && main.replaceChildren(make("p", { class: "waiting" }, "Reading the run …")), 250);
-  let made;
+  const slow = setTimeout(() => renderId === lastRenderId && !keep && main.replaceChildren(make("p", { class: "waiting" }, "Reading the run …")), 250);
+  let content;
   try {
-    made = from.case ? await caseView(from) : from.run ? await runView(from, keep) : await runsView(from);
+    content = query.case ? await caseView(query) : query.run ? await runView(query, keep) : await runsView(query);
   } catch (error) {
-    if (mine === turn_) made = [problem(error instanceof Failed ? error.message : `The page made a mistake: ${error}`)];
+    if (renderId === lastRenderId) content = [problem(error instanceof Failed ? error.message : `The page made a mistake: ${error}`)];
   }
   clearTimeout(slow);
-  if (mine !== turn_) return;
+  if (renderId !== lastRenderId) return;
   const active = document.activeElement;
   const focus = keep && active && active.id;
   const caret = focus && active.selectionStart;
   const top = scrollY;
-  main.replaceChildren(...made.flat().filter(Boolean));
+  main.replaceChildren(...content.flat().filter(Boolean));
   main.setAttribute("aria-busy", "false");
-  document.getElementById("place").textContent = from.run ? "" : "runs";
+  document.getElementById("place").textContent = query.run ? "" : "runs";
   document.title = `${main.querySelector("h1")?.textContent || "Runs"} – auepora`;
   if (keep) {
     scrollTo(0, top);
     const again = focus && document.getElementById(focus);
     if (again) { again.focus({ preventScroll: true }); if (caret !== null && again.setSelectionRange && again.type === "search") again.setSelectionRange(caret, caret); }
-  } else if (mine > 1) { // not where the page has just been opened
+  } else if (renderId > 1) { // not where the page has just been opened
     scrollTo(0, 0);
     (main.querySelector("[data-first]") || main).focus({ preventScroll: true });
   }
@@ -48,24 +48,24 @@ const KEYS = [
   ["t", "light or dark", () => theme.click()],
 ];
 const up = () => {
-  const from = state();
-  if (from.case) go({ case: "" });
-  else if (from.run) go({}, { base: {} });
+  const query = state();
+  if (query.case) go({ case: "" });
+  else if (query.run) go({}, { base: {} });
 };
-const step = (by) => {
-  const neighbour = document.querySelector(by > 0 ? "a[rel=next]" : "a[rel=prev]");
-  if (state().case) return neighbour && neighbour.click();
+const step = (direction) => {
+  const neighbourLink = document.querySelector(direction > 0 ? "a[rel=next]" : "a[rel=prev]");
+  if (state().case) return neighbourLink && neighbourLink.click();
   const rows = [...main.querySelectorAll("tr .opener")];
-  const at = rows.indexOf(document.activeElement);
-  const next = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by))];
+  const position = rows.indexOf(document.activeElement);
+  const next = rows[position < 0 ? (direction > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, position + direction))];
   if (next) next.focus();
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open || !keysOn.checked) return;
   if (event.key === "Escape" && event.target.id === "text") return event.target.blur();
   if (event.target.closest("input, select, textarea")) return;
-  const found = KEYS.find(([key, , act]) => key === event.key && act);
-  if (found) { event.preventDefault(); found[2](); }
+  const shortcut = KEYS.find(([key, , act]) => key === event.key && act);
+  if (shortcut) { event.preventDefault(); shortcut[2](); }
 });
 document.getElementById("keys").append(...KEYS.map(([key, what]) => make("div", null, make("dt", null, make("kbd", null, key)), make("dd", null, what))));
 document.getElementById("help-button").addEventListener("click", () => help.showModal());

@@ -1,6 +1,6 @@
 /* What the page shows is in its address: run, against, show, tag, slice, text, sort, down, page, case, suite, by. */
 const main = document.getElementById("main");
-const said = document.getElementById("said");
+const statusLine = document.getElementById("said");
 const state = () => Object.fromEntries(new URLSearchParams(location.search));
 const address = (changes, base) => {
   const all = { ...(base || state()), ...changes };
@@ -8,47 +8,47 @@ const address = (changes, base) => {
   return query.size ? `/?${query}` : "/";
 };
 const LIST = ["show", "tag", "slice", "text", "sort", "down", "page"];
-const listed = (from) => Object.fromEntries(LIST.filter((key) => from[key]).map((key) => [key, from[key]]));
-const compared = (from) => ({ run: from.run, against: from.against });
+const listed = (query) => Object.fromEntries(LIST.filter((key) => query[key]).map((key) => [key, query[key]]));
+const compared = (query) => ({ run: query.run, against: query.against });
 
-/* Whoever asked last is shown; answers that come later than the next question are dropped. */
-let turn_ = 0;
+/* Only the last render is shown; a reply that comes after the next render has begun is dropped. */
+let lastRenderId = 0;
 class Failed extends Error {}
-const ask = async (path, given) => {
-  const query = new URLSearchParams(Object.entries(given || {}).filter(([, value]) => value));
+const ask = async (path, parameters) => {
+  const query = new URLSearchParams(Object.entries(parameters || {}).filter(([, value]) => value));
   let reply;
   try {
     reply = await fetch(`${path}?${query}`);
   } catch {
     throw new Failed("The server does not answer. Was auepora view ended? Start it again, then reload.");
   }
-  const told = (reply.headers.get("content-type") || "").includes("json") ? await reply.json() : { error: await reply.text() };
-  if (!reply.ok) throw new Failed(told.error || `The server said ${reply.status}.`);
-  return told;
+  const data = (reply.headers.get("content-type") || "").includes("json") ? await reply.json() : { error: await reply.text() };
+  if (!reply.ok) throw new Failed(data.error || `The server said ${reply.status}.`);
+  return data;
 };
-const overviews = new Map(); // overviews, by run and what it is held against
-const overviewOf = async (from) => {
-  const key = JSON.stringify(compared(from));
+const overviews = new Map(); // by run, and what it is compared with
+const overviewOf = async (query) => {
+  const key = JSON.stringify(compared(query));
   if (!overviews.has(key)) {
-    overviews.set(key, await ask("/api/run", compared(from)));
+    overviews.set(key, await ask("/api/run", compared(query)));
     if (overviews.size > 8) overviews.delete(overviews.keys().next().value);
   }
   return overviews.get(key);
 };
 
 const go = (changes, { base, replace, keep } = {}) => {
-  const to = address(changes, base);
-  if (to === location.pathname + location.search) return render({ keep });
-  history[replace ? "replaceState" : "pushState"](null, "", to);
+  const target = address(changes, base);
+  if (target === location.pathname + location.search) return render({ keep });
+  history[replace ? "replaceState" : "pushState"](null, "", target);
   return render({ keep });
 };
-const link = (changes, given, ...inside) => make("a", { href: address(changes, given.base), ...given, base: null }, ...inside);
+const link = (changes, attributes, ...inside) => make("a", { href: address(changes, attributes.base), ...attributes, base: null }, ...inside);
 document.addEventListener("click", (event) => {
-  const found = event.target.closest("a[href^='/?'], a[href='/']");
-  if (!found || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const anchor = event.target.closest("a[href^='/?'], a[href='/']");
+  if (!anchor || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   event.preventDefault();
-  const to = found.getAttribute("href");
-  if (to !== location.pathname + location.search) history.pushState(null, "", to);
+  const target = anchor.getAttribute("href");
+  if (target !== location.pathname + location.search) history.pushState(null, "", target);
   render();
 });
 addEventListener("popstate", () => render());
@@ -62,7 +62,7 @@ const remember = (name, value) => {
     return value || null;
   }
 };
-const tell = (text) => { said.textContent = ""; setTimeout(() => { said.textContent = text; }, 30); };
+const announce = (text) => { statusLine.textContent = ""; setTimeout(() => { statusLine.textContent = text; }, 30); };
 const day = (iso) => (iso ? iso.slice(0, 16).replace("T", " ") : "");
 const badge = (outcome) => make("span", { class: `badge is-${outcome.replace(" ", "-")}` },
   make("span", { "aria-hidden": "true" }, { passed: "✓", failed: "✗", inconclusive: "?" }[outcome] || "–"), " ", outcome);
@@ -76,9 +76,9 @@ const problem = (text) => make("section", { class: "card empty", role: "alert" }
     make("a", { href: "/" }, "All runs")));
 
 /* Drawn by attributes: no style is ever written into an element. */
-const draw = (tag, given, ...inside) => {
+const draw = (tag, attributes, ...inside) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(given || {})) if (value !== null && value !== undefined) element.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes || {})) if (value !== null && value !== undefined) element.setAttribute(name, value);
   for (const part of inside.flat(Infinity)) if (part !== null && part !== undefined) element.append(part);
   return element;
 };
