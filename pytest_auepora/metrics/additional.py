@@ -1,4 +1,4 @@
-"""What lies beside retrieval and generation: latency and diversity."""
+"""Latency and diversity metrics."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
-from .ranking.gold import Label, labels_of, source_of, span_of
+from .ranking.gold import GoldLabel, labels_of, source_of, span_of
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 from .text.comparands import answer_text
 
@@ -63,7 +63,7 @@ def _locate_quote(quote: str, chunk: Document) -> Span | None:
     return place[0] + match.start(), place[0] + match.end()
 
 
-def _count_source(labels: Sequence[Label], chunks: Sequence[Document]) -> tuple[int, int]:
+def _count_source(labels: Sequence[GoldLabel], chunks: Sequence[Document]) -> tuple[int, int]:
     """Return the gold characters of one source document, and how many of them *chunks* of it hold."""
     spans: list[Span] = []
     unplaced = unplaced_covered = 0
@@ -95,7 +95,7 @@ def count_covered(sample: EvaluationSample, retrieved: Sequence[Document]) -> Sp
     """
     if sample.relevant_docs is None:
         return NotApplicable("no relevant_docs")
-    by_source: dict[str, list[Label]] = {}
+    by_source: dict[str, list[GoldLabel]] = {}
     for label in labels_of(sample):
         if label.grade and label.kind in ("quote", "span"):
             by_source.setdefault(label.source, []).append(label)

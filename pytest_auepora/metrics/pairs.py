@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .registry import Registry
 
 
-class Pair(NamedTuple):
+class VariantPair(NamedTuple):
     """The values of a variant and of the case it stems from, as `OverPairs.note_case` received them."""
 
     base: Any
@@ -101,7 +101,7 @@ def _root(case: str, parents: Mapping[str, str | None]) -> str:
     return case
 
 
-def pairs_by_case(measurements: Sequence[Measurement]) -> dict[str, Pair]:
+def pairs_by_case(measurements: Sequence[Measurement]) -> dict[str, VariantPair]:
     """Return each variant whose base was measured as well, with it, by the id of the variant.
 
     A variant of a variant is paired with the case both stem from.
@@ -110,7 +110,7 @@ def pairs_by_case(measurements: Sequence[Measurement]) -> dict[str, Pair]:
     parents = {note["case"]: note["variant_of"] for note in notes}
     bases = {note["case"]: note["seen"] for note in notes if note["variant_of"] is None}
     return {
-        note["case"]: Pair(bases[root], note["seen"])
+        note["case"]: VariantPair(bases[root], note["seen"])
         for note in notes
         if note["variant_of"] is not None and (root := _root(note["case"], parents)) in bases
     }

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     import inspect
 
 _HOLE = r"\\\{(\w+)\\\}"
-_NAMED = r"(?s)(\w+)\s*=\s*(.*)"
+_NAMED_OPTION = r"(?s)(\w+)\s*=\s*(.*)"
 
 _LONGEST_NAME = 1_000
 
-GIVEN = ("checker", "corpus", "critic", "embed_fn")
+SHARED_OPTIONS = ("checker", "corpus", "critic", "embed_fn")
 """Options that are objects; `Registry.give` sets them on all metrics that have them."""
 
 
@@ -90,8 +90,8 @@ class Registry:
             UnknownNameError: metrics have no such option.
         """
         for name in objects:
-            if name not in GIVEN:
-                raise UnknownNameError("option that all metrics can be given", name, GIVEN)
+            if name not in SHARED_OPTIONS:
+                raise UnknownNameError("option that all metrics can be given", name, SHARED_OPTIONS)
         self._shared.update(objects)
         self._metrics.clear()
 
@@ -220,7 +220,7 @@ def _read_options(name: str, text: str, factory: Callable[..., Metric], fixed: s
     options = [p for p in parameters_of(factory) if p not in fixed]
     values: dict[str, Any] = {}
     for part in _split_options(text):
-        if (match := re.fullmatch(_NAMED, part)) is not None:
+        if (match := re.fullmatch(_NAMED_OPTION, part)) is not None:
             key, value = match.groups()
         else:
             unset = [p for p in options if p not in values]

@@ -1,6 +1,6 @@
-"""Metrics that know the difference between *judged not relevant* and *nobody looked*.
+"""Metrics that distinguish *judged not relevant* from *not judged*.
 
-A new retriever returns documents nobody judged; counted as misses, they look like a regression.
+A new retriever returns documents without a judgment; counted as misses, they look like a regression.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory, id_of_text
 from ..errors import MetricError
 from .options import Configured
-from .ranking.gold import Label, Matcher, grade_of, labels_of
+from .ranking.gold import GoldLabel, LabelMatcher, grade_of, labels_of
 from .ranking.matching import Ranking, walk_slots
 from .retrieval_basic import Matched, Ranked
 
@@ -46,7 +46,7 @@ class OverJudgments(Matched):
             slots.append(SlotJudgment(grade, bool(fresh)))
         return self.weigh(labels, slots)
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[SlotJudgment]) -> CaseScore:
+    def weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         """Score what is known of the slots; there is at least one label."""
         raise NotImplementedError
 
@@ -63,7 +63,7 @@ class JudgedAtK(OverJudgments):
     source = "ir_measures Judged@k"
     oracle = "ir_measures Judged@k, exact"
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[SlotJudgment]) -> CaseScore:
+    def weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         """N/a where nothing was returned."""
         top = slots[: self.k]
         if not top:
@@ -88,7 +88,7 @@ class BPref(OverJudgments):
             return score
         return NotApplicable("no document is judged not relevant")
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[SlotJudgment]) -> CaseScore:
+    def weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         """N/a without a relevant document."""
         relevant = sum(label.grade > 0 for label in labels)
         irrelevant = len(labels) - relevant
@@ -125,7 +125,7 @@ class RBP(OverJudgments):
         if not 0 < self.p < 1:
             raise MetricError(f"p must lie between 0 and 1, got {self.p}")
 
-    def weigh(self, labels: Sequence[Label], slots: Sequence[SlotJudgment]) -> CaseScore:
+    def weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         """N/a without a relevant document."""
         if not any(label.grade for label in labels):
             return NotApplicable("nothing relevant")
@@ -205,7 +205,7 @@ class RetrievalAccuracy(Configured):
         if not sample.candidate_docs:
             return NotApplicable("no candidate_docs")
         labels = labels_of(sample)
-        matcher = Matcher(labels)
+        matcher = LabelMatcher(labels)
         candidates = {doc.doc_id: doc for doc in sample.candidate_docs}
         relevant = {
             name for name, doc in candidates.items() if any(labels[at].grade for at in matcher.covered_labels(doc))
@@ -246,7 +246,7 @@ class DocumentNoiseAtK(Configured):
             labels = labels_of(sample)
             if all(label.grade for label in labels):
                 return NotApplicable("no noise_docs, and no document is judged not relevant")
-            matcher = Matcher(labels)
+            matcher = LabelMatcher(labels)
             grades = [[labels[at].grade for at in matcher.covered_labels(r.doc)] for r in top]
             noisy = [r.doc.doc_id for r, covered in zip(top, grades, strict=True) if covered and not any(covered)]
         if not top:

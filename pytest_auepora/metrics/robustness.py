@@ -13,7 +13,7 @@ from ..errors import MetricError
 from .annotation.labels import LabelSource
 from .annotation.measures import Labelled
 from .options import Configured, choice, read_words
-from .pairs import OverMetric, OverPairs, Pair, as_metric, inherit, pairs_by_case
+from .pairs import OverMetric, OverPairs, VariantPair, as_metric, inherit, pairs_by_case
 from .ranking.gold import Behaviour, expected_behaviour
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 from .text.assertions import phrase_finder, wordings
@@ -242,7 +242,7 @@ class CounterfactualConsistency(OverPairs):
         alike = zip(pairs.items(), self._similarities(list(pairs.values())), strict=True)
         return {i: 1 - score if pair.variant[1] else score for (i, pair), score in alike if score is not None}
 
-    def _similarities(self, pairs: Sequence[Pair]) -> list[float | None]:
+    def _similarities(self, pairs: Sequence[VariantPair]) -> list[float | None]:
         answers = [(pair.base[0], pair.variant[0]) for pair in pairs]
         if not isinstance(self.base, Metric):
             assert not isinstance(self.base, str)

@@ -1,1 +1,1 @@
-"""The metrics over labels: what people or a judge said about retrieved chunks and about the answer."""
+"""Labels that people or a judge give to retrieved chunks and to answers, and metrics over them."""

@@ -11,7 +11,7 @@ from ..judge.critic import LLMCritic, Question, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt
 from ..judge.settings import AsksCritic
 from ..text.comparands import answer_text
-from .labels import ChunkLabels, Labels, LabelSource
+from .labels import ChunkLabels, LabelSource, LabelValues
 
 QUESTIONS = {
     "topically_relevant": "Is the chunk about what the question asks for?",
@@ -66,7 +66,7 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
 
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
-    ) -> Labels | NotApplicable:
+    ) -> LabelValues | NotApplicable:
         """Ask about the answer."""
         answer = answer_text(outputs)
         if not answer.strip():

@@ -16,7 +16,7 @@ from ...core.files import json_of, lines_of, read_text
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs
 from ...errors import MetricError, did_you_mean
-from ..ranking.gold import Label, Matcher, label_of
+from ..ranking.gold import GoldLabel, LabelMatcher, label_of
 from ..text.comparands import answer_text
 
 CHUNK_LABELS = ("topically_relevant", "evidence_sufficient", "misleading")
@@ -37,7 +37,7 @@ ANSWER_LABELS = (
 )
 """Labels of an answer, the first five with respect to the retrieved context."""
 
-Labels = Mapping[str, bool]
+LabelValues = Mapping[str, bool]
 
 
 def answer_hash(text: str) -> str:
@@ -46,16 +46,16 @@ def answer_hash(text: str) -> str:
     return sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def read_labels(raw: Mapping[str, Any], known: Sequence[str], where: str) -> dict[str, bool]:
-    """Return the labels among the keys of *raw*; None says that nobody knows, and is left out.
+def read_labels(raw: Mapping[str, Any], allowed: Sequence[str], where: str) -> dict[str, bool]:
+    """Return the labels among the keys of *raw*, without those of value None.
 
     Raises:
         MetricError: a label is unknown, or is neither true nor false (1 and 0 will do).
     """
     labels: dict[str, bool] = {}
     for name, value in raw.items():
-        if name not in known:
-            raise MetricError(f"{where}: no label {name!r}{did_you_mean(name, known)}; there is {', '.join(known)}")
+        if name not in allowed:
+            raise MetricError(f"{where}: no label {name!r}{did_you_mean(name, allowed)}; there is {', '.join(allowed)}")
         if value is None:
             continue
         if value not in (0, 1) or isinstance(value, float):
@@ -90,14 +90,14 @@ def labels_from_claims(claims: Iterable[object], where: str = "claims") -> dict[
 
 @dataclass(frozen=True, slots=True)
 class ChunkLabels:
-    """What is known about the chunks of one case.
+    """The labels of the chunks of one case.
 
-    ``retrieved`` has one entry a returned chunk, in order, None where nobody said anything; ``judged`` is every
-    passage that somebody labelled, returned or not.
+    ``retrieved`` has the labels of each returned chunk, in order, None where there are none; ``judged`` those of every
+    labelled passage, returned or not.
     """
 
-    retrieved: Sequence[Labels | None]
-    judged: Sequence[Labels]
+    retrieved: Sequence[LabelValues | None]
+    judged: Sequence[LabelValues]
 
 
 class LabelSource(ABC):
@@ -113,24 +113,24 @@ class LabelSource(ABC):
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
-        """Return what is known about the chunks of a case: the *wanted* labels, of the first *depth* returned."""
+        """Return the *wanted* labels of the first *depth* returned chunks of a case."""
 
     @abstractmethod
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
-    ) -> Labels | NotApplicable:
-        """Return what is known about this very answer; what was said about another one is not applicable."""
+    ) -> LabelValues | NotApplicable:
+        """Return the labels of this very answer; those of another answer are not applicable."""
 
     @abstractmethod
     def params(self) -> Any:
-        """What tells this source from others, JSON-able."""
+        """What distinguishes this source from others, JSON-able."""
 
 
 _PLACE_KEYS = ("id", "chunk", "doc", "quote", "span")
 _OTHER_ANSWER = NotApplicable("label is for another answer")
 
 
-def _parse_place(raw: Mapping[str, Any], where: str) -> Label:
+def _parse_place(raw: Mapping[str, Any], where: str) -> GoldLabel:
     """Return the place that a row of chunk labels names: an id, a document, or its quote or span."""
     fields = {key: raw[key] for key in _PLACE_KEYS if raw.get(key) is not None}
     chunk, doc = fields.pop("id", None) or fields.pop("chunk", None), fields.pop("doc", None)
@@ -153,10 +153,10 @@ def _drop_keys(raw: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {k: v for k, v in raw.items() if k not in keys}
 
 
-def _match_chunks(places: Sequence[tuple[Label, Labels]], outputs: SystemOutputs, depth: int) -> ChunkLabels:
-    """Look for each labelled place among the returned chunks; a chunk that covers several has all their labels."""
-    matcher = Matcher([place for place, _ in places])
-    retrieved: list[Labels | None] = []
+def _match_chunks(places: Sequence[tuple[GoldLabel, LabelValues]], outputs: SystemOutputs, depth: int) -> ChunkLabels:
+    """Match labelled places with the returned chunks; a chunk that covers several has all their labels."""
+    matcher = LabelMatcher([place for place, _ in places])
+    retrieved: list[LabelValues | None] = []
     for r in outputs.retrieved[:depth]:
         covered = [places[at][1] for at in matcher.covered_labels(r.doc)]
         retrieved.append(_merge_labels(covered) if covered else None)
@@ -164,7 +164,7 @@ def _match_chunks(places: Sequence[tuple[Label, Labels]], outputs: SystemOutputs
     return ChunkLabels(retrieved, [labels for _, labels in places])
 
 
-def _merge_labels(covered: Iterable[Labels]) -> Labels:
+def _merge_labels(covered: Iterable[LabelValues]) -> LabelValues:
     merged: dict[str, bool] = {}
     for labels in covered:
         for name, value in labels.items():
@@ -200,7 +200,7 @@ class GoldenLabels(LabelSource):
 
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
-    ) -> Labels | NotApplicable:
+    ) -> LabelValues | NotApplicable:
         """Return the labels whose answer is this one."""
         raw = sample.labels.get("answer_labels")
         if not raw:
@@ -223,7 +223,7 @@ def _as_rows(raw: Any, where: str) -> Sequence[Mapping[str, Any]]:
     return rows
 
 
-def _labels_from_grades(sample: EvaluationSample) -> Iterator[tuple[Label, Labels]]:
+def _labels_from_grades(sample: EvaluationSample) -> Iterator[tuple[GoldLabel, LabelValues]]:
     for doc in sample.relevant_docs or ():
         label = label_of(doc)
         labels = {"topically_relevant": label.grade >= 1}
@@ -234,7 +234,7 @@ def _labels_from_grades(sample: EvaluationSample) -> Iterator[tuple[Label, Label
         yield label_of(Document(doc.doc_id)), {"topically_relevant": False, "evidence_sufficient": False}
 
 
-def _parse_answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, Labels]:
+def _parse_answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, LabelValues]:
     """Return the hash of the answer that a row names, and its labels."""
     text, digest = raw.get("answer"), raw.get("answer_hash")
     if (text is None) == (digest is None):
@@ -248,8 +248,8 @@ def _parse_answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, Labels]:
     return answer_hash(str(text)) if digest is None else str(digest), labels
 
 
-def _majority(rows: Sequence[Labels]) -> Labels:
-    """Return what most annotators said of each label; a draw says nothing."""
+def _majority(rows: Sequence[LabelValues]) -> LabelValues:
+    """Return the majority of each label; a label with a draw is left out."""
     votes: defaultdict[str, int] = defaultdict(int)
     for row in rows:
         for name, value in row.items():
@@ -271,8 +271,8 @@ class AnnotationFile(LabelSource):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self._chunks: dict[str, dict[str, tuple[Label, list[Labels]]]] = {}
-        self._answers: dict[tuple[str | None, str], list[Labels]] = {}
+        self._chunks: dict[str, dict[str, tuple[GoldLabel, list[LabelValues]]]] = {}
+        self._answers: dict[tuple[str | None, str], list[LabelValues]] = {}
         self._cases: set[str] = set()
         self._read()
 
@@ -318,7 +318,7 @@ class AnnotationFile(LabelSource):
 
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
-    ) -> Labels | NotApplicable:
+    ) -> LabelValues | NotApplicable:
         """Return the rows of this very answer."""
         digest = answer_hash(answer_text(outputs))
         labels = [*self._answers.get((sample.sample_id, digest), ()), *self._answers.get((None, digest), ())]

@@ -1,4 +1,4 @@
-"""The metrics over labels: what was said about answers, and about retrieved chunks."""
+"""The metrics over labels of answers and of retrieved chunks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ...errors import MetricError
 from ..options import Configured, choice
-from .labels import AnnotationFile, ChunkLabels, GoldenLabels, Labels, LabelSource
+from .labels import AnnotationFile, ChunkLabels, GoldenLabels, LabelSource, LabelValues
 
 
 class Labelled(Configured):
@@ -67,7 +67,7 @@ def _make_source(labels: str | LabelSource) -> LabelSource:
 
 @dataclass(eq=False, repr=False)
 class _OverAnswers(Labelled):
-    """Share of answers with the last of the *wanted* labels, where all of them are known.
+    """Share of answers with the last of ``label_names``, where all of them are known.
 
     Args:
         labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
@@ -75,23 +75,23 @@ class _OverAnswers(Labelled):
 
     labels: str | LabelSource = "golden"
 
-    wanted: ClassVar[tuple[str, ...]] = ()
+    label_names: ClassVar[tuple[str, ...]] = ()
     target = TargetCategory.GENERATION_FAITHFULNESS
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        labels = self._source.answer_labels(sample, outputs, self.wanted)
+        labels = self._source.answer_labels(sample, outputs, self.label_names)
         if isinstance(labels, NotApplicable):
             return labels
-        if missing := [name for name in self.wanted if name not in labels]:
+        if missing := [name for name in self.label_names if name not in labels]:
             return NotApplicable(f"nobody said whether the answer is {' or '.join(missing)}")
-        return Measurement(float(labels[self.wanted[-1]]))
+        return Measurement(float(labels[self.label_names[-1]]))
 
 
 class GroundingPresence(_OverAnswers):
     """Share of answers with at least one claim that the context supports."""
 
     stem = "grounding_presence"
-    wanted = ("support_present",)
+    label_names = ("support_present",)
     formula = "answers with a supported claim / labelled answers"
 
 
@@ -100,7 +100,7 @@ class UnsupportedClaim(_OverAnswers):
 
     stem = "unsupported_claim"
     direction = "lower"
-    wanted = ("unsupported_claim_present",)
+    label_names = ("unsupported_claim_present",)
     formula = "answers with an unsupported claim / labelled answers"
 
 
@@ -109,7 +109,7 @@ class Contradiction(_OverAnswers):
 
     stem = "contradiction"
     direction = "lower"
-    wanted = ("contradicted_claim_present",)
+    label_names = ("contradicted_claim_present",)
     formula = "answers with a contradicted claim / labelled answers"
 
 
@@ -117,7 +117,7 @@ class CitationPresence(_OverAnswers):
     """Share of answers that cite anything."""
 
     stem = "citation_presence"
-    wanted = ("source_cited",)
+    label_names = ("source_cited",)
     formula = "answers that cite / labelled answers"
 
 
@@ -126,7 +126,7 @@ class ConditionalFabrication(_OverAnswers):
 
     stem = "conditional_fabrication"
     direction = "lower"
-    wanted = ("source_cited", "fabricated_source")
+    label_names = ("source_cited", "fabricated_source")
     formula = "answers that cite and make a source up / answers that cite"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
@@ -142,7 +142,7 @@ class ProperAction(_OverAnswers):
 
     stem = "proper_action"
     target = TargetCategory.GENERATION_RELEVANCE
-    wanted = ("proper_action",)
+    label_names = ("proper_action",)
     formula = "answers with the proper action / labelled answers"
 
 
@@ -151,7 +151,7 @@ class OnTopic(_OverAnswers):
 
     stem = "on_topic"
     target = TargetCategory.GENERATION_RELEVANCE
-    wanted = ("response_on_topic",)
+    label_names = ("response_on_topic",)
     formula = "answers on topic / labelled answers"
 
 
@@ -160,7 +160,7 @@ class Helpfulness(_OverAnswers):
 
     stem = "helpfulness"
     target = TargetCategory.GENERATION_RELEVANCE
-    wanted = ("helpful",)
+    label_names = ("helpful",)
     formula = "helpful answers / labelled answers"
 
 
@@ -170,7 +170,7 @@ class Incompleteness(_OverAnswers):
     stem = "incompleteness"
     direction = "lower"
     target = TargetCategory.GENERATION_CORRECTNESS
-    wanted = ("incomplete",)
+    label_names = ("incomplete",)
     formula = "incomplete answers / labelled answers"
 
 
@@ -180,7 +180,7 @@ class UnsafeContent(_OverAnswers):
     stem = "unsafe_content"
     direction = "lower"
     target = TargetCategory.GENERATION_RELEVANCE
-    wanted = ("unsafe_content",)
+    label_names = ("unsafe_content",)
     formula = "unsafe answers / labelled answers"
 
 
@@ -199,20 +199,20 @@ class _OverChunks(Labelled):
     labels: str | LabelSource = "golden"
     unjudged: str = choice("irrelevant", "skip")
 
-    wanted: ClassVar[tuple[str, ...]] = ()
+    label_names: ClassVar[tuple[str, ...]] = ()
     interval = ""  # the mean, with a detail added
     target = TargetCategory.RETRIEVAL_RELEVANCE
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         depth = self.k if self.unjudged == "irrelevant" else len(outputs.retrieved)
-        known = self._source.chunk_labels(sample, outputs, self.wanted, depth)
-        if isinstance(known, NotApplicable):
-            return known
-        if outputs.retrieved and not any(self._has_wanted(labels) for labels in known.judged):
-            return NotApplicable(f"no chunk is labelled {' or '.join(self.wanted)}")
-        top = self._top(known, outputs)
+        chunk_labels = self._source.chunk_labels(sample, outputs, self.label_names, depth)
+        if isinstance(chunk_labels, NotApplicable):
+            return chunk_labels
+        if outputs.retrieved and not any(self._has_wanted(labels) for labels in chunk_labels.judged):
+            return NotApplicable(f"no chunk is labelled {' or '.join(self.label_names)}")
+        top = self._top(chunk_labels, outputs)
         n_judged = sum(labels is not None for labels in top)
-        value = self._value(top, known)
+        value = self._value(top, chunk_labels)
         if isinstance(value, NotApplicable):
             return value
         return Measurement(value, details={f"judged@{self.k}": n_judged / len(top) if top else 0.0})
@@ -224,31 +224,31 @@ class _OverChunks(Labelled):
             result.details[name] = fsum(shares) / len(shares)
         return result
 
-    def _has_wanted(self, labels: Labels | None) -> bool:
-        return labels is not None and any(name in labels for name in self.wanted)
+    def _has_wanted(self, labels: LabelValues | None) -> bool:
+        return labels is not None and any(name in labels for name in self.label_names)
 
-    def _top(self, known: ChunkLabels, outputs: SystemOutputs) -> list[Labels | None]:
+    def _top(self, chunk_labels: ChunkLabels, outputs: SystemOutputs) -> list[LabelValues | None]:
         """Return the labels of the slots that count: None where there are none, nothing where a chunk repeats."""
-        slots: list[Labels | None] = []
+        slots: list[LabelValues | None] = []
         seen_ids: set[str] = set()
-        for r, labels in zip(outputs.retrieved, known.retrieved, strict=False):
+        for r, labels in zip(outputs.retrieved, chunk_labels.retrieved, strict=False):
             slot_labels = labels if self._has_wanted(labels) else None
             if slot_labels is not None or self.unjudged == "irrelevant":
                 slots.append(self._repeat_labels(slot_labels) if r.doc.doc_id in seen_ids else slot_labels)
             seen_ids.add(r.doc.doc_id)
         return slots[: self.k]
 
-    def _repeat_labels(self, labels: Labels | None) -> Labels | None:
+    def _repeat_labels(self, labels: LabelValues | None) -> LabelValues | None:
         return None if labels is None else {}
 
-    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
         """Return the score of one list: the share of its slots that have the label."""
         if self.unjudged == "irrelevant":
             return self._count(top) / self.k
         return self._count(top) / len(top) if top else NotApplicable("none of the returned chunks is labelled")
 
-    def _count(self, top: Sequence[Labels | None]) -> int:
-        (name,) = self.wanted
+    def _count(self, top: Sequence[LabelValues | None]) -> int:
+        (name,) = self.label_names
         return sum(labels is not None and labels.get(name, False) for labels in top)
 
 
@@ -256,7 +256,7 @@ class TopicalPrecisionAtK(_OverChunks):
     """Share of the first k chunks that are about what the query asks for."""
 
     stem = "topical_precision@{k}"
-    wanted = ("topically_relevant",)
+    label_names = ("topically_relevant",)
     formula = "topically relevant chunks among the first k / k"
 
 
@@ -264,7 +264,7 @@ class SufficiencyRateAtK(_OverChunks):
     """Share of the first k chunks that alone hold sufficient evidence."""
 
     stem = "sufficiency_rate@{k}"
-    wanted = ("evidence_sufficient",)
+    label_names = ("evidence_sufficient",)
     formula = "sufficient chunks among the first k / k"
 
 
@@ -272,10 +272,10 @@ class SufficiencyHitAtK(_OverChunks):
     """1 where one of the first k chunks holds sufficient evidence, else 0."""
 
     stem = "sufficiency_hit@{k}"
-    wanted = ("evidence_sufficient",)
+    label_names = ("evidence_sufficient",)
     formula = "[at least one sufficient chunk among the first k]"
 
-    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
         return float(self._count(top) > 0)
 
 
@@ -287,16 +287,16 @@ class MisleadingRateAtK(_OverChunks):
 
     stem = "misleading_rate@{k}"
     direction = "lower"
-    wanted = ("misleading",)
+    label_names = ("misleading",)
     formula = "misleading chunks among the first k / k"
 
-    def _repeat_labels(self, labels: Labels | None) -> Labels | None:
+    def _repeat_labels(self, labels: LabelValues | None) -> LabelValues | None:
         return labels
 
-    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
         if all(labels is None for labels in top):
             return NotApplicable(f"none of the first {self.k} chunks is labelled misleading or not")
-        return super()._value(top, known)
+        return super()._value(top, chunk_labels)
 
 
 class LabelMRRAtK(_OverChunks):
@@ -304,10 +304,10 @@ class LabelMRRAtK(_OverChunks):
 
     stem = "label_mrr@{k}"
     target = TargetCategory.RETRIEVAL_ACCURACY
-    wanted = ("topically_relevant",)
+    label_names = ("topically_relevant",)
     formula = "1 / rank of the first topically relevant chunk among the first k"
 
-    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
         ranks = [i for i, labels in enumerate(top, 1) if labels is not None and labels.get("topically_relevant")]
         return 1 / ranks[0] if ranks else 0.0
 
@@ -328,21 +328,21 @@ class NDCGLabelledAtK(_OverChunks):
 
     stem = "ndcg_labelled@{k}"
     target = TargetCategory.RETRIEVAL_ACCURACY
-    wanted = ("topically_relevant", "evidence_sufficient")
+    label_names = ("topically_relevant", "evidence_sufficient")
     formula = "DCG/IDCG, DCG = Σ (2^w - 1)/log₂(rank + 1), w = 2 sufficient, 1 topical, 0 otherwise"
 
-    def _value(self, top: Sequence[Labels | None], known: ChunkLabels) -> float | NotApplicable:
+    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
         grades = [_grade(labels) for labels in top]
         best = sorted(grades, reverse=True)
         if self.ideal == "judged":  # never less than what was given, or a passage found twice would exceed 1
-            judged = sorted(map(_grade, known.judged), reverse=True)
+            judged = sorted(map(_grade, chunk_labels.judged), reverse=True)
             n = max(len(judged), len(best))
             best = [max(a, b) for a, b in zip(_pad(judged, n), _pad(best, n), strict=True)]
         ideal = _dcg(best[: self.k])
         return _dcg(grades) / ideal if ideal else NotApplicable("nothing that is labelled is relevant")
 
 
-def _grade(labels: Labels | None) -> int:
+def _grade(labels: LabelValues | None) -> int:
     if labels is None:
         return 0
     return 2 if labels.get("evidence_sufficient") else int(labels.get("topically_relevant", False))

@@ -1,4 +1,4 @@
-"""Who says which claims a text makes, and whether one text supports another: a judge, an NLI model, a function."""
+"""Claim checkers split texts into claims and check whether texts support them: a judge, an NLI model, a function."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ClaimChecker(ABC):
 
     @property
     def key(self) -> Any:
-        """What metrics have in common that may share what it said, while it lives."""
+        """Metrics of the same key share its verdicts, while it lives."""
         return id(self)
 
 
@@ -72,7 +72,7 @@ class _ByFunction(ClaimChecker):
         return {"checker": getattr(self._entails, "__qualname__", type(self._entails).__qualname__)}
 
 
-_PAIR = (
+_PAIR_QUESTION = (
     "Does the evidence support the claim? Yes only where every part of the claim follows from the evidence; "
     "what is true but not in the evidence is not supported."
 )
@@ -113,7 +113,7 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
 
     @property
     def key(self) -> Any:
-        """Metrics of one critic share what it said, and so do all that ask the model of the settings."""
+        """Metrics of one critic share its verdicts, and so do all that ask the model of the settings."""
         return "judge", id(self.critic)
 
     def _can_complete(self) -> bool:
@@ -130,7 +130,9 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
         """Raises what the first failing question gave, after all were asked."""
         pairs = [*zip(premises, hypotheses, strict=True)]
         if not self._can_complete():
-            questions = [Question(label_prompt(_PAIR, evidence=p, claim=c), {"scale": (0.0, 1.0)}) for p, c in pairs]
+            questions = [
+                Question(label_prompt(_PAIR_QUESTION, evidence=p, claim=c), {"scale": (0.0, 1.0)}) for p, c in pairs
+            ]
             return [yes_or_no(reply) for reply in self.critic_in_use().judge_many(questions)]
         claims_of: dict[str, list[str]] = {}
         for premise, claim in pairs:
@@ -155,24 +157,28 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
             complete = self._can_complete()
         except MetricError:
             complete = True
-        used = [load_prompt(name).fingerprint for name in _REPLIES] if complete else [fingerprint(label_prompt(_PAIR))]
+        used = (
+            [load_prompt(name).fingerprint for name in _REPLIES]
+            if complete
+            else [fingerprint(label_prompt(_PAIR_QUESTION))]
+        )
         return {"judge": self.critic_params(), "prompt": used}
 
 
-def as_checker(given: str | ClaimChecker | Entails, critic: LLMCritic | None = None) -> ClaimChecker | None:
-    """Return the checker that *given* is or names: ``judge``, a `ClaimChecker`, or a function ``entails``.
+def as_checker(checker: str | ClaimChecker | Entails, critic: LLMCritic | None = None) -> ClaimChecker | None:
+    """Return the checker that *checker* is or names: ``judge``, a `ClaimChecker`, or a function ``entails``.
 
     None for ``given``: nobody is asked.
 
     Raises:
         MetricError: it is none of these.
     """
-    if isinstance(given, ClaimChecker):
-        return given
-    if given == "judge":
+    if isinstance(checker, ClaimChecker):
+        return checker
+    if checker == "judge":
         return JudgeChecker(critic)
-    if given == "given":
+    if checker == "given":
         return None
-    if isinstance(given, str) or not callable(given):
-        raise MetricError(f"checker must be judge, given, a ClaimChecker or a function, got {given!r:.80}")
-    return _ByFunction(given)
+    if isinstance(checker, str) or not callable(checker):
+        raise MetricError(f"checker must be judge, given, a ClaimChecker or a function, got {checker!r:.80}")
+    return _ByFunction(checker)

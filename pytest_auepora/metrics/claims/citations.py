@@ -1,4 +1,4 @@
-"""Citations sentence by sentence: do the cited passages support what is said, and is each of them needed?"""
+"""Citations sentence by sentence: do the cited passages support the sentence, and is each of them needed?"""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BETWEEN = re.compile(r"\s*[,;]\s*")
 
 @dataclass(slots=True)
 class _Sentence:
-    """What a sentence says without its citations, and the places of the chunks it cites; None: one leads nowhere."""
+    """A sentence without its citations, and the places of the chunks it cites; None for a citation without a chunk."""
 
     text: str
     places: list[int | None] = field(default_factory=list)

@@ -1,6 +1,6 @@
-"""Who judges, and how a reply is read: a critic is one small class with a method `score` or `complete`.
+"""LLM critics and the reading of their replies: a critic is a class with a method `score` or `complete`.
 
-What cannot be read is an error, never a middle value.
+A reply that cannot be read is an error, never a middle value.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[T]):
-    """What a reply has to look like: a JSON schema for servers that enforce one, and how the text is read."""
+    """The form of a reply: a JSON schema for servers that enforce one, and the function that reads the text."""
 
     name: str
     schema: Mapping[str, Any]
@@ -138,11 +138,11 @@ _LINE = re.compile(rf"\bscore\b[\s\"'*_`]*[:=][\s\"'*_`]*(?P<score>{_NUMBER})(?P
 def read_reply(text: str, words: Mapping[str, float] | None = None) -> tuple[float, str]:
     """Return score and rationale of a reply.
 
-    Read are: a number alone; else the last JSON object with ``score`` (with *words*: ``verdict``, one of them), also
+    Accepts a number alone; else the last JSON object with ``score`` (with *words*: ``verdict``, one of them), also
     inside prose, a code fence or after thoughts; else the last ``Score: 0.9``.
 
     Raises:
-        JudgeReplyError: it is none of these, or JSON that is not well-formed stands beside it.
+        JudgeReplyError: it is none of these, or holds malformed JSON as well.
     """
     visible = _THOUGHT.sub("", text)
     fields: dict[str, Any] | None
@@ -169,7 +169,7 @@ def _is_number(score: object) -> TypeGuard[float]:
 
 
 def _read_score_line(visible: str, text: str) -> float:
-    """Return the number after the last ``Score:``; ``8/10`` and ``1 out of 5`` are on nobody's scale."""
+    """Return the number after the last ``Score:``; ``8/10`` and ``1 out of 5`` are not accepted."""
     matches = [*_LINE.finditer(visible)]
     if not matches or matches[-1]["rest"].strip(".,;)*_`\"'"):
         raise JudgeReplyError(f"the judge's reply has no score: {_shorten(text)}")
@@ -180,7 +180,7 @@ def read_object(text: str, keys: Sequence[str]) -> dict[str, Any]:
     """Return the last JSON object of a reply that has all *keys*.
 
     Raises:
-        JudgeReplyError: there is none, or JSON that is not well-formed stands beside it.
+        JudgeReplyError: there is none, or the reply holds malformed JSON as well.
     """
     if (fields := _last_object(_THOUGHT.sub("", text), keys, every=True)) is None:
         raise JudgeReplyError(f"the judge's reply has no {' and '.join(keys)}: {_shorten(text)}")
@@ -250,7 +250,7 @@ _UNIT = Scale(0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One prompt, and what a critic may want to know of it.
+    """One prompt, with metadata for the critic.
 
     ``metric``, ``sample_id``, ``scale``, ``dimension``; ``yes_or_no`` where 0 and 1 are the only scores.
     """
@@ -324,7 +324,7 @@ class LLMCritic:
         return [call.value if call.error is None else call.error for call in self._run_calls(tasks)]
 
     def _run_calls(self, tasks: Sequence[partial[Any]]) -> Iterator[Any]:
-        """Yield the finished calls in order; what is no `Exception` ends all of them."""
+        """Yield the finished calls in order; an error that is no `Exception` ends all of them."""
         with Caller(max(1, min(self.concurrency, len(tasks))), retry=self.retry) as caller:
             for call in caller.map(tasks):
                 if call.error is not None and not isinstance(call.error, Exception):

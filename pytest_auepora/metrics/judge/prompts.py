@@ -75,13 +75,13 @@ def check_prompts() -> None:
     Raises:
         MetricError: one of them is wrong, or has the name of none of ours.
     """
-    known = sorted(file.stem for file in _OURS.glob("*.txt"))
+    names = sorted(file.stem for file in _OURS.glob("*.txt"))
     folder = prompts_in_use()
     if folder is not None and not folder.is_dir():
         raise MetricError(f"{folder}: there is no such folder of prompts")
     for file in sorted(folder.glob("*.txt")) if folder is not None else ():
-        if file.stem not in known:
-            raise MetricError(f"{file}: unknown prompt{did_you_mean(file.stem, known)}; there is {', '.join(known)}")
+        if file.stem not in names:
+            raise MetricError(f"{file}: unknown prompt{did_you_mean(file.stem, names)}; there is {', '.join(names)}")
         load_prompt(file.stem)
 
 

@@ -1,4 +1,4 @@
-"""Which judge a project asks: a small YAML file, or variables of the environment, which go before it.
+"""The settings of a project's judge: a small YAML file, overridden by environment variables.
 
 The file is named by the setting ``auepora_judge`` or the variable AUEPORA_JUDGE; `KEYS` are the words in it.
 """
@@ -45,7 +45,7 @@ _NAMED_PARAMETERS = {"temperature", "seed", "max_tokens"}
 
 @dataclass
 class JudgeSettings:
-    """What the file says, checked.  ``path`` is empty where there is none."""
+    """The checked values of the file.  ``path`` is empty where there is none."""
 
     path: str = ""
     values: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What LLM judges spend and may spend: requests, tokens and cost, counted where they are spent, summed over a run."""
+"""Usage and budgets of LLM judges: requests, tokens and cost, counted per request and summed over a run."""
 
 from __future__ import annotations
 

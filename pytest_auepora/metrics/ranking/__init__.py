@@ -1,1 +1,1 @@
-"""Returned lists held against labels: what is relevant, where it stands, and many lists at once."""
+"""Gold labels, rankings matched with them, and batches of rankings."""

@@ -1,4 +1,4 @@
-"""Gold labels: what counts as relevant for a case, whether a returned chunk is it, and what the system should do.
+"""Gold labels: what is relevant for a case, which labels a returned chunk covers, and what the system should do.
 
 A label names a document or chunk by id, or a passage of a source document by *quote* or *span*, so that it
 survives re-chunking.  Grades are whole numbers; 1 and above is relevant, 0 is judged and not relevant.
@@ -30,7 +30,7 @@ SPAN_COVER = 0.5
 """Share of a gold span that a chunk must cover to count as it."""
 
 
-class Label(NamedTuple):
+class GoldLabel(NamedTuple):
     """One judged document, chunk or passage.
 
     ``ids`` are the ids it goes by (several where chunks of one document were merged into a document-level
@@ -105,7 +105,7 @@ def grade_of(document: Document) -> int:
     return max(int(grade), -1)
 
 
-def label_of(document: Document) -> Label:
+def label_of(document: Document) -> GoldLabel:
     """Return what a gold document stands for.
 
     Raises:
@@ -114,29 +114,29 @@ def label_of(document: Document) -> Label:
     grade, doc_id = grade_of(document), document.doc_id
     match document.metadata.get("match") if document.metadata else None:
         case None | "id":
-            return Label(doc_id, grade, "id", (doc_id,), source_of(document))
+            return GoldLabel(doc_id, grade, "id", (doc_id,), source_of(document))
         case "moved":  # an old id: the chunks that hold its passage now, or any chunk of its document
             ids = tuple(document.metadata.get("ids", ()))
-            return Label(doc_id, grade, "id" if ids else "doc", ids, source_of(document))
+            return GoldLabel(doc_id, grade, "id" if ids else "doc", ids, source_of(document))
         case "doc":
-            return Label(doc_id, grade, "doc", (), doc_id)
+            return GoldLabel(doc_id, grade, "doc", (), doc_id)
         case "quote":
             if not (quote := fold_quote(document.text)):
                 raise MetricError(f"the quote of {doc_id!r} is empty")
             if document.metadata.get("anywhere"):
-                return Label(f'"{document.text}"', grade, "quote", (), ANYWHERE, quote)
-            return Label(f'{doc_id}: "{document.text}"', grade, "quote", (), doc_id, quote)
+                return GoldLabel(f'"{document.text}"', grade, "quote", (), ANYWHERE, quote)
+            return GoldLabel(f'{doc_id}: "{document.text}"', grade, "quote", (), doc_id, quote)
         case "span":
             place = span_of(document)
             if place is None or place[0] >= place[1]:
                 raise MetricError(f"the span of {doc_id!r} needs start < end, got {place}")
             name = f"{doc_id}[{place[0]}:{place[1]}]"
-            return Label(name, grade, "span", (), doc_id, fold_quote(document.text), *place)
+            return GoldLabel(name, grade, "span", (), doc_id, fold_quote(document.text), *place)
         case other:
             raise MetricError(f"match of {doc_id!r} must be id, doc, quote or span, got {other!r}")
 
 
-def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[Label]:
+def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[GoldLabel]:
     """Return the labels of *sample*, each once with its highest grade, in the order given.
 
     At ``level="doc"`` labels of the same source document become one.  ``candidate_docs`` that are no relevant
@@ -147,25 +147,25 @@ def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[Label]:
         MetricError: a label cannot be read (empty quote, reversed span, grade that is no whole number).
     """
     labels = [label for d in sample.relevant_docs or () if (label := label_of(d)).grade >= 0]
-    labels += [Label(d.doc_id, 0, "id", (d.doc_id,), source_of(d)) for d in sample.candidate_docs or ()]
+    labels += [GoldLabel(d.doc_id, 0, "id", (d.doc_id,), source_of(d)) for d in sample.candidate_docs or ()]
     return _merge_by_name(_at_document_level(label) for label in labels) if level == "doc" else _merge_by_name(labels)
 
 
-def _at_document_level(label: Label) -> Label:
+def _at_document_level(label: GoldLabel) -> GoldLabel:
     if label.source == ANYWHERE:
         return label
-    return Label(label.source, label.grade, "doc", label.ids, label.source)
+    return GoldLabel(label.source, label.grade, "doc", label.ids, label.source)
 
 
-def _merge_by_name(labels: Iterable[Label]) -> list[Label]:
-    by_name: dict[str, Label] = {}
+def _merge_by_name(labels: Iterable[GoldLabel]) -> list[GoldLabel]:
+    by_name: dict[str, GoldLabel] = {}
     for label in labels:
         first = by_name.get(label.name)
         by_name[label.name] = label if first is None else _merge(first, label)
     return list(by_name.values())
 
 
-def _merge(first: Label, other: Label) -> Label:
+def _merge(first: GoldLabel, other: GoldLabel) -> GoldLabel:
     if other.grade <= first.grade and other.kind == first.kind and set(other.ids) <= set(first.ids):
         return first
     kind = first.kind if first.kind == other.kind else "doc"  # one name for a chunk and for a whole document
@@ -198,10 +198,10 @@ def expected_behaviour(sample: EvaluationSample) -> Behaviour:
     return "answer"
 
 
-class Matcher:
+class LabelMatcher:
     """Finds the labels that a chunk covers."""
 
-    def __init__(self, labels: Sequence[Label]) -> None:
+    def __init__(self, labels: Sequence[GoldLabel]) -> None:
         self.labels = labels
         self._by_id: dict[str, list[int]] = {}
         self._by_source: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Many rankings at once: one pass finds where the relevant documents stand; formulas of metrics get arrays of it."""
+"""Many rankings at once: one pass finds the ranks of the relevant documents; metrics score them as arrays."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _ranked_list(
 def _sort_by_score(query: str, scores: Mapping[str, float], judged: Mapping[str, int]) -> list[str | None]:
     """Return the documents by score, then id, both falling, with None for those that *judged* does not have.
 
-    Where a found document stands is where its score does among all: a sort of numbers, not of documents.
+    The place of a document is that of its score among all scores, so only numbers are sorted.
     """
     # a sum is NaN where a score is, or where infinities cancel out; that is faster than a look at each
     if math.isnan(sum(scores.values())) and any(map(math.isnan, scores.values())):

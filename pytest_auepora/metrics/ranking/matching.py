@@ -1,6 +1,6 @@
-"""Which returned slots are relevant, and what the formulas of metrics ask of that: one pass, shared by every metric.
+"""Match returned documents with labels: once per case, for all ranking metrics.
 
-What a pass depends on is a `Matching`; its result is kept in ``outputs.memo``, so six metrics cost one pass.
+The result depends on a `Matching` and is cached in ``outputs.memo``.
 A label counts where it is first covered: a repeat keeps its slot and earns nothing, hence no score exceeds 1.
 Where one chunk is the first to cover several labels, they count one by one in recall and together, with the
 highest grade, in rank metrics: a ranking that holds everything in one chunk is ideal, not short of documents.
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ...errors import MetricError
-from .gold import Label, Matcher, expected_behaviour, grade_of, labels_of, source_of
+from .gold import GoldLabel, LabelMatcher, expected_behaviour, grade_of, labels_of, source_of
 
 Worth = Callable[[int], int]
 """What a grade is worth."""
@@ -215,7 +215,7 @@ def _sort_retrieved(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequen
     return sorted(retrieved, key=lambda r: (r.score, r.doc.doc_id), reverse=True)
 
 
-class Slot(NamedTuple):
+class RankedSlot(NamedTuple):
     """One slot of a ranking: its place as cuts count it, and the indices of the labels its chunk covers."""
 
     cut: int
@@ -223,15 +223,15 @@ class Slot(NamedTuple):
 
 
 def walk_slots(
-    labels: Sequence[Label], retrieved: Sequence[RetrievedDocument], matching: Matching = _PLAIN
-) -> Iterator[Slot]:
+    labels: Sequence[GoldLabel], retrieved: Sequence[RetrievedDocument], matching: Matching = _PLAIN
+) -> Iterator[RankedSlot]:
     """Yield the slots of a returned list as *matching* asks: sorted, judged only, without repeats.
 
     Raises:
         MetricError: see `ranking_of`.
     """
     by_document = matching.level == "doc" and matching.duplicates == "collapse"
-    matcher, seen, cut = Matcher(labels), dict[str, int](), 0
+    matcher, seen, cut = LabelMatcher(labels), dict[str, int](), 0
     for rank, r in enumerate(_sort_retrieved(retrieved, matching.ties), 1):
         covered_labels = matcher.covered_labels(r.doc)
         if matching.unjudged == "skip" and not covered_labels:
@@ -242,7 +242,7 @@ def walk_slots(
                 raise MetricError(f"{key!r} is returned twice, at ranks {first_rank} and {rank}")
             cut += by_document
             continue
-        yield Slot(cut, covered_labels)
+        yield RankedSlot(cut, covered_labels)
         cut += 1
     matcher.check()
 
@@ -306,5 +306,5 @@ def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> lis
         labels = labels_of(sample)
     except MetricError:
         return [0] * len(outputs.retrieved)
-    matcher = Matcher(labels)
+    matcher = LabelMatcher(labels)
     return [max((labels[at].grade for at in matcher.covered_labels(r.doc)), default=0) for r in outputs.retrieved]

@@ -1,1 +1,1 @@
-"""How texts are cut, and the metrics that count what they have: n-grams, phrases, numbers."""
+"""Tokenization, and metrics over n-grams, phrases and numbers."""

@@ -74,8 +74,8 @@ def phrase_finder(text: str, match: str = "word") -> Callable[[str], bool]:
         return lambda phrase: fold(phrase) in folded
     if match == "word":
         return lambda phrase: _contains_words(folded, fold(phrase))
-    known = ("word", "substring", "regex")
-    raise MetricError(f"match must be one of {', '.join(known)}, got {match!r}{did_you_mean(match, known)}")
+    modes = ("word", "substring", "regex")
+    raise MetricError(f"match must be one of {', '.join(modes)}, got {match!r}{did_you_mean(match, modes)}")
 
 
 def _search(pattern: str, text: str) -> bool:

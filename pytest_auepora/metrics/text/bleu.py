@@ -44,7 +44,7 @@ def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
 
 
 class _Words13a(dict[str, tuple[str, ...]]):
-    """What 13a makes of a word: mostly the word itself.
+    """Cache of the 13a tokens of each word.
 
     Equal tokens are the same object, so that they are hashed once and compared quickly.
     """

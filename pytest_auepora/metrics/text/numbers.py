@@ -1,4 +1,4 @@
-"""The numbers and dates that a text states, in one form however they are written; those that no evidence has."""
+"""Numbers and dates of a text in one normal form, and the metric over those without evidence."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How text is cut into words and sentences; words are remembered.
+"""Tokenization into words and sentences; the words of recent texts are cached.
 
-Words are cut by rouge-score, as SQuAD does, and one way for every script.  All are pure functions of the text.
+Words are cut as rouge-score does, as SQuAD does, or in one way for every script.  All are pure functions of the text.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
 class _RougeWords(dict[str, tuple[str, ...]]):
-    """rouge-score's words, with or without stems, by what stands between white space; each cut once.
+    """Cache of rouge-score's words, with or without stems, for each part of a text between white space.
 
     Its tokenizer never looks past white space, so the words of a text are those of its parts.
     """

@@ -73,14 +73,14 @@ def test_names_of_metrics_made_in_code_are_accepted(kind: Any, tmp_path: Path) -
 
 
 def test_every_label_has_its_metric() -> None:
-    wanted = {name for kind in (*ALL_CHUNK, *ALL_ANSWER) for name in kind.wanted}
+    wanted = {name for kind in (*ALL_CHUNK, *ALL_ANSWER) for name in kind.label_names}
     assert wanted == {*CHUNK_LABELS, *ANSWER_LABELS} - {"refused"}, "refused is what the refusal metrics ask for"
 
 
 def test_each_answer_label_has_its_rate() -> None:
     for kind in ALL_ANSWER:
         for said in (True, False):
-            labels = dict.fromkeys(kind.wanted, said)
+            labels = dict.fromkeys(kind.label_names, said)
             if kind is ConditionalFabrication:
                 labels["source_cited"] = True
             sample = case(answer_labels={"answer": ANSWER, **labels})

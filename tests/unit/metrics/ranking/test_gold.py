@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.core.types import Document, EvaluationSample
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.ranking.gold import SOURCE_KEYS, Matcher, fold_quote, grade_of, labels_of, source_of
+from pytest_auepora.metrics.ranking.gold import SOURCE_KEYS, LabelMatcher, fold_quote, grade_of, labels_of, source_of
 
 from ..rankings import doc, wants
 
@@ -23,7 +23,7 @@ def span(source: str, start: int, end: int, text: str = "") -> Document:
 
 def found_by(chunk: Document, *gold: Document) -> list[str]:
     labels = labels_of(wants(*gold))
-    matcher = Matcher(labels)
+    matcher = LabelMatcher(labels)
     found = [labels[at].name for at in matcher.covered_labels(chunk)]
     matcher.check()
     return found
@@ -138,7 +138,7 @@ def test_what_cannot_be_compared_is_an_error_not_a_miss(chunk: Document, gold: D
 
 def test_one_chunk_that_can_be_compared_is_enough() -> None:
     labels = labels_of(wants(quote("d", "words")))
-    matcher = Matcher(labels)
+    matcher = LabelMatcher(labels)
     assert matcher.covered_labels(doc("c1", "", document_id="d")) == []
     assert matcher.covered_labels(doc("c2", "other", document_id="d")) == []
     matcher.check()
@@ -172,7 +172,7 @@ def test_at_document_level_labels_of_one_document_are_one() -> None:
         ("e", 1, ()),
         ("f", 1, ("f",)),
     ]
-    matcher = Matcher(labels)
+    matcher = LabelMatcher(labels)
     assert matcher.covered_labels(doc("c7", document_id="d")) == [0]
     assert matcher.covered_labels(doc("c1")) == [0], (
         "the id of a labelled chunk is enough where it does not say whence it is"
@@ -207,4 +207,4 @@ def test_a_quote_of_no_document_counts_in_any() -> None:
     assert found_by(Document("c1", "Ask within  30 days.", {"source": "a"}), gold) == ['"within 30 days"']
     assert found_by(Document("c2", "Never.", {"source": "a"}), gold) == []
     (label,) = labels_of(wants(gold), level="doc")
-    assert Matcher([label]).covered_labels(Document("c2", "Never.", {"source": "a"})) == []
+    assert LabelMatcher([label]).covered_labels(Document("c2", "Never.", {"source": "a"})) == []
