@@ -13,7 +13,7 @@ from ..io.edit import LabelFile, Slot
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline, anchor_path, baseline_path, changing, load_baseline
+from ..regression.baseline import Baseline, anchor_path, baseline_path, load_baseline, lock_baseline
 from .check import CheckedLabel, provable_new_ids
 
 Labels = Sequence[CheckedLabel]
@@ -114,7 +114,7 @@ def _rename_in_baseline(
     path: Path, before: GoldenSuite, after: GoldenSuite, renames: Mapping[str, Mapping[str, str]]
 ) -> int:
     """Rename the labels of cases in a baseline; return how many cases were renamed."""
-    with changing(path):
+    with lock_baseline(path):
         baseline = _load_baseline(path, before)
         if baseline is None:
             return 0

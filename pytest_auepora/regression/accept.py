@@ -10,7 +10,7 @@ from typing import Any
 from ..core.files import write_atomically
 from ..core.run import Run
 from ..errors import BaselineError
-from .baseline import CONTRACTS, Baseline, BaselineCase, changing, load_baseline, metric_key
+from .baseline import CONTRACTS, Baseline, BaselineCase, load_baseline, lock_baseline, metric_key
 from .compare import compare, provenance_changes
 from .determinism import merge_determinism, metric_definition
 
@@ -44,7 +44,7 @@ def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = Fals
     Raises:
         BaselineError: the file is broken and this is not a full ``all`` update, or it cannot be written.
     """
-    with changing(path):
+    with lock_baseline(path):
         try:
             old = load_baseline(path, run.suite, run.variant)
         except BaselineError:

@@ -1,9 +1,9 @@
-"""A baseline: what was accepted, a block per case, in a file made to be committed and reviewed.
+"""A baseline: the accepted results of a suite, a block per case, in a file to be committed and reviewed.
 
-Sorted keys, four decimals, no timestamps: writing the same results again gives the same bytes.
+Sorted keys, four decimals, no timestamps: the same results give the same bytes.
 
-A baseline moves with every accepted change, and each step down may be too small to fail.  The *anchor* is an older one
-that stays where it is, so that many small steps add up to one that shows.  It is written on request only.
+A baseline moves with every accepted change, and each step down may be too small to fail.  The *anchor* is an older
+baseline that stays, so that many small steps add up to one that fails.  It is written on request only.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from ..shapes import Kind, ShapeError, check_shape, is_number
 
 FORMAT = 1
 GIT_COMMIT = "git_commit"
-"""The key of provenance under which the project's commit is kept: recorded, never a reason not to compare."""
+"""Provenance key of the project's commit: recorded, and never a reason not to compare."""
 
 RESOLUTION = 5.1e-5
-"""Differences up to this are the rounding of the file (half of its fourth decimal), not a change."""
+"""Smaller differences are the file's rounding (half of its fourth decimal), not a change."""
 
-MOST_DATA = 20_000
-"""Characters kept of what one metric aggregates in one case; a baseline is to be read by people."""
+MAX_DATA = 20_000
+"""Characters; more data of one metric in one case is not stored, as people read baselines."""
 
 CONTRACTS = ("assertion_pass", "json_schema_valid")
-"""Metrics of assertions: 0 fails the case without any threshold.  They need not be listed to be measured."""
+"""Assertion metrics: 0 fails the case without any threshold.  They are measured without being listed."""
 
 BROKEN = "broken: "
-"""What a note begins with that says why a baseline that is there cannot be read."""
+"""Prefix of a note that says why an existing baseline cannot be read."""
 
-_LONGEST = 100
+_MAX_NAME = 100
 _ACCEPT = "run the whole suite with --auepora-update"
 _VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quote
 _LIST = r"\[([-+.\w\s,]*)\]"
@@ -48,12 +48,11 @@ _LIST = r"\[([-+.\w\s,]*)\]"
 
 @dataclass(slots=True)
 class BaselineCase:
-    """What was accepted for one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
+    """The accepted result of one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
 
-    ``repeats`` is how often the case was asked; ``varied`` has the single values of the metrics whose values were
-    not all the same.  ``match`` says how the labels were matched, see `labels.check`; written only where that is not
-    ``exact``.  ``data`` is what metrics aggregate that need more than values, ``concurrency`` how many calls were in
-    flight.
+    ``repeats`` is how often the case was asked; ``varied`` has the single values of metrics whose repeats differ.
+    ``match`` says how the labels were matched, see `labels.check`; written only if that is not ``exact``.  ``data`` is
+    for metrics that aggregate more than values, ``concurrency`` is the number of calls in flight.
     """
 
     hash: str
@@ -67,14 +66,14 @@ class BaselineCase:
     concurrency: int = 1
 
     def values(self, metric: str) -> list[float | None]:
-        """Return the single values of *metric*, one per repeat; none where it was not measured."""
+        """Return the single values of *metric*, one per repeat; empty if it was not measured."""
         if metric in self.varied:
             return list(self.varied[metric])
         return [self.scores[metric]] * self.repeats if metric in self.scores else []
 
     @classmethod
     def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
-        """Take what is kept of *result*: scores of baselined metrics that are numbers or n/a, and broken assertions."""
+        """Make the block of *result*: scores of baselined metrics that are numbers or n/a, and failed assertions."""
         scores = {
             name: _rounded(score.value)
             for name, score in result.scores.items()
@@ -83,7 +82,7 @@ class BaselineCase:
         }
         singles = {name: [_rounded(v) for v in result.values(name)] for name in scores}
         varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
-        data = {name: kept for name, info in metrics.items() if (kept := _data(result, name, info)) is not None}
+        data = {name: part for name, info in metrics.items() if (part := _stored_data(result, name, info)) is not None}
         timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
         state = "failed" if "still_failing" in result.extra else result.state
         return cls(
@@ -92,7 +91,7 @@ class BaselineCase:
         )  # fmt: skip
 
     def raw(self) -> dict[str, Any]:
-        """Return the block of the file: what repeats add is left out where there are none."""
+        """Return the block of the file; keys for repeats are left out if there are none."""
         out: dict[str, Any] = {"hash": self.hash, "state": self.state, "scores": self.scores, "ranks": self.ranks}
         if self.repeats > 1:
             out |= {"repeats": self.repeats, "varied": self.varied}
@@ -109,26 +108,26 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 4) + 0.0
 
 
-def _data(result: CaseResult, name: str, info: MetricInfo) -> Any:
-    """Return what the metric aggregates in this case, as it is after JSON; None where a value is all, or too much."""
+def _stored_data(result: CaseResult, name: str, info: MetricInfo) -> Any:
+    """Return the data that the metric aggregates, as read from JSON; None if its value is enough, or it is too long."""
     score = result.scores.get(name)
     if score is None or score.state not in ("number", "aggregate") or not (info.baselined and info.interval):
         return None
     text = _compact(score.data)
-    return json.loads(text) if len(text) <= MOST_DATA else None
+    return json.loads(text) if len(text) <= MAX_DATA else None
 
 
 def _compact(data: Any) -> str:
     """Return *data* on one line, six decimals."""
-    return json.dumps(_shorter(data), sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return json.dumps(_rounded_data(data), sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def _shorter(data: Any) -> Any:
+def _rounded_data(data: Any) -> Any:
     if isinstance(data, float):
         return round(data, 6) + 0.0
     if isinstance(data, (list, tuple)):
-        return [_shorter(part) for part in data]
-    return {str(k): _shorter(v) for k, v in data.items()} if isinstance(data, Mapping) else data
+        return [_rounded_data(part) for part in data]
+    return {str(k): _rounded_data(v) for k, v in data.items()} if isinstance(data, Mapping) else data
 
 
 @dataclass(slots=True)
@@ -143,8 +142,11 @@ class Baseline:
 
     @property
     def steady(self) -> frozenset[str]:
-        """The metrics in which no answer to a case differed from another; what nobody asked again is not known."""
-        return frozenset(name for name, told in self.metrics.items() if told.get("steady"))
+        """Deterministic metrics: repeated answers to the same case got the same score.
+
+        Metrics that were never repeated are not included.
+        """
+        return frozenset(name for name, stored in self.metrics.items() if stored.get("steady"))
 
     def dumps(self) -> str:
         """Return the file's text."""
@@ -157,11 +159,11 @@ class Baseline:
             "cases": {name: case.raw() for name, case in self.cases.items()},
         }
         text = json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-        return re.sub(_VARIED, _a_line_each, text)
+        return re.sub(_VARIED, _join_lists, text)
 
 
-def _a_line_each(block: re.Match[str]) -> str:
-    """Put the values of one metric on one line: they change together."""
+def _join_lists(block: re.Match[str]) -> str:
+    """Put the values of each metric on one line, as they change together."""
     return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", block[0])
 
 
@@ -171,7 +173,7 @@ def match_of(result: CaseResult) -> str:
 
 
 def metric_key(info: MetricInfo) -> dict[str, Any]:
-    """What must be equal for stored and new scores of one metric to compare, as it looks after JSON."""
+    """Return what must be equal for stored and new scores to be comparable, as read from JSON."""
     params: dict[str, Any] = json.loads(json.dumps(info.params, default=str))
     return {"version": info.version, "params": params}
 
@@ -229,7 +231,7 @@ class _FileKeys(TypedDict):
 
 
 class _File(_FileKeys, total=False):
-    """The file; keys of newer versions are passed over."""
+    """The file; keys of newer versions are ignored."""
 
     variant: str
     metrics: dict[str, _Metric]
@@ -237,28 +239,28 @@ class _File(_FileKeys, total=False):
 
 
 def baseline_path(golden: Path, suite: str, variant: str, override: Path | None = None) -> Path:
-    """Return where the baseline of *suite* lies: ``__baselines__/<suite>.json`` beside the golden file.
+    """Return the path of the baseline of *suite*: ``__baselines__/<suite>.json`` next to the golden file.
 
-    *override* is a directory to use instead, or the very file when it ends in ``.json``.
-    A configuration of a parametrized system has a file of its own.
+    *override* is a directory to use instead, or the file itself if it ends in ``.json``.
+    Each configuration of a parametrized system has its own file.
     """
     if override is not None and override.suffix == ".json":
         return override
     folder = override if override is not None else golden.parent / "__baselines__"
     name = quote(variant, safe="-_.+ ")
-    if len(name) > _LONGEST:  # of some 255 bytes that the name of a file may have
-        name = f"{name[: _LONGEST - 13]}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+    if len(name) > _MAX_NAME:  # file names may have some 255 bytes
+        name = f"{name[: _MAX_NAME - 13]}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
     return folder / (f"{suite}@{name}.json" if variant else f"{suite}.json")
 
 
 @contextmanager
-def changing(path: Path) -> Iterator[None]:
-    """Hold the lock of the baseline at *path*, so that what is read within is what will be replaced.
+def lock_baseline(path: Path) -> Iterator[None]:
+    """Hold the lock of the baseline at *path*, so that no other run changes it between reading and writing.
 
     Raises:
-        BaselineError: another run holds it too long, or what is written within cannot be.
+        BaselineError: another run holds the lock too long, or the baseline cannot be written.
     """
-    from ..core.files import locked  # who only reads has no need of it
+    from ..core.files import locked  # readers do not need it
 
     try:
         with locked(path):
@@ -268,10 +270,10 @@ def changing(path: Path) -> Iterator[None]:
 
 
 def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
-    """Read *path*, which should be the baseline of *suite* in this *variant*; None where there is no such file.
+    """Read *path*, which should be the baseline of *suite* in this *variant*; None if there is no such file.
 
     Raises:
-        BaselineError: the file is not a baseline, cut short, in conflict, of a newer format, or of
+        BaselineError: the file is not a baseline, is cut short, has conflict markers or a newer format, or belongs to
             another suite or configuration.
     """
     try:
@@ -282,13 +284,13 @@ def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
         raise BaselineError(f"{path}: not UTF-8 ({exc.reason} at byte {exc.start})") from None
     except OSError as exc:
         raise BaselineError(f"{path}: cannot be read: {exc.strerror or exc}") from None
-    found = parse_baseline(text, str(path))
-    if (found.suite, found.variant) != (suite, variant):
+    baseline = parse_baseline(text, str(path))
+    if (baseline.suite, baseline.variant) != (suite, variant):
         raise BaselineError(
-            f"{path}: the baseline of {run_title(found.suite, found.variant)!r}, "
+            f"{path}: the baseline of {run_title(baseline.suite, baseline.variant)!r}, "
             f"wanted is {run_title(suite, variant)!r}; give --auepora-baseline a directory when there is more than one"
         )
-    return found
+    return baseline
 
 
 def parse_baseline(text: str, path: str) -> Baseline:
@@ -298,14 +300,14 @@ def parse_baseline(text: str, path: str) -> Baseline:
     try:
         raw = json.loads(text)
     except json.JSONDecodeError as exc:
-        cut = "" if text.rstrip().endswith("}") else " (the file seems cut short)"
+        hint = "" if text.rstrip().endswith("}") else " (the file seems cut short)"
         raise BaselineError(
-            f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{cut}; restore it from version control, or {_ACCEPT}"
+            f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{hint}; restore it from version control, or {_ACCEPT}"
         ) from None
-    except (ValueError, RecursionError) as exc:  # thousands of digits, or of brackets within each other
-        raise _no_baseline(path, f"{type(exc).__name__}: {exc}") from None
+    except (ValueError, RecursionError) as exc:  # thousands of digits, or of nested brackets
+        raise _not_a_baseline(path, f"{type(exc).__name__}: {exc}") from None
     if not isinstance(raw, dict) or "format" not in raw:
-        raise _no_baseline(path, "there is no 'format' key")
+        raise _not_a_baseline(path, "there is no 'format' key")
     if raw["format"] != FORMAT:
         raise BaselineError(
             f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
@@ -314,40 +316,40 @@ def parse_baseline(text: str, path: str) -> Baseline:
     try:
         check_shape(raw, _File)
     except ShapeError as exc:
-        raise _no_baseline(path, str(exc)) from None
+        raise _not_a_baseline(path, str(exc)) from None
     cases = {name: _case_of(case) for name, case in raw["cases"].items()}
     optional = {key: raw[key] for key in ("variant", "metrics", "provenance") if key in raw}
     return Baseline(raw["suite"], cases=cases, **optional)
 
 
 def _case_of(raw: Mapping[str, Any]) -> BaselineCase:
-    """Read the block of one case; keys of newer versions are passed over."""
+    """Read the block of one case; keys of newer versions are ignored."""
     known = {f.name: raw[f.name] for f in fields(BaselineCase) if f.name in raw}
     if "data" in known:
         known["data"] = {name: json.loads(text) for name, text in known["data"].items()}
     return BaselineCase(**known)
 
 
-def _no_baseline(path: str, why: str) -> BaselineError:
+def _not_a_baseline(path: str, why: str) -> BaselineError:
     return BaselineError(
         f"{path}: not a baseline file: {why}; if it should be one, restore it from version control, or {_ACCEPT}"
     )
 
 
 class Anchor(NamedTuple):
-    """What lies where an anchor belongs: a baseline, nothing, or something that cannot be read (``problem``)."""
+    """What was read from the path of the anchor: a baseline, nothing, or a file that cannot be read (``problem``)."""
 
     baseline: Baseline | None = None
     problem: str = ""
 
 
 def anchor_path(baseline: Path) -> Path:
-    """Return where the anchor beside *baseline* lies: ``shop.json`` has ``shop.anchor.json``."""
+    """Return the path of the anchor of *baseline*: ``shop.anchor.json`` for ``shop.json``."""
     return baseline.with_name(f"{baseline.name.removesuffix('.json')}.anchor.json")
 
 
 def load_anchor(baseline: Path, suite: str, variant: str = "") -> Anchor:
-    """Read the anchor beside *baseline*, if there is one."""
+    """Read the anchor of *baseline*, if there is one."""
     try:
         return Anchor(load_baseline(anchor_path(baseline), suite, variant))
     except BaselineError as exc:

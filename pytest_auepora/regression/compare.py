@@ -1,8 +1,7 @@
-"""A run beside a baseline, case by case: what compares, what moved, what is new, what is gone, and why.
+"""Compares a run with its baseline, case by case.
 
-Two scores of one metric compare where its definition, its judge and the ruler that it is read off are equal: scores
-under two rulers say nothing about each other.  What a system is made of (prompt, model, retriever, corpus) is what a
-run measures, so a change of it is shown and judged.
+Two scores are comparable if metric definition, judge and measuring settings are equal.  Changes of the system (prompt,
+model, retriever, corpus) are reported and judged.
 """
 
 from __future__ import annotations
@@ -22,25 +21,25 @@ from .baseline import GIT_COMMIT, RESOLUTION, Baseline, BaselineCase, match_of, 
 from .determinism import AGAIN
 
 SINCE = "since the baseline"
-"""In the problems of a case that is worse than its baseline, and in no others."""
+"""Part of every problem that reports a drop below the baseline, and of no other."""
 
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
 
-_MOST = 40
+_MAX_CHARS = 40
 _FINGERPRINT = re.compile(r"\w+:[0-9a-f]{16}")
 _HASHES = re.compile(r": \w+:[0-9a-f]{8}\b[^,]*")
 _PASSAGES = ("quote", "span", "doc")
 
 
 def provenance_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return what differs, with both values; the commit does so nearly always and explains nothing by itself."""
+    """Return the keys that differ, with both values; the commit is left out, it explains nothing by itself."""
     return {k: pair for k, pair in _differences(before, after).items() if k != GIT_COMMIT}
 
 
-def changed_since(baseline: Baseline, run: Run) -> dict[str, tuple[Any, Any]]:
-    """Return what is said of the provenance of *run* otherwise than of the baseline's.
+def _changed_provenance(baseline: Baseline, run: Run) -> dict[str, tuple[Any, Any]]:
+    """Return the provenance keys in which *run* differs from *baseline*, with both values.
 
-    Nothing for a run that never got to its system, as its fixture failed: nothing is known of what it would have been.
+    Empty if the system's fixture failed: then the provenance of the run is unknown.
     """
     unknown = run.cases and not run.provenance.keys() - {GIT_COMMIT}
     if unknown and all(case.state in ("error", "skipped") for case in run.cases.values()):
@@ -49,24 +48,23 @@ def changed_since(baseline: Baseline, run: Run) -> dict[str, tuple[Any, Any]]:
 
 
 class Comparability(NamedTuple):
-    """Which metrics of a run compare with a baseline.
+    """Which metrics of a run are comparable with a baseline.
 
     Attributes:
         incomparable: metrics that were measured differently, each with what changed: ``k 5 → 10``.
-        recut: how documents are cut otherwise than for the baseline; empty where they are not.
-        survives: metrics that may compare even so, each with its ``survives``.
+        recut: what changed in how documents are chunked; empty if nothing did.
+        survives: metrics that may be comparable despite that, each with its ``survives``.
     """
 
     incomparable: Mapping[str, str] = MappingProxyType({})
     recut: str = ""
     survives: Mapping[str, str] = MappingProxyType({})
 
-    def holds(self, name: str, result: CaseResult, before: BaselineCase) -> bool:
-        """Whether metric *name* compares in a case.
+    def is_comparable(self, name: str, result: CaseResult, before: BaselineCase) -> bool:
+        """Whether metric *name* is comparable in a case.
 
-        Where documents are cut otherwise, by what its labels are: a quote, a span and a document are found in whatever
-        chunks there are.  A label that was found by its id before and is no more was that of a chunk; nobody says to
-        which document it belongs.
+        After a change of chunking, that depends on the labels: quotes, spans and documents are found in any chunks.
+        A label whose id was found before and is gone was the id of a chunk; its document is unknown.
         """
         if name not in self.survives:
             return name not in self.incomparable
@@ -74,9 +72,9 @@ class Comparability(NamedTuple):
         if self.survives[name] == "passages":
             return bool(labels) and all(label.get("match") in _PASSAGES for label in labels)
         hits = result.outputs.get("retrieved", ())
-        there = {str(hit[key]) for hit in hits for key in ("id", "doc") if key in hit}
+        found_ids = {str(hit[key]) for hit in hits for key in ("id", "doc") if key in hit}
         return all(
-            "match" in label or "doc" in label or label["id"] in there or before.ranks.get(label["id"]) is None
+            "match" in label or "doc" in label or label["id"] in found_ids or before.ranks.get(label["id"]) is None
             for label in labels
         )
 
@@ -85,9 +83,9 @@ _ALL_COMPARE = Comparability()
 
 
 def comparability_of(run: Run, baseline: Baseline) -> Comparability:
-    """Return what of *run* compares with *baseline*; cases are not looked at."""
-    moved = changed_since(baseline, run)
-    recut = [key for key in moved if key in CHUNK_KEYS]
+    """Return which metrics of *run* are comparable with *baseline*; cases are not looked at."""
+    changed = _changed_provenance(baseline, run)
+    recut = [key for key in changed if key in CHUNK_KEYS]
     incomparable: dict[str, str] = {}
     survives: dict[str, str] = {}
     for name, info in run.metrics.items():
@@ -96,13 +94,13 @@ def comparability_of(run: Run, baseline: Baseline) -> Comparability:
         new = metric_key(info)
         if old.get("version") != new["version"]:
             incomparable[name] = f"metric version {old.get('version')} \u2192 {new['version']}"
-        elif changed := list(_told(old.get("params", {}), new["params"])):
-            incomparable[name] = ", ".join(changed)
-        elif others := [key for key in sorted(info.ruler) if key in moved]:
-            incomparable[name] = ", ".join(_arrow(key, *moved[key]) for key in others)
-        if recut and info.survives and new.items() <= old.items() and not (moved.keys() - recut) & set(info.ruler):
+        elif differences := list(_describe_differences(old.get("params", {}), new["params"])):
+            incomparable[name] = ", ".join(differences)
+        elif settings := [key for key in sorted(info.ruler) if key in changed]:
+            incomparable[name] = ", ".join(_before_after(key, *changed[key]) for key in settings)
+        if recut and info.survives and new.items() <= old.items() and not (changed.keys() - recut) & set(info.ruler):
             survives[name] = info.survives
-    return Comparability(incomparable, ", ".join(_arrow(key, *moved[key]) for key in recut), survives)
+    return Comparability(incomparable, ", ".join(_before_after(key, *changed[key]) for key in recut), survives)
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -110,37 +108,38 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[st
     return {k: (before.get(k), after.get(k)) for k in keys if before.get(k) != after.get(k)}
 
 
-def _told(before: Mapping[str, Any], after: Mapping[str, Any], inside: str = "") -> Iterator[str]:
-    """Yield what differs between two mappings; of mappings within them what differs there: ``judge model a → b``."""
+def _describe_differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield a text for each difference, also within nested mappings: ``judge model a → b``."""
     for key, (old, new) in _differences(before, after).items():
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from _told(old, new, f"{inside}{key} ")
+            yield from _describe_differences(old, new, f"{prefix}{key} ")
         else:
-            yield changed_words(f"{inside}{key}", old, new)
+            yield describe_change(f"{prefix}{key}", old, new)
 
 
-def changed_words(key: str, old: Any, new: Any) -> str:
-    """Return ``k 5 → 10``; of prompts, of which only version and hash are known, ``another prompt: 1:0f… → 1:a3…``."""
+def describe_change(key: str, old: Any, new: Any) -> str:
+    """Return ``k 5 → 10``; for prompts, known by version and hash only, ``another prompt: 1:0f… → 1:a3…``."""
     if all(map(_are_fingerprints, (old, new))):
         return f"another prompt: {_short_hash(old)} \u2192 {_short_hash(new)}"
-    return _arrow(key, old, new)
+    return _before_after(key, old, new)
 
 
-def without_hashes(told: str) -> str:
-    """Return what differs without the hashes of prompts: ``another prompt``."""
-    return _HASHES.sub("", told)
+def without_hashes(text: str) -> str:
+    """Return the text of a difference without the hashes of prompts: ``another prompt``."""
+    return _HASHES.sub("", text)
 
 
 def _are_fingerprints(value: Any) -> bool:
-    some = value if isinstance(value, list) else [value]
-    return bool(some) and all(isinstance(one, str) and _FINGERPRINT.fullmatch(one) for one in some)
+    items = value if isinstance(value, list) else [value]
+    return bool(items) and all(isinstance(item, str) and _FINGERPRINT.fullmatch(item) for item in items)
 
 
 def _short_hash(value: Any) -> str:
-    return " ".join(one[: one.index(":") + 9] for one in (value if isinstance(value, list) else [value]))
+    prints = value if isinstance(value, list) else [value]
+    return " ".join(text[: text.index(":") + 9] for text in prints)
 
 
-def _arrow(key: str, old: Any, new: Any) -> str:
+def _before_after(key: str, old: Any, new: Any) -> str:
     return f"{key} {_short(old)} \u2192 {_short(new)}"
 
 
@@ -148,7 +147,7 @@ def _short(value: Any) -> str:
     if value is None:
         return "(nothing)"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"
+    return text if len(text) <= _MAX_CHARS else f"{text[: _MAX_CHARS - 1]}…"
 
 
 @dataclass(slots=True)
@@ -168,9 +167,9 @@ class ScoreChange:
 class CaseComparison:
     """One case against its baseline.
 
-    ``flip`` says what happened to its pass/fail state.  ``changes`` has the scores that compare, equal
-    ones included; ``lost`` the metrics that were numbers and no longer are, with the reason; ``apart`` says why
-    its metrics of retrieval do not compare.
+    ``flip`` says what happened to its pass/fail state.  ``changes`` has the comparable scores, equal ones included;
+    ``lost`` the metrics that were numbers and no longer are, with the reason; ``apart`` says why its retrieval metrics
+    are not comparable.
     """
 
     case_id: str
@@ -186,13 +185,13 @@ class CaseComparison:
         return self.flip not in ("new", "changed", "skipped")
 
     def note_state(self, result: CaseResult) -> None:
-        """Note what happened to the state of the case, now that *result* is judged."""
+        """Update ``flip``, now that *result* is judged."""
         if self.before is not None and self.paired:
             self.flip = flip_of(self.before, result)
 
     @property
     def gains(self) -> list[float]:
-        """The gains in all metrics that compare."""
+        """The gains in all comparable metrics."""
         return [change.gain for change in self.changes.values()]
 
     @property
@@ -208,7 +207,7 @@ class CaseComparison:
 
 @dataclass(frozen=True, slots=True)
 class MetricChange:
-    """One metric over the *n* cases that compare: means before and after, and the mean signed gain."""
+    """One metric over *n* comparable cases: means before and after, and the mean signed gain."""
 
     n: int
     before: float
@@ -222,10 +221,9 @@ class Comparison:
     """A run against a baseline.
 
     ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the same content
-    where there is one.  ``incomparable`` are metrics with what changed about them, ``former`` the means that the
-    baseline has of these.  ``aggregates`` are the changes of
-    metrics whose aggregate is no mean; see `measurements`.  ``steady`` are the metrics that gave the same number
-    whenever a case was asked again, ``unsteady`` those that did so until this run.
+    where there is one.  ``incomparable`` are metrics with what changed about them, ``former`` their means in the
+    baseline.  ``aggregates`` are the changes of metrics whose aggregate is not a mean, see `interval_guard`.
+    ``steady`` are the deterministic metrics, ``unsteady`` those that were deterministic until this run.
     """
 
     cases: dict[str, CaseComparison] = field(default_factory=dict)
@@ -240,12 +238,12 @@ class Comparison:
 
     @property
     def lost(self) -> dict[str, dict[str, str]]:
-        """What metrics of which cases were numbers and no longer are, with the reasons."""
+        """By case, the metrics that were numbers and no longer are, with the reasons."""
         return {i: c.lost for i, c in self.cases.items() if c.lost}
 
     @property
     def apart(self) -> dict[str, str]:
-        """Why the metrics of retrieval of which cases do not compare."""
+        """By case, why its retrieval metrics are not comparable."""
         return {i: c.apart for i, c in self.cases.items() if c.apart}
 
     def count(self) -> Counter[str]:
@@ -253,28 +251,28 @@ class Comparison:
         return Counter(c.flip for c in self.cases.values())
 
     def metric(self, name: str) -> MetricChange | None:
-        """The change of one metric over the cases that compare; None where none does."""
+        """The change of one metric over the comparable cases; None if there are none."""
         return self.aggregates.get(name) or self.metric_of_cases(name)
 
     def metric_of_cases(self, name: str) -> MetricChange | None:
-        """The mean change of the values that single cases have; None where none compares."""
-        pairs = self.changes_of(name)
-        return change_over(pairs) if pairs else None
+        """The mean change of the values of single cases; None if no case is comparable."""
+        changes = self.changes_of(name)
+        return mean_change(changes) if changes else None
 
     def changes_of(self, name: str) -> Mapping[str, ScoreChange]:
         """The changes of one metric, by case."""
         return {i: c.changes[name] for i, c in self.cases.items() if name in c.changes}
 
 
-def change_over(pairs: Mapping[str, ScoreChange]) -> MetricChange:
-    """Return the means of one metric over some cases, at least one."""
-    n = len(pairs)
+def mean_change(changes: Mapping[str, ScoreChange]) -> MetricChange:
+    """Return the means of one metric over one or more cases."""
+    n = len(changes)
     return MetricChange(
         n,
-        sum([p.before for p in pairs.values()]) / n,
-        sum([p.after for p in pairs.values()]) / n,
-        sum([p.gain for p in pairs.values()]) / n,
-        tuple(sorted([i for i, p in pairs.items() if p.gain < 0], key=lambda i: pairs[i].gain)),
+        sum([change.before for change in changes.values()]) / n,
+        sum([change.after for change in changes.values()]) / n,
+        sum([change.gain for change in changes.values()]) / n,
+        tuple(sorted([i for i, change in changes.items() if change.gain < 0], key=lambda i: changes[i].gain)),
     )
 
 
@@ -284,7 +282,7 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     varied = {name for case in run.having(AGAIN) for name in case.extra[AGAIN]["varied"]}
     out = Comparison(
         incomparable=dict(comparability.incomparable),
-        provenance=changed_since(baseline, run),
+        provenance=_changed_provenance(baseline, run),
         steady=tuple(sorted(baseline.steady - varied)),
         unsteady=tuple(sorted(baseline.steady & varied)),
     )
@@ -293,9 +291,9 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         for case_id, result in run.cases.items()
     }
     _explain_recut(out, comparability)
-    out.former = {name: mean for name in out.incomparable if (mean := _former(out, name)) is not None}
-    known = run.cases if run.is_full else set(run.expected_ids or run.cases)
-    if vanished := [case_id for case_id in baseline.cases if case_id not in known]:
+    out.former = {name: mean for name in out.incomparable if (mean := _baseline_mean(out, name)) is not None}
+    suite_ids = run.cases if run.is_full else set(run.expected_ids or run.cases)
+    if vanished := [case_id for case_id in baseline.cases if case_id not in suite_ids]:
         by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
         out.vanished = {case_id: by_hash.get(baseline.cases[case_id].hash) for case_id in vanished}
     out.lost_metrics = tuple(m for m in baseline.metrics if m not in run.metrics)
@@ -303,22 +301,22 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
 
 
 def _explain_recut(out: Comparison, comparability: Comparability) -> None:
-    """A metric that compares in some cases does compare, and the other cases say why they do not."""
+    """Keep metrics that are comparable in some cases, and say in the other cases why they are not."""
     for name in comparability.survives:
-        was = [c for c in out.cases.values() if c.before is not None and c.before.scores.get(name) is not None]
-        without = [c for c in was if c.paired and name not in c.changes]
-        if any(name in case.changes for case in was):
+        scored = [c for c in out.cases.values() if c.before is not None and c.before.scores.get(name) is not None]
+        unmatched = [c for c in scored if c.paired and name not in c.changes]
+        if any(name in case.changes for case in scored):
             out.incomparable.pop(name, None)
-            for case in without:
+            for case in unmatched:
                 case.apart = case.apart or comparability.recut
-        elif without:
+        elif unmatched:
             out.incomparable.setdefault(name, comparability.recut)
 
 
-def _former(out: Comparison, name: str) -> float | None:
-    """Return the mean that the baseline has of a metric, over the cases that are still the same."""
-    before = [case.before.scores.get(name) for case in out.cases.values() if case.paired and case.before is not None]
-    values = [value for value in before if value is not None]
+def _baseline_mean(out: Comparison, name: str) -> float | None:
+    """Return the baseline's mean of a metric, over the cases that are still the same."""
+    scores = [case.before.scores.get(name) for case in out.cases.values() if case.paired and case.before is not None]
+    values = [value for value in scores if value is not None]
     return sum(values) / len(values) if values else None
 
 
@@ -342,7 +340,7 @@ def compare_case(
         score, info = result.scores.get(name), metrics.get(name)
         if old is None or score is None or info is None:
             continue
-        if not info.baselined or not comparability.holds(name, result, before):
+        if not info.baselined or not comparability.is_comparable(name, result, before):
             continue
         if out.apart and info.target.startswith("RETRIEVAL"):
             continue
@@ -359,23 +357,23 @@ def compare_case(
 
 
 def drops_of(result: CaseResult) -> list[str]:
-    """Return those problems of *result* that say what fell since the baseline."""
+    """Return the problems of *result* that report a drop since the baseline."""
     return [line for line in result.problems if SINCE in line]
 
 
-def broke(result: CaseResult) -> bool:
-    """Whether *result* failed as it is worse than its baseline."""
+def has_regressed(result: CaseResult) -> bool:
+    """Whether *result* failed because it is worse than its baseline."""
     return result.state == "failed" and bool(drops_of(result))
 
 
 def flip_of(before: BaselineCase, result: CaseResult) -> Flip:
-    """Return what happened to the state of a case that compares with what it was *before*.
+    """Return what happened to the state of a comparable case since *before*.
 
-    One that failed before, and now fails as it fell since, is newly failing.
+    A case that failed before and now fails because of a new drop is newly failing.
     """
     if result.state == "error":
         return "errored"
-    if broke(result):
+    if has_regressed(result):
         return "newly failing"
     if "still_failing" in result.extra:
         return "still failing"
@@ -385,6 +383,6 @@ def flip_of(before: BaselineCase, result: CaseResult) -> Flip:
 
 
 def gain_of(info: MetricInfo, before: float, after: float) -> float:
-    """Return the gain in a metric; 0 where the difference is the rounding of the file."""
+    """Return the gain in a metric; 0 if the difference is the file's rounding."""
     gain = info.gain(before, after)
     return 0.0 if abs(gain) <= RESOLUTION else gain

@@ -19,20 +19,20 @@ Slice = Mapping[str, str] | str
 """Labels with their values (``{"scenario": "typo"}``), or a label by itself: one slice for each of its values."""
 
 ALL = "all"
-"""Stands for every metric in ``not_comparable``."""
+"""Every metric, in ``not_comparable``."""
 
 CLUSTERS_FOR_STATISTICS = 10
 """Below this many only an exact test may fail a metric, and a slice is not judged."""
 
 OVERRIDES = ("policy", "case_guard", "case_max_drop", "min_effect", "margin", "judge")
-"""What may differ from metric to metric; alpha belongs to the whole family of metrics."""
+"""Settings that may differ from metric to metric; alpha belongs to the whole family of metrics."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnchorPolicy:
-    """How strictly a run is held to the anchor, in the fields of `RegressionPolicy`; ``policy`` is the file's if None.
+    """How strictly a run is held to the anchor, in fields of `RegressionPolicy`; a ``policy`` of None is the file's.
 
-    Wider than against the baseline: what was accepted since, one step after the other, is to add up to something.
+    The limits are wider than against the baseline: only accepted steps that add up to a real loss are to fail.
     """
 
     policy: PolicyName | None = None
@@ -42,7 +42,7 @@ class AnchorPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RegressionPolicy:
-    """The knobs of the verdict.  Differences are in the metric's own unit.
+    """The settings of the verdict.  Differences are in the metric's own unit.
 
     Attributes:
         policy: ``tolerance`` compares means with ``min_effect``; ``statistical`` tests them; ``auto`` is the first
@@ -57,14 +57,14 @@ class RegressionPolicy:
         min_effect: a drop of the mean below this is no regression, however certain.
         alpha: chance of a false alarm over all metrics together.
         margin: how large a drop must be ruled out before a metric counts as unharmed.
-        on_inconclusive: what becomes of the run when the data cannot tell.
+        on_inconclusive: whether an inconclusive metric passes or fails the run.
         judge: when a judge's scores may fail the run: ``calibrated``, once `calibration` says so; ``gate``, always;
             ``advisory``, never.
-        slices: parts of the suite that are judged beside the whole: labels with their values, or one label for a
-            slice of each of its values.
+        slices: parts of the suite that are judged in addition to the whole: labels with their values, or one label
+            for a slice of each of its values.
         anchor: how strictly the run is held to its anchor, where there is one.
-        not_comparable: for keys of a run's provenance, the metrics (or ``all``) that do not compare where the key
-            differs, beside those that never do.
+        not_comparable: provenance key → metrics (or ``all``) that are not comparable if the key differs, in addition
+            to those that the metrics name themselves.
         metrics: for single metrics, other values of `OVERRIDES`.
 
     Raises:
@@ -120,29 +120,30 @@ class RegressionPolicy:
         own = self.metrics.get(name)
         return replace(self, metrics={}, **own) if own else self
 
-    def over(self, name: str, clusters: int, *, steady: bool) -> PolicyName:
-        """Return how a metric is judged over so many clusters: what the file says, or what ``auto`` picks."""
-        said = self.for_metric(name).policy
-        if said != "auto":
-            return said
+    def method_for(self, name: str, clusters: int, *, steady: bool) -> PolicyName:
+        """Return how a metric is judged over so many clusters: as the file says, or as ``auto`` picks."""
+        policy = self.for_metric(name).policy
+        if policy != "auto":
+            return policy
         return "tolerance" if clusters < CLUSTERS_FOR_STATISTICS and steady else "statistical"
 
     def against_anchor(self) -> RegressionPolicy:
         """Return the policy for the comparison with the anchor; no limit of a metric is narrower than the anchor's."""
-        wide, said = self.anchor, self.anchor.policy
+        anchor, policy = self.anchor, self.anchor.policy
         metrics = {
             name: {
-                **({k: v for k, v in own.items() if k != "policy"} if said == "report" else own),
-                **{key: max(own[key], getattr(wide, key)) for key in ("min_effect", "margin") if key in own},
+                **({k: v for k, v in own.items() if k != "policy"} if policy == "report" else own),
+                **{key: max(own[key], getattr(anchor, key)) for key in ("min_effect", "margin") if key in own},
             }
             for name, own in self.metrics.items()
         }
         return replace(
-            self, policy=said or self.policy, min_effect=wide.min_effect, margin=wide.margin, slices=(), metrics=metrics
-        )
+            self, policy=policy or self.policy, min_effect=anchor.min_effect, margin=anchor.margin, slices=(),
+            metrics=metrics,
+        )  # fmt: skip
 
     def ruler_of(self, name: str) -> list[str]:
-        """Return the keys of provenance that this file counts as part of the ruler of metric *name*."""
+        """Return the provenance keys that must be equal, by this file, for scores of metric *name* to be comparable."""
         return [key for key, names in self.not_comparable.items() if name in names or ALL in names]
 
 

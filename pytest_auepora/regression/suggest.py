@@ -1,9 +1,8 @@
-"""What the repeats of a run say about thresholds: the noise of each metric, and bounds that an unchanged system keeps.
+"""Thresholds suggested from the repeats of a run, which an unchanged system keeps, and the noise of each metric.
 
-A bound leaves room for three things that are not known: how far the next run is off, how far this one was, and what so
-few answers did not show.  That is t·s·√(1/asked + 1/next)/√n, with s the standard deviation of one case asked again,
-and log 20 / log asked whole cases: of a Poisson count that stayed 0 in the repeats, as many or more come with a chance
-of 5 %.  All bounds together are missed by chance in `CHANCE` of runs.
+A suggested threshold allows for noise in the next run, noise in this run, and rare failures not seen in the repeats.
+Width: t·s·√(1/repeats + 1/next)/√n, s being the standard deviation within a case, plus a Poisson bound for failures not
+seen: log 20 / log repeats whole cases.  All thresholds together fail by chance in at most `CHANCE` of runs.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from .statistics.precision import t_quantile
 from .thresholds import Bound, Gate
 
 CHANCE = 0.005
-"""How often all suggested bounds together may be missed by chance; the comparison with the baseline has its own."""
+"""How often any suggested threshold may fail by chance; `alpha` is for the comparison with the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
 class MetricNoise:
-    """What one metric did between the repeats of *n* cases, in its own unit.
+    """How one metric varies between the repeats of *n* cases, in its own unit.
 
     Attributes:
         mean: over cases and repeats.
-        within: standard deviation of one case asked again, pooled over cases.
-        degrees: of freedom that *within* is known with: few where few cases vary (Satterthwaite).
-        asked: repeats of a case, on average.
-        varied: share of the cases whose repeats are not all the same.
+        within: standard deviation between repeats of a case, pooled over cases.
+        degrees: degrees of freedom of *within* (Satterthwaite): few if few cases vary.
+        repeats: answers per case, on average.
+        varied: share of the cases whose repeats differ.
     """
 
     name: str
@@ -41,33 +40,33 @@ class MetricNoise:
     mean: float
     within: float
     degrees: int
-    asked: float
+    repeats: float
     varied: float
 
-    def of_mean(self) -> float:
+    def sd_of_mean(self) -> float:
         """Return the standard deviation of the suite's mean from run to run, the cases being the same."""
         return self.within / math.sqrt(self.n)
 
-    def seen(self, repeats: int, chance: float) -> float:
-        """Return how far the mean of another run may be off by the noise that was seen."""
-        noise = self.within * math.sqrt((1 / self.asked + 1 / repeats) / self.n)
+    def noise_margin(self, repeats: int, chance: float) -> float:
+        """Return how far the mean of a run with so many *repeats* may be off by noise."""
+        noise = self.within * math.sqrt((1 / self.repeats + 1 / repeats) / self.n)
         return t_quantile(1.0 - chance, self.degrees) * noise
 
-    def unseen(self, width: float) -> float:
-        """Return how far it may be off by what was not seen, of a metric whose range is *width* wide."""
-        return math.log(20) / math.log(self.asked) * width / self.n if self.asked > 1 else math.inf
+    def rare_failure_margin(self, width: float) -> float:
+        """Return how far it may be off by failures not seen in the repeats; *width* is that of the metric's range."""
+        return math.log(20) / math.log(self.repeats) * width / self.n if self.repeats > 1 else math.inf
 
 
 @dataclass(slots=True)
 class Suggestion:
-    """Settings to consider.
-
-    ``repeats`` is how often cases were asked; ``gates`` are bounds that are new, or take the place of one that noise
-    would break.
+    """Suggested settings.
 
     Attributes:
-        missed: bounds that the mean itself misses, which no noise explains.
-        too_noisy: bounds that noise would break, where none leaves room for it.
+        noise: of each metric.
+        repeats: how often cases were asked.
+        gates: new thresholds, and wider ones for those that noise would break.
+        missed: thresholds that the mean misses by more than noise.
+        too_noisy: thresholds that noise would break, and no wider one is useful.
         by_chance: cases whose assertions hold in some answers only.
         tolerant: metrics that vary and are compared with the baseline by a fixed tolerance.
     """
@@ -86,37 +85,37 @@ class Suggestion:
 
 
 def learn(run: Run, gates: Sequence[Gate], policy: RegressionPolicy, repeat: int = 1) -> Suggestion:
-    """Learn from the repeats of *run*; what errored is left out.
+    """Return settings suggested from the repeats of *run*; errored cases are left out.
 
     Args:
         run: its cases were asked several times.
-        gates: the thresholds there are; one that an unchanged system keeps stays as it is.
+        gates: the present thresholds; those that an unchanged system keeps stay as they are.
         policy: of the suite.
         repeat: how often the next runs will ask each case.
     """
     cases = [case for case in run.cases.values() if case.state != "error"]
     out = Suggestion(repeats=max((case.repeats for case in run.cases.values()), default=1))
     bounded = {name: info for name, info in run.metrics.items() if _is_bounded(info)}
-    out.noise = [found for name in bounded if (found := _noise(name, cases)) is not None]
+    out.noise = [noise for name in bounded if (noise := _noise(name, cases)) is not None]
     if out.repeats < 2:
         return out
-    known = [gate for gate in gates if gate.metric in bounded and gate.stat in ("aggregate", "mean")]
+    mean_gates = [gate for gate in gates if gate.metric in bounded and gate.stat in ("aggregate", "mean")]
     ungated = set(bounded) - {gate.metric for gate in gates}
-    wanted = [*known, *(Gate(name, Bound(_worse_side(bounded[name]), math.nan)) for name in ungated)]
-    for gate in sorted(wanted, key=lambda gate: list(run.metrics).index(gate.metric)):
-        found = _noise(gate.metric, [case for case in cases if in_slice(case, gate.slice)])
+    candidates = [*mean_gates, *(Gate(name, Bound(_worse_side(bounded[name]), math.nan)) for name in ungated)]
+    for gate in sorted(candidates, key=lambda gate: list(run.metrics).index(gate.metric)):
+        noise = _noise(gate.metric, [case for case in cases if in_slice(case, gate.slice)])
         info = bounded[gate.metric]
-        if found is None or gate.bound.op != _worse_side(info):
+        if noise is None or gate.bound.op != _worse_side(info):
             continue
         width, is_new = info.range[1] - info.range[0], math.isnan(gate.bound.limit)
-        seen = found.seen(repeat, CHANCE / len(wanted))
-        if is_new or abs(gate.bound.limit - found.mean) < seen:
-            limit = _rounded_off(found.mean, seen + found.unseen(width), info)
+        margin = noise.noise_margin(repeat, CHANCE / len(candidates))
+        if is_new or abs(gate.bound.limit - noise.mean) < margin:
+            limit = _rounded_bound(noise.mean, margin + noise.rare_failure_margin(width), info)
             if limit is not None:
                 out.gates.append(replace(gate, bound=limit))
             elif not is_new:
                 out.too_noisy.append(f"{gate.title} {gate.bound}")
-        elif not gate.bound.holds(found.mean):
+        elif not gate.bound.holds(noise.mean):
             out.missed.append(f"{gate.title} {gate.bound}")
     if policy.assertions == "fail":
         out.by_chance = [case.case_id for case in cases if any(len(set(case.values(name))) > 1 for name in CONTRACTS)]
@@ -125,7 +124,7 @@ def learn(run: Run, gates: Sequence[Gate], policy: RegressionPolicy, repeat: int
 
 
 def _is_bounded(info: MetricInfo) -> bool:
-    """Whether the suite's number is a mean of values between two ends."""
+    """Whether the suite's value is a mean of values in a finite range."""
     return info.baselined and not info.interval and all(map(math.isfinite, info.range))
 
 
@@ -145,20 +144,20 @@ def _noise(name: str, results: Sequence[CaseResult]) -> MetricNoise | None:
     degrees = [max(len(values) - 1, 1) for values in cases]
     within = math.fsum(squares) / sum(degrees)
     spread = math.fsum((s / d) ** 2 / d for s, d in zip(squares, degrees, strict=True))
-    known = math.floor(math.fsum(s / d for s, d in zip(squares, degrees, strict=True)) ** 2 / spread) if spread else 1
+    df = math.floor(math.fsum(s / d for s, d in zip(squares, degrees, strict=True)) ** 2 / spread) if spread else 1
     return MetricNoise(
-        name, len(cases), math.fsum(means) / len(means), math.sqrt(within), max(known, 1),
+        name, len(cases), math.fsum(means) / len(means), math.sqrt(within), max(df, 1),
         sum(map(len, cases)) / len(cases), sum(s > 0 for s in squares) / len(cases),
     )  # fmt: skip
 
 
-def _rounded_off(mean: float, room: float, info: MetricInfo) -> Bound | None:
-    """Return the bound in two decimals; None where it would leave room for nearly everything."""
+def _rounded_bound(mean: float, margin: float, info: MetricInfo) -> Bound | None:
+    """Return the bound in two decimals; None if it would allow nearly everything."""
     low, high = info.range
-    if not room <= (high - low) / 2:
+    if not margin <= (high - low) / 2:
         return None
     if info.direction == "higher":
-        limit = math.floor((mean - room) * 100 + 1e-9) / 100
+        limit = math.floor((mean - margin) * 100 + 1e-9) / 100
         return Bound("min", limit) if limit > low else None
-    limit = math.ceil((mean + room) * 100 - 1e-9) / 100
+    limit = math.ceil((mean + margin) * 100 - 1e-9) / 100
     return Bound("max", limit) if limit < high else None

@@ -1,14 +1,14 @@
 """Thresholds: what people write, read into bounds and gates.
 
-A *bound* is a limit on one number.  A *gate* puts a bound on a statistic of one metric over a suite or a slice of
-it.  All of these are the same gate of recall@5::
+A *bound* is a limit on one number.  A *gate* is a bound on a statistic of one metric over a suite or a slice of it.
+These are the same gate of recall@5::
 
     recall@5: 0.8                  the metric's direction decides: higher is better, so at least
     recall@5: ">= 0.8"
     recall@5: {min: 0.8}
 
-and more than one may stand in a list.  ``{min: …, max: …}`` makes two gates; ``stat``, ``slice`` and ``owner`` go
-beside them.  ``p10(recall@5): 0.3`` is short for ``recall@5: {stat: p10, min: 0.3}``.
+A list holds several.  ``{min: …, max: …}`` makes two gates; ``stat``, ``slice`` and ``owner`` are further keys.
+``p10(recall@5): 0.3`` is short for ``recall@5: {stat: p10, min: 0.3}``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..core.metrics_base import Direction
 from ..errors import ThresholdError, did_you_mean
 
 PSEUDO_METRICS: Mapping[str, Direction] = {"error_rate": "lower", "pass_rate": "higher"}
-"""What gates may name without a metric behind it: the share of cases that errored, and that passed."""
+"""What gates may name beside metrics: the share of cases that errored, and that passed."""
 
 STATS = ("aggregate", "mean", "median", "min", "max", "pass_rate")
 """Statistics by name; ``p1`` to ``p99`` are the nearest-rank percentiles."""
@@ -34,8 +34,8 @@ GATE_KEYS = (*BOUND_KEYS, "stat", "slice", "owner")
 _OPERATORS: Mapping[str, Literal["min", "max"]] = {">=": "min", "≥": "min", "<=": "max", "≤": "max"}
 _COMPARISON = r"\s*(>=|<=|≥|≤|>|<|==|=)?\s*(\S+?)\s*(%)?\s*"  # compiled where a file has thresholds at all
 _CALL = r"(?s)\s*(\w+)\s*\(\s*(.+?)\s*\)\s*"
-_OTHER_WORDS = {">=": "min", "<=": "max", "gte": "min", "ge": "min", "lte": "max", "le": "max", "at_least": "min",
-                "at_most": "max", "minimum": "min", "maximum": "max", "above": "min", "below": "max"}  # fmt: skip
+_SYNONYMS = {">=": "min", "<=": "max", "gte": "min", "ge": "min", "lte": "max", "le": "max", "at_least": "min",
+             "at_most": "max", "minimum": "min", "maximum": "max", "above": "min", "below": "max"}  # fmt: skip
 
 
 class Bound(NamedTuple):
@@ -85,8 +85,8 @@ class Gate:
 
 def sliced(name: str, part: Mapping[str, str]) -> str:
     """Return how *name* over a slice is written: ``ndcg@10{scenario=typo}``."""
-    told = ",".join(f"{k}={v}" for k, v in part.items())
-    return f"{name}{{{told}}}" if told else name
+    labels = ",".join(f"{k}={v}" for k, v in part.items())
+    return f"{name}{{{labels}}}" if labels else name
 
 
 def split_stat(spelling: str) -> tuple[str, str]:
@@ -98,16 +98,16 @@ def split_stat(spelling: str) -> tuple[str, str]:
     call = re.fullmatch(_CALL, spelling)
     if call is None:
         return spelling, "aggregate"
-    return call[2], _stat(call[1])
+    return call[2], _read_stat(call[1])
 
 
 def read_bound(raw: Any, direction: Direction) -> Bound:
     """Read one bound: a number, ``">= 0.8"``, ``{"min": 0.8}``.  A bare number bounds the worse side.
 
     Raises:
-        ThresholdError: nothing or more than one bound is there, or no finite number.
+        ThresholdError: there is no bound, more than one, or no finite number.
     """
-    bounds = list(_bounds(raw, direction))
+    bounds = list(_read_bounds(raw, direction))
     if len(bounds) != 1:
         raise ThresholdError("one bound is wanted here, got min and max")
     return bounds[0]
@@ -126,10 +126,10 @@ def read_gates(metric_name: str, raw: Any, direction: Direction) -> list[Gate]:
         ThresholdError: anything that cannot be read, is empty, or bounds the same thing twice.
     """
     metric, stat = split_stat(metric_name)
-    several = raw if isinstance(raw, (list, tuple)) else [raw]
-    if not several:
+    entries = raw if isinstance(raw, (list, tuple)) else [raw]
+    if not entries:
         raise ThresholdError(f"{metric_name}: an empty list bounds nothing")
-    gates = [gate for one in several for gate in _gates(metric, stat, one, direction)]
+    gates = [gate for entry in entries for gate in _read_entry(metric, stat, entry, direction)]
     seen: set[tuple[str, str]] = set()
     for gate in gates:
         if (gate.title, gate.bound.op) in seen:
@@ -139,7 +139,7 @@ def read_gates(metric_name: str, raw: Any, direction: Direction) -> list[Gate]:
 
 
 def check_range(bound: Bound, metric: str, low: float, high: float) -> None:
-    """Refuse a limit that *metric*, whose values lie in [*low*, *high*], can never be on either side of.
+    """Refuse a limit outside [*low*, *high*], the range of *metric*: no value could change the outcome.
 
     Raises:
         ThresholdError: says the range, and what was probably meant (0.80 for 80).
@@ -152,43 +152,43 @@ def check_range(bound: Bound, metric: str, low: float, high: float) -> None:
     raise ThresholdError(f"{metric} is {span}, so a bound of {bound.limit:g} decides nothing{meant}")
 
 
-def _gates(metric: str, stat: str, raw: Any, direction: Direction) -> Iterator[Gate]:
-    where: dict[str, str] = {}
+def _read_entry(metric: str, stat: str, raw: Any, direction: Direction) -> Iterator[Gate]:
+    labels: dict[str, str] = {}
     owner = ""
     if isinstance(raw, Mapping):
-        _known_keys(raw)
+        _check_keys(raw)
         if "stat" in raw:
             if stat != "aggregate":
                 raise ThresholdError(f"{stat}({metric}): the statistic is given twice, in the name and as stat")
-            stat = _stat(raw["stat"])
-        where = read_slice(raw["slice"]) if "slice" in raw else {}
+            stat = _read_stat(raw["stat"])
+        labels = read_slice(raw["slice"]) if "slice" in raw else {}
         owner = raw.get("owner", "")
         if "owner" in raw and not (isinstance(owner, str) and owner.strip()):
             raise ThresholdError(f"owner must be a name, got {owner!r}")
         raw = {k: v for k, v in raw.items() if k in BOUND_KEYS}
     if stat == "pass_rate":
         direction = "higher"  # a share of good cases, whatever the metric's own direction
-    for bound in _bounds(raw, direction):
-        yield Gate(metric, bound, stat, where, owner)
+    for bound in _read_bounds(raw, direction):
+        yield Gate(metric, bound, stat, labels, owner)
 
 
-def _bounds(raw: Any, direction: Direction) -> Iterator[Bound]:
+def _read_bounds(raw: Any, direction: Direction) -> Iterator[Bound]:
     worse: Literal["min", "max"] = "min" if direction == "higher" else "max"
     if isinstance(raw, Mapping):
-        _known_keys(raw, BOUND_KEYS)
+        _check_keys(raw, BOUND_KEYS)
         if not raw:
             raise ThresholdError("no bound is given; write min: or max:")
-        made = [Bound(op, _number(raw[op], op)) for op in ("min", "max") if op in raw]
-        if len(made) == 2 and made[0].limit > made[1].limit:
+        bounds = [Bound(op, _read_number(raw[op], op)) for op in ("min", "max") if op in raw]
+        if len(bounds) == 2 and bounds[0].limit > bounds[1].limit:
             raise ThresholdError(f"min {raw['min']!r} is above max {raw['max']!r}: nothing can pass")
-        yield from made
+        yield from bounds
     elif isinstance(raw, str):
-        yield _comparison(raw, worse)
+        yield _read_comparison(raw, worse)
     else:
-        yield Bound(worse, _number(raw, "a threshold"))
+        yield Bound(worse, _read_number(raw, "a threshold"))
 
 
-def _comparison(text: str, worse: Literal["min", "max"]) -> Bound:
+def _read_comparison(text: str, worse: Literal["min", "max"]) -> Bound:
     match = re.fullmatch(_COMPARISON, text)
     try:
         limit = float(match[2]) if match else math.nan
@@ -206,7 +206,7 @@ def _comparison(text: str, worse: Literal["min", "max"]) -> Bound:
     return Bound(_OPERATORS[operator] if operator else worse, limit)
 
 
-def _number(raw: Any, what: str) -> float:
+def _read_number(raw: Any, what: str) -> float:
     if isinstance(raw, bool) or not isinstance(raw, (int, float)):
         raise ThresholdError(f"{what} must be a number, got {raw!r}" if raw is not None else f"{what} has no number")
     try:
@@ -218,15 +218,15 @@ def _number(raw: Any, what: str) -> float:
     return value
 
 
-def _known_keys(raw: Mapping[Any, Any], known: tuple[str, ...] = GATE_KEYS) -> None:
+def _check_keys(raw: Mapping[Any, Any], known: tuple[str, ...] = GATE_KEYS) -> None:
     for key in raw:
         if key not in known:
-            meant = _OTHER_WORDS.get(str(key))
+            meant = _SYNONYMS.get(str(key))
             hint = f" (did you mean {meant!r}?)" if meant else did_you_mean(str(key), known)
             raise ThresholdError(f"unknown key {key!r}{hint}; there is {', '.join(known)}")
 
 
-def _stat(raw: Any) -> str:
+def _read_stat(raw: Any) -> str:
     if isinstance(raw, str) and (raw in STATS or re.fullmatch(r"p[1-9]\d?", raw)):
         return raw
     known = [*STATS, "p10", "p50", "p90"]

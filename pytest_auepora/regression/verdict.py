@@ -1,7 +1,7 @@
 """The verdict on a run, in gates and in one word: thresholds, coverage, errors, the comparison with a baseline.
 
-Two guards, either fails: the case guard (`case_guard`, part of each case's own result) and the suite
-guard here.  A partial run is not judged: a mean over three of forty cases says nothing about forty.
+A run fails by the case guard (`case_guard`, part of each case's result) or by the suite guard here.  Suite gates do not
+judge a partial run: a mean over three of forty cases says nothing about forty.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
 from ..errors import names_words
 from .baseline import BROKEN, Anchor, Baseline
-from .compare import Comparison, broke, compare
+from .compare import Comparison, compare, has_regressed
 from .guards.calibration import advisory_notes, broken_outcomes, hold_back, silent_judges, standing_of
 from .guards.case_guard import VARIES
-from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, nothing_compares, unmet_notes
+from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, no_match_notes, nothing_compares
 from .guards.gates import GateOutcome, judge_gate
 from .guards.interval_guard import compare_pairs, score_pairs
 from .guards.steadiness import VarianceSplit, flaky_cases, noise_of
@@ -29,15 +29,15 @@ from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
 
 Word = Literal["worse", "better", "same", "inconclusive", "not judged", "mixed"]
-"""What the comparison with the baseline amounts to; ``mixed``: single cases fell, the suite is the same or better."""
+"""The comparison with the baseline in a word; ``mixed``: single cases fell, the suite is the same or better."""
 
 
 def word_of(gates: Iterable[GateOutcome], fell: Sequence[str] = ()) -> Word:
     """Return the word for a run.
 
     Args:
-        gates: its outcomes; those against the baseline and the anchor count, advisory ones do not.
-        fell: ids of the cases that failed as they are worse than their baseline, or errored and did not before.
+        gates: its outcomes; only those against the baseline and the anchor count, and no advisory ones.
+        fell: ids of the cases that failed because they are worse than their baseline, or that newly errored.
     """
     words = {g.word for g in gates if g.kind in ("regression", "anchor") and g.state not in ("advisory", "not judged")}
     if "worse" in words:
@@ -55,14 +55,13 @@ Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
 
 @dataclass(slots=True)
 class Verdict:
-    """What a run amounts to.
+    """The verdict on one run.
 
-    ``aggregates`` has every metric of the run; ``comparison`` is None without a baseline, and
-    ``baseline_note`` then says why.  ``gates`` are in the order they are shown.  Where cases were repeated,
-    ``flaky`` has those too unsteady to be held to a baseline, with the reason, and ``noise`` says by metric how much
-    of the spread is that of a case asked again.  ``fell`` are the cases that failed as they are worse than their
-    baseline, ``rose`` those in which a score rose by more than ``case_max_drop``, ``varies`` those that did not answer
-    the same when they were asked again.
+    ``aggregates`` has every metric of the run; ``comparison`` is None without a baseline, and ``baseline_note`` then
+    says why.  ``gates`` are in the order they are shown.  If cases were repeated, ``flaky`` has those too unstable for
+    the case guard, with the reason, and ``noise`` splits the spread of each metric in that of cases and of repeats.
+    ``fell`` are the cases that failed because they are worse than their baseline, ``rose`` those in which a score rose
+    by more than ``case_max_drop``, ``varies`` those that failed at first and passed when asked again.
     """
 
     title: str
@@ -85,7 +84,7 @@ class Verdict:
 
     @property
     def outcome(self) -> Outcome:
-        """``failed`` if any gate or case failed, else the least certain of the gates."""
+        """``failed`` if any gate or case failed, else the least certain state of a gate."""
         states = {g.state for g in self.gates}
         if "failed" in states or self.failed_cases:
             return "failed"
@@ -112,17 +111,17 @@ def judge(
     """Judge *run*.
 
     Args:
-        run: full or partial; of a partial run only what single cases show is judged.
+        run: full or partial; of a partial run only single cases are judged.
         gates: suite thresholds.
         policy: how the comparison with the baseline is judged.
         metrics: the metric objects of ``run.metrics``, for aggregation.
-        baseline: what was accepted, or None.
-        baseline_note: why there is no baseline, for people; a broken one fails the run.
+        baseline: the accepted results, or None.
+        baseline_note: why there is no baseline, for people; a broken baseline fails the run.
         require_baseline: a missing baseline fails.
         accepting: the run is about to become the baseline, so changes are shown and not judged.
-        pruning: baseline cases and metrics that are gone are about to be dropped.
-        calibrations: the folder of calibration files; what a judge says counts only as they allow.
-        anchor: an older baseline, judged as well, also while accepting: that is when slow drift gets in.
+        pruning: vanished cases and metrics are about to be dropped from the baseline.
+        calibrations: the folder of calibration files, which decide whether judged metrics may fail the run.
+        anchor: an older baseline; it is judged also while accepting, as accepted steps add up to slow drift.
     """
     standing = standing_of(run.metrics, policy, calibrations)
     out = Verdict(run.title, baseline_note=baseline_note)
@@ -142,15 +141,15 @@ def judge(
         out.gates += judge_comparison(run, out.comparison, policy, metrics, standing.advisory)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
     elif not accepting and (require_baseline or baseline_note.startswith(BROKEN)):
-        out.gates.append(_no_baseline(baseline_note))
+        out.gates.append(_missing_baseline(baseline_note))
     if anchor is not None:
         _judge_anchor(out, run, anchor, policy, metrics, advisory=standing.advisory)
-    out.notes += unmet_notes(run, out.gates)
+    out.notes += no_match_notes(run, out.gates)
     hold_back(out.gates, standing)
     out.gates += broken_outcomes(run, standing)
     out.gates += silent_judges(run, out.gates, policy)
     if not run.is_full:
-        _withhold(run, out)
+        _withdraw_gates(run, out)
     _note_cases(run, None if accepting else out.comparison, policy, out)
     out.notes += label_notes(run, out.comparison) + _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
     return out
@@ -160,72 +159,72 @@ def _judge_anchor(
     out: Verdict, run: Run, anchor: Anchor, policy: RegressionPolicy, metrics: Mapping[str, Metric], *,
     advisory: Collection[str],
 ) -> None:  # fmt: skip
-    """Add one outcome per metric that compares with the anchor, or one failure if it cannot be read; say what does not.
+    """Compares the run with the anchor: one outcome per comparable metric, or one failure if it cannot be read.
 
-    Cases are not held to it one by one, and what it measured and nobody does any more is the baseline's to miss.
+    Single cases are not compared.  Metrics missing from the run are reported by the baseline comparison.
     """
     if anchor.problem:
         out.gates.append(GateOutcome("anchor", "baseline", "failed", anchor.problem, owner=run.owner))
     if anchor.baseline is None:
         return
-    found = compare(run, anchor.baseline)
-    if run.is_full and any(case.changes for case in found.cases.values()):
-        reasons = grouped((why, name) for name, why in found.incomparable.items()).items()
+    comparison = compare(run, anchor.baseline)
+    if run.is_full and any(case.changes for case in comparison.cases.values()):
+        reasons = grouped((why, name) for name, why in comparison.incomparable.items()).items()
         out.notes += [f"not comparable with the anchor: {', '.join(names)} ({why})" for why, names in reasons]
     elif run.is_full:
-        told = "nothing in this run compares with the anchor, so slow drift was not judged"
-        out.notes.append(f"{told}; renew it: --auepora-update anchor")
-    for gate in judge_comparison(run, found, policy.against_anchor(), metrics, advisory):
+        message = "nothing in this run compares with the anchor, so slow drift was not judged"
+        out.notes.append(f"{message}; renew it: --auepora-update anchor")
+    for gate in judge_comparison(run, comparison, policy.against_anchor(), metrics, advisory):
         gate.title, gate.kind = f"anchor: {gate.part}", "anchor"
         gate.tell(gate.reason, f"{gate.title}: ")
         gate.part = gate.title
         out.gates.append(gate)
 
 
-def _no_baseline(note: str) -> GateOutcome:
-    told = note or "there is no baseline"
-    if not note.startswith(BROKEN):  # which says itself what helps
-        told += "; accept a run with --auepora-update, and commit the file"
-    return GateOutcome("baseline", "baseline", "failed", told)
+def _missing_baseline(note: str) -> GateOutcome:
+    message = note or "there is no baseline"
+    if not note.startswith(BROKEN):  # such a note names the remedy itself
+        message += "; accept a run with --auepora-update, and commit the file"
+    return GateOutcome("baseline", "baseline", "failed", message)
 
 
 def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolicy, out: Verdict) -> None:
-    """Note which cases fell, rose, vary and are flaky, and what was too small or is no longer steady to be judged."""
+    """Note which cases fell, rose, vary or are flaky, which slices are too small, which metrics vary now."""
     out.flaky, out.noise = flaky_cases(run, out.comparison, policy), noise_of(run, out.comparison)
     varies = {case.case_id: case.extra[VARIES] for case in run.having(VARIES)}
     out.varies = list(varies)
-    if shares := [f"{i} ({one['passed']} of {one['answers']} answers passed)" for i, one in varies.items()]:
+    if shares := [f"{i} ({votes['passed']} of {votes['answers']} answers passed)" for i, votes in varies.items()]:
         out.notes.append(f"varies, so it did not fail: {names_words(shares)}")
     if comparison is None:
         return
     if run.is_full:
         out.notes += slice_notes(run, comparison, policy) + too_few_notes(out.gates)
     for case_id, case in comparison.cases.items():
-        if broke(run.cases[case_id]) or (
+        if has_regressed(run.cases[case_id]) or (
             case.flip == "errored" and case.before is not None and case.before.state != "error"
         ):
             out.fell.append(case_id)
     if (flips := net_flips(run, comparison, policy)) is not None:
         out.rose = [case_id for case_id, change in flips.part.changes.items() if change.gain > 0]
     if comparison.unsteady:
-        told = f"{', '.join(comparison.unsteady)}: no longer steady, answers to one case differed in this run"
-        out.notes.append(f"{told}; if intended, --auepora-update stores it")
+        message = f"{', '.join(comparison.unsteady)}: no longer steady, answers to one case differed in this run"
+        out.notes.append(f"{message}; if intended, --auepora-update stores it")
 
 
 def _quarantine_notes(run: Run) -> list[str]:
     cases = list(run.having("quarantine"))
-    held = [
+    active = [
         f"{c.case_id} (until {c.extra['quarantine']}{'; an assertion fails' if 'still_failing' in c.extra else ''})"
         for c in cases
         if c.quarantined()
     ]
-    over = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if not c.quarantined()]
-    notes = [f"in quarantine, not held to the baseline: {', '.join(held)}"] if held else []
-    return notes + ([f"quarantine is over, held to the baseline again: {', '.join(over)}"] if over else [])
+    expired = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if not c.quarantined()]
+    notes = [f"in quarantine, not held to the baseline: {', '.join(active)}"] if active else []
+    return notes + ([f"quarantine is over, held to the baseline again: {', '.join(expired)}"] if expired else [])
 
 
-def _withhold(run: Run, verdict: Verdict) -> None:
-    """Take back every suite-level judgement of a partial run."""
+def _withdraw_gates(run: Run, verdict: Verdict) -> None:
+    """Set the suite gates of a partial run to ``not judged``."""
     reason = f"{len(run.cases)} of {len(run.expected_ids)} cases ran, so this was not judged"
     for gate in verdict.gates:
         if gate.kind not in ("baseline", "calibration"):

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, NotWrittenError, names_words
 from ...shapes import ShapeError, check_shape
-from ..compare import changed_words
+from ..compare import describe_change
 from ..policy import RegressionPolicy
 from .case_guard import RAISED
 from .gates import GateOutcome, cases_words, why_nothing
@@ -65,7 +65,7 @@ class Calibration:
             return f"metric version {self.judge.get('version')} \u2192 {now.get('version')}"
         before, after = (_flat(side.get("params", {})) for side in (self.judge, now))
         changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
-        return ", ".join(changed_words(key, before.get(key), after.get(key)) for key in changed)
+        return ", ".join(describe_change(key, before.get(key), after.get(key)) for key in changed)
 
     def dumps(self) -> str:
         """Return the file's text: sorted keys, no time of day, so that the same labels give the same bytes."""

@@ -1,4 +1,4 @@
-"""Coverage: what the baseline measured must still be measured, and moved labels must be found."""
+"""Coverage: the run must measure what the baseline measured, and find labels that moved."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _BY = {
     "span": "by the chunks that hold the passage (span)",
     "fallback_doc": "by document (fallback_doc)",
 }
-_MOST_IDS = 3
-_PLAIN = "a plain label is an id, {doc: …} names a source document: see the page Recall is 0"
+_MAX_IDS = 3
+_LABEL_HINT = "a plain label is an id, {doc: …} names a source document: see the page Recall is 0"
 _PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)
-"""What the name of a label says behind its document."""
-_HELP = "pytest --auepora-labels check tells them one by one"
+"""The passage in the name of a label, after its document."""
+_CHECK_HINT = "pytest --auepora-labels check tells them one by one"
 
 
 def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool) -> list[GateOutcome]:
     """Return a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
     out: list[GateOutcome] = []
-    if told := [c.case_id for c in run.having("must_pass") if c.state == "skipped"]:
-        out.append(_lost(run, "must_pass", f"{names_words(told)}: must pass, and was skipped", told))
+    if skipped := [c.case_id for c in run.having("must_pass") if c.state == "skipped"]:
+        out.append(_lost(run, "must_pass", f"{names_words(skipped)}: must pass, and was skipped", skipped))
     if comparison is None:
         return out
     if comparison.vanished and not pruning:
-        told = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
+        gone = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
         out.append(
-            _lost(run, "cases", f"{names_words(told)} in the baseline, no longer in the golden file; {_PRUNE}", told)
+            _lost(run, "cases", f"{names_words(gone)} in the baseline, no longer in the golden file; {_PRUNE}", gone)
         )
     if comparison.lost_metrics and not pruning and not accepting:
         metrics = list(comparison.lost_metrics)
@@ -54,51 +54,50 @@ def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: boo
     return out
 
 
-def unmet_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
-    """Return what was wanted and what was returned, where no label of any case was met; else nothing.
+def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
+    """If no retrieved document matches any relevant document in any case: show both id formats.
 
-    Then the two sides most likely call documents by different names, or the system returns only answers; failed
-    thresholds of retrieval say so as well.  Nothing where the document of a quote or span was returned: its name is
-    right, and the passage was missed.
+    The ids probably differ, or the system returns no documents.  Not shown if the right document was returned without
+    the passage.  Failed retrieval thresholds get the same hint.
     """
     cases = [c for c in run.cases.values() if c.state in ("passed", "failed") and c.ranks]
     if not cases or any(rank is not None for case in cases for rank in case.ranks.values()):
         return []
-    hits = [hit for case in cases for hit in case.outputs.get("retrieved", ())[:_MOST_IDS]]
+    hits = [hit for case in cases for hit in case.outputs.get("retrieved", ())[:_MAX_IDS]]
     wanted = dict.fromkeys(name for case in cases for name in case.ranks)
-    named = {end for hit in hits for end in sources_of(Document(str(hit.get("doc", hit["id"]))))}
-    if any(document != name and document in named for name in wanted if (document := _PASSAGE.sub("", name))):
+    returned_docs = {end for hit in hits for end in sources_of(Document(str(hit.get("doc", hit["id"]))))}
+    if any(document != name and document in returned_docs for name in wanted if (document := _PASSAGE.sub("", name))):
         return []
     sources = {end for hit in hits if "doc" in hit for end in sources_of(Document("", "", {"doc": hit["doc"]}))}
     meant = next((name for name in wanted if name in sources), None)
     if len(cases) < 2 and hits and meant is None:
         return []
-    met = f"no label was met in {cases_words(len(cases))}"
-    hint = _PLAIN if meant is None else f"a plain label is an id; did you mean {{doc: {meant}}}?"
+    message = f"no label was met in {cases_words(len(cases))}"
+    hint = _LABEL_HINT if meant is None else f"a plain label is an id; did you mean {{doc: {meant}}}?"
     if not hits:
         hint = "no document was returned; does the system return (answer, documents)?"
     for gate in gates:
         info = run.metrics.get(gate.metric)
         if gate.kind == "threshold" and gate.state == "failed" and info and info.target.startswith("RETRIEVAL"):
-            gate.message += f"; {met} ({hint})"
-    returned = f"returned {names_words([*dict.fromkeys(map(_name_of, hits))], _MOST_IDS)}; " if hits else ""
-    return [f"{met}: wanted {names_words([*wanted], _MOST_IDS)}; {returned}{hint}"]
+            gate.message += f"; {message} ({hint})"
+    returned = f"returned {names_words([*dict.fromkeys(map(_hit_name, hits))], _MAX_IDS)}; " if hits else ""
+    return [f"{message}: wanted {names_words([*wanted], _MAX_IDS)}; {returned}{hint}"]
 
 
-def _name_of(hit: Mapping[str, Any]) -> str:
+def _hit_name(hit: Mapping[str, Any]) -> str:
     return f"{hit['id']} of {hit['doc']}" if "doc" in hit else str(hit["id"])
 
 
 def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> list[GateOutcome]:
-    """Return an outcome if there is a baseline and not one score compares with it: that must not pass for a pass.
+    """Return an outcome if no score is comparable with the baseline: such a run must not count as passed.
 
-    It fails where a baseline is *required*; elsewhere it is not judged, and a run that was skipped as a whole is fine.
+    It is failed if a baseline is *required*, else not judged; a wholly skipped run then gives none.
     """
     measured = (c for c in comparison.cases.values() if c.flip != "skipped")
-    held = any(info.baselined for info in run.metrics.values())
+    any_baselined = any(info.baselined for info in run.metrics.values())
     counts = comparison.count()
-    skipped = counts["skipped"] == len(comparison.cases)
-    if not held or any(c.changes or c.lost for c in measured) or (skipped and not required):
+    all_skipped = counts["skipped"] == len(comparison.cases)
+    if not any_baselined or any(c.changes or c.lost for c in measured) or (all_skipped and not required):
         return []
     reasons = grouped((what, name) for name, what in comparison.incomparable.items())
     why = [f"{names_words(names)} ({what})" for what, names in reasons.items()]
@@ -116,32 +115,30 @@ def _lost(run: Run, what: str, message: str, culprits: list[str]) -> GateOutcome
 
 
 def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
-    """Return what has to be said beside the scores: how labels that moved were matched, and what does not compare."""
+    """Return notes on how labels that moved were matched, and on cases whose retrieval is not comparable."""
     moved = {c.case_id: c.extra["labels"] for c in run.having("labels")}
     out: list[str] = []
     if moved:
-        became = Counter(told["became"] for m in moved.values() for told in m["labels"].values())
+        became = Counter(label["became"] for m in moved.values() for label in m["labels"].values())
         matched = Counter(m["match"] for m in moved.values())
         kinds = ", ".join(f"{n} {kind}" for kind, n in became.most_common())
         how = ", ".join(f"{matched[match]} {words}" for match, words in _BY.items() if matched[match])
-        told = f"; cases matched {how}" if how else ""
-        out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{told}; {_HELP}")
-    apart = grouped((why, i) for i, why in comparison.apart.items()) if comparison is not None else {}
-    out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in apart.items()]
+        matches = f"; cases matched {how}" if how else ""
+        out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{matches}; {_CHECK_HINT}")
+    reasons = grouped((why, i) for i, why in comparison.apart.items()) if comparison is not None else {}
+    out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in reasons.items()]
     return out
 
 
 def label_outcomes(run: Run) -> list[GateOutcome]:
-    """Return a failed outcome where labels of the golden file can be matched with nothing the corpus has."""
+    """Return a failed outcome if labels of the golden file match nothing in the corpus."""
     lost = {
-        c.case_id: [name for name, told in c.extra["labels"]["labels"].items() if told["match"] == "none"]
+        c.case_id: [name for name, label in c.extra["labels"]["labels"].items() if label["match"] == "none"]
         for c in run.having("labels")
         if c.extra["labels"].get("match") == "none"
     }
     if not lost:
         return []
-    names = [name for one in lost.values() for name in one]
-    message = (
-        f"{names_words(names)}: moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}; {_HELP}"
-    )
+    labels = names_words([name for names in lost.values() for name in names])
+    message = f"{labels}: moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}; {_CHECK_HINT}"
     return [_lost(run, "labels", message, list(lost))]

@@ -246,7 +246,7 @@ def judge_intervals(
         effect: Effect = "ratio" if info.target in APART and change.before > 0 else "difference"
         least, margin = limits(name, info, policy)
         asked.append(_Question(name, metrics[name], info, pairs, change, clusters, effect, least, margin))
-    how = {q.name: policy.over(q.name, q.n_clusters, steady=q.name in comparison.steady) for q in asked}
+    how = {q.name: policy.method_for(q.name, q.n_clusters, steady=q.name in comparison.steady) for q in asked}
     tested = [*how.values()].count("statistical")
     for question in asked:
         if how[question.name] == "report":

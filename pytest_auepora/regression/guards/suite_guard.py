@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...core.metrics_base import Metric
 from ...core.run import Run
-from ..compare import Comparison, MetricChange, ScoreChange, change_over
+from ..compare import Comparison, MetricChange, ScoreChange, mean_change
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
 from ..statistics.precision import TIE, count_clusters, planned_mde
 from ..statistics.significance import PairedMetric, judge_family
@@ -51,7 +51,7 @@ class Part(NamedTuple):
     @property
     def change(self) -> MetricChange:
         """Means before and after; there is at least one change."""
-        return change_over(self.changes)
+        return mean_change(self.changes)
 
 
 def judge_comparison(
@@ -86,7 +86,7 @@ def judge_regression(
     out: dict[str, GateOutcome] = {}
     families: dict[bool, list[Part]] = {False: [], True: []}
     for part in parts:
-        how = policy.over(part.metric, part.clusters, steady=part.metric in steady)
+        how = policy.method_for(part.metric, part.clusters, steady=part.metric in steady)
         if part.slice and is_too_small(part, policy):
             continue
         if how == "tolerance":

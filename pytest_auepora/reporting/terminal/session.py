@@ -135,7 +135,7 @@ def noise_table(suggestion: Suggestion, *, width: int = 80, ascii_only: bool = F
     """Return one row per metric: its mean, its noise between repeats, and the threshold suggested for it."""
     rows = [
         [
-            Cell(m.name), Cell(number(m.mean)), Cell(str(m.n)), Cell(number(m.within)), Cell(number(m.of_mean(), 4)),
+            Cell(m.name), Cell(number(m.mean)), Cell(str(m.n)), Cell(number(m.within)), Cell(number(m.sd_of_mean(), 4)),
             Cell(percent(m.varied)), Cell(str(suggestion.bound(m.name) or "")),
         ]
         for m in suggestion.noise

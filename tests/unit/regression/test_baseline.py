@@ -17,7 +17,7 @@ from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import accept, merge
-from pytest_auepora.regression.baseline import baseline_path, changing, load_baseline, parse_baseline
+from pytest_auepora.regression.baseline import baseline_path, load_baseline, lock_baseline, parse_baseline
 from pytest_auepora.regression.verdict import judge
 from tests.mutations import damaged, mutated, tries
 
@@ -58,7 +58,7 @@ def test_an_unwritable_baseline_is_a_baseline_error(tmp_path: Path, monkeypatch:
 
     path = tmp_path / "suite.json"
     monkeypatch.setattr("pytest_auepora.core.files.locked", lambda p: locked(p, 0))
-    with changing(path), pytest.raises(BaselineError, match="another run has been writing it") as caught:
+    with lock_baseline(path), pytest.raises(BaselineError, match="another run has been writing it") as caught:
         accept(path, run(case("a", mrr=1.0)), {"all"})
     assert isinstance(caught.value.__cause__, NotWrittenError)
     assert not path.exists()

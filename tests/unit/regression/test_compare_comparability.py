@@ -13,7 +13,7 @@ from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
 from pytest_auepora.metrics.judge.critic import LLMCritic
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import Baseline
-from pytest_auepora.regression.compare import changed_words, comparability_of, compare
+from pytest_auepora.regression.compare import comparability_of, compare, describe_change
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
@@ -42,12 +42,12 @@ def test_another_chunker_affects_what_counts_chunks(key: str) -> None:
 
 def test_another_prompt_is_more_than_a_hash() -> None:
     old, new = f"1:{'a' * 16}", f"2:{'b' * 16}"
-    assert changed_words("prompt", old, new) == "another prompt: 1:aaaaaaaa \u2192 2:bbbbbbbb"
-    assert changed_words("prompt", [old, old], [old, new]) == (
+    assert describe_change("prompt", old, new) == "another prompt: 1:aaaaaaaa \u2192 2:bbbbbbbb"
+    assert describe_change("prompt", [old, old], [old, new]) == (
         "another prompt: 1:aaaaaaaa 1:aaaaaaaa \u2192 1:aaaaaaaa 2:bbbbbbbb"
     )
-    assert changed_words("judge", "m1", "m2") == "judge m1 \u2192 m2"
-    assert changed_words("prompt", None, new) == f"prompt (nothing) \u2192 {new}"
+    assert describe_change("judge", "m1", "m2") == "judge m1 \u2192 m2"
+    assert describe_change("prompt", None, new) == f"prompt (nothing) \u2192 {new}"
 
 
 def by_quote(result: CaseResult, match: str = "quote") -> CaseResult:

@@ -26,10 +26,10 @@ def test_one_metric_may_differ() -> None:
 
 def test_statistics_begin_at_ten_clusters() -> None:
     policy = RegressionPolicy(metrics={"mrr": {"policy": "tolerance"}})
-    found = [policy.over("recall@5", n, steady=True) for n in (1, 9, 10, 11)]
+    found = [policy.method_for("recall@5", n, steady=True) for n in (1, 9, 10, 11)]
     assert found == ["tolerance"] * 2 + ["statistical"] * 2
-    assert policy.over("recall@5", 1, steady=False) == "statistical"
-    assert policy.over("mrr", 100, steady=False) == "tolerance"
+    assert policy.method_for("recall@5", 1, steady=False) == "statistical"
+    assert policy.method_for("mrr", 100, steady=False) == "tolerance"
 
 
 @pytest.mark.parametrize(

@@ -40,10 +40,10 @@ def learned(measured: Run, *gates: Gate, policy: RegressionPolicy = POLICY, repe
 
 def test_the_noise_is_what_was_put_in() -> None:
     (found,) = learned(noisy(400, 0.1)).noise
-    assert (found.name, found.n, found.asked, found.varied) == ("mrr", 400, 5, 1.0)
+    assert (found.name, found.n, found.repeats, found.varied) == ("mrr", 400, 5, 1.0)
     assert found.mean == pytest.approx(0.6, abs=0.01)
     assert found.within == pytest.approx(0.1, abs=0.005)
-    assert found.of_mean() == pytest.approx(0.1 / math.sqrt(400), rel=0.05)
+    assert found.sd_of_mean() == pytest.approx(0.1 / math.sqrt(400), rel=0.05)
 
 
 def test_degrees_of_freedom_are_those_of_the_cases_that_vary() -> None:
@@ -51,15 +51,15 @@ def test_degrees_of_freedom_are_those_of_the_cases_that_vary() -> None:
     (one,) = learned(run(*cases)).noise
     (all_alike,) = learned(run(*(asked(f"c{i}", mrr=[1, 0, 1, 0, 1]) for i in range(10)))).noise
     assert (one.varied, one.degrees, all_alike.degrees) == (0.1, 4, 40)
-    assert one.seen(1, CHANCE) > 4 * one.of_mean()
+    assert one.noise_margin(1, CHANCE) > 4 * one.sd_of_mean()
 
 
 def test_room_is_left_for_this_run_the_next_and_the_unseen() -> None:
     (found,) = learned(noisy(100, 0.2)).noise
-    once, often, unseen = found.seen(1, CHANCE), found.seen(5, CHANCE), found.unseen(1.0)
+    once, often, unseen = found.noise_margin(1, CHANCE), found.noise_margin(5, CHANCE), found.rare_failure_margin(1.0)
     assert once > often > 2.5 * found.within * math.sqrt((1 / 5 + 1 / 5) / 100)
     assert unseen == pytest.approx(math.log(20) / math.log(5) / 100)
-    limit = math.floor((found.mean - found.seen(1, CHANCE / 2) - unseen) * 100) / 100
+    limit = math.floor((found.mean - found.noise_margin(1, CHANCE / 2) - unseen) * 100) / 100
     assert learned(noisy(100, 0.2), Gate("recall@1", Bound("min", 0.1))).bound("mrr") == Bound("min", limit)
 
 
@@ -89,7 +89,7 @@ def test_an_unchanged_system_keeps_its_bounds(n: int, repeats: int) -> None:
 
 def test_the_files_own_bound_stays_where_noise_keeps_it() -> None:
     measured, (noise,) = noisy(100, 0.2), learned(noisy(100, 0.2)).noise
-    room = noise.seen(1, CHANCE)
+    room = noise.noise_margin(1, CHANCE)
     loose, tight, missed = (Gate("mrr", Bound("min", noise.mean + way * room)) for way in (-1.2, -0.5, 1.2))
     assert learned(measured, loose).gates == []
     assert [gate.bound.limit < tight.bound.limit for gate in learned(measured, tight).gates] == [True]

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.baseline import Baseline
-from pytest_auepora.regression.guards.coverage import label_notes, label_outcomes, unmet_notes
+from pytest_auepora.regression.guards.coverage import label_notes, label_outcomes, no_match_notes
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
@@ -49,19 +49,19 @@ def test_unmet_labels_are_told_with_the_form_that_meets() -> None:
         one = replace(case("a", mrr=0.0), ranks={label: None}, outputs={"retrieved": [{"id": "7f3a", **hit}]})
         return Run("s", cases={"a": one, "b": replace(one, case_id="b")})
 
-    (note,) = unmet_notes(asked("refunds.md", doc="/kb/refunds.md"), [])
+    (note,) = no_match_notes(asked("refunds.md", doc="/kb/refunds.md"), [])
     assert note == (
         "no label was met in 2 cases: wanted refunds.md; returned 7f3a of /kb/refunds.md; "
         "a plain label is an id; did you mean {doc: refunds.md}?"
     )
     single = asked("refunds.md", doc="/kb/refunds.md")
     del single.cases["b"]
-    assert "did you mean {doc: refunds.md}?" in unmet_notes(single, [])[0]
+    assert "did you mean {doc: refunds.md}?" in no_match_notes(single, [])[0]
     nothing = asked("refunds.md")
     for one in nothing.cases.values():
         one.outputs["retrieved"] = []
-    assert "does the system return (answer, documents)?" in unmet_notes(nothing, [])[0]
-    (note,) = unmet_notes(asked("refunds.md", doc="/kb/returns.md"), [])
+    assert "does the system return (answer, documents)?" in no_match_notes(nothing, [])[0]
+    (note,) = no_match_notes(asked("refunds.md", doc="/kb/returns.md"), [])
     assert "did you mean" not in note
     assert note.endswith("see the page Recall is 0")
 
@@ -70,9 +70,9 @@ def test_unmet_labels_are_told_with_the_form_that_meets() -> None:
 @pytest.mark.parametrize("hit", [{"id": "refunds.md"}, {"id": "7f3a", "doc": "/kb/refunds.md"}])
 def test_a_passage_missed_in_its_document_is_no_wrong_name(label: str, hit: dict[str, str]) -> None:
     one = replace(case("a", mrr=0.0), ranks={label: None}, outputs={"retrieved": [hit]})
-    assert unmet_notes(Run("s", cases={"a": one, "b": replace(one, case_id="b")}), []) == []
+    assert no_match_notes(Run("s", cases={"a": one, "b": replace(one, case_id="b")}), []) == []
     other = replace(one, outputs={"retrieved": [{"id": "x", "doc": "/kb/returns.md"}]})
-    assert unmet_notes(Run("s", cases={"a": other, "b": replace(other, case_id="b")}), []) != []
+    assert no_match_notes(Run("s", cases={"a": other, "b": replace(other, case_id="b")}), []) != []
 
 
 def verdict_of(measured: Run, before: Baseline, **more: Any) -> Verdict:

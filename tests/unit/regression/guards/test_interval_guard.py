@@ -13,7 +13,7 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs
 from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline import MOST_DATA, BaselineCase, parse_baseline
+from pytest_auepora.regression.baseline import MAX_DATA, BaselineCase, parse_baseline
 
 from ..measured import LATENCY, accepted, answers, gate, of, timed, verdict
 
@@ -94,7 +94,7 @@ def test_data_beyond_measure_is_not_kept() -> None:
     long = " ".join(map(str, range(3000)))
     kept = merge(None, answers(of("distinct_1"), long, "a b c"), {"all"})[0]
     assert {i: set(c.data) for i, c in kept.cases.items()} == {"c0": set(), "c1": {"distinct_1"}}
-    assert len(kept.dumps()) < MOST_DATA
+    assert len(kept.dumps()) < MAX_DATA
 
 
 def test_the_file_reads_back_byte_for_byte() -> None:
