@@ -85,21 +85,21 @@ def _read_commit(folder: Path) -> str:
         if head != "gitdir":
             raise _AskGitError
         git_dir = git_dir.parent / target
-    head, _, ref = _read_stripped(git_dir / "HEAD").partition(": ")
+    head, _, ref = _read_text(git_dir / "HEAD").partition(": ")
     if re.fullmatch(_COMMIT, head):
         return head
     if head != "ref" or not ref.startswith("refs/heads/"):
         raise _AskGitError
-    common = git_dir / _read_stripped(git_dir / "commondir") if (git_dir / "commondir").exists() else git_dir
+    common = git_dir / _read_text(git_dir / "commondir") if (git_dir / "commondir").exists() else git_dir
     if (common / "reftable").exists():
         raise _AskGitError
-    commit = _read_stripped(common / ref) if (common / ref).is_file() else _packed_commit(common / "packed-refs", ref)
+    commit = _read_text(common / ref) if (common / ref).is_file() else _packed_commit(common / "packed-refs", ref)
     if not re.fullmatch(_COMMIT, commit):
         raise _AskGitError
     return commit
 
 
-def _read_stripped(path: Path) -> str:
+def _read_text(path: Path) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 

@@ -18,7 +18,7 @@ from ...regression.compare import provenance_changes
 from ...regression.guards.gates import GateOutcome, in_slice
 from ...regression.guards.steadiness import as_shown
 from ...regression.statistics.intervals import mean_difference
-from ...reporting.html.cases import MOST_HITS, case_details, shown
+from ...reporting.html.cases import MOST_HITS, case_details, safe_text
 from ...reporting.html.page import OUTCOMES
 from ...reporting.metric_rows import MetricRow, metric_rows
 from ...reporting.notes import changed_lines, full_reason, gate_reason, missing_notes, next_steps, noise_lines
@@ -50,9 +50,10 @@ _PLACE = {kind: place for place, kind in enumerate(ORDER)}
 def run_entry(info: StoredRun) -> dict[str, Any]:
     """Return the entry of a run in a list of runs."""
     return {
-        "id": info.run_id, "started": info.started, "title": shown(info.title), "commit": shown(info.git_commit[:10]),
+        "id": info.run_id, "started": info.started, "title": safe_text(info.title),
+        "commit": safe_text(info.git_commit[:10]),
         "complete": info.complete, "outcome": info.outcome, "cases": info.cases, "failed": info.failed,
-        "origin": shown(info.origin),
+        "origin": safe_text(info.origin),
     }  # fmt: skip
 
 
@@ -63,31 +64,33 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
     rows = metric_rows(run, verdict)
     comparison = verdict.comparison
     if pair.by_baseline:
-        steps, changed = next_steps(verdict, html=""), [shown(text) for text in changed_lines(verdict)]
+        steps, changed = next_steps(verdict, html=""), [safe_text(text) for text in changed_lines(verdict)]
     else:
         steps, changed = [], _changed_provenance(pair.other.provenance, run.provenance) if pair.other else []
     notes = [*missing_notes(run, verdict, rows), *verdict.notes, *noise_lines(verdict)]
     return {
         "run": run_entry(pair.info),
-        "path": shown(run.path),
-        "owner": shown(run.owner),
+        "path": safe_text(run.path),
+        "owner": safe_text(run.owner),
         "other": run_entry(pair.other_info) if pair.other_info else None,
         "byBaseline": pair.by_baseline,
         "compared": comparison is not None,
         "outcome": verdict.outcome,
         "mark": symbol,
         "word": ", ".join(filter(None, [word, comparison_word(verdict)])),
-        "headline": shown(headline([verdict], [run])),
-        "baselineNote": shown(verdict.baseline_note),
+        "headline": safe_text(headline([verdict], [run])),
+        "baselineNote": safe_text(verdict.baseline_note),
         "reasons": [_gate_row(gate, run.owner) for state in _STATES for gate in verdict.gates if gate.state == state],
         "failedCases": verdict.failed_cases,
-        "steps": [shown(step) for step in steps],
+        "steps": [safe_text(step) for step in steps],
         "changed": changed,
-        "notes": [shown(note) for note in notes],
-        "gone": {shown(old): shown(new or "") for old, new in (comparison.vanished if comparison else {}).items()},
+        "notes": [safe_text(note) for note in notes],
+        "gone": {
+            safe_text(old): safe_text(new or "") for old, new in (comparison.vanished if comparison else {}).items()
+        },
         "metrics": [_metric_row(pair, row) for row in rows if row.name in run.metrics or row.gate is not None],
         "counts": dict(Counter(word for line in pair.lines for word in set(line["is"]))),
-        "columns": [{"name": shown(n), "lower": run.metrics[n].direction == "lower"} for n in pair.columns],
+        "columns": [{"name": safe_text(n), "lower": run.metrics[n].direction == "lower"} for n in pair.columns],
         "tags": sorted({tag for line in pair.lines for tag in line.get("tags", ())}),
         "labels": _label_values(pair),
         "history": metric_history(library, pair.info),
@@ -97,14 +100,15 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
 
 def _gate_row(gate: GateOutcome, owner: str) -> dict[str, Any]:
     """Return the outcome of a gate: its short text, and the arithmetic behind it."""
-    message = shown(full_reason(gate))
-    short = shown(gate_reason(gate))
+    message = safe_text(full_reason(gate))
+    short = safe_text(gate_reason(gate))
     return {
-        "state": gate.state, "kind": gate.kind, "title": shown(gate.title), "short": short,
+        "state": gate.state, "kind": gate.kind, "title": safe_text(gate.title), "short": short,
         "slice": gate.is_of_slice, "why": "" if message == short else message,
-        "owner": "" if gate.owner == owner else shown(gate.owner), "culprits": [shown(name) for name in gate.culprits],
+        "owner": "" if gate.owner == owner else safe_text(gate.owner),
+        "culprits": [safe_text(name) for name in gate.culprits],
         "p": None if gate.p is None else number(gate.p, 4), "mde": None if gate.mde is None else number(gate.mde),
-        "n": gate.n, "total": gate.total, "bound": shown(gate.bound),
+        "n": gate.n, "total": gate.total, "bound": safe_text(gate.bound),
     }  # fmt: skip
 
 
@@ -119,9 +123,9 @@ def _label_values(pair: Pair) -> dict[str, list[str]]:
 
 def _metric_row(pair: Pair, row: MetricRow) -> dict[str, Any]:
     return {
-        "name": shown(row.name), "lower": row.info is not None and row.info.direction == "lower",
+        "name": safe_text(row.name), "lower": row.info is not None and row.info.direction == "lower",
         "value": row.value_text, "n": row.n_text, "baseline": row.baseline_text, "change": row.change_text,
-        "sign": row.sign, "gate": shown(row.bound_text), "state": row.gate_state, "regression": row.mark,
+        "sign": row.sign, "gate": safe_text(row.bound_text), "state": row.gate_state, "regression": row.mark,
         "interval": _interval(pair, row.name) if row.name in pair.run.metrics else None,
     }  # fmt: skip
 
@@ -141,7 +145,7 @@ def _slice_row(pair: Pair, name: str, value: str, ids: set[str]) -> dict[str, An
     numbers = [score.value for score in scores if score.value is not None]
     mean = sum(numbers) / len(numbers) if numbers else None
     return {
-        "metric": shown(name), "slice": shown(value), "n": len(numbers),
+        "metric": safe_text(name), "slice": safe_text(value), "n": len(numbers),
         "value": metric_value(mean, pair.run.metrics[name]), "interval": _interval(pair, name, ids),
     }  # fmt: skip
 
@@ -176,7 +180,9 @@ def metric_history(library: Library, info: StoredRun) -> dict[str, Any]:
     names = [n for n, details in metrics.items() if details.get("target") != "LATENCY" and _is_from_0_to_1(details)]
     changes = [[], *(_changed_provenance(provenance.get(a, {}), provenance.get(b, {})) for a, b in pairwise(ids))]
     return {
-        "metrics": [{"name": shown(n), "values": [of_run.get(n, (None, None))[1] for of_run in by_run]} for n in names],
+        "metrics": [
+            {"name": safe_text(n), "values": [of_run.get(n, (None, None))[1] for of_run in by_run]} for n in names
+        ],
         "runs": [{**run_entry(run), "changed": changed} for run, changed in zip(runs, changes, strict=True)],
     }
 
@@ -187,7 +193,7 @@ def _is_from_0_to_1(details: dict[str, Any]) -> bool:
 
 
 def _changed_provenance(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    return [shown(f"{key} {old} → {new}") for key, (old, new) in provenance_changes(before, after).items()]
+    return [safe_text(f"{key} {old} → {new}") for key, (old, new) in provenance_changes(before, after).items()]
 
 
 # -- cases: some of their rows at a time, and everything about one of them
@@ -250,7 +256,7 @@ def case_page(library: Library, pair: Pair, case_id: str, query: Mapping[str, st
     """
     case = library.case(pair, case_id)
     before = pair.before(case)
-    line = next(row for row in pair.lines if row["id"] == shown(case_id))
+    line = next(row for row in pair.lines if row["id"] == safe_text(case_id))
     listed_ids = [row["id"] for row in filter_rows(pair, query)]
     place = listed_ids.index(line["id"]) if line["id"] in listed_ids else None
     comparison = pair.compared(case_id)
@@ -278,14 +284,14 @@ def _answer_and_hits(case: CaseResult, other: CaseResult | None) -> dict[str, An
         grade = int(hit.get("grade") or 0)
         if rank <= MOST_HITS or grade > 0:
             hits_shown.append({
-                "rank": rank, "id": shown(hit.get("id")), "score": score, "grade": grade,
-                "source": shown(source_text(hit)), "text": list(_passage(hit, case.expected.get("relevant") or ())),
+                "rank": rank, "id": safe_text(hit.get("id")), "score": score, "grade": grade,
+                "source": safe_text(source_text(hit)), "text": list(_passage(hit, case.expected.get("relevant") or ())),
                 "was": 0 if elsewhere is None else elsewhere.get(hit.get("id")),
             })  # fmt: skip
     answer = case.outputs.get("answer")
     return {
         "hits": hits_shown, "returned": len(hits), "state": case.state,
-        "answer": None if answer is None else shown(answer, keep_lines=True),
+        "answer": None if answer is None else safe_text(answer, keep_lines=True),
     }  # fmt: skip
 
 
@@ -304,11 +310,11 @@ def _passage(hit: Mapping[str, Any], labels: Sequence[Mapping[str, Any]]) -> Ite
     for first, last in places:
         if first >= position:
             gap = text[position:first]
-            yield shown(gap, keep_lines=True) if gap.strip() else " " * (first > position), False
-            yield shown(text[first:last], keep_lines=True), True
+            yield safe_text(gap, keep_lines=True) if gap.strip() else " " * (first > position), False
+            yield safe_text(text[first:last], keep_lines=True), True
             position = last
     rest = text[position : position + 2 * _AROUND]
-    yield shown(rest, keep_lines=True) + (" …" if position + len(rest) < len(text) else ""), False
+    yield safe_text(rest, keep_lines=True) + (" …" if position + len(rest) < len(text) else ""), False
 
 
 def _find_label(text: str, hit: Mapping[str, Any], label: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -332,7 +338,7 @@ def _repeats(library: Library, pair: Pair, case: CaseResult, before: CaseResult 
         return None
     metrics = pair.run.metrics
     values = [
-        {"metric": shown(name), "now": [metric_value(v, metrics[name]) for v in case.values(name)],
+        {"metric": safe_text(name), "now": [metric_value(v, metrics[name]) for v in case.values(name)],
          "then": [metric_value(v, metrics[name]) for v in earlier.values(name)] if earlier is not None else []}
         for name in repeats or case.scores if name in metrics and metrics[name].target != "LATENCY"
     ]  # fmt: skip
@@ -346,7 +352,7 @@ def _repeats(library: Library, pair: Pair, case: CaseResult, before: CaseResult 
 
 def _answer_texts(library: Library, run_id: str, case_id: str) -> list[str]:
     """Return the recorded answers of a case, as far as they are still kept."""
-    return [shown(raw["parts"].get("answer") or "" if "parts" in raw else raw.get("error", ""), keep_lines=True)
+    return [safe_text(raw["parts"].get("answer") or "" if "parts" in raw else raw.get("error", ""), keep_lines=True)
             for raw in _recorded_answers(library, run_id, case_id)]  # fmt: skip
 
 
@@ -372,6 +378,6 @@ def _judge_scores(library: Library, pair: Pair, case: CaseResult) -> Iterator[di
             value = metric_value(score.value, info) if score.state == "number" else f"{score.state}: {score.reason}"
             path = label_path(library.labels, pair.run.suite, name)
             yield {
-                "metric": shown(name), "value": shown(value), "labels": labels_of(path, case),
+                "metric": safe_text(name), "value": safe_text(value), "labels": labels_of(path, case),
                 "file": shown_path(path, library.root),
             }  # fmt: skip

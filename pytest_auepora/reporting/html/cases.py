@@ -29,7 +29,7 @@ MOST_HITS = 20
 _RATIONALE = ("rationale", "reason", "reasoning", "explanation")
 
 
-def shown(value: object, *, keep_lines: bool = False) -> str:
+def safe_text(value: object, *, keep_lines: bool = False) -> str:
     """Return user text with control characters as visible escapes, as in every other report."""
     return printable(str(value), keep_lines=keep_lines)
 
@@ -41,10 +41,11 @@ def suite_data(run: Run, verdict: Verdict, previous: Run | None = None) -> dict[
     """
     columns = chosen_metrics(run, verdict, MOST_COLUMNS)
     return {
-        "title": shown(run.title),
+        "title": safe_text(run.title),
         "compared": verdict.comparison is not None,
         "columns": [
-            {"name": shown(n), "lower": run.metrics[n].direction == "lower", "key": i} for i, n in enumerate(columns)
+            {"name": safe_text(n), "lower": run.metrics[n].direction == "lower", "key": i}
+            for i, n in enumerate(columns)
         ],
         "cases": list(case_rows(run, verdict, columns, previous)),
     }
@@ -61,8 +62,8 @@ def case_rows(
         before = previous.cases.get(case_id) if previous is not None else None
         if before is not None and before.content_hash == case.content_hash and before.outputs:
             hits = before.outputs.get("retrieved") or ()
-            answer = shown(before.outputs.get("answer") or "", keep_lines=True)
-            row["before"] = {"answer": answer, "ids": [shown(hit.get("id")) for hit in hits[:MOST_HITS]]}
+            answer = safe_text(before.outputs.get("answer") or "", keep_lines=True)
+            row["before"] = {"answer": answer, "ids": [safe_text(hit.get("id")) for hit in hits[:MOST_HITS]]}
         yield row
 
 
@@ -74,16 +75,16 @@ def case_line(
     why = diagnose(case, compared, run.metrics)
     pair = compared if compared is not None and compared.paired else None
     row = {
-        "id": shown(case.case_id),
+        "id": safe_text(case.case_id),
         "kind": kind,
         "is": list(_filters(case, pair, kind, flaky)),
-        "query": shown(case.query, keep_lines=True),
+        "query": safe_text(case.query, keep_lines=True),
         "worst": pair.worst or pair.best if pair is not None else None,
         "change": _worst_change(pair, run),
         "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
-        "tags": [shown(t) for t in case.labels.get("tags", ())],
-        "labels": {shown(k): shown(v) for k, v in case.labels.items() if k != "tags"},
-        "why": shown(why) if why else "",
+        "tags": [safe_text(t) for t in case.labels.get("tags", ())],
+        "labels": {safe_text(k): safe_text(v) for k, v in case.labels.items() if k != "tags"},
+        "why": safe_text(why) if why else "",
     }
     return {k: v for k, v in row.items() if v not in (None, "", [], {})}
 
@@ -92,14 +93,14 @@ def case_details(case: CaseResult, compared: CaseComparison | None, run: Run, fl
     """Return the details of a case, shown when it is opened, without empty values."""
     case = as_shown(case)
     row = {
-        "where": shown(case.where),
-        "owner": shown(run.owner),
-        "problems": [shown(p) for p in case.problems],
-        "advice": [shown(p) for p in case.extra.get("advisory", ())],
-        "error": shown(case.error, keep_lines=True),
-        "answer": shown(case.outputs.get("answer") or "", keep_lines=True) if "answer" in case.outputs else None,
+        "where": safe_text(case.where),
+        "owner": safe_text(run.owner),
+        "problems": [safe_text(p) for p in case.problems],
+        "advice": [safe_text(p) for p in case.extra.get("advisory", ())],
+        "error": safe_text(case.error, keep_lines=True),
+        "answer": safe_text(case.outputs.get("answer") or "", keep_lines=True) if "answer" in case.outputs else None,
         "expected": _expected(case),
-        "docs": [[shown(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(case, compared)],
+        "docs": [[safe_text(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(case, compared)],
         "hits": _hits(case),
         "returned": len(case.outputs.get("retrieved") or ()),
         "cuts": _cutoffs(case, run),
@@ -140,7 +141,7 @@ def _worst_change(pair: CaseComparison | None, run: Run) -> list[str]:
     if pair is None or not (gain := pair.worst or pair.best):
         return []
     name = next(name for name, change in pair.changes.items() if change.gain == gain)
-    return [shown(name), metric_gain(gain, run.metrics.get(name))]
+    return [safe_text(name), metric_gain(gain, run.metrics.get(name))]
 
 
 def _expected(case: CaseResult) -> dict[str, Any]:
@@ -148,14 +149,14 @@ def _expected(case: CaseResult) -> dict[str, Any]:
     answer = str(case.outputs.get("answer") or "").casefold()
     out: dict[str, Any] = {}
     if expected.get("expect", "answer") != "answer":
-        out["expect"] = shown(expected["expect"])
+        out["expect"] = safe_text(expected["expect"])
     if references := [r for r in expected.get("references") or () if r]:
-        out["references"] = [shown(r, keep_lines=True) for r in references]
+        out["references"] = [safe_text(r, keep_lines=True) for r in references]
     details = case.scores["assertion_pass"].details if "assertion_pass" in case.scores else {}
     for key, details_key in (("must_contain", "missing"), ("forbidden", "forbidden_present")):
         if key in expected:
             phrases = expected[key] if isinstance(expected[key], (list, tuple)) else [expected[key]]
-            out[key] = [[shown(p), not _fails(p, key, details.get(details_key), answer)] for p in phrases]
+            out[key] = [[safe_text(p), not _fails(p, key, details.get(details_key), answer)] for p in phrases]
     return out
 
 
@@ -173,8 +174,8 @@ def _hits(case: CaseResult) -> list[list[Any]]:
     for rank, (hit, number) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
         grade = int(hit.get("grade") or 0)
         if rank <= MOST_HITS or grade > 0:
-            text, source = shown(hit.get("text") or ""), shown(source_text(hit))
-            out.append([rank, shown(hit.get("id")), number, grade, text, source])
+            text, source = safe_text(hit.get("text") or ""), safe_text(source_text(hit))
+            out.append([rank, safe_text(hit.get("id")), number, grade, text, source])
     return out
 
 
@@ -182,7 +183,7 @@ def _cutoffs(case: CaseResult, run: Run) -> dict[str, str]:
     """Return the deepest cutoff of the metrics → its metric."""
     cuts = {k: n for n in case.scores if n in run.metrics and (k := cutoff(run.metrics[n])) is not None}
     deepest = max(cuts, default=None)
-    return {} if deepest is None else {str(deepest): shown(cuts[deepest])}
+    return {} if deepest is None else {str(deepest): safe_text(cuts[deepest])}
 
 
 def _score(
@@ -195,7 +196,7 @@ def _score(
     note = score.reason if score.state == "n/a" else details_text(score)
     gain = change.gain if change is not None else 0.0
     return [
-        shown(name),
+        safe_text(name),
         {"n/a": "n/a", "error": "error", "aggregate": "counted"}.get(score.state)
         or metric_value(score.value, info, bounds[0] if bounds else None),
         "" if change is None else metric_value(change.before, info),
@@ -203,7 +204,7 @@ def _score(
         (gain > 0) - (gain < 0),
         ", ".join(map(str, bounds)),
         holds,
-        shown(note),
+        safe_text(note),
     ]
 
 
@@ -215,24 +216,24 @@ def _rationales(case: CaseResult) -> Iterator[list[str]]:
             parts = rationale.items() if isinstance(rationale, Mapping) else [("", rationale)]
             for part, text in parts:
                 if isinstance(text, str) and text:
-                    yield [shown(name), shown(part), shown(text, keep_lines=True)]
+                    yield [safe_text(name), safe_text(part), safe_text(text, keep_lines=True)]
 
 
 def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
     """Yield further facts: times, flakiness, quarantine, repeats."""
     timings = case.outputs.get("timings") or {}
     if timings:
-        yield ["time", ", ".join(f"{shown(k).replace('_', ' ')} {seconds(v)}" for k, v in timings.items())]
+        yield ["time", ", ".join(f"{safe_text(k).replace('_', ' ')} {seconds(v)}" for k, v in timings.items())]
     elif case.seconds:
         yield ["time", seconds(case.seconds)]
     if flaky:
-        yield ["flaky", shown(flaky)]
+        yield ["flaky", safe_text(flaky)]
     if "quarantine" in case.extra:
-        yield ["quarantined", f"until {shown(case.extra['quarantine'])}"]
+        yield ["quarantined", f"until {safe_text(case.extra['quarantine'])}"]
     if case.extra.get("must_pass"):
         yield ["must pass", "held to its baseline under every policy"]
     if "xfail" in case.extra:
-        yield ["expected to fail", shown(case.extra["xfail"])]
+        yield ["expected to fail", safe_text(case.extra["xfail"])]
     if text := shown_repeat(case):
         yield ["repeats", text]
     repeats = case.extra.get("repeats")
@@ -240,4 +241,4 @@ def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
         for name, values in repeats.items():
             numbers = [v for v in values if isinstance(v, (int, float))]
             if len(set(numbers)) > 1 and "latency" not in name:
-                yield [f"repeats of {shown(name)}", ", ".join(f"{v:.3f}" for v in numbers)]
+                yield [f"repeats of {safe_text(name)}", ", ".join(f"{v:.3f}" for v in numbers)]

@@ -18,7 +18,7 @@ from ..side_by_side_formats import case_cell, difference_text, key_metric, legen
 from ..tally import headline, mistakes_note, overall_outcome
 from ..text import UNICODE
 from ..trend import Trend
-from .cases import shown
+from .cases import safe_text
 from .page import OUTCOMES, suite_views
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _environment() -> Environment:
         loader=PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_safe_text,
+        finalize=_escape_text,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -91,9 +91,9 @@ def _environment() -> Environment:
     return env
 
 
-def _safe_text(value: object) -> object:
+def _escape_text(value: object) -> object:
     """Escape control characters in the texts of the templates; markup stays."""
-    return shown(value) if type(value) is str else value
+    return safe_text(value) if type(value) is str else value
 
 
 def _policy(style: str, script: str) -> str:
