@@ -239,8 +239,8 @@ class CounterfactualConsistency(OverPairs):
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """How alike the answers to each variant and to its base are; or unlike, where a change is expected."""
         pairs = pairs_by_case(measurements)
-        alike = zip(pairs.items(), self._similarities(list(pairs.values())), strict=True)
-        return {i: 1 - score if pair.variant[1] else score for (i, pair), score in alike if score is not None}
+        scored_pairs = zip(pairs.items(), self._similarities(list(pairs.values())), strict=True)
+        return {i: 1 - score if pair.variant[1] else score for (i, pair), score in scored_pairs if score is not None}
 
     def _similarities(self, pairs: Sequence[VariantPair]) -> list[float | None]:
         answers = [(pair.base[0], pair.variant[0]) for pair in pairs]

@@ -65,7 +65,7 @@ def match(reference: TokenVectors, answer: TokenVectors) -> BertMatch:
     return BertMatch(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
 
 
-def _utils() -> Any:
+def _import_utils() -> Any:
     try:
         import bert_score.utils
     except ImportError:
@@ -88,7 +88,7 @@ def layers_of(model_type: str) -> int:
         MissingExtraError: bert-score is not installed.
         MetricError: bert-score does not know the model; then the layer has to be given.
     """
-    layers = _utils().model2layers
+    layers = _import_utils().model2layers
     if model_type not in layers:
         raise MetricError(f"bert-score knows no layer for {model_type!r}; give num_layers")
     return int(layers[model_type])
@@ -140,7 +140,7 @@ class BertEncoder:
 
     def _load(self) -> tuple[Any, Any, Any]:
         if self._model is None:
-            utils = _utils()
+            utils = _import_utils()
             import torch
 
             layers = layers_of(self.model_type) if self.num_layers is None else self.num_layers
@@ -153,7 +153,7 @@ class BertEncoder:
         if not texts:
             return
         model, tokenizer, device = self._load()
-        utils = _utils()
+        utils = _import_utils()
         ids = {text: utils.sent_encode(tokenizer, text) if text.strip() else [] for text in texts}
         special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
         for batch in _batches(ids):
@@ -163,7 +163,7 @@ class BertEncoder:
                 yield text, _unit_vectors(next(rows) if ids[text] else None, ids[text], special)
 
     def _forward(self, model: Any, tokenizer: Any, device: str, ids: list[list[int]]) -> Iterator[Any]:
-        utils = _utils()
+        utils = _import_utils()
         padded, lengths, mask = utils.padding(ids, tokenizer.pad_token_id)
         out = utils.bert_encode(model, padded.to(device), attention_mask=mask.to(device)).cpu()
         return (row[:n].numpy() for row, n in zip(out, lengths.tolist(), strict=True))

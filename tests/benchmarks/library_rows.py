@@ -45,8 +45,8 @@ def scoring(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[
 
     def run() -> float:
         outputs = [SystemOutputs([], Response(answer)) for _, answer in pairs]
-        for remembered in (text._remembered_words, text._remembered_squad, bleu._cached_tokenize):
-            remembered.cache_clear()
+        for cached in (text._cached_words, text._cached_squad, bleu._cached_tokenize):
+            cached.cache_clear()
         return timed(lambda: [metric.compute(samples, outputs) for metric in metrics])
 
     return run

@@ -157,12 +157,12 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
             complete = self._can_complete()
         except MetricError:
             complete = True
-        used = (
+        prompts = (
             [load_prompt(name).fingerprint for name in _REPLIES]
             if complete
             else [fingerprint(label_prompt(_PAIR_QUESTION))]
         )
-        return {"judge": self.critic_params(), "prompt": used}
+        return {"judge": self.critic_params(), "prompt": prompts}
 
 
 def as_checker(checker: str | ClaimChecker | Entails, critic: LLMCritic | None = None) -> ClaimChecker | None:

@@ -18,7 +18,7 @@ from ...errors import MetricError, did_you_mean
 from .critic import Scale
 from .settings import prompts_in_use
 
-_OURS = Path(__file__).parent / "templates"
+_TEMPLATES = Path(__file__).parent / "templates"
 _HOLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _HEAD = re.compile(r"version: *(?P<version>\S+) *\n---\n")
 _UNIT = Scale(0.0, 1.0)
@@ -56,9 +56,9 @@ def load_prompt(name: str) -> Prompt:
     folder = prompts_in_use()
     file = folder / f"{name}.txt" if folder is not None else None
     if file is None or not file.exists():
-        return _load(_OURS / f"{name}.txt", 0)
+        return _load(_TEMPLATES / f"{name}.txt", 0)
     prompt = _load(file, file.stat().st_mtime_ns)
-    hole_names = set(_HOLE.findall(_load(_OURS / f"{name}.txt", 0).text))
+    hole_names = set(_HOLE.findall(_load(_TEMPLATES / f"{name}.txt", 0).text))
     for hole in _HOLE.finditer(prompt.text):
         if hole[1] not in hole_names:
             text_before = file.read_text(encoding="utf-8").partition(hole[0])[0]
@@ -75,7 +75,7 @@ def check_prompts() -> None:
     Raises:
         MetricError: one of them is wrong, or has the name of none of ours.
     """
-    names = sorted(file.stem for file in _OURS.glob("*.txt"))
+    names = sorted(file.stem for file in _TEMPLATES.glob("*.txt"))
     folder = prompts_in_use()
     if folder is not None and not folder.is_dir():
         raise MetricError(f"{folder}: there is no such folder of prompts")

@@ -81,8 +81,8 @@ class Prices(NamedTuple):
 
     def cost(self, prompt: int, completion: int, cached: int) -> float:
         """Return the cost of one reply."""
-        of_cached = self.input if self.cached_input is None else self.cached_input
-        return ((prompt - cached) * self.input + cached * of_cached + completion * self.output) / 1e6
+        cached_price = self.input if self.cached_input is None else self.cached_input
+        return ((prompt - cached) * self.input + cached * cached_price + completion * self.output) / 1e6
 
 
 class Budget(NamedTuple):

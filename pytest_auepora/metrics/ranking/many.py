@@ -133,7 +133,7 @@ def match_rankings(qrels: Qrels, run: RankedLists) -> _RankingBatch:
 
 
 def _find_relevant(judgments: Iterable[Iterable[str]], returned: Sequence[list[str]]) -> tuple[list[int], list[int]]:
-    """Return how many ids stand behind each relevant one, by ranking and rank; and how many each ranking lacks.
+    """Return how many ids follow each relevant one, by ranking and rank; and how many relevant ones each ranking lacks.
 
     `set.isdisjoint` reads up to the first relevant id, and the list's iterator knows its place: one pass in C, faster
     than `list.index` for each id found.
@@ -149,15 +149,15 @@ def _find_relevant(judgments: Iterable[Iterable[str]], returned: Sequence[list[s
 
 
 def _relevant_grades(qrels: Qrels) -> tuple[Mapping[str, dict[str, int]], set[int]]:
-    """Return the relevant documents and their grades, for each query that has any; and which grades there are."""
+    """Return the grades of the relevant documents, for each query that has any; and the set of all grades."""
     judgments: Any = qrels.values()
     if all(judgments) and set(map(type, judgments)) <= {dict}:  # the usual case: nothing to convert
         distinct_grades = _distinct_grades(judgments)
         if min(distinct_grades, default=1) > 0:
             return cast("Mapping[str, dict[str, int]]", qrels), distinct_grades
     relevant: dict[str, dict[str, int]] = {}
-    for query, of_query in qrels.items():
-        graded = of_query if isinstance(of_query, dict) else _as_grades(of_query)
+    for query, query_judgments in qrels.items():
+        graded = query_judgments if isinstance(query_judgments, dict) else _as_grades(query_judgments)
         if graded and min(graded.values()) < 1:
             graded = {doc: grade for doc, grade in graded.items() if grade > 0}
         if graded:
@@ -176,7 +176,7 @@ def _distinct_grades(judgments: Iterable[dict[str, int]]) -> set[int]:
 def _ranked_list(
     query: str, returned: Sequence[str] | Mapping[str, float] | None, judged: Mapping[str, int]
 ) -> list[Any]:
-    """Return what was returned, best first.  Of scored documents only those of *judged* need their place."""
+    """Return the ranking, best first.  Of scored documents only those of *judged* need their place."""
     if isinstance(returned, str):
         raise MetricError(f"query {query!r} has the text {returned!r} where a list of document ids is expected")
     if isinstance(returned, Mapping):
@@ -192,13 +192,13 @@ def _sort_by_score(query: str, scores: Mapping[str, float], judged: Mapping[str,
     # a sum is NaN where a score is, or where infinities cancel out; that is faster than a look at each
     if math.isnan(sum(scores.values())) and any(map(math.isnan, scores.values())):
         raise MetricError(f"a score of query {query!r} is NaN")
-    rising = sorted(scores.values())
-    places: list[str | None] = [None] * len(rising)
+    sorted_scores = sorted(scores.values())
+    places: list[str | None] = [None] * len(sorted_scores)
     for doc in judged.keys() & scores.keys():
         score = scores[doc]
-        above = bisect_right(rising, score)
-        slot = len(rising) - above
-        if above - bisect_left(rising, score) > 1:
+        above = bisect_right(sorted_scores, score)
+        slot = len(sorted_scores) - above
+        if above - bisect_left(sorted_scores, score) > 1:
             slot += sum(1 for other, tied in scores.items() if tied == score and other > doc)
         places[slot] = doc
     return places
@@ -207,8 +207,8 @@ def _sort_by_score(query: str, scores: Mapping[str, float], judged: Mapping[str,
 def _worth_of(grades: NDArray[Any], worth: Worth) -> NDArray[Any]:
     import numpy as np
 
-    kinds, which = np.unique(grades, return_inverse=True)
-    return np.array([float(worth(g)) for g in kinds.tolist()])[which] if len(kinds) else np.zeros(0)
+    distinct, inverse = np.unique(grades, return_inverse=True)
+    return np.array([float(worth(g)) for g in distinct.tolist()])[inverse] if len(distinct) else np.zeros(0)
 
 
 def _log2s(slots: NDArray[Any]) -> NDArray[Any]:

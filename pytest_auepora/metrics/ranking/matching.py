@@ -180,8 +180,8 @@ def ranking_of(
     if ranking is None:
         ranking = _ranking(sample, retrieved, matching)
     if not ranking.names:
-        refuse = expected_behaviour(sample) == "refuse"
-        ranking = NotApplicable("nothing relevant: a refusal is expected" if refuse else "nothing relevant")
+        expects_refusal = expected_behaviour(sample) == "refuse"
+        ranking = NotApplicable("nothing relevant: a refusal is expected" if expects_refusal else "nothing relevant")
     outputs.memo[matching] = ranking, gold, retrieved, len(gold), len(retrieved)
     return ranking
 
@@ -216,7 +216,7 @@ def _sort_retrieved(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequen
 
 
 class RankedSlot(NamedTuple):
-    """One slot of a ranking: its place as cuts count it, and the indices of the labels its chunk covers."""
+    """One slot of a ranking: its position for a cut at k, and the indices of the labels its chunk covers."""
 
     cut: int
     covered_labels: Sequence[int]
@@ -231,13 +231,13 @@ def walk_slots(
         MetricError: see `ranking_of`.
     """
     by_document = matching.level == "doc" and matching.duplicates == "collapse"
-    matcher, seen, cut = LabelMatcher(labels), dict[str, int](), 0
+    matcher, first_ranks, cut = LabelMatcher(labels), dict[str, int](), 0
     for rank, r in enumerate(_sort_retrieved(retrieved, matching.ties), 1):
         covered_labels = matcher.covered_labels(r.doc)
         if matching.unjudged == "skip" and not covered_labels:
             continue
         key = source_of(r.doc) if by_document else r.doc.doc_id
-        if matching.duplicates != "first" and (first_rank := seen.setdefault(key, rank)) != rank:
+        if matching.duplicates != "first" and (first_rank := first_ranks.setdefault(key, rank)) != rank:
             if matching.duplicates == "error":
                 raise MetricError(f"{key!r} is returned twice, at ranks {first_rank} and {rank}")
             cut += by_document

@@ -117,10 +117,10 @@ def wordings(raw: Any, label: str) -> list[list[str]]:
         raw = [raw]
     if not isinstance(raw, Sequence):
         raise MetricError(f"labels[{label!r}] must be a list, got {type(raw).__name__}")
-    return [_names(entry, label) for entry in raw]
+    return [_read_names(entry, label) for entry in raw]
 
 
-def _names(entry: Any, label: str) -> list[str]:
+def _read_names(entry: Any, label: str) -> list[str]:
     names: list[Any] = []
     if isinstance(entry, str):
         names = entry.split("|")
@@ -153,14 +153,14 @@ class JsonSchemaValid(Configured):
         schema = sample.labels.get("answer_schema")
         if schema is None:
             return NotApplicable("no answer_schema")
-        problems_of = _checker(schema)
+        find_problems = _schema_checker(schema)
         answer: Any = outputs.response.structured
         if answer is None:
             try:
                 answer = json.loads(answer_text(outputs), parse_constant=_reject_constant)
             except (ValueError, RecursionError) as exc:
                 return Measurement(0.0, details={"problems": [f"the answer is not JSON: {exc}"]})
-        problems = problems_of(answer)
+        problems = find_problems(answer)
         return Measurement(float(not problems), details={"problems": problems[:5]} if problems else {})
 
 
@@ -168,7 +168,7 @@ def _reject_constant(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
 
 
-def _checker(schema: Any) -> Callable[[Any], list[str]]:
+def _schema_checker(schema: Any) -> Callable[[Any], list[str]]:
     """Return a function that lists what is wrong with an answer.
 
     Raises:
@@ -255,17 +255,17 @@ class NuggetRecall(Configured):
         nuggets = _nuggets(sample)
         if not nuggets:
             return NotApplicable("no nuggets")
-        counted = [n for n in nuggets if n.vital or self.only == "all"]
-        if not counted:
+        selected = [n for n in nuggets if n.vital or self.only == "all"]
+        if not selected:
             return NotApplicable("no vital nugget")
         answer = answer_text(outputs)
         contains = phrase_finder(answer)
-        support = [self._support(n, answer, contains) for n in counted]
+        support = [self._support(n, answer, contains) for n in selected]
         details = {
-            "missing": [n.name for n, s in zip(counted, support, strict=True) if s == 0],
-            "partly": [n.name for n, s in zip(counted, support, strict=True) if s == 0.5],
+            "missing": [n.name for n, s in zip(selected, support, strict=True) if s == 0],
+            "partly": [n.name for n, s in zip(selected, support, strict=True) if s == 0.5],
         }
-        return Measurement(sum(support) / len(counted), details={k: v for k, v in details.items() if v})
+        return Measurement(sum(support) / len(selected), details={k: v for k, v in details.items() if v})
 
     def _support(self, nugget: _Nugget, answer: str, contains: Any) -> float:
         if any(map(contains, nugget.wordings)):

@@ -1,6 +1,6 @@
 """BLEU and chrF: sacrebleu's numbers to the last bit, of the whole set or of each case.
 
-sacrebleu's 13a tokenizer never looks past white space, so its result is remembered per word.
+sacrebleu's 13a tokenizer never looks past white space, so its result is cached per word.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetC
 from ...errors import MetricError
 from ..options import Configured, choice
 from .comparands import answer_text, targets
-from .tokens import REMEMBER_UP_TO, REMEMBERED, is_mostly_unspaced, ngrams
+from .tokens import CACHE_SIZE, MAX_CACHED_CHARACTERS, is_mostly_unspaced, ngrams
 
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHING = ("exp", "floor", "add-k", "none")
@@ -32,7 +32,7 @@ def _tokenize(text: str, tokenizer: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_WORDS_13A.__getitem__, text.split())))
 
 
-_cached_tokenize = lru_cache(maxsize=REMEMBERED)(_tokenize)
+_cached_tokenize = lru_cache(maxsize=CACHE_SIZE)(_tokenize)
 
 
 @lru_cache(maxsize=8)
@@ -125,7 +125,7 @@ class _BleuMetric(Configured):
 
     def words(self, text: str) -> tuple[str, ...]:
         """Tokenize *text* as sacrebleu does."""
-        tokenize = _tokenize if len(text) > REMEMBER_UP_TO else _cached_tokenize
+        tokenize = _tokenize if len(text) > MAX_CACHED_CHARACTERS else _cached_tokenize
         return tokenize(text.lower() if self.lowercase else text, self.tokenizer)
 
     def statistics(self, prediction: str, references: Sequence[str]) -> list[int]:

@@ -20,13 +20,13 @@ _ASCII_WORD = r"[a-z0-9]+"
 _ARTICLE = r"\b(a|an|the)\b"
 _ARTICLE_ANY_CASE = rf"(?i){_ARTICLE}"
 _NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
-REMEMBERED = 1024
-"""Texts of which the words are remembered: those of some batches, whose metrics ask for the same ones."""
-REMEMBER_UP_TO = 50_000
+CACHE_SIZE = 1024
+"""How many texts have their words cached: those of some batches, whose metrics ask for the same ones."""
+MAX_CACHED_CHARACTERS = 50_000
 """Characters; a longer text is cut again each time instead of being kept in memory."""
 
-_REMEMBERED_PARTS = 200_000
-_LONGEST_REMEMBERED_PART = 100  # characters; a longer one is no word, but a text without spaces
+_MAX_CACHED_PARTS = 200_000
+_MAX_CACHED_PART_LENGTH = 100  # characters; a longer one is no word, but a text without spaces
 
 # Scripts written without spaces between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, bopomofo, Han.
 # Characters beyond U+FFFF stand in classes of their own, because they would make the others slow.
@@ -54,8 +54,8 @@ class _RougeWords(dict[str, tuple[str, ...]]):
 
     def __missing__(self, part: str) -> tuple[str, ...]:
         tokens = tuple(_rouge_tokenize(self._stem)(part))
-        if len(part) <= _LONGEST_REMEMBERED_PART:
-            if len(self) >= _REMEMBERED_PARTS:
+        if len(part) <= _MAX_CACHED_PART_LENGTH:
+            if len(self) >= _MAX_CACHED_PARTS:
                 self.clear()
             self[part] = tokens
         return tokens
@@ -85,7 +85,7 @@ def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, 
             without spaces; on ASCII text both give the same.
         stem: apply rouge-score's stemmer (nltk's Porter stemmer) to ASCII words of more than three letters.
     """
-    return (_words if len(text) > REMEMBER_UP_TO else _remembered_words)(text, cut, stem)
+    return (_words if len(text) > MAX_CACHED_CHARACTERS else _cached_words)(text, cut, stem)
 
 
 def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
     return tuple([_ROUGE_WORDS[True][w][0] if w.isascii() else w for w in tokens]) if stem else tuple(tokens)
 
 
-_remembered_words = lru_cache(maxsize=REMEMBERED)(_words)
+_cached_words = lru_cache(maxsize=CACHE_SIZE)(_words)
 
 
 @lru_cache(maxsize=2)
@@ -184,7 +184,7 @@ def squad_words(
     first three can be switched off.  With *multilingual*, `cut_scripts` comes after lower-casing, which
     changes nothing in scripts that are written with spaces and Western punctuation.
     """
-    return (_squad if len(text) > REMEMBER_UP_TO else _remembered_squad)(
+    return (_squad if len(text) > MAX_CACHED_CHARACTERS else _cached_squad)(
         text, case, punctuation, articles, multilingual
     )
 
@@ -201,7 +201,7 @@ def _squad(text: str, case: bool, punctuation: bool, articles: bool, multilingua
     return tuple(text.split())
 
 
-_remembered_squad = lru_cache(maxsize=REMEMBERED)(_squad)
+_cached_squad = lru_cache(maxsize=CACHE_SIZE)(_squad)
 
 
 def ngrams(tokens: Sequence[str], n: int) -> Iterable[Any]:

@@ -129,9 +129,9 @@ def test_joining() -> None:
 def test_a_long_text_is_cut_and_not_remembered() -> None:
     from pytest_auepora.metrics.text import tokens as room
 
-    before = room._remembered_words.cache_info().currsize
+    before = room._cached_words.cache_info().currsize
     assert len(words("word " * 200_000)) == 200_000
-    assert room._remembered_words.cache_info().currsize == before
+    assert room._cached_words.cache_info().currsize == before
 
 
 def test_characters_beyond_the_first_plane_are_cut_alike() -> None:
