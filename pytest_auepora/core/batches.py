@@ -89,7 +89,7 @@ def run_batches(
             yield batch, task(batch)
         return
     backend: _Backend[T, R]
-    if executor is not None and _is_of_threads(executor):
+    if executor is not None and _is_thread_pool(executor):
         backend = _ThreadBackend(task, executor)
     else:
         backend = _ProcessBackend(PickledTask.of(task, task.parts()), executor, jobs, name_of)
@@ -102,7 +102,7 @@ def run_batches(
         backend.close()
 
 
-def _is_of_threads(executor: Executor) -> bool:
+def _is_thread_pool(executor: Executor) -> bool:
     # an InterpreterPoolExecutor is a ThreadPoolExecutor by class, but shares no memory
     return isinstance(executor, ThreadPoolExecutor) and type(executor).__name__ != "InterpreterPoolExecutor"
 

@@ -88,13 +88,13 @@ class AueporaEvaluator:
             name_of=lambda sample: sample.sample_id,
         )  # fmt: skip
         with Progress("samples", _length(dataset) if progress is not False else None, show=progress) as bar:
-            for batch, part in results:
-                if isinstance(part, LostBatch):
+            for batch, result in results:
+                if isinstance(result, LostBatch):
                     raise LostWorkError(
                         f"samples {batch[0].sample_id!r} to {batch[-1].sample_id!r} ({len(batch)}) were not measured: "
-                        f"their worker died ({part.reason})"
+                        f"their worker died ({result.reason})"
                     )
-                totals.add(batch, part)
+                totals.add(batch, result)
                 bar.done(len(batch))
         return totals.results()
 
@@ -159,11 +159,11 @@ def _measure_batch(
     metric: Metric, batch: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
 ) -> _MetricMeasurements:
     result = _MetricMeasurements(metric.counts(batch))
-    for measurement in metric.measure_many(batch, outputs):
-        if isinstance(measurement, NotApplicable):
+    for outcome in metric.measure_many(batch, outputs):
+        if isinstance(outcome, NotApplicable):
             result.skipped += 1
         else:  # without details, which no aggregate reads, to save memory
-            result.values.append(Measurement(measurement.value, measurement.data, _NO_DETAILS))
+            result.values.append(Measurement(outcome.value, outcome.data, _NO_DETAILS))
     return result
 
 
@@ -190,13 +190,13 @@ class _BatchTask:
         return self.system.run(sample, top_k=self.top_k)
 
     def combine(self, batch: Sequence[EvaluationSample], outputs: list[SystemOutputs]) -> _BatchResult:
-        in_parts = [metric for metric in self.metrics if not _needs_all_outputs(metric)]
-        part = _BatchResult([_measure_batch(metric, batch, outputs) for metric in in_parts])
-        if len(in_parts) < len(self.metrics):
-            part.outputs = outputs
+        batch_metrics = [metric for metric in self.metrics if not _needs_all_outputs(metric)]
+        result = _BatchResult([_measure_batch(metric, batch, outputs) for metric in batch_metrics])
+        if len(batch_metrics) < len(self.metrics):
+            result.outputs = outputs
             for output in outputs:
                 output.memo.clear()  # only for this process, never stored
-        return part
+        return result
 
     def parts(self) -> dict[str, Any]:
         """Return the parts that are pickled, by the names that errors use."""
@@ -216,20 +216,20 @@ class _Totals:
             _MetricMeasurements(metric.counts([])) for metric in self.metrics if not _needs_all_outputs(metric)
         ]
 
-    def add(self, batch: list[EvaluationSample], part: _BatchResult) -> None:
-        for total, more in zip(self.by_metric, part.by_metric, strict=True):
-            total.add(more)
-        if part.outputs is not None:
+    def add(self, batch: list[EvaluationSample], result: _BatchResult) -> None:
+        for total, measurements in zip(self.by_metric, result.by_metric, strict=True):
+            total.add(measurements)
+        if result.outputs is not None:
             self.samples += batch
-            self.outputs += part.outputs
+            self.outputs += result.outputs
 
     def results(self) -> list[MetricResult]:
-        parts, out = iter(self.by_metric), []
+        totals, out = iter(self.by_metric), []
         for metric in self.metrics:
             if _needs_all_outputs(metric):
                 out.append(metric.compute(self.samples, self.outputs))
                 continue
-            total = next(parts)
+            total = next(totals)
             result = metric.aggregate(total.values)
             result.details.update({"num_skipped": total.skipped, **total.counts})
             out.append(result)

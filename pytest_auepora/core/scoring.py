@@ -88,7 +88,7 @@ class ScoreList(list[Score]):
     @property
     def measurements(self) -> list[Measurement]:
         """The measurements as their metric returned them."""
-        return [measurement for s in self if (measurement := s.measurement) is not None]
+        return [measurement for score in self if (measurement := score.measurement) is not None]
 
 
 REPEAT_DATA = "data_of_repeats"
@@ -133,8 +133,8 @@ def failed_scores(
 ) -> dict[str, Score]:
     """Return the scores of a case whose call failed: an error under every metric that would have applied.
 
-    A metric that has nothing to say about *sample* whatever the answer stays n/a, so that the failed call
-    does not enter a mean it never belonged to.  One that counts failures is asked about *error*, what the call raised.
+    A metric that is n/a for *sample* whatever the answer stays n/a, so that the failed call does not enter its mean.
+    A metric that counts failures measures *error*, the exception of the call.
     """
     scores = {}
     for metric in metrics:
@@ -166,8 +166,8 @@ def _placeholder_outputs() -> SystemOutputs:
 class Aggregate:
     """One metric over many cases.
 
-    ``value`` stands on the ``n`` measured cases alone and is None when there are none.  ``gated`` is the
-    same with each errored case at the metric's worst value, so that an error never raises it; None where
+    ``value`` is over the ``n`` measured cases alone, and None when there are none.  ``gated`` is the same
+    with each errored case at the metric's worst value, so that an error never raises it; None where
     nothing was measured or the worst value has no bound.  ``n + n_error + n_na == total``.
     """
 
