@@ -1,4 +1,4 @@
-"""Asks the judge about labelled items that have no score yet, and takes those of a run that was kept."""
+"""Scores labelled items: asks the judge about those without a score, or copies the scores of a stored run."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ..metrics.judge.critic import JudgeReplyError
 from ..metrics.judge.usage import repeated
 from .labels import Item
 
-_TOLD = 3  # reasons in an error
+_MOST_REASONS = 3  # reasons in an error
 
 
-def read_run(items: Sequence[Item], run: Run, metric: str) -> None:
+def fill_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
     """Give the items that name a case of *run* its answer and the judge's score of it.
 
     Raises:
@@ -36,13 +36,13 @@ def read_run(items: Sequence[Item], run: Run, metric: str) -> None:
             raise MetricError(
                 f"line {item.line}: the run has no case {item.case!r}{did_you_mean(item.case, run.cases)}"
             )
-        said = str(result.outputs.get("answer", ""))
-        if item.answer_hash and item.answer_hash != answer_hash(said):
+        answer = str(result.outputs.get("answer", ""))
+        if item.answer_hash and item.answer_hash != answer_hash(answer):
             raise MetricError(
                 f"line {item.line}: the answer to {item.case} is not the one that was labelled "
-                f"(hash {answer_hash(said)}, labelled {item.answer_hash}); which run was it?"
+                f"(hash {answer_hash(answer)}, labelled {item.answer_hash}); which run was it?"
             )
-        item.query, item.answer = item.query or result.query, item.answer or said
+        item.query, item.answer = item.query or result.query, item.answer or answer
         score = result.scores.get(metric)
         if item.scores or item.error or score is None:
             continue
@@ -63,8 +63,8 @@ def ask(
 ) -> list[str]:
     """Let *metric* score the items that have no score yet, or all of them with *again*.
 
-    A reply that is no score becomes the item's ``error``.  Returned is why items are left out, of which the metric
-    has nothing to say.
+    A reply that is no score becomes the item's ``error``.  Returned are the reasons why items are left out: the
+    metric does not apply to them.
 
     Args:
         metric: the judged metric.
@@ -78,62 +78,64 @@ def ask(
         MetricError: an item has no answer, or the metric has nothing to say about all that it is asked.
         AueporaError: the judge cannot be reached.
     """
-    todo = [item for item in items if again or not (item.scores or item.error)]
-    for item in todo:
+    unscored = [item for item in items if again or not (item.scores or item.error)]
+    for item in unscored:
         if not item.answer.strip():
             raise MetricError(f"line {item.line}: neither a score nor an answer to ask the judge about")
         item.scores, item.error, item.swapped = [], "", None
-    sound = [item for item in items if not item.error]
-    turned = [item for item in sound if swap and len(item.evidence) > 1 and item.swapped is None]
-    wanted = len(turned) + sum(max(0, repeats - len(item.scores)) for item in sound)
-    if wanted:
-        with Progress("questions", wanted, show=progress) as bar:
-            _ask_repeatedly(metric, sound, repeats, bar)
-            turned = [item for item in turned if not item.error and not item.left_out]
-            for item, seen in zip(turned, _ask_all(metric, turned, -1, bar), strict=True):
-                item.swapped = seen if isinstance(seen, float) else None
-    told = [f"line {item.line}: {item.left_out}" for item in items if item.left_out]
-    if told and not any(item.scores or item.error for item in items):
-        raise MetricError(f"{metric.name} has nothing to say: {'; '.join(told[:_TOLD])}")
-    return told
+    without_error = [item for item in items if not item.error]
+    to_swap = [item for item in without_error if swap and len(item.evidence) > 1 and item.swapped is None]
+    n_questions = len(to_swap) + sum(max(0, repeats - len(item.scores)) for item in without_error)
+    if n_questions:
+        with Progress("questions", n_questions, show=progress) as bar:
+            _ask_repeatedly(metric, without_error, repeats, bar)
+            to_swap = [item for item in to_swap if not item.error and not item.left_out]
+            for item, reply in zip(to_swap, _ask_all(metric, to_swap, -1, bar), strict=True):
+                item.swapped = reply if isinstance(reply, float) else None
+    left_out = [f"line {item.line}: {item.left_out}" for item in items if item.left_out]
+    if left_out and not any(item.scores or item.error for item in items):
+        raise MetricError(f"{metric.name} has nothing to say: {'; '.join(left_out[:_MOST_REASONS])}")
+    return left_out
 
 
 def _ask_repeatedly(metric: Metric, items: Sequence[Item], repeats: int, bar: Progress) -> None:
     for turn in range(repeats):
-        left = [item for item in items if not item.error and not item.left_out and len(item.scores) <= turn]
+        open_items = [item for item in items if not item.error and not item.left_out and len(item.scores) <= turn]
         with repeated(turn):
-            replies = _ask_all(metric, left, 1, bar)
-        for item, seen in zip(left, replies, strict=True):
-            if isinstance(seen, NotApplicable):
-                item.left_out = seen.reason
-            elif isinstance(seen, JudgeReplyError):
-                item.error = item.error or str(seen)
+            replies = _ask_all(metric, open_items, 1, bar)
+        for item, reply in zip(open_items, replies, strict=True):
+            if isinstance(reply, NotApplicable):
+                item.left_out = reply.reason
+            elif isinstance(reply, JudgeReplyError):
+                item.error = item.error or str(reply)
             else:
-                item.scores.append(seen)
+                item.scores.append(reply)
 
 
 def _ask_all(
     metric: Metric, items: Sequence[Item], step: int, bar: Progress
 ) -> list[float | JudgeReplyError | NotApplicable]:
     """Ask about each item once; a *step* of -1 gives the evidence in the opposite order."""
-    out: list[float | JudgeReplyError | NotApplicable] = []
+    replies: list[float | JudgeReplyError | NotApplicable] = []
     with Caller(max(1, metric.concurrency)) as caller:
-        for item, call in zip(items, caller.map(partial(_measure, metric, item, step) for item in items), strict=True):
+        for item, call in zip(
+            items, caller.map(partial(_measure_item, metric, item, step) for item in items), strict=True
+        ):
             if isinstance(call.error, JudgeReplyError):
-                out.append(call.error)
+                replies.append(call.error)
             elif call.error is not None:
                 raise call.error
             elif isinstance(call.value, NotApplicable):
-                out.append(call.value)
+                replies.append(call.value)
             elif call.value.value is None:
                 raise MetricError(f"line {item.line}: {metric.name} has no score of a single answer")
             else:
-                out.append(float(call.value.value))
+                replies.append(float(call.value.value))
             bar.done()
-    return out
+    return replies
 
 
-def _measure(metric: Metric, item: Item, step: int) -> Any:
+def _measure_item(metric: Metric, item: Item, step: int) -> Any:
     documents = [Document(f"evidence-{n}", text) for n, text in enumerate(item.evidence, 1)][::step]
     sample = EvaluationSample(item.id, item.query, relevant_docs=documents or None)
     retrieved = [RetrievedDocument(document, 0.0, rank) for rank, document in enumerate(documents, 1)]

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..calibration.asking import ask, read_run
+from ..calibration.asking import ask, fill_from_run
 from ..calibration.labels import read_label_file
 from ..calibration.study import study
 from ..core.metrics_base import Metric
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     judge_info = MetricInfo.of(metric).judge
     if args.kept:
         _, stored_run = Sources(args.history).find(args.kept)
-        read_run(labels.items, stored_run, name)
+        fill_from_run(labels.items, stored_run, name)
         judge_info = stored_run.metrics[name].judge or judge_info
     _check_models([i.model for i in labels.items if i.model and not args.ask], judge_info)
     if args.ask or not args.kept:

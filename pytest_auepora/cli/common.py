@@ -213,7 +213,7 @@ def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
     return _read_report(name, read_text(Path(name), UsageError))
 
 
-def kept_verdict(store: HistoryStore, run_id: str) -> Verdict:
+def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
     """Return the verdict that a run of *store* got then.
 
     Raises:

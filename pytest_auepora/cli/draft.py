@@ -56,10 +56,11 @@ def run(args: argparse.Namespace) -> int:
     journal = Journal(journal_path(args.output))
     registry = registry_of(args.metrics)
     critic = critic_from_environment()
-    known = [*_known_questions(args.output, args.known, registry), *journal.rejected()]
+    known = [*_known_questions(args.output, args.known, registry), *journal.rejected_questions()]
     drafting = Drafting(
-        passages, critic, quotas, known=known, seed=args.seed, max_overlap=args.max_overlap, resume=journal.done
-    )
+        passages, critic, quotas, known=known, seed=args.seed, max_overlap=args.max_overlap,
+        resume=journal.finished_jobs,
+    )  # fmt: skip
     n_wanted = sum(max(0, n) for n in drafting.missing.values())
     documents = len({passage.doc for passage in passages})
     print(f"{documents} documents, {len(passages)} passages; {n_wanted} cases wanted:", end=" ")
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     n_drafted = _run_drafting(drafting, args.output, journal, registry)
     print(f"{n_drafted} of {n_wanted} drafted in {args.output}; accept them with: auepora review {args.output}")
     print(f"judge: {usage_text(critic.usage)}")
-    if reasons := journal.reasons():
+    if reasons := journal.reason_counts():
         print(f"{reasons.total()} tries were rejected ({journal.path}):")
         for reason, n in reasons.most_common():
             print(f"{n:>5}  {reason}")

@@ -10,8 +10,8 @@ from pathlib import Path
 from ..core.files import write_atomically
 from ..core.types import EvaluationSample
 from ..drafting.documents import passages_of, read_documents
-from ..drafting.variants import OPERATIONS, Operation, ask_paraphrases, load_paraphrases, noise_variants, reworded
-from ..drafting.variants import variants as disturbed
+from ..drafting.variants import OPERATIONS, Operation, ask_paraphrases, load_paraphrases, noise_variants, reword
+from ..drafting.variants import variants as query_variants
 from ..errors import AueporaError, did_you_mean
 from ..io.edit import with_variants
 from ..io.golden.model import GoldenSuite
@@ -59,8 +59,8 @@ def _variant_maker(
     corpus = _read_corpus(args.noise) if args.noise else None
 
     def variants(sample: EvaluationSample) -> list[EvaluationSample]:
-        new_samples = disturbed(sample, mechanical, count=args.count, seed=args.seed)
-        new_samples += reworded(sample, paraphrases.get(sample.sample_id, ()), "paraphrase", count=args.count)
+        new_samples = query_variants(sample, mechanical, count=args.count, seed=args.seed)
+        new_samples += reword(sample, paraphrases.get(sample.sample_id, ()), "paraphrase", count=args.count)
         if corpus is not None:
             new_samples += noise_variants(sample, corpus, count=args.count, each=args.noise_docs, seed=args.seed)
         return new_samples

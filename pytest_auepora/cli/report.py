@@ -20,7 +20,7 @@ from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines
 from ..reporting.text import printable
 from ..reporting.trend import trend_of
-from .common import PASSED, add_history, kept_verdict, open_history, read_report, write_output
+from .common import PASSED, add_history, open_history, read_report, stored_verdict, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _stored_report(store: HistoryStore, name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
     run_id = store.resolve(name)
-    return [store.load(run_id)], [kept_verdict(store, run_id)], []
+    return [store.load(run_id)], [stored_verdict(store, run_id)], []
 
 
 def summary_text(

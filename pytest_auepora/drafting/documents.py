@@ -16,7 +16,7 @@ from ..core.files import read_text
 from ..errors import AueporaError, CorpusError, did_you_mean
 from ..labels.corpus import load_corpus
 from ..metrics.text.tokens import words
-from .variants import drawn_order
+from .variants import random_order
 
 SUFFIXES = (".md", ".markdown", ".rst", ".txt")
 LONGEST, SHORTEST = 1_500, 120
@@ -184,7 +184,7 @@ def plan_jobs(passages: Passages, quotas: Mapping[str, int], seed: int) -> dict[
     out: dict[tuple[str, str], list[Job]] = {}
     for doc, of_document in passages.worth_asking.items():
         for kind, quota in quotas.items():
-            order = drawn_order(f"{seed}|{doc}|{kind}", len(of_document))[: TRIES * quota]
+            order = random_order(f"{seed}|{doc}|{kind}", len(of_document))[: TRIES * quota]
             chosen = [of_document[i] for i in order]
             out[doc, kind] = [job for passage in chosen for job in _jobs(kind, passage, passages)]
     return out

@@ -1,4 +1,4 @@
-"""Drafts in golden files, and beside each a journal of what became of every try at a case and of every draft."""
+"""Drafts in golden files, and the journal of each file: the outcome of every try, and every decision."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def accept(path: Path, case: Mapping[str, Any], changed: Mapping[str, str], regi
 
 
 def reject(path: Path, case_id: str, registry: Registry | None = None) -> None:
-    """Take a draft out of its file; out of one that would have no case left, the file goes."""
+    """Remove a draft from its file; remove the file where no case would be left."""
     if len(raw_cases(path)) == 1:
         path.unlink()
     else:
@@ -74,13 +74,13 @@ class Journal:
                 raise AueporaError(f"{where}: expected a mapping, got {row!r:.80}")
             self.rows.append(row)
 
-    def done(self, provenance: Mapping[str, Any]) -> dict[str, bool]:
-        """Return by job whether it gave a draft, of those that the same model was asked with the same prompts."""
-        own = [row for row in self.rows if "job" in row and row.get("by") == provenance]
-        return {row["job"]: "id" in row for row in own}
+    def finished_jobs(self, provenance: Mapping[str, Any]) -> dict[str, bool]:
+        """Return by job whether it gave a draft, for the jobs of the same model and prompts."""
+        same_model = [row for row in self.rows if "job" in row and row.get("by") == provenance]
+        return {row["job"]: "id" in row for row in same_model}
 
     def note(self, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
-        """Write down what became of a job."""
+        """Write down the outcome of a job."""
         job = outcome.job
         row: dict[str, Any] = {"job": job.key, "kind": job.kind, "doc": job.doc, "question": outcome.question}
         row |= {"id": outcome.case["id"]} if outcome.case is not None else {"reason": outcome.reason}
@@ -96,10 +96,10 @@ class Journal:
         with self.path.open("a", encoding="utf-8") as stream:
             stream.write(dumps(row) + "\n")
 
-    def rejected(self) -> list[str]:
-        """Return the questions that a person did not want."""
+    def rejected_questions(self) -> list[str]:
+        """Return the questions that a person rejected."""
         return [row["query"] for row in self.rows if row.get("decision") == "rejected" and "query" in row]
 
-    def reasons(self) -> Counter[str]:
-        """Return how often a try was rejected for each kind of reason, what stands behind a colon left out."""
+    def reason_counts(self) -> Counter[str]:
+        """Return how often tries were rejected for each kind of reason, its text up to a colon."""
         return Counter(row["reason"].partition(":")[0] for row in self.rows if "job" in row and "reason" in row)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from ..core.types import Document
 from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import ANYWHERE, SPAN_COVER, fold_quote, label_of
-from .corpus import MIN_RUN, Chunk, Corpus, Passage, Recall, covered_share, recalled, squeeze
+from .corpus import MIN_RUN, Chunk, Corpus, Passage, Recall, covered_share, recall_passages, squeeze
 
 LabelFate = Literal["valid", "re-anchorable", "merged", "split", "orphaned"]
 
@@ -260,7 +260,7 @@ def check_case(case: GoldenCase, corpus: Corpus, recalls: Sequence[Recall] = ())
     checked = []
     for index, label in enumerate(case.sample.relevant_docs or ()):
         by_id = _is_by_id(label)
-        passages = recalled(case.id, label, recalls) if by_id else ()
+        passages = recall_passages(case.id, label, recalls) if by_id else ()
         checked.append(CheckedLabel(case.id, index, label_of(label).name, by_id, classify(label, corpus, passages)))
     return checked
 

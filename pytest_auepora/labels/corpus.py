@@ -1,6 +1,4 @@
-"""What a system can return: the chunks of its corpus, and where a passage is in them however they were cut and wrapped;
-and what a label meant when it was written.
-"""
+"""The chunks of a corpus, passages in them however they are cut and wrapped, and what labels meant when written."""
 
 from __future__ import annotations
 
@@ -30,10 +28,10 @@ def squeeze(text: str) -> str:
 
 def covered_share(runs: list[tuple[int, int]], length: int) -> float:
     """Return the share of *length* characters that lie in any of *runs* (start, end exclusive)."""
-    done = total = 0
+    covered_to = total = 0
     for start, end in sorted(runs):
-        total += max(0, end - max(start, done))
-        done = max(done, end)
+        total += max(0, end - max(start, covered_to))
+        covered_to = max(covered_to, end)
     return total / length if length else 0.0
 
 
@@ -67,7 +65,7 @@ class TextIndex:
         return [chunk_id for chunk_id, text in self._texts.items() if passage in text] if passage else []
 
     def runs(self, passage: str) -> dict[str, list[tuple[int, int]]]:
-        """Return which characters of *passage* (squeezed) each chunk holds that holds a part of it.
+        """Return which characters of *passage* (squeezed) each chunk holds; chunks without a part of it are left out.
 
         Parts count where a chunk begins or ends inside the passage, from `MIN_RUN` characters on.
         """
@@ -89,7 +87,7 @@ class TextIndex:
         return out
 
 
-_WANTED = "an iterable of ids, a mapping of ids to texts, or an iterable of documents"
+_EXPECTED = "an iterable of ids, a mapping of ids to texts, or an iterable of documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class Chunk:
 
     @classmethod
     def of(cls, document: Document) -> Chunk:
-        """Take what is known of *document*."""
+        """Return the chunk that *document* is."""
         source = source_of(document)
         return cls(document.doc_id, document.text, "" if source == document.doc_id else source, span_of(document))
 
@@ -140,46 +138,46 @@ class Corpus:
         return TextIndex({chunk.id: chunk.text for chunk in self.chunks.values() if chunk.text})
 
 
-def corpus_of(given: Any) -> Corpus:
-    """Read what a fixture or hook gave: ids, ids with texts, or documents in any form an answer may have.
+def corpus_of(raw: Any) -> Corpus:
+    """Read the corpus that a fixture or hook gave: ids, ids with texts, or documents in any form of an answer.
 
     Of an id given twice the first counts.
 
     Raises:
         CorpusError: it is of another shape, or empty, which would make every label an orphan.
     """
-    if isinstance(given, Corpus):
-        return given
-    if isinstance(given, (str, bytes, Document)) or not isinstance(given, Iterable):
-        raise CorpusError(f"the corpus came as {describe(given)}; expected {_WANTED}")
-    return _collected(_of_mapping(given) if isinstance(given, Mapping) else map(_chunk, given))
+    if isinstance(raw, Corpus):
+        return raw
+    if isinstance(raw, (str, bytes, Document)) or not isinstance(raw, Iterable):
+        raise CorpusError(f"the corpus came as {describe(raw)}; expected {_EXPECTED}")
+    return _build_corpus(_chunks_of_mapping(raw) if isinstance(raw, Mapping) else map(_to_chunk, raw))
 
 
-def _collected(found: Iterable[Chunk]) -> Corpus:
-    chunks: dict[str, Chunk] = {}
-    for chunk in found:
-        chunks.setdefault(chunk.id, chunk)
-    if not chunks:
+def _build_corpus(chunks: Iterable[Chunk]) -> Corpus:
+    by_id: dict[str, Chunk] = {}
+    for chunk in chunks:
+        by_id.setdefault(chunk.id, chunk)
+    if not by_id:
         raise CorpusError("the corpus is empty; no label could be found in it")
-    return Corpus(chunks)
+    return Corpus(by_id)
 
 
-def _of_mapping(given: Mapping[Any, Any]) -> Iterator[Chunk]:
-    for chunk_id, value in given.items():
+def _chunks_of_mapping(mapping: Mapping[Any, Any]) -> Iterator[Chunk]:
+    for chunk_id, value in mapping.items():
         if value is None or isinstance(value, str):
             yield Chunk(str(chunk_id), value or "")
             continue
-        found = _chunk(value) if not isinstance(value, Mapping) else _chunk({**value, "chunk_id": str(chunk_id)})
-        yield Chunk(str(chunk_id), found.text, found.source, found.span)
+        chunk = _to_chunk(value) if not isinstance(value, Mapping) else _to_chunk({**value, "chunk_id": str(chunk_id)})
+        yield Chunk(str(chunk_id), chunk.text, chunk.source, chunk.span)
 
 
-def _chunk(item: Any) -> Chunk:
+def _to_chunk(item: Any) -> Chunk:
     if isinstance(item, (str, int)) and not isinstance(item, bool):
         return Chunk(str(item))
     try:
         document = to_document(item)
     except OutputShapeError:
-        raise CorpusError(f"the corpus holds {describe(item)}; expected {_WANTED}") from None
+        raise CorpusError(f"the corpus holds {describe(item)}; expected {_EXPECTED}") from None
     if document.metadata.get("id_source") == "text":
         raise CorpusError(f"a document of the corpus has no id: {document.text[:60]!r}")
     return Chunk.of(document)
@@ -193,20 +191,20 @@ def load_corpus(path: Path) -> Corpus:
         CorpusError: it cannot be read; the message names the line.
     """
     if path.suffix.lower() == ".json":
-        said = json_of(read_text(path, CorpusError), path, error=CorpusError)
-        with _of(path):
-            return corpus_of(said)
+        raw = json_of(read_text(path, CorpusError), path, error=CorpusError)
+        with _errors_at(path):
+            return corpus_of(raw)
     chunks = []
     for where, item in read_json_lines(path, CorpusError):
-        with _of(where):
-            chunks.append(_chunk(item))
-    with _of(path):
-        return _collected(chunks)
+        with _errors_at(where):
+            chunks.append(_to_chunk(item))
+    with _errors_at(path):
+        return _build_corpus(chunks)
 
 
 @contextmanager
-def _of(where: Path | str) -> Iterator[None]:
-    """Say of what is no corpus where it stands."""
+def _errors_at(where: Path | str) -> Iterator[None]:
+    """Put *where* in front of the message of a `CorpusError`."""
     try:
         yield
     except CorpusError as exc:
@@ -215,7 +213,7 @@ def _of(where: Path | str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What a chunk was.  ``text`` is whole or empty; ``origin`` names where it is known from."""
+    """The passage of a chunk.  ``text`` is whole or empty; ``origin`` names where it is known from."""
 
     text: str = ""
     source: str = ""
@@ -224,37 +222,38 @@ class Passage:
 
 
 Recall = Callable[[str, str], Sequence[Passage]]
-"""From a case id and a chunk id to what is known of that chunk, the oldest first; empty where nothing is."""
+"""Returns for a case id and a chunk id the known passages of that chunk, the oldest first."""
 
 
 def passage_of(label: Document) -> Passage | None:
-    """Return what the golden file itself says of a label by id: ``text``, and place in its ``metadata``."""
-    said = Chunk.of(label)
-    found = Passage(said.text, said.source, said.span, "the golden file")
-    return found if found.text or found.source else None
+    """Return the passage that the golden file gives for a label by id: ``text``, and its place in ``metadata``."""
+    chunk = Chunk.of(label)
+    passage = Passage(chunk.text, chunk.source, chunk.span, "the golden file")
+    return passage if passage.text or passage.source else None
 
 
 def corpus_recall(corpus: Corpus, path: Path) -> Recall:
-    """Remember by a corpus of old."""
+    """Return a `Recall` that looks chunks up in an earlier corpus."""
 
     def recall(_case_id: str, chunk_id: str) -> Sequence[Passage]:
-        old = corpus.chunks.get(chunk_id)
-        if old is None or not (old.text or old.source):
+        chunk = corpus.chunks.get(chunk_id)
+        if chunk is None or not (chunk.text or chunk.source):
             return []
-        return [Passage(old.text, old.source, old.span, path.name)]
+        return [Passage(chunk.text, chunk.source, chunk.span, path.name)]
 
     return recall
 
 
-def recalled(case_id: str, label: Document, recalls: Sequence[Recall]) -> list[Passage]:
-    """Return what is known of *label*, the surest source first; each completes what the golden file leaves out."""
-    own = passage_of(label)
-    if own is not None and own.text:
-        return [own]
-    found: list[Passage] = []
+def recall_passages(case_id: str, label: Document, recalls: Sequence[Recall]) -> list[Passage]:
+    """Return the passages known for *label*, by the first source that has any, completed by the golden file."""
+    declared = passage_of(label)
+    if declared is not None and declared.text:
+        return [declared]
+    passages: list[Passage] = []
     for recall in recalls:
-        if found := list(recall(case_id, label.doc_id)):
+        if passages := list(recall(case_id, label.doc_id)):
             break
-    if own is None:
-        return found
-    return [Passage(p.text, own.source, own.span or p.span, p.origin) for p in found if p.text] or [own]
+    if declared is None:
+        return passages
+    known = [Passage(p.text, declared.source, declared.span or p.span, p.origin) for p in passages if p.text]
+    return known or [declared]

@@ -1,4 +1,4 @@
-"""What is stored, as the page asks for it: any run, held against its baseline or another run; labels of people."""
+"""The stored runs for the page: any run, compared with its baseline or another run; labels of people."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ...regression.verdict import Verdict
 from ...reporting.html.cases import MOST_COLUMNS, case_line
 from ...reporting.metric_rows import chosen_metrics
 from ...reporting.text import listed
-from ..common import kept_verdict
+from ..common import stored_verdict
 from ..compare import policy_of, steady_of
 
-_KEPT = 4
-"""Runs, and pairs of them, that lie in memory."""
+_CACHE_SIZE = 4
+"""Runs, and pairs of them, in memory."""
 
 _LONGEST_NAME = 100
 """Characters of a person's name."""
@@ -36,15 +36,15 @@ _LONGEST_NAME = 100
 
 @dataclass
 class Pair:
-    """A run and what it is held against.
+    """A run and what it is compared with.
 
     Attributes:
         info: what the list says about the run.
-        verdict: that of the time against the baseline, else one against the other run.
-        other: the earlier run whose answers and rankings stand beside these; None where there is none.
+        verdict: the stored one against the baseline, else one against the other run.
+        other: the earlier run whose answers and rankings are shown as well; None where there is none.
         other_info: what the list says about it.
-        by_baseline: whether the verdict is the one against the baseline; *other* then is the run before.
-        not_comparable: cases that both have and that do not compare, with the reason.
+        by_baseline: whether the verdict is the one against the baseline; *other* then is the previous run.
+        not_comparable: cases of both runs that do not compare, with the reason.
     """
 
     info: StoredRun
@@ -61,8 +61,8 @@ class Pair:
 
     def before(self, case: CaseResult) -> CaseResult | None:
         """Return what the other run has of the same *case*, in the same words."""
-        found = self.other.cases.get(case.case_id) if self.other is not None else None
-        return found if found is not None and found.content_hash == case.content_hash else None
+        other_case = self.other.cases.get(case.case_id) if self.other is not None else None
+        return other_case if other_case is not None and other_case.content_hash == case.content_hash else None
 
     @cached_property
     def columns(self) -> list[str]:
@@ -75,8 +75,8 @@ class Pair:
         return [self._line(i, case) for i, case in enumerate(self.run.cases.values())]
 
     def _line(self, index: int, case: CaseResult) -> dict[str, Any]:
-        compared = self.compared(case.case_id)
-        line = case_line(case, compared, self.run, self.columns, self.verdict.flaky.get(case.case_id, ""))
+        comparison = self.compared(case.case_id)
+        line = case_line(case, comparison, self.run, self.columns, self.verdict.flaky.get(case.case_id, ""))
         line["index"] = index
         words = line.setdefault("is", [])
         words.append(line["kind"])
@@ -90,14 +90,14 @@ class Pair:
 
     def why_not(self, case_id: str) -> str:
         """Return why a case does not compare, or not in everything; an empty string where it does."""
-        if (compared := self.compared(case_id)) is None:
+        if (comparison := self.compared(case_id)) is None:
             return ""
-        told = {"new": "not there before", "changed": "the golden case was edited"}.get(compared.flip, "")
-        return self.not_comparable.get(case_id) or told or compared.apart
+        flip_reason = {"new": "not there before", "changed": "the golden case was edited"}.get(comparison.flip, "")
+        return self.not_comparable.get(case_id) or flip_reason or comparison.apart
 
 
 class Library:
-    """Reads the history, and holds what was read last.
+    """Reads the history, and caches the runs read last.
 
     Args:
         store: the history.
@@ -107,12 +107,12 @@ class Library:
 
     def __init__(self, store: HistoryStore, root: Path, labels: Path) -> None:
         self.store, self.root, self.labels = store, root, labels
-        self._run = lru_cache(_KEPT)(store.load)
-        self._held = lru_cache(_KEPT)(self._pair)
+        self._load_run = lru_cache(_CACHE_SIZE)(store.load)
+        self._cached_pair = lru_cache(_CACHE_SIZE)(self._load_pair)
         self._lock = threading.Lock()
 
     def pair(self, name: str, against: str = "") -> Pair:
-        """Return a run and what it is held against: the baseline of its time, or the run called *against*.
+        """Return a run and what it is compared with: the baseline of its time, or the run called *against*.
 
         Raises:
             UnknownRunError: there is no such run.
@@ -121,16 +121,16 @@ class Library:
         """
         run_id = self.store.resolve(name)
         with self._lock:  # two requests for one large run read it once
-            return self._held(run_id, against)
+            return self._cached_pair(run_id, against)
 
-    def _pair(self, run_id: str, against: str) -> Pair:
-        info, run = self.store.info(run_id), self._run(run_id)
-        verdict = kept_verdict(self.store, run_id)
+    def _load_pair(self, run_id: str, against: str) -> Pair:
+        info, run = self.store.info(run_id), self._load_run(run_id)
+        verdict = stored_verdict(self.store, run_id)
         if not against:
-            before = self._run_before(info)
-            return Pair(info, run, verdict, self._run(before.run_id) if before else None, before)
+            previous = self._previous_run(info)
+            return Pair(info, run, verdict, self._load_run(previous.run_id) if previous else None, previous)
         other_info = self.store.info(self.store.resolve(against, run.suite))
-        other = self._run(other_info.run_id)
+        other = self._load_run(other_info.run_id)
         steady = steady_of(self.root, run)
         report = compare(
             other, run, names=(other_info.run_id, run_id), policy=policy_of(self.root, run), steady=steady
@@ -139,14 +139,14 @@ class Library:
         comparison.steady = tuple(sorted({*comparison.steady, *steady}))
         verdict = replace(
             verdict, comparison=comparison, baseline_note="", fell=[*report.problems], rose=[],
-            notes=[*_notes(other_info, report)],
+            notes=[*_comparison_notes(other_info, report)],
             gates=[gate for gate in verdict.gates if gate.kind == "threshold"] + report.gates,
         )  # fmt: skip
         return Pair(info, run, verdict, other, other_info, False, report.not_comparable)
 
-    def _run_before(self, info: StoredRun) -> StoredRun | None:
+    def _previous_run(self, info: StoredRun) -> StoredRun | None:
         runs = self.store.runs(None, info.suite, info.variant)
-        return next((one for one in runs if one.complete and one.run_id < info.run_id), None)
+        return next((run for run in runs if run.complete and run.run_id < info.run_id), None)
 
     def case(self, pair: Pair, case_id: str) -> CaseResult:
         """Return a case of the pair's run.
@@ -154,12 +154,12 @@ class Library:
         Raises:
             UnknownRunError: there is none of that name.
         """
-        if (found := pair.run.cases.get(case_id)) is None:
+        if (case := pair.run.cases.get(case_id)) is None:
             raise UnknownRunError(f"run {pair.info.run_id} has no case {case_id!r}")
-        return found
+        return case
 
 
-def _notes(other: StoredRun, report: CompareReport) -> Iterator[str]:
+def _comparison_notes(other: StoredRun, report: CompareReport) -> Iterator[str]:
     """Say what the run is compared with, and which cases only one of the two has."""
     yield f"compared with the run {other.run_id} of {other.title}, not with the baseline"
     if report.only_a:
@@ -182,8 +182,8 @@ def labels_of(path: Path, case: CaseResult) -> dict[str, Any]:
     Raises:
         AueporaError: the file is not what this module writes.
     """
-    key = _key(case)
-    return next((dict(row["labels"]) for row in _rows(path) if row.get("id") == key), {})
+    key = _row_key(case)
+    return next((dict(row["labels"]) for row in _read_label_rows(path) if row.get("id") == key), {})
 
 
 def put_label(
@@ -216,26 +216,26 @@ def put_label(
         raise AueporaError(f"{case.case_id} has no stored answer to label")
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path):
-        rows = {str(row.get("id")): row for row in _rows(path)}
-        key = _key(case)
+        rows = {str(row.get("id")): row for row in _read_label_rows(path)}
+        key = _row_key(case)
         labels = {**rows.get(key, {}).get("labels", {}), person: label}
-        labels = {name: said for name, said in labels.items() if said is not None}
+        labels = {name: value for name, value in labels.items() if value is not None}
         if labels:
-            rows[key] = {**_row(run, case, metric), "labels": labels, "evidence": [*evidence]}
+            rows[key] = {**_label_row(run, case, metric), "labels": labels, "evidence": [*evidence]}
         else:
             rows.pop(key, None)
         write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.values()))
     return labels
 
 
-def _key(case: CaseResult) -> str:
+def _row_key(case: CaseResult) -> str:
     return f"{case.case_id} {answer_hash(str(case.outputs.get('answer') or ''))}"
 
 
-def _row(run: Run, case: CaseResult, metric: str) -> dict[str, Any]:
+def _label_row(run: Run, case: CaseResult, metric: str) -> dict[str, Any]:
     answer = case.outputs["answer"]
     row: dict[str, Any] = {
-        "id": _key(case), "case": case.case_id, "query": case.query, "answer": answer,
+        "id": _row_key(case), "case": case.case_id, "query": case.query, "answer": answer,
         "answer_hash": answer_hash(str(answer)),
     }  # fmt: skip
     score = case.scores.get(metric)
@@ -249,7 +249,7 @@ def _row(run: Run, case: CaseResult, metric: str) -> dict[str, Any]:
     return row
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def _read_label_rows(path: Path) -> Iterator[dict[str, Any]]:
     for where, row in read_json_lines(path) if path.exists() else ():
         if not isinstance(row, dict) or not isinstance(row.get("labels"), dict):
             raise AueporaError(f"{where}: expected a label that was given in auepora view")

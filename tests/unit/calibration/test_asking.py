@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.calibration.asking import ask, read_run
+from pytest_auepora.calibration.asking import ask, fill_from_run
 from pytest_auepora.calibration.labels import Item
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
@@ -158,7 +158,7 @@ def test_answers_and_scores_of_a_run() -> None:
         Item("5", case="a", error="not JSON"),
     ]
     number, failed = Score("number", 0.25), Score.failed("JudgeReplyError: not JSON")
-    read_run(items, run_of(a=number, b=failed, c=number, d=None), "opinion")
+    fill_from_run(items, run_of(a=number, b=failed, c=number, d=None), "opinion")
     assert [(one.query, one.answer, one.scores, one.error) for one in items] == [
         ("query a", "answer a", [0.25], ""),
         ("mine", "mine", [], failed.reason),
@@ -181,4 +181,4 @@ def test_answers_and_scores_of_a_run() -> None:
 )  # fmt: skip
 def test_what_a_run_does_not_have(one: Item, metric: str, message: str) -> None:
     with pytest.raises(MetricError, match=f"^{message}"):
-        read_run([one], run_of(refund=Score("number", 1.0), a=None), metric)
+        fill_from_run([one], run_of(refund=Score("number", 1.0), a=None), metric)

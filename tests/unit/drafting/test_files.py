@@ -70,10 +70,10 @@ def test_what_was_noted_is_read_again(tmp_path: Path) -> None:
     journal.decide("x", "rejected", reason="too easy", query="")
     again = Journal(path)
     assert again.rows == journal.rows
-    assert again.done(BY) == {JOB.key: True, OTHER.key: False}
-    assert again.done({**BY, "prompts": "2"}) == {}
-    assert again.reasons() == {"quote not found": 1}
-    assert again.rejected() == ["Y?"]
+    assert again.finished_jobs(BY) == {JOB.key: True, OTHER.key: False}
+    assert again.finished_jobs({**BY, "prompts": "2"}) == {}
+    assert again.reason_counts() == {"quote not found": 1}
+    assert again.rejected_questions() == ["Y?"]
     assert again.rows[-1] == {"id": "x", "decision": "rejected", "reason": "too easy"}
 
 

@@ -21,7 +21,7 @@ from pytest_auepora.labels.corpus import (
     corpus_recall,
     load_corpus,
     passage_of,
-    recalled,
+    recall_passages,
     squeeze,
 )
 
@@ -72,12 +72,12 @@ def test_a_file_that_is_no_corpus_is_refused_with_its_line(tmp_path: Path, name:
 
 def test_what_the_golden_file_says_comes_first_and_is_completed() -> None:
     old = corpus_recall(corpus_of([Document("old", ONE, {"document_id": "x"})]), Path("some/old.jsonl"))
-    assert recalled("case", Document("old", TWO), [old]) == [Passage(TWO, "", None, "the golden file")]
-    assert recalled("case", Document("old"), [old]) == [Passage(ONE, "x", None, "old.jsonl")]
+    assert recall_passages("case", Document("old", TWO), [old]) == [Passage(TWO, "", None, "the golden file")]
+    assert recall_passages("case", Document("old"), [old]) == [Passage(ONE, "x", None, "old.jsonl")]
     placed = Document("old", "", {"document_id": "y", "start": 1, "end": 9})
-    assert recalled("case", placed, [old]) == [Passage(ONE, "y", (1, 9), "old.jsonl")]
-    assert recalled("case", placed, []) == [passage_of(placed)]
-    assert recalled("case", Document("new"), [old]) == []
+    assert recall_passages("case", placed, [old]) == [Passage(ONE, "y", (1, 9), "old.jsonl")]
+    assert recall_passages("case", placed, []) == [passage_of(placed)]
+    assert recall_passages("case", Document("new"), [old]) == []
 
 
 WORDS = [f"word{n:03d}" for n in range(60)]
