@@ -355,7 +355,7 @@ def _figures(table: _MetricTable, alpha: float) -> list[Figure]:
             out.append(Figure(value, note=note))
             continue
         mark: Mark = "best" if i in best else ""
-        if not mark and not difference(*sorted((best[0], i))).is_clear:
+        if not mark and not difference(*sorted((best[0], i))).is_significant:
             mark = "not distinguishable from the best"
         from_first = difference(0, i) if i and comparable[0] is not None else None
         out.append(Figure(value, mark, from_first.standing(direction) if from_first else None, from_first, note))

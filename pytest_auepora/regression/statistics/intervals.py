@@ -1,8 +1,8 @@
-"""How far apart two systems are on one metric, as an interval: of means, ratios, quantiles, distinct-n.
+"""Confidence intervals of the difference of two systems in one metric: means, ratios, quantiles, distinct-n.
 
-Whole clusters are resampled, each with both of its sides, so that what makes a case slow or hard for both
-systems cancels.  `bootstrap_interval` suits ratios and quantiles.  `jackknife_interval` suits aggregates over
-a union, such as distinct-n: a bootstrap sample contains cases twice, and a text said twice is not distinct.
+Clusters are resampled with the measurements of both systems, so that what makes a case slow or hard for both cancels.
+`bootstrap_interval` suits ratios and quantiles.  `jackknife_interval` suits aggregates over a union, such as
+distinct-n: a bootstrap sample contains cases twice, and a repeated text is not distinct.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ T = TypeVar("T")
 Standing = Literal["better", "worse", "equal", "not distinguishable"]
 Effect = Literal["difference", "ratio"]
 Aggregation = Callable[[Sequence[T]], "float | None"]
-"""From the measurements of some cases to one number; None (or NaN) where they have none."""
+"""From the measurements of some cases to one number; None (or NaN) if there is none."""
 Sums = tuple[Callable[[T], Sequence[int]], Callable[[list[int]], T]]
-"""The whole numbers in a measurement, and the measurement that has given ones."""
+"""Two functions: from a measurement to its integers, and from integers to a measurement."""
 Groups = Sequence[Sequence[tuple[T, T]]]
 
 _RESAMPLED = 200_000
-"""Measurements drawn for one interval of a `Difference`: 1,999 draws up to 100 cases, fewer beyond, where each says
-more."""
+"""Measurements drawn for one interval: 1,999 resamples up to 100 cases, fewer of larger suites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +35,10 @@ class Difference:
     """Candidate - reference, in the metric's own unit and sign, or their ratio, with a two-sided interval.
 
     Attributes:
-        value: the observed difference; None where one side has no value.
-        low, high: the 1 - *alpha* interval; None below two clusters, and where resampling gives none.  A resample
-            without a value counts as beyond both.
-        n_cases, n_clusters: what it stands on.
+        value: the observed difference; None if one side has no value.
+        low, high: the 1 - *alpha* interval; None below two clusters, or if resampling gives none.  A resample
+            without a value counts as outside of both bounds.
+        n_cases, n_clusters: the sample size.
         n_differing: clusters in which anything differs.
         alpha: chance that the interval misses the true difference.
     """
@@ -53,20 +52,20 @@ class Difference:
     alpha: float
 
     @property
-    def is_clear(self) -> bool:
-        """Whether the interval leaves out 0, and enough clusters differ for that to mean something.
+    def is_significant(self) -> bool:
+        """Whether the interval excludes 0, and enough clusters differ for a sign-flip test to be significant too.
 
-        When five of five differing clusters point one way, a sign flip of each gives as much in 2 of 32 patterns,
-        a mid-p of 1/32; fewer can never be below 0.05, however narrow the interval of such few values looks.
+        Five differing clusters of one sign have a mid-p of 1/32; fewer can never have one below 0.05, however narrow
+        the interval of so few values is.
         """
-        leaves_out_0 = self.low is not None and self.high is not None and (self.low > TIE or self.high < -TIE)
-        return leaves_out_0 and self.n_differing >= math.ceil(math.log2(1.0 / self.alpha))
+        excludes_0 = self.low is not None and self.high is not None and (self.low > TIE or self.high < -TIE)
+        return excludes_0 and self.n_differing >= math.ceil(math.log2(1.0 / self.alpha))
 
     def standing(self, direction: str) -> Standing:
-        """Return what the candidate is, of a metric in which *direction* (``higher``, ``lower``) is better."""
+        """Return whether the candidate is better, if *direction* (``higher``, ``lower``) of the metric is."""
         if not self.n_differing:
             return "equal"
-        if not self.is_clear or self.value is None:
+        if not self.is_significant or self.value is None:
             return "not distinguishable"
         return "better" if (self.value > 0) == (direction == "higher") else "worse"
 
@@ -83,33 +82,30 @@ def bootstrap_interval(
 ) -> Difference:
     """Return the percentile interval of an effect under resampling of clusters.
 
-    Measured on log-normal latencies, each bound of the ratio of p95s misses the true value in 2 to 5 % of
-    samples at n = 30 to 200, of the ratio of means in 5 to 8 %, where 5 % is asked for.
-
     Args:
         aggregate: from measurements to one number.
         pairs: case id → (baseline, candidate) measurement; cases without both are absent.
-        clusters: case id → cluster; a case not listed is in the cluster of its own id.
-        effect: what is computed from the two aggregates.
+        clusters: case id → cluster; a case not listed is its own cluster.
+        effect: difference or ratio of the two aggregates.
         alpha: level of each bound.
-        draws: resamples.
-        sums: for an *aggregate* that depends on nothing but the sums of whole numbers in the measurements: the
-            interval is the same, found in a small part of the time.
+        draws: number of resamples.
+        sums: for an *aggregate* that depends only on sums of integers in the measurements; gives the same interval
+            much faster.
 
     Raises:
-        ValueError: fewer *draws* than the bounds need.
+        ValueError: the bounds need more *draws*.
     """
     if (draws + 1) * alpha < 1.0:
         raise ValueError(f"{draws} draws have no {alpha} quantile; take at least {math.ceil(1 / alpha) - 1}")
-    groups, seen = _observed(aggregate, pairs, clusters, effect, alpha)
+    groups, observed = _observed_effect(aggregate, pairs, clusters, effect, alpha)
     if len(groups) < 2:
-        return seen
+        return observed
     rng, every = Random(0), range(len(groups))
-    sample = (_adding(groups, sums) if sums is not None else None) or (lambda chosen: [groups[i] for i in chosen])
+    sample = (_sum_sampler(groups, sums) if sums is not None else None) or (lambda chosen: [groups[i] for i in chosen])
     drawn = [_effect(aggregate, sample(rng.choices(every, k=len(every))), effect) for _ in range(draws)]
     values = sorted(v for v in drawn if v is not None)
     rank = math.floor((draws + 1) * alpha + 1e-9) - 1 - (draws - len(values))
-    return replace(seen, low=values[rank], high=values[-1 - rank]) if 0 <= rank < len(values) else seen
+    return replace(observed, low=values[rank], high=values[-1 - rank]) if 0 <= rank < len(values) else observed
 
 
 def jackknife_interval(
@@ -122,24 +118,22 @@ def jackknife_interval(
 ) -> Difference:
     """Return effect ± t(1 - alpha, G - 1)·SE, with the SE from leaving out one cluster at a time.
 
-    For smooth aggregates only, never for quantiles.  Of the difference in distinct-2 each bound misses in
-    2 to 5 % of samples where 5 % is asked for, and that of a bootstrap in up to 58 %.  Parameters are those of
-    `bootstrap_interval`.
+    For smooth aggregates only, never for quantiles.  Parameters are those of `bootstrap_interval`.
 
     Source: Efron & Tibshirani (1993), *An Introduction to the Bootstrap*, chapter 11.
     """
-    groups, seen = _observed(aggregate, pairs, clusters, effect, alpha)
+    groups, observed = _observed_effect(aggregate, pairs, clusters, effect, alpha)
     g = len(groups)
     if g < 2:
-        return seen
-    without_one = [_effect(aggregate, groups[:i] + groups[i + 1 :], effect) for i in range(g)]
-    values = [v for v in without_one if v is not None]
-    if seen.value is None or len(values) < g:
-        return seen
+        return observed
+    leave_one_out = [_effect(aggregate, groups[:i] + groups[i + 1 :], effect) for i in range(g)]
+    values = [v for v in leave_one_out if v is not None]
+    if observed.value is None or len(values) < g:
+        return observed
     centre = math.fsum(values) / g
     se = math.sqrt((g - 1) / g * math.fsum((v - centre) ** 2 for v in values))
-    reach = t_quantile(1.0 - alpha, g - 1) * se
-    return replace(seen, low=seen.value - reach, high=seen.value + reach)
+    half_width = t_quantile(1.0 - alpha, g - 1) * se
+    return replace(observed, low=observed.value - half_width, high=observed.value + half_width)
 
 
 def judge_interval(
@@ -147,15 +141,14 @@ def judge_interval(
 ) -> Outcome:
     """Judge one aggregate by its interval, outside any family of metrics.
 
-    ``"fail"`` if it is clearly worse and by *min_effect* or more, ``"better"`` if it is so better; ``"pass"`` if a
-    change for the worse by *margin* is ruled out; ``"same"`` if all resamples agree that nothing changed; else
-    ``"inconclusive"``.
+    ``"fail"`` if it is significantly worse, and by *min_effect* or more; ``"better"`` likewise; ``"pass"`` if a loss of
+    *margin* is ruled out; ``"same"`` if no resample differs; else ``"inconclusive"``.
 
     Args:
-        interval: what was measured.
-        effect: whether that is a difference or a ratio.
+        interval: the observed effect and its interval.
+        effect: whether it is a difference or a ratio.
         direction: whether ``higher`` or ``lower`` values are better.
-        min_effect: smallest change worth failing for; of a ratio, relative: 0.1 is ten per cent.
+        min_effect: smallest change that fails; of a ratio, relative: 0.1 is ten per cent.
         margin: the change that must be ruled out, in the same unit.
     """
     if interval.value is None or interval.low is None or interval.high is None:
@@ -174,32 +167,32 @@ def judge_interval(
     return "pass" if low > -margin else "inconclusive"
 
 
-def _adding(groups: Groups[T], sums: Sums[T]) -> Callable[[list[int]], Groups[T]] | None:
-    """Return what makes of chosen clusters one pair that has all their numbers; None if some are no whole ones."""
+def _sum_sampler(groups: Groups[T], sums: Sums[T]) -> Callable[[list[int]], Groups[T]] | None:
+    """Return a function that adds up chosen clusters to one pair; None if some numbers are not integers."""
     import numpy as np
 
-    numbers, made = sums
-    sides = [[[numbers(pair[side]) for pair in group] for group in groups] for side in (0, 1)]
-    each = [one for side in sides for group in side for one in group]
-    if len({len(one) for one in each}) > 1 or any(type(n) is not int for one in each for n in one):
-        return None  # what is rounded adds up to something else in another order
+    integers_of, measurement_of = sums
+    sides = [[[integers_of(pair[side]) for pair in group] for group in groups] for side in (0, 1)]
+    rows = [row for side in sides for group in side for row in group]
+    if len({len(row) for row in rows}) > 1 or any(type(n) is not int for row in rows for n in row):
+        return None  # the sum of rounded numbers depends on their order
     table = np.array([[np.sum(group, axis=0) for group in side] for side in sides])
 
     def sample(chosen: list[int]) -> Groups[T]:
         before, after = (np.bincount(chosen, minlength=len(groups)) @ table).tolist()
-        return [[(made(before), made(after))]]
+        return [[(measurement_of(before), measurement_of(after))]]
 
     return sample
 
 
-def _observed(
+def _observed_effect(
     aggregate: Aggregation[T],
     pairs: Mapping[str, tuple[T, T]],
     clusters: Mapping[str, str],
     effect: Effect,
     alpha: float,
 ) -> tuple[list[list[tuple[T, T]]], Difference]:
-    """Return the pairs by cluster, in the order of names so that each run draws the same, and the effect, unbounded."""
+    """Return the pairs by cluster, sorted so that draws repeat, and the effect without its interval."""
     groups: dict[str, list[tuple[T, T]]] = defaultdict(list)
     for case in sorted(pairs):
         groups[clusters.get(case, case)].append(pairs[case])
@@ -209,7 +202,7 @@ def _observed(
 
 
 def _effect(aggregate: Aggregation[T], groups: Groups[T], effect: Effect) -> float | None:
-    """Return the effect over some clusters; None where it has no finite value."""
+    """Return the effect over some clusters; None if it has no finite value."""
     if not groups:
         return None
     before = _finite(aggregate([pair[0] for group in groups for pair in group]))
@@ -242,12 +235,12 @@ def mean_difference(
         counts[cluster] += 1
         if abs(differences[case]) > TIE:
             differing.add(cluster)
-    found = MeanEstimate.of([*sums.values()], [*counts.values()])
+    estimate = MeanEstimate.of([*sums.values()], [*counts.values()])
     low = high = None
-    if found.mean is not None and found.se is not None:
-        reach = t_quantile(1.0 - alpha / 2, found.n_clusters - 1) * found.se
-        low, high = found.mean - reach, found.mean + reach
-    return Difference(found.mean, low, high, found.n_cases, found.n_clusters, len(differing), alpha)
+    if estimate.mean is not None and estimate.se is not None:
+        half_width = t_quantile(1.0 - alpha / 2, estimate.n_clusters - 1) * estimate.se
+        low, high = estimate.mean - half_width, estimate.mean + half_width
+    return Difference(estimate.mean, low, high, estimate.n_cases, estimate.n_clusters, len(differing), alpha)
 
 
 def aggregate_difference(
@@ -258,10 +251,10 @@ def aggregate_difference(
     union: bool = False,
     alpha: float = 0.05,
 ) -> Difference:
-    """Return the difference of two aggregates that are no means, with its interval from resampling clusters.
+    """Return the difference of two aggregates that are not means, with its interval from resampling clusters.
 
-    With *union*, the aggregate is over a union (distinct-n), for which clusters are left out instead of drawn.  The
-    other parameters are those of `bootstrap_interval`, *alpha* is two-sided.
+    With *union*, the aggregate is over a union (distinct-n), and the interval is a jackknife.  The other parameters are
+    those of `bootstrap_interval`, *alpha* is two-sided.
     """
     if union:
         return jackknife_interval(aggregation, pairs, clusters, alpha=alpha / 2)

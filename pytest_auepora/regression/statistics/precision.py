@@ -1,4 +1,4 @@
-"""How precisely a mean difference is known, and what could be detected with so many cases."""
+"""Standard errors and bounds of a mean difference, and the minimum detectable effect of a number of cases."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 TIE = 1e-9
-"""Statistics this close are tied, and a difference this small is none: less than this is rounding."""
+"""Differences up to this are rounding errors: such statistics are tied, such a change is none."""
 
 
 def count_clusters(cases: Collection[str], clusters: Mapping[str, str]) -> int:
-    """Return in how many clusters *cases* are; one that *clusters* does not list is in that of its own id."""
+    """Return the number of clusters of *cases*; a case that *clusters* does not list is its own cluster."""
     return len({clusters.get(case, case) for case in cases}) if clusters else len(cases)
 
 
 @dataclass(frozen=True, slots=True)
 class MeanEstimate:
-    """A mean paired difference and how well it is known.
+    """A mean paired difference and its standard error.
 
-    ``mean`` is None over no case; ``se`` is None below two clusters, which have no spread.
+    ``mean`` is None without cases; ``se`` is None below two clusters, which have no spread.
     """
 
     mean: float | None
@@ -45,7 +45,7 @@ class MeanEstimate:
         return cls(mean, n, g, math.sqrt(g / (g - 1) * squares) / n)
 
     def lower_bound(self, alpha: float) -> float | None:
-        """Return the one-sided 1 - *alpha* lower bound d̄ - t(1 - alpha, G - 1)·SE; None without a spread."""
+        """Return the one-sided 1 - *alpha* lower bound d̄ - t(1 - alpha, G - 1)·SE; None without ``se``."""
         if self.mean is None or self.se is None:
             return None
         return self.mean - t_quantile(1.0 - alpha, self.n_clusters - 1) * self.se
@@ -55,7 +55,7 @@ def hall_t(sums: Sequence[float]) -> float:
     """Return the skewness-corrected t statistic of the mean of *sums*, one per cluster, two or more.
 
     T = √G · (t + s·t²/3 + s²·t³/27 + s/6G) with t = mean / sd (divisor G - 1) and s the skewness m₃ / m₂^1.5.
-    Of sums without spread it is 0 or infinite.
+    It is 0 or infinite if the sums do not differ.
 
     Source: Hall (1992), *On the removal of skewness by transformation*, J. R. Statist. Soc. B 54, 221-228.
     """
@@ -75,7 +75,7 @@ def minimum_detectable_effect(critical_value: float, se: float) -> float:
 
 
 def planned_mde(n: int) -> float:
-    """Return the minimum detectable effect to expect of *n* independent cases before any was run.
+    """Return the minimum detectable effect to expect of *n* independent cases, before any run.
 
     It is 0.125, 0.088 and 0.062 at 50, 100 and 200 cases.  0.3 is a typical spread of differences of RAG scores in
     [0, 1], 2.1 the critical value of about four correlated metrics.
@@ -89,7 +89,7 @@ def planned_mde(n: int) -> float:
 
 
 def cases_for_effect(n: int, mde: float, effect: float) -> int:
-    """Return how many cases would detect *effect*, when *n* cases detect *mde*: n·(MDE/δ)², rounded up."""
+    """Return how many cases would detect *effect*, if *n* cases detect *mde*: n·(MDE/δ)², rounded up."""
     return math.ceil(n * (mde / effect) ** 2 - 1e-9)
 
 

@@ -26,10 +26,10 @@ def test_cases_of_one_cluster_are_no_more_evidence_than_one() -> None:
     pairs = pairs_of(*[0.3, 0.1, 0.2, 0.4] * 5)
     alone = mean_difference(pairs, {})
     together = mean_difference(pairs, {case: f"q{i // 4}" for i, case in enumerate(pairs)})
-    assert alone.is_clear
+    assert alone.is_significant
     assert (together.n_cases, together.n_clusters) == (20, 5)
     two = mean_difference(pairs, {case: f"q{i // 10}" for i, case in enumerate(pairs)})
-    assert not two.is_clear
+    assert not two.is_significant
 
 
 @pytest.mark.parametrize(("direction", "standing"), [("higher", "better"), ("lower", "worse")])
@@ -47,16 +47,16 @@ def test_no_case_differs() -> None:
 )
 def test_what_cannot_be_told(differences: tuple[float, ...]) -> None:
     found = mean_difference(pairs_of(*differences), {})
-    assert not found.is_clear
+    assert not found.is_significant
     assert found.standing("higher") == ("not distinguishable" if differences else "equal")
 
 
 def test_a_spread_of_nothing_over_few_cases_is_no_certainty() -> None:
     four, five = (mean_difference(pairs_of(*[0.5] * n), {}) for n in (4, 5))
     assert (four.low, four.high) == (0.5, 0.5)
-    assert not four.is_clear
-    assert five.is_clear
-    assert not mean_difference(pairs_of(*[0.5] * 5), {}, alpha=0.02).is_clear  # of several comparisons
+    assert not four.is_significant
+    assert five.is_significant
+    assert not mean_difference(pairs_of(*[0.5] * 5), {}, alpha=0.02).is_significant  # of several comparisons
 
 
 def median(values: object) -> float | None:
