@@ -16,7 +16,7 @@ from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun
 from ..labels.corpus import Passage, Recall
-from .codec import Block, Packing, Recorded, run_of, run_text
+from .codec import AnswerBlock, RecordedAnswers, ResultPacker, decode_run, encode_run
 
 if TYPE_CHECKING:
     from .store import HistoryStore
@@ -57,7 +57,7 @@ def _read(path: Path) -> dict[str, dict[str, str]]:
 Chosen = dict[tuple[str, str], str]
 """Run ids by suite and configuration."""
 
-Sent = tuple[str, list[bytes], list[Block]]
+Sent = tuple[str, list[bytes], list[AnswerBlock]]
 """A run with its answers as it is sent to another host, in texts and bytes."""
 
 
@@ -105,14 +105,14 @@ def to_send(recorded: RecordedRun) -> Sent:
     """Return what another host needs to answer as *recorded* does: of its results, what became of each case."""
     run = recorded.run
     cases = (CaseResult(i, state=case.state, error=case.error) for i, case in run.cases.items())
-    packing = Packing.of(cases, recorded.recordings)
-    return run_text(run), packing.results(), packing.answers()
+    packing = ResultPacker.of(cases, recorded.recordings)
+    return encode_run(run), packing.results(), packing.answers()
 
 
 def received(run_id: str, sent: Sent) -> RecordedRun:
     """Return the run that `to_send` made *sent* of."""
     text, results, answers = sent
-    return RecordedRun(run_id, run_of(text, results), Recorded(answers))
+    return RecordedRun(run_id, decode_run(text, results), RecordedAnswers(answers))
 
 
 _CUT = "…"

@@ -1,8 +1,8 @@
 """Runs, results, verdicts and recorded answers as JSON text and back, number for number.
 
-Results, recorded answers, and how each case of a verdict compares, are in compressed blocks: cases are much alike.
-Answers are kept for fewer runs than results are.  A result that is recorded is stored without the texts of its answer;
-what it shows of them lies with the recordings, and is found there as long as they are kept.
+Results, recorded answers and the comparisons of a verdict's cases are in compressed blocks: cases are much alike.
+Answers are kept for fewer runs than results.  A recorded result is stored without the texts of its answer: its full
+outputs are stored with the recordings, and can be read as long as these are kept.
 """
 
 from __future__ import annotations
@@ -30,44 +30,44 @@ else:
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
 
-BLOCK = 16 * 1024 * 1024
+BLOCK_SIZE = 16 * 1024 * 1024
 """Bytes of JSON that make a block."""
 
-_PIECE = 1024 * 1024  # bytes that wait for a compressor: what it takes to work is more than a small run has
+_CHUNK_SIZE = 1024 * 1024  # bytes collected before the compressor starts: its memory is larger than a small run
 _OPTIONS: Mapping[int, int] = {
     zstd.CompressionParameter.window_log: 24,
     zstd.CompressionParameter.enable_long_distance_matching: 1,
 }
 
 
-class Blocks:
-    """Takes in JSON texts as they come, and holds them compressed: lines of JSON, about `BLOCK` bytes a block.
+class BlockWriter:
+    """Compresses JSON texts as they come: lines of JSON, about `BLOCK_SIZE` bytes a block.
 
-    Zstandard finds what a block has already said, however long ago: the same documents are returned again and again.
+    Zstandard finds repeats anywhere in a block: the same documents are returned again and again.
     """
 
     def __init__(self) -> None:
-        self._made: list[bytes] = []
+        self._blocks: list[bytes] = []
         self._waiting: list[bytes] = []
         self._waiting_size = self._size = 0
         self._parts: list[bytes] = []
         self._compressor: zstd.ZstdCompressor | None = None
 
     def add(self, text: bytes) -> bool:
-        """Take in one JSON value, and say whether a block is full with it."""
+        """Add one JSON value; return whether it completes a block."""
         self._waiting.append(text)
         self._waiting_size += len(text)
-        if self._waiting_size >= min(_PIECE, BLOCK):
+        if self._waiting_size >= min(_CHUNK_SIZE, BLOCK_SIZE):
             self._compress()
-        if full := self._size >= BLOCK:
+        if full := self._size >= BLOCK_SIZE:
             self._close()
         return full
 
-    def made(self) -> list[bytes]:
-        """Return the blocks of what was taken in, in order."""
+    def finish(self) -> list[bytes]:
+        """Return all blocks, in order."""
         self._compress()
         self._close()
-        return self._made
+        return self._blocks
 
     def _compress(self) -> None:
         if not self._waiting:
@@ -80,12 +80,12 @@ class Blocks:
 
     def _close(self) -> None:
         if self._compressor is not None:
-            self._made.append(b"".join([*self._parts, self._compressor.flush()]))
+            self._blocks.append(b"".join([*self._parts, self._compressor.flush()]))
         self._parts, self._size, self._compressor = [], 0, None
 
 
-def lines_of(block: bytes) -> list[bytes]:
-    """Return the JSON texts that a block of `Blocks` is made of.
+def block_lines(block: bytes) -> list[bytes]:
+    """Return the JSON texts in a block of `BlockWriter`.
 
     Raises:
         ValueError: it is damaged.
@@ -96,17 +96,17 @@ def lines_of(block: bytes) -> list[bytes]:
         raise ValueError(str(exc)) from None
 
 
-def unpacked(blocks: Iterable[bytes]) -> Iterator[Any]:
-    """Yield the values that `Blocks` were made of.
+def decode_blocks(blocks: Iterable[bytes]) -> Iterator[Any]:
+    """Yield the values in blocks of `BlockWriter`.
 
     Raises:
         ValueError: a block is damaged.
     """
     for block in blocks:
-        yield from map(json.loads, lines_of(block))
+        yield from map(json.loads, block_lines(block))
 
 
-def run_text(run: Run) -> str:
+def encode_run(run: Run) -> str:
     """Return *run* without its cases."""
     raw = fields_of(run)
     del raw["cases"]
@@ -115,20 +115,20 @@ def run_text(run: Run) -> str:
 
 @dataclass(eq=False, repr=False, slots=True)
 class CaseJson:
-    """A result and its recorded answers as JSON, made once for the journal and the history.
+    """A result and its recorded answers as JSON, encoded once for the journal and the history.
 
     Attributes:
         case_id: of the result.
-        result: all of it; what a score does not say is left out.
-        bare: the result without the texts of its answer.
-        shown: its outputs.
+        result: all of it; empty fields of scores are left out.
+        result_without_texts: the result without the texts of its answer.
+        outputs: those of the result, complete.
         answers: the recordings; empty where there are none.
     """
 
     case_id: str
     result: bytes
-    bare: bytes
-    shown: bytes
+    result_without_texts: bytes
+    outputs: bytes
     answers: bytes
 
     @classmethod
@@ -138,28 +138,28 @@ class CaseJson:
         raw["scores"] = {name: score.to_dict() for name, score in result.scores.items()}
         del raw["outputs"]
         rest = encode(raw)[:-1]
-        whole = b'%s,"outputs":%s}' % (rest, shown := encode(result.outputs))
+        complete = b'%s,"outputs":%s}' % (rest, outputs := encode(result.outputs))
         if not recordings:
-            return cls(result.case_id, whole, whole, shown, b"")
-        bare = b'%s,"outputs":%s}' % (rest, encode(_without_texts(result.outputs)))
-        return cls(result.case_id, whole, bare, shown, encode(recordings))
+            return cls(result.case_id, complete, complete, outputs, b"")
+        without_texts = b'%s,"outputs":%s}' % (rest, encode(_without_texts(result.outputs)))
+        return cls(result.case_id, complete, without_texts, outputs, encode(recordings))
 
 
 def _without_texts(outputs: Mapping[str, Any]) -> dict[str, Any]:
     """Return *outputs* of a result without the answer and texts of documents.
 
-    Those of relevant documents stay: they tell what a label meant, longer than answers are kept.
+    Those of relevant documents stay: they tell what a label meant after answers are pruned.
     """
-    out = {key: value for key, value in outputs.items() if key != "answer"}
-    if "retrieved" in out:
-        out["retrieved"] = [
-            h if h.get("grade") else {k: v for k, v in h.items() if k != "text"} for h in out["retrieved"]
+    kept = {key: value for key, value in outputs.items() if key != "answer"}
+    if "retrieved" in kept:
+        kept["retrieved"] = [
+            h if h.get("grade") else {k: v for k, v in h.items() if k != "text"} for h in kept["retrieved"]
         ]
-    return out
+    return kept
 
 
-def without_answer(result: CaseResult) -> CaseResult:
-    """Return a copy of *result* without what the system said: ids, ranks, times and numbers stay."""
+def without_answer_texts(result: CaseResult) -> CaseResult:
+    """Return a copy of *result* without texts of the system: ids, ranks, times and numbers stay."""
     outputs: dict[str, Any] = {
         key: result.outputs[key] for key in ("timings", "refused", "grounded") if key in result.outputs
     }
@@ -173,32 +173,32 @@ def without_answer(result: CaseResult) -> CaseResult:
 
 
 def _is_number(data: Any) -> bool:
-    """Whether *data* is of numbers alone; a metric that compares answers has their texts there."""
+    """Whether *data* has numbers only; metrics that compare answers keep their texts there."""
     return all(map(_is_number, data)) if isinstance(data, (list, tuple)) else isinstance(data, (int, float))
 
 
-def run_of(text: str, results: Iterable[bytes]) -> Run:
-    """Return the run whose `run_text` is *text*, with its *results*, `Blocks` of its JSON, in the suite's order.
+def decode_run(text: str, results: Iterable[bytes]) -> Run:
+    """Return the run of *text* (`encode_run`) with its *results*, blocks of `BlockWriter`, in the order of the suite.
 
     Raises:
         ValueError, TypeError: it is damaged.
     """
-    run = Run.from_dict(checked(json.loads(text), Run))
-    run.add(CaseResult.from_dict(checked(result, CaseResult)) for result in unpacked(results))
+    run = Run.from_dict(ensure_shape(json.loads(text), Run))
+    run.add(CaseResult.from_dict(ensure_shape(result, CaseResult)) for result in decode_blocks(results))
     places = {case_id: i for i, case_id in enumerate(run.expected_ids)}
     run.cases = dict(sorted(run.cases.items(), key=lambda item: places.get(item[0], len(places))))
     return run
 
 
-def checked(raw: Any, kind: type) -> dict[str, Any]:
-    """Return *raw*, which was read from JSON, if it has the shape of *kind*.
+def ensure_shape(raw: Any, expected_type: type) -> dict[str, Any]:
+    """Return *raw*, which was read from JSON, if it has the shape of *expected_type*.
 
     Raises:
         ShapeError: with the key, what was expected and what was found.
     """
-    check_shape(raw, kind)
-    found: dict[str, Any] = raw
-    return found
+    check_shape(raw, expected_type)
+    mapping: dict[str, Any] = raw
+    return mapping
 
 
 def rounded(value: float | None) -> float | None:
@@ -206,7 +206,7 @@ def rounded(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) else round(value, 4) + 0.0
 
 
-def verdict_text(verdict: Verdict) -> str:
+def encode_verdict(verdict: Verdict) -> str:
     """Return *verdict* without its cases."""
     raw = fields_of(verdict)
     if verdict.comparison is not None:
@@ -215,96 +215,96 @@ def verdict_text(verdict: Verdict) -> str:
     return dumps(raw)
 
 
-def compared_blocks(verdict: Verdict) -> list[bytes]:
-    """Return how the cases of *verdict* compare with the baseline: `Blocks` of pairs, case and comparison."""
-    blocks = Blocks()
+def encode_comparisons(verdict: Verdict) -> list[bytes]:
+    """Return how the cases of *verdict* compare with the baseline: blocks of pairs of case id and comparison."""
+    blocks = BlockWriter()
     for case_id, case in verdict.comparison.cases.items() if verdict.comparison is not None else ():
         blocks.add(encode((case_id, case)))
-    return blocks.made()
+    return blocks.finish()
 
 
-def verdict_of(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:
-    """Return a verdict, of which `verdict_text` gave *text* and `compared_blocks` the *blocks*, as plain data.
+def decode_verdict(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:
+    """Return the verdict of *text* (`encode_verdict`) and *blocks* (`encode_comparisons`) as plain data.
 
     Raises:
         ValueError, TypeError: it is damaged.
     """
-    found: dict[str, Any] = json.loads(text)
-    cases = dict(unpacked(blocks))
-    if (comparison := found.get("comparison")) is not None:
-        found["comparison"] = {"cases": cases, **comparison}
-    return found
+    verdict: dict[str, Any] = json.loads(text)
+    cases = dict(decode_blocks(blocks))
+    if (comparison := verdict.get("comparison")) is not None:
+        verdict["comparison"] = {"cases": cases, **comparison}
+    return verdict
 
 
-_HELD = 2  # blocks that a reader holds; cases are mostly asked for in the order they were kept
+_CACHED_BLOCKS = 2  # cases are mostly read in the order they were stored
 
-Block = tuple[str, bytes]
-"""The cases in it, a JSON list, and for each a line: the outputs that its result shows, and all its recordings."""
+AnswerBlock = tuple[str, bytes]
+"""A JSON list of case ids, and a block with a line for each case: its outputs and all its recordings."""
 
 _Line = tuple[dict[str, Any], list[tuple[str, list[str]]]]
 
 
-class Packing:
-    """Takes in the results of a run with their recorded answers as they come, and holds them compressed.
+class ResultPacker:
+    """Compresses the results of a run and their recorded answers as they come.
 
     Attributes:
-        case_ids: the cases that were taken in.
+        case_ids: the cases that were added.
     """
 
     def __init__(self) -> None:
         self.case_ids: set[str] = set()
-        self._results = Blocks()
-        self._answers = Blocks()
+        self._results = BlockWriter()
+        self._answers = BlockWriter()
         self._cases: list[list[str]] = [[]]
 
     @classmethod
-    def of(cls, results: Iterable[CaseResult], recordings: Mapping[str, Sequence[Recording]]) -> Packing:
-        """Return a packing that has taken *results* in, with their *recordings* by case."""
-        out = cls()
+    def of(cls, results: Iterable[CaseResult], recordings: Mapping[str, Sequence[Recording]]) -> ResultPacker:
+        """Return a packer with *results* and their *recordings* by case."""
+        packer = cls()
         for result in results:
-            out.add(CaseJson.of(result, recordings.get(result.case_id, ())))
-        return out
+            packer.add(CaseJson.of(result, recordings.get(result.case_id, ())))
+        return packer
 
     def add(self, case: CaseJson) -> None:
-        """Take in a result and all answers to its case; what comes later of the same case counts."""
-        self._results.add(case.bare)
-        if case.answers or case.case_id in self.case_ids:  # what it showed before counts no more
+        """Add a result and all answers to its case; the last one of a case counts."""
+        self._results.add(case.result_without_texts)
+        if case.answers or case.case_id in self.case_ids:  # replaces its earlier outputs
             self._cases[-1].append(case.case_id)
-            if self._answers.add(b"[%s,%s]" % (case.shown, case.answers or b"[]")):
+            if self._answers.add(b"[%s,%s]" % (case.outputs, case.answers or b"[]")):
                 self._cases.append([])
         self.case_ids.add(case.case_id)
 
     def results(self) -> list[bytes]:
-        """Return the results that were taken in, as `run_of` reads them."""
-        return self._results.made()
+        """Return the results, as `decode_run` reads them."""
+        return self._results.finish()
 
-    def answers(self) -> list[Block]:
-        """Return the answers that were taken in, as `Recorded` reads them."""
-        blocks = self._answers.made()
+    def answers(self) -> list[AnswerBlock]:
+        """Return the answers, as `RecordedAnswers` reads them."""
+        blocks = self._answers.finish()
         if self._cases[-1]:
             self._cases.append([])
         return [(encode(cases).decode(), block) for cases, block in zip(self._cases, blocks, strict=False)]
 
 
-class Recorded(Mapping[str, list[Recording]]):
-    """The answers in some blocks by case, repeats in order; a block is opened when one of its cases is asked for.
+class RecordedAnswers(Mapping[str, list[Recording]]):
+    """The answers in blocks by case, repeats in order; a block is opened when one of its cases is read.
 
     Args:
-        blocks: in the order they were made.
+        blocks: in the order they were written.
 
     Raises:
         ValueError, TypeError: the list of cases of a block is damaged.
-        HistoryError: a block is damaged; when its cases are asked for.
+        HistoryError: a block is damaged; raised when one of its cases is read.
     """
 
-    def __init__(self, blocks: Iterable[Block]) -> None:
+    def __init__(self, blocks: Iterable[AnswerBlock]) -> None:
         self._blocks: list[bytes] = []
         self._places: dict[str, tuple[int, int]] = {}
         for names, block in blocks:
             check_shape(cases := json.loads(names), list[str])
             self._places.update({case_id: (len(self._blocks), line) for line, case_id in enumerate(cases)})
             self._blocks.append(block)
-        self._lines = lru_cache(maxsize=_HELD)(lambda number: lines_of(self._blocks[number]))
+        self._lines = lru_cache(maxsize=_CACHED_BLOCKS)(lambda number: block_lines(self._blocks[number]))
 
     def __getitem__(self, case_id: str) -> list[Recording]:
         return [(answer, texts) for answer, texts in self._line(case_id)[1]]
@@ -315,15 +315,15 @@ class Recorded(Mapping[str, list[Recording]]):
     def __len__(self) -> int:
         return len(self._places)
 
-    def shown(self, case: CaseResult) -> CaseResult:
-        """Return *case*, which was stored without texts, with what it shows of its answer, as far as that is kept."""
+    def with_outputs(self, case: CaseResult) -> CaseResult:
+        """Return *case*, which was stored without texts, with its complete outputs if they are kept."""
         return replace(case, outputs=self._line(case.case_id)[0]) if case.case_id in self._places else case
 
     def _line(self, case_id: str) -> _Line:
         block, number = self._places[case_id]
         try:
-            check_shape(found := loads(self._lines(block)[number]), _Line)
+            check_shape(raw := loads(self._lines(block)[number]), _Line)
         except (ValueError, LookupError, TypeError, RecursionError) as exc:
             raise HistoryError(f"the recorded answer to {case_id} is damaged: {exc}") from None
-        line: _Line = found
+        line: _Line = raw
         return line

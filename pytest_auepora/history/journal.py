@@ -23,7 +23,7 @@ from ..errors import HistoryError
 from ..evaluation.recording import Recording
 from ..regression.baseline import GIT_COMMIT
 from ..shapes import check_shape
-from .codec import CaseJson, run_text
+from .codec import CaseJson, encode_run
 from .settings import Keep, journal_path, journals_in, make_folder
 from .store import HistoryStore
 from .tables import new_run_id
@@ -55,7 +55,7 @@ class Journal:
     def begin(self, run: Run, commit: str = "") -> None:
         """Take in *run*, which has no results yet, and what the project is at."""
         self._known.add((run.path, run.variant))
-        self._write(f'{{"run":{run_text(run)},"commit":{dumps(commit)}}}\n'.encode())
+        self._write(f'{{"run":{encode_run(run)},"commit":{dumps(commit)}}}\n'.encode())
 
     def add(self, path: str, variant: str, case: CaseJson, provenance: Any) -> TextPosition | None:
         """Take in one result of a run that was begun, and its recorded answers; what comes later of a case counts.

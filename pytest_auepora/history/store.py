@@ -17,48 +17,48 @@ from ..errors import HistoryError, UnknownRunError, did_you_mean, message_of
 from ..evaluation.recording import Recording
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics, aggregate_of, unmapped_cases
-from .codec import Packing, Recorded, checked, compared_blocks, run_of, verdict_of
+from .codec import RecordedAnswers, ResultPacker, decode_run, decode_verdict, encode_comparisons, ensure_shape
 from .database import Row, open_database
 from .settings import KEEP, KEEP_RECORDED
 from .tables import (
-    LISTED,
+    LIST_COLUMNS,
     RECORDINGS,
     StoredRun,
-    blocks_of,
     delete_runs,
     ensure_tables,
     has_tables,
-    keep_blocks,
-    keep_recordings,
-    keep_run,
-    listed,
+    insert_blocks,
+    insert_recordings,
+    insert_run,
+    parse_stored_run,
     prune_recordings,
     prune_runs,
-    recordings_of,
-    row_of,
+    read_blocks,
+    read_recordings,
+    run_columns,
 )  # fmt: skip
 
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
 
 Recordings = Mapping[str, Sequence[Recording]]
-"""By case, what was recorded of its answer at every repeat."""
+"""Case id → the recorded answers, one for each repeat."""
 
 LAST = r"last(?:~(\d+))?"
-"""How the latest run is called, and those before it."""
+"""Names of the latest run and of those before it."""
 
-_GONE = "run {} was deleted meanwhile"
+_DELETED = "run {} was deleted meanwhile"
 
 
 class HistoryStore:
     """The stored runs at one place.
 
     Args:
-        place: a path, or a URL as SQLAlchemy reads it.  Nothing is made before the first run is added.
+        place: a path, or a URL as SQLAlchemy reads it.  Nothing is created before the first run is added.
 
     Raises:
         HistoryError: the URL cannot be read, or the driver it asks for is not installed.
-        MissingExtraError: it takes SQLAlchemy, which is not installed.
+        MissingExtraError: it needs SQLAlchemy, which is not installed.
     """
 
     def __init__(self, place: str | os.PathLike[str]) -> None:
@@ -66,7 +66,7 @@ class HistoryStore:
 
     @property
     def name(self) -> str:
-        """Where it is, for messages; never with a password."""
+        """The place, for messages; never with a password."""
         return self._database.name
 
     def exists(self) -> bool:
@@ -86,21 +86,21 @@ class HistoryStore:
         seconds: float = 0.0,
         git_commit: str = "",
         keep: int = KEEP,
-        recordings: Recordings | Packing | None = None,
+        recordings: Recordings | ResultPacker | None = None,
         keep_recorded: int = KEEP_RECORDED,
     ) -> str:
         """Store *run* with its *verdict* and aggregate, all of it or nothing.
 
         Args:
             run: what was measured.
-            verdict: what it amounted to.
+            verdict: its verdict.
             started: when it began; now by default.
             seconds: how long it took.
-            git_commit: what the project was at.
+            git_commit: the commit of the project.
             keep: how many runs of this suite and configuration stay, this one included; 0 for all.
-            recordings: the answers, each as `evaluation.recording.record` gives it; or packed already, with the results
-                as they are stored.
-            keep_recorded: of how many of these runs the recordings stay; 0 for all.
+            recordings: the answers, each as `evaluation.recording.record` returns it; or a packer that has them and the
+                results already.
+            keep_recorded: how many of these runs keep their recordings; 0 for all.
 
         Returns:
             The new run's id.
@@ -109,19 +109,22 @@ class HistoryStore:
             HistoryError: it cannot be written.
         """
         ensure_tables(self._database)
-        row = row_of(run, verdict, aggregate_of(run, unmapped=unmapped_cases(run, verdict.comparison)))
-        began = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
-        row |= {"started": began, "aggregated": began, "seconds": float(seconds), "git_commit": git_commit}
-        packing = recordings if isinstance(recordings, Packing) else Packing.of(run.cases.values(), recordings or {})
-        with self._database.transaction(write=True) as open_:
-            run_id = keep_run(open_, row)
-            keep_blocks(open_, "results", run_id, packing.results())
-            keep_blocks(open_, "compared", run_id, compared_blocks(verdict))
-            keep_recordings(open_, run_id, packing.answers())
+        row = run_columns(run, verdict, aggregate_of(run, unmapped=unmapped_cases(run, verdict.comparison)))
+        start = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
+        row |= {"started": start, "aggregated": start, "seconds": float(seconds), "git_commit": git_commit}
+        if isinstance(recordings, ResultPacker):
+            packer = recordings
+        else:
+            packer = ResultPacker.of(run.cases.values(), recordings or {})
+        with self._database.transaction(write=True) as transaction:
+            run_id = insert_run(transaction, row)
+            insert_blocks(transaction, "results", run_id, packer.results())
+            insert_blocks(transaction, "compared", run_id, encode_comparisons(verdict))
+            insert_recordings(transaction, run_id, packer.answers())
             if keep > 0:
-                prune_runs(open_, run.suite, run.variant, keep)
+                prune_runs(transaction, run.suite, run.variant, keep)
             if keep_recorded > 0:
-                prune_recordings(open_, run.suite, run.variant, keep_recorded)
+                prune_recordings(transaction, run.suite, run.variant, keep_recorded)
         return run_id
 
     def runs(self, limit: int | None = None, suite: str | None = None, variant: str | None = None) -> list[StoredRun]:
@@ -134,20 +137,22 @@ class HistoryStore:
         """
         if not self.exists():
             return []
-        given = {"suite": suite, "variant": variant}
-        params: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+        filters = {"suite": suite, "variant": variant}
+        params: dict[str, Any] = {k: v for k, v in filters.items() if v is not None}
         where = " AND ".join(f"{k} = :{k}" for k in params)
-        sql = f"SELECT {', '.join(LISTED)} FROM eval_runs {f'WHERE {where} ' if where else ''}ORDER BY run_id DESC"
+        sql = (
+            f"SELECT {', '.join(LIST_COLUMNS)} FROM eval_runs {f'WHERE {where} ' if where else ''}ORDER BY run_id DESC"
+        )
         if limit is not None:
             sql, params = f"{sql} LIMIT :most", {**params, "most": limit}
-        with self._database.transaction() as open_:
-            rows = open_.rows(sql, params)
-        with self._reading("the list of runs"):
-            return [listed(row) for row in rows]
+        with self._database.transaction() as transaction:
+            rows = transaction.rows(sql, params)
+        with self._explaining_damage("the list of runs"):
+            return [parse_stored_run(row) for row in rows]
 
     @contextmanager
-    def _reading(self, what: str) -> Iterator[None]:
-        """Around what reads the content of tables: somebody may have edited it, or a disk lost it."""
+    def _explaining_damage(self, what: str) -> Iterator[None]:
+        """Turn errors of edited or damaged content of tables into `HistoryError`."""
         try:
             yield
         except HistoryError as exc:
@@ -167,26 +172,26 @@ class HistoryStore:
         """
         if match := re.fullmatch(LAST, name):
             back = int(match[1] or 0)
-            found = self.runs(back + 1, suite, variant)
-            if len(found) <= back:
-                of = f" of {suite}" if suite else ""
-                raise UnknownRunError(f"no run {name!r}{of}: {self.name} has {len(found) or 'none'}")
-            return found[back].run_id
+            runs = self.runs(back + 1, suite, variant)
+            if len(runs) <= back:
+                of_suite = f" of {suite}" if suite else ""
+                raise UnknownRunError(f"no run {name!r}{of_suite}: {self.name} has {len(runs) or 'none'}")
+            return runs[back].run_id
         ids = self._ids()
         if name in ids:
             return name
-        near = [i for i in ids if name and i.startswith(name)]
-        if len(near) == 1:
-            return near[0]
-        if near:
-            raise UnknownRunError(f"{len(near)} runs begin with {name!r}: {', '.join(near[:5])}")
+        matches = [i for i in ids if name and i.startswith(name)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise UnknownRunError(f"{len(matches)} runs begin with {name!r}: {', '.join(matches[:5])}")
         raise UnknownRunError(f"no run {name!r} in {self.name}{did_you_mean(name, ids)}")
 
     def _ids(self) -> list[str]:
         if not self.exists():
             return []
-        with self._database.transaction() as open_:
-            return [row[0] for row in open_.rows("SELECT run_id FROM eval_runs ORDER BY run_id DESC")]
+        with self._database.transaction() as transaction:
+            return [row[0] for row in transaction.rows("SELECT run_id FROM eval_runs ORDER BY run_id DESC")]
 
     def load(self, name: str, *, answers: bool = True) -> Run:
         """Return a stored run; *name* as `resolve` reads it.
@@ -198,102 +203,102 @@ class HistoryStore:
             HistoryError: the history cannot be read.
         """
         run_id = self.resolve(name)
-        with self._database.transaction() as open_:
-            texts = open_.rows("SELECT run_json FROM eval_runs WHERE run_id = :id", {"id": run_id})
-            with self._reading(f"run {run_id}"):
-                results = blocks_of(open_, "results", run_id)
-                recorded = recordings_of(open_, run_id) if answers else Recorded(())
-        if not texts:
-            raise UnknownRunError(_GONE.format(run_id))
-        with self._reading(f"run {run_id}"):
-            run = run_of(texts[0][0], results)
-            run.cases = {case_id: recorded.shown(case) for case_id, case in run.cases.items()}
+        with self._database.transaction() as transaction:
+            rows = transaction.rows("SELECT run_json FROM eval_runs WHERE run_id = :id", {"id": run_id})
+            with self._explaining_damage(f"run {run_id}"):
+                results = read_blocks(transaction, "results", run_id)
+                answers_by_case = read_recordings(transaction, run_id) if answers else RecordedAnswers(())
+        if not rows:
+            raise UnknownRunError(_DELETED.format(run_id))
+        with self._explaining_damage(f"run {run_id}"):
+            run = decode_run(rows[0][0], results)
+            run.cases = {case_id: answers_by_case.with_outputs(case) for case_id, case in run.cases.items()}
         return run
 
     def recordings(self, name: str) -> Mapping[str, list[Recording]]:
         """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        with self._reading(f"the answers of run {run_id}"), self._database.transaction() as open_:
-            return recordings_of(open_, run_id)
+        with self._explaining_damage(f"the answers of run {run_id}"), self._database.transaction() as transaction:
+            return read_recordings(transaction, run_id)
 
     def recorded(self) -> list[StoredRun]:
         """Return the runs whose answers are kept, latest first."""
         if not self.exists():
             return []
-        with self._database.transaction() as open_:
-            kept = {row[0] for row in open_.rows(f"SELECT DISTINCT run_id FROM {RECORDINGS}")}
-        return [run for run in self.runs() if run.run_id in kept]
+        with self._database.transaction() as transaction:
+            run_ids = {row[0] for row in transaction.rows(f"SELECT DISTINCT run_id FROM {RECORDINGS}")}
+        return [run for run in self.runs() if run.run_id in run_ids]
 
     def verdict(self, name: str) -> dict[str, Any]:
-        """Return the verdict that a run got then, as plain data; *name* as `resolve` reads it."""
+        """Return the stored verdict of a run as plain data; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         text = self._column(run_id, "verdict_json")
-        with self._reading(f"the verdict of run {run_id}"), self._database.transaction() as open_:
-            return verdict_of(text, blocks_of(open_, "compared", run_id))
+        with self._explaining_damage(f"the verdict of run {run_id}"), self._database.transaction() as transaction:
+            return decode_verdict(text, read_blocks(transaction, "compared", run_id))
 
     def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[dict[str, Any], float | None]]]:
-        """Return what the metrics of runs amounted to then: id of the run → name → description and value."""
-        out: dict[str, dict[str, tuple[dict[str, Any], float | None]]] = {}
+        """Return the metrics of runs as stored: run id → name → description and value."""
+        measured: dict[str, dict[str, tuple[dict[str, Any], float | None]]] = {}
         sql = "SELECT metrics, verdict_json FROM eval_runs WHERE run_id = :id"
         if not run_ids:
-            return out
-        with self._database.transaction() as open_:
+            return measured
+        with self._database.transaction() as transaction:
             for run_id in run_ids:
-                for metrics, verdict in open_.rows(sql, {"id": run_id}):
-                    with self._reading(f"the metrics of run {run_id}"):
+                for metrics, verdict in transaction.rows(sql, {"id": run_id}):
+                    with self._explaining_damage(f"the metrics of run {run_id}"):
                         check_shape(infos := json.loads(metrics), dict[str, MetricInfo])
                         check_shape(values := json.loads(verdict).get("aggregates", {}), dict[str, Aggregate])
-                        out[run_id] = {n: (infos[n], values[n]["value"]) for n in infos if n in values}
-        return out
+                        measured[run_id] = {n: (infos[n], values[n]["value"]) for n in infos if n in values}
+        return measured
 
     def provenance(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return what was said of the provenance of runs, by id."""
-        out: dict[str, dict[str, Any]] = {}
+        """Return the provenance of runs, by id."""
+        provenance: dict[str, dict[str, Any]] = {}
         sql = "SELECT provenance FROM eval_runs WHERE run_id = :id"
-        with self._database.transaction() as open_:
+        with self._database.transaction() as transaction:
             for run_id in run_ids:
-                for (text,) in open_.rows(sql, {"id": run_id}):
-                    with self._reading(f"the provenance of run {run_id}"):
-                        check_shape(found := json.loads(text), dict[str, Any])
-                        out[run_id] = found
-        return out
+                for (text,) in transaction.rows(sql, {"id": run_id}):
+                    with self._explaining_damage(f"the provenance of run {run_id}"):
+                        check_shape(run_provenance := json.loads(text), dict[str, Any])
+                        provenance[run_id] = run_provenance
+        return provenance
 
     def info(self, name: str) -> StoredRun:
-        """Return what the list says about one run; *name* as `resolve` reads it."""
+        """Return the entry of one run in the list of runs; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        row = self._columns(run_id, *LISTED)
-        with self._reading(f"run {run_id}"):
-            return listed(row)
+        row = self._columns(run_id, *LIST_COLUMNS)
+        with self._explaining_damage(f"run {run_id}"):
+            return parse_stored_run(row)
 
     def aggregate(self, name: str) -> dict[str, Any]:
         """Return the stored aggregate of a run, four decimals; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         text = self._column(run_id, "aggregate_json")
-        with self._reading(f"the aggregate of run {run_id}"):
-            return checked(json.loads(text), AggregateMetrics)
+        with self._explaining_damage(f"the aggregate of run {run_id}"):
+            return ensure_shape(json.loads(text), AggregateMetrics)
 
     def _column(self, run_id: str, column: str) -> str:
         return str(self._columns(run_id, column)[0])
 
     def _columns(self, run_id: str, *columns: str) -> Row:
-        with self._database.transaction() as open_:
-            rows = open_.rows(f"SELECT {', '.join(columns)} FROM eval_runs WHERE run_id = :id", {"id": run_id})
+        with self._database.transaction() as transaction:
+            rows = transaction.rows(f"SELECT {', '.join(columns)} FROM eval_runs WHERE run_id = :id", {"id": run_id})
         if not rows:
-            raise UnknownRunError(_GONE.format(run_id))
+            raise UnknownRunError(_DELETED.format(run_id))
         return rows[0]
 
     def store_aggregate(self, name: str, aggregate: AggregateMetrics) -> None:
         """Replace the stored aggregate of a run, and record when."""
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         params = {"id": self.resolve(name), "json": dumps(aggregate.to_dict()), "now": now}
-        with self._database.transaction(write=True) as open_:
-            open_.run("UPDATE eval_runs SET aggregate_json = :json, aggregated = :now WHERE run_id = :id", params)
+        with self._database.transaction(write=True) as transaction:
+            transaction.run("UPDATE eval_runs SET aggregate_json = :json, aggregated = :now WHERE run_id = :id", params)
 
     def delete(self, name: str) -> str:
         """Delete a run and return its id; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        with self._database.transaction(write=True) as open_:
-            delete_runs(open_, [run_id])
+        with self._database.transaction(write=True) as transaction:
+            delete_runs(transaction, [run_id])
         return run_id
 
     def prune(self, keep: int = KEEP, suite: str | None = None) -> int:
@@ -307,6 +312,6 @@ class HistoryStore:
             raise ValueError(f"keep must be at least 1, not {keep}")
         if not self.exists():
             return 0
-        with self._database.transaction(write=True) as open_:
-            kinds = open_.rows("SELECT DISTINCT suite, variant FROM eval_runs")
-            return sum(prune_runs(open_, s, v, keep) for s, v in kinds if suite in (None, s))
+        with self._database.transaction(write=True) as transaction:
+            groups = transaction.rows("SELECT DISTINCT suite, variant FROM eval_runs")
+            return sum(prune_runs(transaction, s, v, keep) for s, v in groups if suite in (None, s))

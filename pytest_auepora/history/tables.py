@@ -1,4 +1,4 @@
-"""The tables of a history, in words that SQLite, PostgreSQL and MySQL share; what is written to them, and deleted."""
+"""The tables of a history, in SQL that SQLite, PostgreSQL and MySQL share; writing, reading and deleting rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..core.run import Run, run_title
 from ..errors import HistoryError
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics
-from .codec import Block, Recorded, run_text, verdict_text
+from .codec import AnswerBlock, RecordedAnswers, encode_run, encode_verdict
 from .database import Database, Row, Statements, blob
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # sorts like its values; no i, l, 
 _last = 0
 _lock = threading.Lock()
 
-LISTED = (
+LIST_COLUMNS = (
     "run_id", "started", "suite", "variant", "path", "git_commit", "seconds", "complete", "outcome", "cases",
     "failed", "aggregate_json", "origin",
 )  # fmt: skip
@@ -90,65 +90,69 @@ def has_tables(database: Database) -> bool:
     if not database.exists():
         return False
     try:
-        with database.transaction() as open_:
-            found = open_.rows("SELECT value FROM auepora_meta WHERE name = 'version'")
+        with database.transaction() as transaction:
+            rows = transaction.rows("SELECT value FROM auepora_meta WHERE name = 'version'")
     except HistoryError as exc:
         if _lacks_tables(exc):
             return False
         raise
-    if found and found[0][0] != str(VERSION):
-        version = str(found[0][0])
+    if rows and rows[0][0] != str(VERSION):
+        version = str(rows[0][0])
         upgrade = "upgrade it, or " if version.isdecimal() and int(version) > VERSION else ""
         raise HistoryError(
             f"{database.name}: a history of version {version}, this pytest-auepora reads {VERSION}; "
             f"{upgrade}move the history away"
         )
-    return bool(found)
+    return bool(rows)
 
 
 def ensure_tables(database: Database) -> None:
-    """Make the tables where they are missing; several processes may do so at once.
+    """Create missing tables; several processes may do so at once.
 
     Raises:
-        HistoryError: they are of another version, or cannot be made.
+        HistoryError: they are of another version, or cannot be created.
     """
     if has_tables(database):
         return
     try:
-        with database.transaction(write=True) as open_:
+        with database.transaction(write=True) as transaction:
             for table in _TABLES:
-                open_.run(table.format(long_text=database.long_text, long_bytes=database.long_bytes))
-            if not open_.rows("SELECT value FROM auepora_meta WHERE name = 'version'"):  # another process was first
-                open_.run("INSERT INTO auepora_meta (name, value) VALUES ('version', :v)", {"v": str(VERSION)})
+                transaction.run(table.format(long_text=database.long_text, long_bytes=database.long_bytes))
+            if not transaction.rows(
+                "SELECT value FROM auepora_meta WHERE name = 'version'"
+            ):  # another process was first
+                transaction.run("INSERT INTO auepora_meta (name, value) VALUES ('version', :v)", {"v": str(VERSION)})
     except HistoryError:
-        if not has_tables(database):  # else another process made them in the same moment
+        if not has_tables(database):  # else another process created them at the same time
             raise
 
 
 def _lacks_tables(error: HistoryError) -> bool:
-    said = str(error)
-    return "auepora_meta" in said and any(word in said for word in ("no such table", "does not exist", "doesn't exist"))
+    message = str(error)
+    reasons = ("no such table", "does not exist", "doesn't exist")
+    return "auepora_meta" in message and any(reason in message for reason in reasons)
 
 
 def new_run_id() -> str:
     """Return ``YYMMDD-HHMMSS-xxyyy`` in UTC: *xx* is the millisecond, *yyy* is chance.
 
-    Later ids of one process sort behind its earlier ones, also within a millisecond.
+    Later ids of one process sort after its earlier ones, also within a millisecond.
     """
     global _last  # noqa: PLW0603 - what makes ids of a process ascend
     with _lock:
         _last = now = max(time.time_ns() // 1_000_000, _last + 1)
     seconds, milliseconds = divmod(now, 1000)
-    tail = _text(milliseconds, 2) + _text(int.from_bytes(os.urandom(2), "big"), 3)  # of which 15 bits are taken
-    return f"{time.strftime('%y%m%d-%H%M%S', time.gmtime(seconds))}-{tail}"
+    chance = int.from_bytes(os.urandom(2), "big")  # of which 15 bits are used
+    suffix = _encode_digits(milliseconds, 2) + _encode_digits(chance, 3)
+    return f"{time.strftime('%y%m%d-%H%M%S', time.gmtime(seconds))}-{suffix}"
 
 
-def _text(value: int, length: int) -> str:
+def _encode_digits(value: int, length: int) -> str:
     return "".join(_DIGITS[value >> 5 * i & 31] for i in reversed(range(length)))
 
 
-def row_of(run: Run, verdict: Verdict, figures: AggregateMetrics) -> dict[str, Any]:
-    """Return the columns of *run* that say what it is and what it amounted to."""
+def run_columns(run: Run, verdict: Verdict, aggregate: AggregateMetrics) -> dict[str, Any]:
+    """Return the columns of *run* in ``eval_runs``, without those that `HistoryStore.add` sets."""
     return {
         "suite": run.suite,
         "variant": run.variant,
@@ -157,41 +161,43 @@ def row_of(run: Run, verdict: Verdict, figures: AggregateMetrics) -> dict[str, A
         "outcome": verdict.outcome,
         "cases": len(run.cases),
         "failed": sum(1 for _ in run.in_state("failed", "error")),
-        "aggregate_json": dumps(figures.to_dict()),
+        "aggregate_json": dumps(aggregate.to_dict()),
         "provenance": dumps(run.provenance),
         "metrics": dumps(run.metrics),
-        "run_json": run_text(run),
-        "verdict_json": verdict_text(verdict),
+        "run_json": encode_run(run),
+        "verdict_json": encode_verdict(verdict),
         "origin": f"{run.origin['kind']} {run.origin['run']}" if run.origin else "",
     }
 
 
-def keep_run(open_: Statements, row: dict[str, Any]) -> str:
-    """Write down the *row* of a run, and return the id it gets."""
-    while open_.rows("SELECT 1 FROM eval_runs WHERE run_id = :id", {"id": (run_id := new_run_id())}):
+def insert_run(transaction: Statements, row: dict[str, Any]) -> str:
+    """Insert the *row* of a run, and return its new id."""
+    while transaction.rows("SELECT 1 FROM eval_runs WHERE run_id = :id", {"id": (run_id := new_run_id())}):
         pass
     row = {**row, "run_id": run_id}
-    open_.run(f"INSERT INTO eval_runs ({', '.join(row)}) VALUES ({', '.join(f':{c}' for c in row)})", row)
+    transaction.run(f"INSERT INTO eval_runs ({', '.join(row)}) VALUES ({', '.join(f':{c}' for c in row)})", row)
     return run_id
 
 
-def keep_blocks(open_: Statements, table: Literal["results", "compared"], run_id: str, blocks: Iterable[bytes]) -> None:
-    """Write down *blocks* of a run: its results, or how its cases compare with the baseline."""
-    open_.run_many(
+def insert_blocks(
+    transaction: Statements, table: Literal["results", "compared"], run_id: str, blocks: Iterable[bytes]
+) -> None:
+    """Insert *blocks* of a run: its results, or how its cases compare with the baseline."""
+    transaction.run_many(
         f"INSERT INTO eval_{table} (run_id, place, {table}) VALUES (:run_id, :place, :block)",
         ({"run_id": run_id, "place": i, "block": block} for i, block in enumerate(blocks)),
     )
 
 
-def blocks_of(open_: Statements, table: Literal["results", "compared"], run_id: str) -> list[bytes]:
-    """Return what `keep_blocks` wrote."""
-    rows = open_.rows(f"SELECT {table} FROM eval_{table} WHERE run_id = :id ORDER BY place", {"id": run_id})
+def read_blocks(transaction: Statements, table: Literal["results", "compared"], run_id: str) -> list[bytes]:
+    """Return what `insert_blocks` wrote."""
+    rows = transaction.rows(f"SELECT {table} FROM eval_{table} WHERE run_id = :id ORDER BY place", {"id": run_id})
     return [blob(row[0]) for row in rows]
 
 
-def keep_recordings(open_: Statements, run_id: str, blocks: Iterable[Block]) -> None:
-    """Write down the answers of a run."""
-    open_.run_many(
+def insert_recordings(transaction: Statements, run_id: str, blocks: Iterable[AnswerBlock]) -> None:
+    """Insert the answers of a run."""
+    transaction.run_many(
         f"INSERT INTO {RECORDINGS} (run_id, place, cases, recordings) VALUES (:run_id, :place, :cases, :recordings)",
         (
             {"run_id": run_id, "place": i, "cases": cases, "recordings": data}
@@ -200,10 +206,10 @@ def keep_recordings(open_: Statements, run_id: str, blocks: Iterable[Block]) -> 
     )  # fmt: skip
 
 
-def recordings_of(open_: Statements, run_id: str) -> Recorded:
+def read_recordings(transaction: Statements, run_id: str) -> RecordedAnswers:
     """Return the answers of a run by case, repeats in order."""
     sql = f"SELECT cases, recordings FROM {RECORDINGS} WHERE run_id = :id ORDER BY place"
-    return Recorded((cases, blob(data)) for cases, data in open_.rows(sql, {"id": run_id}))
+    return RecordedAnswers((cases, blob(data)) for cases, data in transaction.rows(sql, {"id": run_id}))
 
 
 class StoredRun(NamedTuple):
@@ -234,44 +240,44 @@ class StoredRun(NamedTuple):
         return run_title(self.suite, self.variant)
 
 
-def listed(row: Row) -> StoredRun:
-    """Return what one row of `LISTED` columns says.
+def parse_stored_run(row: Row) -> StoredRun:
+    """Return a row of `LIST_COLUMNS` as `StoredRun`.
 
     Raises:
         ValueError, TypeError: it is damaged.
     """
-    said = dict(zip(LISTED, row, strict=True))
-    said["complete"], said["aggregate"] = bool(said["complete"]), json.loads(said.pop("aggregate_json"))
-    check_shape(said, StoredRun)
-    AggregateMetrics.from_dict(said["aggregate"])  # its keys are numbers
-    return StoredRun(**said)
+    values = dict(zip(LIST_COLUMNS, row, strict=True))
+    values["complete"], values["aggregate"] = bool(values["complete"]), json.loads(values.pop("aggregate_json"))
+    check_shape(values, StoredRun)
+    AggregateMetrics.from_dict(values["aggregate"])  # its keys are numbers
+    return StoredRun(**values)
 
 
-def prune_runs(open_: Statements, suite: str, variant: str, keep: int) -> int:
-    """Keep the latest *keep* runs of one suite and configuration; return how many went."""
-    rows = open_.rows(
+def prune_runs(transaction: Statements, suite: str, variant: str, keep: int) -> int:
+    """Keep the latest *keep* runs of one suite and configuration; return how many were deleted."""
+    rows = transaction.rows(
         "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant ORDER BY run_id DESC",
         {"suite": suite, "variant": variant},
     )
-    gone = [row[0] for row in rows[keep:]]
-    delete_runs(open_, gone)
-    return len(gone)
+    pruned = [row[0] for row in rows[keep:]]
+    delete_runs(transaction, pruned)
+    return len(pruned)
 
 
-def prune_recordings(open_: Statements, suite: str, variant: str, keep: int) -> None:
+def prune_recordings(transaction: Statements, suite: str, variant: str, keep: int) -> None:
     """Keep the recordings of the latest *keep* runs that have any."""
-    of = "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant"
+    query = "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant"
     params = {"suite": suite, "variant": variant}
-    any_of = f"EXISTS (SELECT 1 FROM {RECORDINGS} AS r WHERE r.run_id = eval_runs.run_id)"
-    rows = open_.rows(f"{of} AND {any_of} ORDER BY run_id DESC", params)
-    _delete(open_, (RECORDINGS,), [row[0] for row in rows[keep:]])
+    has_recordings = f"EXISTS (SELECT 1 FROM {RECORDINGS} AS r WHERE r.run_id = eval_runs.run_id)"
+    rows = transaction.rows(f"{query} AND {has_recordings} ORDER BY run_id DESC", params)
+    _delete(transaction, (RECORDINGS,), [row[0] for row in rows[keep:]])
 
 
-def delete_runs(open_: Statements, run_ids: list[str]) -> None:
+def delete_runs(transaction: Statements, run_ids: list[str]) -> None:
     """Delete runs and all that belongs to them."""
-    _delete(open_, (RECORDINGS, "eval_compared", "eval_results", "eval_runs"), run_ids)
+    _delete(transaction, (RECORDINGS, "eval_compared", "eval_results", "eval_runs"), run_ids)
 
 
-def _delete(open_: Statements, tables: Iterable[str], run_ids: Iterable[str]) -> None:
+def _delete(transaction: Statements, tables: Iterable[str], run_ids: Iterable[str]) -> None:
     for table in tables:
-        open_.run_many(f"DELETE FROM {table} WHERE run_id = :id", [{"id": run_id} for run_id in run_ids])
+        transaction.run_many(f"DELETE FROM {table} WHERE run_id = :id", [{"id": run_id} for run_id in run_ids])

@@ -15,7 +15,7 @@ import pytest
 
 from ...errors import AueporaError
 from ...evaluation.recording import CUT, Recording
-from ...history.codec import CaseJson, Packing, Recorded, without_answer
+from ...history.codec import CaseJson, RecordedAnswers, ResultPacker, without_answer_texts
 from ...history.journal import Journal, recover
 from ...history.settings import Keep, folder_of, journals_in
 from ...history.store import HistoryStore
@@ -56,7 +56,7 @@ class Recorder:
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
         self._ids: dict[str, str] = {}
-        self._packings: dict[tuple[str, str], Packing] = {}
+        self._packings: dict[tuple[str, str], ResultPacker] = {}
         self._cut: dict[tuple[str, str], dict[str, None]] = {}
         self._unjudged: set[tuple[str, str]] = set()
         self._unread = unread
@@ -90,7 +90,7 @@ class Recorder:
             self._unjudged.add((path, variant))
         kept = self._kept(result)
         case = CaseJson.of(kept, one.recordings)
-        self._packings.setdefault((path, variant), Packing()).add(case)
+        self._packings.setdefault((path, variant), ResultPacker()).add(case)
         self._note_cut((path, variant), result.case_id, one.recordings)
         stored = self._journal.add(path, variant, case, one.provenance)
         if stored is not None and kept is result and self._results_are_final:
@@ -100,7 +100,7 @@ class Recorder:
         """Return what is written of *result*: all of it, unless no answer is to be stored."""
         if self._to_keep.answers != 0:
             return result
-        return without_answer(result)
+        return without_answer_texts(result)
 
     def _note_cut(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> None:
         if any(answer.startswith(CUT) for answer, _ in recordings):
@@ -108,11 +108,11 @@ class Recorder:
         elif key in self._cut:
             self._cut[key].pop(case_id, None)
 
-    def _packed(self, run: Run) -> Packing:
+    def _packed(self, run: Run) -> ResultPacker:
         """Return the results of *run* with their answers, as they stand now."""
-        packing = self._packings.pop((run.path, run.variant), None) or Packing()
+        packing = self._packings.pop((run.path, run.variant), None) or ResultPacker()
         if not self._results_are_final or packing.case_ids - run.cases.keys():
-            return Packing.of(run.cases.values(), Recorded(packing.answers()))
+            return ResultPacker.of(run.cases.values(), RecordedAnswers(packing.answers()))
         for case_id in run.cases.keys() - packing.case_ids:  # nobody reported them, as a worker died
             packing.add(CaseJson.of(run.cases[case_id]))
         return packing

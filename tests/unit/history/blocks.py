@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pytest_auepora.history.codec import Blocks
+from pytest_auepora.history.codec import BlockWriter
 
 
 def block_of(*lines: bytes) -> bytes:
     """Return the block that has *lines*, which need be no JSON."""
-    blocks = Blocks()
+    blocks = BlockWriter()
     for line in lines:
         blocks.add(line)
-    (made,) = blocks.made()
+    (made,) = blocks.finish()
     return made

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.history.aggregates import AggregateMetrics, aggregate_of, restored
-from pytest_auepora.history.codec import Packing, run_of, run_text
+from pytest_auepora.history.codec import ResultPacker, decode_run, encode_run
 from pytest_auepora.history.store import HistoryStore
 
 from ..reporting.builders import METRICS, REGISTRY, Case, verdict_of
-from ..reporting.builders import run_of as measured
+from ..reporting.builders import decode_run as measured
 
 TEN = [f"d{i}" for i in range(1, 11)]
 
@@ -127,7 +127,7 @@ def test_it_reads_back() -> None:
 
 def test_a_stored_run_gives_the_same_figures() -> None:
     run = by_ranks()
-    again = run_of(run_text(run), Packing.of(run.cases.values(), {}).results())
+    again = decode_run(encode_run(run), ResultPacker.of(run.cases.values(), {}).results())
     assert aggregate_of(again) == aggregate_of(run) == aggregate_of(run)
 
 

@@ -12,13 +12,13 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.history import codec
 from pytest_auepora.history.codec import (
-    Blocks,
+    BlockWriter,
     CaseJson,
-    lines_of,
-    run_of,
-    run_text,
-    unpacked,
-    without_answer,
+    block_lines,
+    decode_blocks,
+    decode_run,
+    encode_run,
+    without_answer_texts,
 )
 
 from .blocks import block_of
@@ -45,18 +45,18 @@ def test_a_result(result: CaseResult) -> None:
 @given(RESULTS)
 def test_a_run_with_its_results(result: CaseResult) -> None:
     run = Run("shop", "shop.golden.yaml", provenance={"model": None}, expected_ids=("one", "two"))
-    blocks = Blocks()
+    blocks = BlockWriter()
     blocks.add(CaseJson.of(result).result)
-    back = run_of(run_text(run), blocks.made())
+    back = decode_run(encode_run(run), blocks.finish())
     assert back.cases == {result.case_id: result}
     assert (back.suite, back.provenance, back.expected_ids) == ("shop", {"model": None}, ("one", "two"))
 
 
 def test_results_are_in_the_order_of_the_suite() -> None:
-    run, blocks = Run("shop", "", expected_ids=("one", "two")), Blocks()
+    run, blocks = Run("shop", "", expected_ids=("one", "two")), BlockWriter()
     for case_id, state in (("other", "passed"), ("two", "passed"), ("one", "failed"), ("one", "passed")):
         blocks.add(CaseJson.of(CaseResult(case_id, state)).result)  # type: ignore[arg-type]
-    back = run_of(run_text(run), blocks.made())
+    back = decode_run(encode_run(run), blocks.finish())
     assert [(case.case_id, case.state) for case in back.cases.values()] == [
         ("one", "passed"), ("two", "passed"), ("other", "passed"),
     ]  # fmt: skip
@@ -65,16 +65,16 @@ def test_results_are_in_the_order_of_the_suite() -> None:
 @pytest.mark.parametrize("data", [b"{", b"", block_of(b"{")])
 def test_a_damaged_block_is_told(data: bytes) -> None:
     with pytest.raises((ValueError, TypeError)):
-        list(unpacked([data]))
+        list(decode_blocks([data]))
 
 
 def test_a_block_is_full_at_some_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codec, "BLOCK", 1000)
-    blocks = Blocks()
+    monkeypatch.setattr(codec, "BLOCK_SIZE", 1000)
+    blocks = BlockWriter()
     full = [blocks.add(b'"%s"' % (b"x" * 250) if i else b"1") for i in range(10)]
     assert full == [False] * 4 + [True] + [False] * 3 + [True] + [False]
-    assert [len(lines_of(block)) for block in blocks.made()] == [5, 4, 1]
-    assert len([*unpacked(blocks.made())]) == 10
+    assert [len(block_lines(block)) for block in blocks.finish()] == [5, 4, 1]
+    assert len([*decode_blocks(blocks.finish())]) == 10
 
 
 def test_what_a_score_does_not_say_takes_no_room() -> None:
@@ -91,7 +91,7 @@ def test_a_result_without_its_answer() -> None:
         "answer": "what was said", "retrieved": [{"id": "d", "score": 0.5, "text": "of a document"}],
         "timings": {"total": 0.1}, "refused": False, "citations": ["what was said"],
     }  # fmt: skip
-    kept = without_answer(CaseResult("one", query="why?", scores=scores, outputs=outputs, ranks={"d": 1}))
+    kept = without_answer_texts(CaseResult("one", query="why?", scores=scores, outputs=outputs, ranks={"d": 1}))
     assert kept == CaseResult(
         "one", query="why?", ranks={"d": 1},
         scores={"counted": Score("number", 1.0, data=[1, [2.5]]), "compared": Score("aggregate")},

@@ -16,7 +16,7 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.recording import Recording
 from pytest_auepora.history import codec
-from pytest_auepora.history.codec import CaseJson, Packing, Recorded, run_of, run_text
+from pytest_auepora.history.codec import CaseJson, RecordedAnswers, ResultPacker, decode_run, encode_run
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 
@@ -27,15 +27,15 @@ TEXTS = st.sampled_from(HARD) | st.text()
 ANSWERS = st.tuples(TEXTS, st.lists(TEXTS, max_size=4))
 
 
-def packed(answers: dict[str, list[Recording]]) -> list[codec.Block]:
-    return Packing.of(map(CaseResult, answers), answers).answers()
+def packed(answers: dict[str, list[Recording]]) -> list[codec.AnswerBlock]:
+    return ResultPacker.of(map(CaseResult, answers), answers).answers()
 
 
 @given(st.dictionaries(TEXTS, st.lists(ANSWERS, min_size=1, max_size=3)), st.integers(1, 200))
 def test_what_was_taken_in_comes_out(answers: dict[str, list[Recording]], size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(codec, "BLOCK", size)
-        kept = Recorded(packed(answers))
+        patch.setattr(codec, "BLOCK_SIZE", size)
+        kept = RecordedAnswers(packed(answers))
         assert kept == answers
         assert list(kept) == list(answers)
         assert {case_id: kept[case_id] for case_id in reversed(list(answers))} == answers
@@ -49,18 +49,18 @@ def test_the_text_of_a_document_is_kept_once() -> None:
     }
     made = packed(answers)
     assert sum(len(data) for _, data in made) < 2 * sum(map(len, texts))
-    assert Recorded(made) == answers
+    assert RecordedAnswers(made) == answers
 
 
 def test_a_line_that_is_not_there_is_told() -> None:
     ((_, data),) = packed({"one": [("=", ["b"])]})
     with pytest.raises(HistoryError, match="the recorded answer to two is damaged"):
-        _ = Recorded([('["one","two"]', data)])["two"]
+        _ = RecordedAnswers([('["one","two"]', data)])["two"]
 
 
 def test_a_block_is_full_at_some_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codec, "BLOCK", 900)
-    packing = Packing()
+    monkeypatch.setattr(codec, "BLOCK_SIZE", 900)
+    packing = ResultPacker()
     for i in range(10):
         packing.add(CaseJson.of(CaseResult(f"case-{i}"), [("x" * 300, [])]))
     assert [json.loads(cases) for cases, _ in packing.answers()] == [
@@ -69,32 +69,32 @@ def test_a_block_is_full_at_some_size(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_comes_later_of_a_case_counts() -> None:
-    packing = Packing()
+    packing = ResultPacker()
     for text in ("before", "after"):
         packing.add(CaseJson.of(CaseResult("one", query=text), [(text, [])]))
         packing.answers()
-    assert Recorded(packing.answers()) == {"one": [("after", [])]}
-    assert run_of(run_text(Run("shop", "")), packing.results()).cases["one"].query == "after"
+    assert RecordedAnswers(packing.answers()) == {"one": [("after", [])]}
+    assert decode_run(encode_run(Run("shop", "")), packing.results()).cases["one"].query == "after"
 
 
 def test_an_attempt_without_answer_shows_no_earlier_one() -> None:
-    packing, ended = Packing(), CaseResult("one", state="error", error="ConnectionError: no route")
+    packing, ended = ResultPacker(), CaseResult("one", state="error", error="ConnectionError: no route")
     packing.add(CaseJson.of(answered(), [("=", [])]))
     packing.add(CaseJson.of(ended))
-    (back,) = run_of(run_text(Run("shop", "")), packing.results()).cases.values()
-    recorded = Recorded(packing.answers())
-    assert recorded.shown(back) == ended
+    (back,) = decode_run(encode_run(Run("shop", "")), packing.results()).cases.values()
+    recorded = RecordedAnswers(packing.answers())
+    assert recorded.with_outputs(back) == ended
     assert recorded["one"] == []
 
 
 def test_no_answers_take_no_block() -> None:
     assert packed({}) == []
-    assert "one" not in Recorded([])
+    assert "one" not in RecordedAnswers([])
 
 
 @pytest.mark.parametrize("data", [b"no such thing", block_of(b'[["only one",[]]]'), block_of(b"\xff")])
 def test_a_damaged_block_is_told_when_it_is_read(data: bytes) -> None:
-    kept = Recorded([('["one"]', data), *packed({"two": [("=x", [])]})])
+    kept = RecordedAnswers([('["one"]', data), *packed({"two": [("=x", [])]})])
     assert kept["two"] == [("=x", [])]
     with pytest.raises(HistoryError, match="damaged"):
         _ = kept["one"]
@@ -110,17 +110,17 @@ def answered(**outputs: Any) -> CaseResult:
 
 
 def test_a_result_shows_of_its_answer_what_is_recorded() -> None:
-    packing = Packing.of([answered()], {"one": [("=", [])]})
-    (bare,) = run_of(run_text(Run("shop", "")), packing.results()).cases.values()
+    packing = ResultPacker.of([answered()], {"one": [("=", [])]})
+    (bare,) = decode_run(encode_run(Run("shop", "")), packing.results()).cases.values()
     assert list(bare.outputs) == ["retrieved", "timings"]
     assert [hit.get("text") for hit in bare.outputs["retrieved"]] == ["A" * 300, None]
-    assert Recorded(packing.answers()).shown(bare) == answered()
-    assert Recorded([]).shown(bare) == bare
+    assert RecordedAnswers(packing.answers()).with_outputs(bare) == answered()
+    assert RecordedAnswers([]).with_outputs(bare) == bare
 
 
 def test_a_result_that_nothing_is_recorded_of_is_stored_whole() -> None:
-    packing = Packing.of([answered()], {})
-    assert run_of(run_text(Run("shop", "")), packing.results()).cases["one"] == answered()
+    packing = ResultPacker.of([answered()], {})
+    assert decode_run(encode_run(Run("shop", "")), packing.results()).cases["one"] == answered()
 
 
 def test_a_history_is_little_larger_than_its_texts_once(tmp_path: Path) -> None:

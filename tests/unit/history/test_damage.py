@@ -21,7 +21,7 @@ from pytest_auepora.evaluation.recording import Recording, record
 from pytest_auepora.evaluation.replay import replayed
 from pytest_auepora.evaluation.suite import Evaluation, evaluate
 from pytest_auepora.history.answers import choose, load_recorded
-from pytest_auepora.history.codec import CaseJson, lines_of
+from pytest_auepora.history.codec import CaseJson, block_lines
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.settings import Keep
 from pytest_auepora.history.store import HistoryStore
@@ -110,7 +110,7 @@ def spoilt(value: Any, pick: Random) -> Any:
     if isinstance(value, bytes):
         if pick.random() < 0.1:
             return pick.choice([damaged(value, pick), "text", 3, 10**12, 2.5, b""])
-        return block_of(*(mutated(line.decode(), pick).encode() for line in lines_of(value)))
+        return block_of(*(mutated(line.decode(), pick).encode() for line in block_lines(value)))
     if isinstance(value, str) and value[:1] in ("{", "[") and pick.random() < 0.9:
         return mutated(value, pick)
     return pick.choice([*(one for one in JUNK if not isinstance(one, (list, dict))), b"bytes", -(10**9)])

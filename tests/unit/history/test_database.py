@@ -15,7 +15,7 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.replay import RecordedRun
 from pytest_auepora.history.answers import choose, load_recorded
-from pytest_auepora.history.codec import Packing
+from pytest_auepora.history.codec import ResultPacker
 from pytest_auepora.history.database import ServerDatabase
 from pytest_auepora.history.store import HistoryStore
 
@@ -108,7 +108,7 @@ def test_many_processes_make_the_tables_and_write_at_once(store: HistoryStore) -
 
 
 def test_a_run_that_cannot_be_stored_leaves_nothing(store: HistoryStore) -> None:
-    class Damaged(Packing):
+    class Damaged(ResultPacker):
         def answers(self) -> list[Any]:
             return [(None, b"")]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.evaluation.recording import Recording
-from pytest_auepora.history.codec import lines_of
+from pytest_auepora.history.codec import block_lines
 from pytest_auepora.history.compare import CompareReport, compare
 from pytest_auepora.history.database import SqliteFile
 from pytest_auepora.history.store import HistoryStore
@@ -74,7 +74,7 @@ def test_comparing_reads_two_runs_only(full: HistoryStore) -> None:
         raw = sqlite3.connect(full.name)
         for run_id in (old, new):
             rows = raw.execute("SELECT results FROM eval_results WHERE run_id = ? ORDER BY place", (run_id,))
-            assert sum(len([json.loads(line) for line in lines_of(row[0])]) for row in rows.fetchall()) == CASES
+            assert sum(len([json.loads(line) for line in block_lines(row[0])]) for row in rows.fetchall()) == CASES
         raw.close()
 
     def ours() -> CompareReport:

@@ -18,7 +18,7 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
 from pytest_auepora.history import database, store
-from pytest_auepora.history.codec import CaseJson, lines_of
+from pytest_auepora.history.codec import CaseJson, block_lines
 from pytest_auepora.history.database import open_database, without_password
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
@@ -58,7 +58,7 @@ def test_results_are_compressed_json(kept: HistoryStore) -> None:
     kept.add(run, verdict_of(run))
     with kept._database.transaction() as open_:
         ((data,),) = open_.rows("SELECT results FROM eval_results")
-    assert lines_of(data) == [CaseJson.of(case).result for case in run.cases.values()]
+    assert block_lines(data) == [CaseJson.of(case).result for case in run.cases.values()]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_auepora.core.json import dumps
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.history import codec
-from pytest_auepora.history.codec import compared_blocks, verdict_text
+from pytest_auepora.history.codec import encode_comparisons, encode_verdict
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange
@@ -34,16 +34,16 @@ CASES = st.builds(
 
 
 def back(verdict: Verdict) -> dict[str, Any]:
-    return codec.verdict_of(verdict_text(verdict), list(compared_blocks(verdict)))
+    return codec.decode_verdict(encode_verdict(verdict), list(encode_comparisons(verdict)))
 
 
 @given(st.text(), st.dictionaries(st.text(), CASES), st.sampled_from([1, 500, 1_000_000]))
 def test_a_verdict(title: str, cases: dict[str, CaseComparison], block: int) -> None:
     verdict = Verdict(title, comparison=Comparison(cases), notes=["noted"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(codec, "BLOCK", block)
+        patch.setattr(codec, "BLOCK_SIZE", block)
         assert back(verdict) == json.loads(dumps(verdict))
-        number, fewest = len(list(compared_blocks(verdict))), min(len(cases), 1)
+        number, fewest = len(list(encode_comparisons(verdict))), min(len(cases), 1)
     assert fewest <= number <= {1: len(cases), 500: len(cases), 1_000_000: fewest}[block]
     assert block > 1 or number == len(cases)
 
