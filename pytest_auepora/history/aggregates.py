@@ -1,4 +1,4 @@
-"""`AggregateMetrics`: the same few figures of every run, from its stored results, with today's formulas."""
+"""`AggregateMetrics`: the same few figures of every run, from its stored results, with the present formulas."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .codec import rounded
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
 
-SHOWN_AS = {"groundedness": "assertion_pass"}
-"""Stored under the first name, measured and shown under the second: other metrics are called groundedness as well."""
+DISPLAY_NAMES = {"groundedness": "assertion_pass"}
+"""Stored name → name of the metric, which is shown: other metrics are called groundedness as well."""
 
 MRR_CUT = 10
 """A first hit below this rank counts as none."""
 
 
-class _Spent(TypedDict, total=False):
+class _JudgeSpending(TypedDict, total=False):
     requests: float
     prompt_tokens: float
     completion_tokens: float
@@ -40,7 +40,7 @@ class _Spent(TypedDict, total=False):
 
 @dataclass(slots=True)
 class AggregateMetrics:
-    """What a run amounts to; None where nothing was measured.  Values are in [0, 1].
+    """Summary figures of a run; None where nothing was measured.  Values are in [0, 1].
 
     Attributes:
         hit_at_k: share of the cases with relevant chunks that had one in the top k.
@@ -65,12 +65,12 @@ class AggregateMetrics:
     refusal_correctness: float | None = None
     total_queries: int = 0
     failed_queries: int = 0
-    judge: Annotated[dict[str, Any], _Spent] = field(default_factory=dict)
+    judge: Annotated[dict[str, Any], _JudgeSpending] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is stored: four decimals, ``null`` for what is undefined, k as text."""
         return {
-            name: value if name == "judge" else _stored(value)
+            name: value if name == "judge" else _storable(value)
             for name, value in asdict(self).items()
             if name != "judge" or value
         }
@@ -78,8 +78,8 @@ class AggregateMetrics:
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> AggregateMetrics:
         """Read what `to_dict` gave; keys of newer versions are ignored."""
-        known = {f.name for f in fields(cls)}
-        data = {k: v for k, v in raw.items() if k in known}
+        names = {f.name for f in fields(cls)}
+        data = {k: v for k, v in raw.items() if k in names}
         for name in ("hit_at_k", "recall_at_k_doc"):
             data[name] = {int(k): v for k, v in raw.get(name, {}).items()}
         return cls(**data)
@@ -91,15 +91,15 @@ class AggregateMetrics:
             f"mrr@{MRR_CUT}": self.mrr,
             **{f"recall@{k}_doc": v for k, v in self.recall_at_k_doc.items()},
             "citation_coverage": self.citation_coverage,
-            SHOWN_AS["groundedness"]: self.groundedness,
+            DISPLAY_NAMES["groundedness"]: self.groundedness,
             "empty_result_rate": self.empty_result_rate,
             "refusal_correctness": self.refusal_correctness,
         }
 
 
-def _stored(value: Any) -> Any:
+def _storable(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(k): _stored(v) for k, v in value.items()}
+        return {str(k): _storable(v) for k, v in value.items()}
     return rounded(value) if isinstance(value, float) else value
 
 
@@ -108,18 +108,18 @@ def first_rank(result: CaseResult) -> int | None:
     return min((r for r in result.ranks.values() if r is not None), default=None)
 
 
-def document_of(said: Mapping[str, Any]) -> str:
-    """Return the document that a stored label or a stored hit belongs to."""
-    return str(said["doc"] if "doc" in said else said["id"])
+def document_id(entry: Mapping[str, Any]) -> str:
+    """Return the document of a stored label or a stored hit."""
+    return str(entry["doc"] if "doc" in entry else entry["id"])
 
 
-_NOTHING = (None,) * len(CUTS)
+_UNDEFINED_RECALLS = (None,) * len(CUTS)
 
 RankOf = Callable[[CaseResult], "int | None"]
-_Said = Mapping[str, Any]
+_Fields = Mapping[str, Any]
 
 
-def aggregate_of(
+def compute_aggregate(
     run: Run,
     only: Container[str] | None = None,
     rank_of: RankOf = first_rank,
@@ -128,84 +128,84 @@ def aggregate_of(
 ) -> AggregateMetrics:
     """Compute the aggregate of *run* from its results; the same run gives the same figures.
 
-    *only* are the cases to count, all by default; *rank_of* tells where a case had its first relevant chunk,
-    *documents* to which document a label belongs that names a chunk alone.  Of cases that are *unmapped* (a label
-    names a chunk that is no more) nobody knows where the hits are, and documents only where the labels say theirs.
+    *only* are the cases to count, all by default; *rank_of* returns the rank of the first relevant chunk of a case;
+    *documents* maps labels that name a chunk alone to documents.  Hits of *unmapped* cases (a label names a chunk that
+    no longer exists) are unknown, and documents are known only if the labels name them.
 
-    Ranks and ids are taken as stored.  What is read off texts takes the stored score where it was measured by the
-    present version of its metric, and is measured anew on the stored texts where it was not.
+    Ranks and ids are used as stored.  For metrics on texts, the stored score counts if it was measured by the present
+    version of the metric; otherwise the stored texts are measured again.
     """
     counted = [case for case in run.cases.values() if only is None or case.case_id in only]
     cases = [case for case in counted if case.state != "skipped"]
     answered = [case for case in cases if case.state != "error"]
-    spent = JudgeUsage()
+    judge_usage = JudgeUsage()
     for usage in (usage for case in counted for usage in case.extra.get(USAGE, {}).values()):
-        spent.add(**usage)
+        judge_usage.add(**usage)
     ranks = [rank_of(case) for case in answered if case.ranks and case.case_id not in unmapped]
     recalls: list[tuple[float | None, ...]] = []  # at each of the cuts
     means = {
         name: _mean(case.scores[name].value for case in answered if name in case.scores)
-        for name in _READ
+        for name in _TEXT_METRICS
         if _is_current(name, run.metrics.get(name))
     }
-    anew: dict[str, list[CaseResult]] = {name: [] for name in _READ if name not in means}
+    cases_to_measure: dict[str, list[CaseResult]] = {name: [] for name in _TEXT_METRICS if name not in means}
     cites = False
     for case in answered:
-        expected, outputs = case.expected, case.outputs  # once: of a large run they are fetched from a file
-        known = case.case_id not in unmapped or all("doc" in label for label in expected.get("relevant", ()))
-        recalls.append(_document_recalls(case, expected, outputs, documents) if known else _NOTHING)
+        expected, outputs = case.expected, case.outputs  # once: for a large run they are read from a file
+        has_documents = case.case_id not in unmapped or all("doc" in label for label in expected.get("relevant", ()))
+        recalls.append(_document_recalls(case, expected, outputs, documents) if has_documents else _UNDEFINED_RECALLS)
         cites = cites or "citations" in outputs or "[" in str(outputs.get("answer", ""))
-        for name, about in anew.items():
-            if name not in _CONCERNS or _CONCERNS[name](expected):
-                about.append(case)
-    held: dict[str, tuple[EvaluationSample, SystemOutputs]] = {}
-    for name, about in anew.items():
-        values = _values_anew(name, about, held)
-        # where nothing cites anything, every answer that counts has the same 0
+        for name, concerned in cases_to_measure.items():
+            if name not in _APPLIES_TO or _APPLIES_TO[name](expected):
+                concerned.append(case)
+    restored: dict[str, tuple[EvaluationSample, SystemOutputs]] = {}
+    for name, concerned in cases_to_measure.items():
+        values = _measure_again(name, concerned, restored)
+        # if nothing is cited, every answer that counts has the same 0
         means[name] = _mean(values if cites or name != "citation_coverage" else islice(values, 1))
     return AggregateMetrics(
         hit_at_k={k: _mean(float(r is not None and r <= k) for r in ranks) for k in CUTS},
         mrr=_mean(1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks),
         recall_at_k_doc={k: _mean(r[i] for r in recalls) for i, k in enumerate(CUTS)},
         citation_coverage=means["citation_coverage"],
-        groundedness=means[SHOWN_AS["groundedness"]],
+        groundedness=means[DISPLAY_NAMES["groundedness"]],
         empty_result_rate=means["empty_result_rate"],
         refusal_correctness=means["refusal_correctness"],
         total_queries=len(cases),
         failed_queries=len(cases) - len(answered),
-        judge=spent.to_dict(),
+        judge=judge_usage.to_dict(),
     )
 
 
 def _document_recalls(
-    result: CaseResult, expected: _Said, outputs: _Said, documents: Mapping[str, str]
+    result: CaseResult, expected: _Fields, outputs: _Fields, documents: Mapping[str, str]
 ) -> tuple[float | None, ...]:
-    """Return the share of the relevant documents that the top k come from, at each cut; None where that has no sense.
+    """Return the share of the relevant documents that the top k come from, at each cut; None if it is undefined.
 
-    Where no ids are, that is the stored score.
+    Without ids, it is the stored score.
     """
     if "retrieved" not in outputs or "relevant" not in expected:
         scores = [result.scores.get(f"recall@{k}_doc") for k in CUTS]
         return tuple([None if score is None else score.value for score in scores])
-    wanted: dict[str, str] = {}  # by name of the label, which a chunk may have as its id, its document
+    documents_by_label: dict[str, str] = {}  # by name of the label, which a chunk may have as its id, its document
     for label in expected["relevant"]:
         if label.get("grade", 1) >= 1:
-            name = document_of(label)
-            wanted[str(label.get("id", name))] = name if "doc" in label else documents.get(name, name)
-    if not wanted:
-        return _NOTHING
-    names, first = set(wanted.values()), dict[str, int]()
+            name = document_id(label)
+            documents_by_label[str(label.get("id", name))] = name if "doc" in label else documents.get(name, name)
+    if not documents_by_label:
+        return _UNDEFINED_RECALLS
+    names, first_ranks = set(documents_by_label.values()), dict[str, int]()
     for rank, hit in enumerate(outputs["retrieved"][: CUTS[-1]], 1):
-        for name in {document_of(hit), wanted.get(str(hit["id"]), "")} & names:
-            first.setdefault(name, rank)
-    found = sorted(first.values())
-    return tuple([bisect_right(found, k) / len(names) for k in CUTS])
+        for name in {document_id(hit), documents_by_label.get(str(hit["id"]), "")} & names:
+            first_ranks.setdefault(name, rank)
+    ranks = sorted(first_ranks.values())
+    return tuple([bisect_right(ranks, k) / len(names) for k in CUTS])
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of *values*; None is no value."""
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
+    """Return the mean of *values* without None."""
+    numbers = [value for value in values if value is not None]
+    return math.fsum(numbers) / len(numbers) if numbers else None
 
 
 @cache
@@ -214,73 +214,71 @@ def _registry() -> Registry:
 
 
 def _is_current(name: str, info: MetricInfo | None) -> bool:
-    """Whether the metric *name*, of which a run says *info*, is the same today."""
+    """Whether the metric *name*, stored as *info*, is still the same."""
     return info is not None and metric_key(info) == metric_key(MetricInfo.of(_registry().get(name)))
 
 
-def _values_anew(
-    name: str, cases: Sequence[CaseResult], held: dict[str, tuple[EvaluationSample, SystemOutputs]]
+def _measure_again(
+    name: str, cases: Sequence[CaseResult], restored: dict[str, tuple[EvaluationSample, SystemOutputs]]
 ) -> Iterator[float]:
-    """Measure *cases* on their stored texts; in *held* are those that were restored already, by id."""
+    """Measure *cases* on their stored texts; *restored* caches samples and outputs by case id."""
     if not cases:
-        return  # and nothing is imported for it
+        return  # without importing the metric
     metric = _registry().get(name)
     for case in cases:
-        if (given := held.get(case.case_id) or restored(case)) is None:
+        if (arguments := restored.get(case.case_id) or restore_case(case)) is None:
             continue
-        held[case.case_id] = given
-        with suppress(
-            Exception
-        ):  # a stored case that the formula cannot read says nothing; it must not hide the others
-            if isinstance(seen := metric.measure(*given), Measurement) and seen.value is not None:
-                yield seen.value
+        restored[case.case_id] = arguments
+        with suppress(Exception):  # a stored case that the formula cannot read must not hide the others
+            if isinstance(result := metric.measure(*arguments), Measurement) and result.value is not None:
+                yield result.value
 
 
-_READ = ("citation_coverage", "assertion_pass", "empty_result_rate", "refusal_correctness")
-"""Metrics that are read off texts."""
+_TEXT_METRICS = ("citation_coverage", "assertion_pass", "empty_result_rate", "refusal_correctness")
+"""Metrics that are computed from texts."""
 
-_CONCERNS: Mapping[str, Callable[[_Said], bool]] = {
+_APPLIES_TO: Mapping[str, Callable[[_Fields], bool]] = {
     "assertion_pass": lambda expected: "must_contain" in expected or "forbidden" in expected,
     "refusal_correctness": lambda expected: expected.get("expect", "refuse") == "refuse",
 }
-"""By what is expected, which cases a metric is about, as far as that shows before one is restored, which takes time."""
+"""Metric → whether it applies to a case with these expected values; checked before the slow `restore_case`."""
 
 
-def restored(result: CaseResult) -> tuple[EvaluationSample, SystemOutputs] | None:
-    """Return the sample and the outputs of a stored case; None where it has no outputs.
+def restore_case(result: CaseResult) -> tuple[EvaluationSample, SystemOutputs] | None:
+    """Return the sample and the outputs of a stored case; None if it has no outputs.
 
-    Texts of retrieved documents are the stored beginnings, and everything is as it was after redaction.
+    Texts of retrieved documents are cut as stored, and everything is redacted as stored.
     """
-    if "answer" not in result.outputs:  # nothing was kept, or no text: of a very large run
+    if "answer" not in result.outputs:  # outputs or texts are not stored, as for a very large run
         return None
-    return _sample(result), _outputs(result.outputs)
+    return _restore_sample(result), _restore_outputs(result.outputs)
 
 
-def _sample(result: CaseResult) -> EvaluationSample:
-    said = result.expected
+def _restore_sample(result: CaseResult) -> EvaluationSample:
+    expected = result.expected
     labels = {k: v for k, v in result.labels.items() if k != "tags"}
-    labels |= {k: said[k] for k in ("expect", "must_contain", "forbidden") if k in said}
-    relevant = [_gold(r) for r in said["relevant"]] if "relevant" in said else None
+    labels |= {k: expected[k] for k in ("expect", "must_contain", "forbidden") if k in expected}
+    relevant = [_label_document(r) for r in expected["relevant"]] if "relevant" in expected else None
     reference = None
-    if "reference" in said:
-        reference = Response(said["reference"], metadata={"alternatives": list(said.get("references", ()))[1:]})
+    if "reference" in expected:
+        reference = Response(expected["reference"], metadata={"alternatives": list(expected.get("references", ()))[1:]})
     return EvaluationSample(result.case_id, result.query, relevant, None, reference, labels)
 
 
-def _gold(raw: Mapping[str, Any]) -> Document:
-    metadata: dict[str, Any] = {"grade": raw.get("grade", 1)}
-    if "quote" in raw or "match" in raw:
-        metadata["match"] = raw.get("match", "quote")
-    if span := raw.get("span"):
+def _label_document(label: Mapping[str, Any]) -> Document:
+    metadata: dict[str, Any] = {"grade": label.get("grade", 1)}
+    if "quote" in label or "match" in label:
+        metadata["match"] = label.get("match", "quote")
+    if span := label.get("span"):
         metadata["start"], metadata["end"] = span
-    if raw.get("match") == "moved":
-        metadata["ids"] = tuple(raw.get("ids", ()))
-    if "doc" in raw:
-        metadata["document_id"] = raw["doc"]
-    return Document(raw["id"], raw.get("quote", ""), metadata)
+    if label.get("match") == "moved":
+        metadata["ids"] = tuple(label.get("ids", ()))
+    if "doc" in label:
+        metadata["document_id"] = label["doc"]
+    return Document(label["id"], label.get("quote", ""), metadata)
 
 
-def _outputs(raw: Mapping[str, Any]) -> SystemOutputs:
+def _restore_outputs(raw: Mapping[str, Any]) -> SystemOutputs:
     retrieved = [
         RetrievedDocument(
             Document(hit["id"], hit.get("text", ""), {"document_id": hit["doc"]} if "doc" in hit else {}),
@@ -294,20 +292,20 @@ def _outputs(raw: Mapping[str, Any]) -> SystemOutputs:
 
 
 def unmapped_cases(run: Run, comparison: Comparison | None) -> set[str]:
-    """Return the cases of which a label names a chunk that was returned for the baseline, and whose id is gone.
+    """Return the cases with a label whose chunk was returned for the baseline and whose id no longer exists.
 
-    Documents are cut otherwise than for the baseline, and nothing says which chunk of today the label stands for.
+    The chunking has changed since the baseline, and the present chunk of the label is unknown.
     """
     if comparison is None or comparison.provenance.keys().isdisjoint(CHUNK_KEYS):
         return set()
-    out = set()
+    unmapped = set()
     for case_id, case in run.cases.items():
         pair = comparison.cases.get(case_id)
         if pair is None or pair.before is None or not case.ranks:
             continue
         ranks = pair.before.ranks
-        there = {str(hit["id"]) for hit in case.outputs.get("retrieved", ())}
-        plain = [str(label.get("id")) for label in case.expected.get("relevant", ()) if "match" not in label]
-        if any(ranks.get(name) is not None and name not in there for name in plain):
-            out.add(case_id)
-    return out
+        retrieved_ids = {str(hit["id"]) for hit in case.outputs.get("retrieved", ())}
+        labelled_ids = [str(label.get("id")) for label in case.expected.get("relevant", ()) if "match" not in label]
+        if any(ranks.get(name) is not None and name not in retrieved_ids for name in labelled_ids):
+            unmapped.add(case_id)
+    return unmapped

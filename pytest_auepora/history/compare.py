@@ -1,7 +1,7 @@
-"""Two runs, case by case: who found the right chunk, and earlier; what the metrics did; whether it is worse.
+"""Comparison of two runs, case by case: rank of the first hit, changes of the metrics, and the verdict.
 
-A run serves as a baseline and a baseline as a run, so that any two of them compare in one way.  Hits are told apart by
-chunk while both runs cut documents alike, else by what outlasts that.
+A run can be a baseline and a baseline a run, so that any two of them compare in one way.  Hits are identified by chunk
+if both runs have the same chunking, else by passage or document.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, BaselineCase, match_of, metric_key
 from ..regression.compare import SINCE, Comparison, MetricChange, provenance_changes
-from ..regression.compare import compare as pair
+from ..regression.compare import compare as compare_with_baseline
 from ..regression.guards.calibration import Standing, hold_back, standing_of
 from ..regression.guards.case_guard import guard_case
 from ..regression.guards.gates import GateOutcome
@@ -29,31 +29,31 @@ from ..regression.guards.interval_guard import score_pairs
 from ..regression.guards.suite_guard import judge_comparison
 from ..regression.policy import RegressionPolicy
 from ..regression.verdict import Word, word_of
-from .aggregates import SHOWN_AS, AggregateMetrics, aggregate_of, document_of, first_rank
+from .aggregates import DISPLAY_NAMES, AggregateMetrics, compute_aggregate, document_id, first_rank
 from .codec import rounded
 
 Match = Literal["exact", "span", "fallback_doc"]
 """By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
 
-_UNTOLD = "no reason is stored"
+_NO_REASON = "no reason is stored"
 
 
 class ComparisonKind(str, Enum):
-    """What became of the first hit of a case."""
+    """How the first hit of a case changed."""
 
     WIN = "Win"
-    """Found where it was missed, or further up."""
+    """Found after a miss, or at a better rank."""
     LOSS = "Loss"
-    """Still found, further down."""
+    """Found at a worse rank."""
     DRAW = "Draw"
-    """The same rank, or missed both times."""
+    """The same rank, or missed in both runs."""
     REGRESSION = "Regression"
-    """Missed where it was found."""
+    """Missed after a hit."""
 
 
 @dataclass(slots=True)
 class QueryComparison:
-    """One case in two runs.  Ranks are 1-based, None for a miss; ``note`` says what may be behind a difference."""
+    """One case in two runs.  Ranks are 1-based, None for a miss; ``note`` names possible causes."""
 
     query_id: str
     kind: ComparisonKind
@@ -67,19 +67,19 @@ class CompareReport:
     """Run *b* against run *a*.
 
     Attributes:
-        run_a, run_b: what the two are called.
+        run_a, run_b: names of the two runs.
         title: the suite and configuration of *b*.
-        aggregate_a, aggregate_b: over the cases that compare.
+        aggregate_a, aggregate_b: over the comparable cases.
         deltas: ``b - a`` of every figure of the aggregates, None where one is undefined, and
-            ``chunker_version_match``, which says how hits were found.
-        per_query: every case that compares, in the order of *b*.
-        metrics: the suite's own metrics over the cases that compare; ``gain`` is negative for a drop.
+            ``chunker_version_match``, which says how hits were identified.
+        per_query: every comparable case, in the order of *b*.
+        metrics: the metrics of the suite over the comparable cases; ``gain`` is negative for a drop.
         incomparable: metrics that were measured differently, with what changed.
-        former: their means in both runs all the same, where they have any.
-        gates: the suite guard's judgement on each metric.
-        problems: what the case guard says, by case.
-        causes: what else differs between the two runs: ``chunker_version 3 → 4``.
-        not_comparable: cases in both runs that do not compare, and why.
+        former: the means of those in both runs, where they have any.
+        gates: the outcome of the suite guard for each metric.
+        problems: messages of the case guard, by case.
+        causes: differences of provenance: ``chunker_version 3 → 4``.
+        not_comparable: cases in both runs that are not comparable, and why.
         only_a, only_b: cases that only one of them has.
     """
 
@@ -102,7 +102,7 @@ class CompareReport:
 
     @property
     def outcome(self) -> Word:
-        """What *b* is beside *a*: worse, better, same, inconclusive, mixed or not judged."""
+        """*b* compared with *a*: worse, better, same, inconclusive, mixed or not judged."""
         return word_of(self.gates, list(self.problems))
 
     def count(self) -> Counter[ComparisonKind]:
@@ -144,69 +144,70 @@ def compare(
     """Compare run *b* with the earlier run *a*.
 
     Args:
-        a: what is compared with.
-        b: what is asked about.
-        names: what to call them.
-        strict_chunker_version: refuse where the chunks of the two have different ids, instead of matching passages
-            or documents.
-        policy: how strictly the metrics are judged; that of a golden file that says nothing by default.
+        a: the earlier run.
+        b: the later run.
+        names: names of the two in the report.
+        strict_chunker_version: raise if the chunks of the two have different ids, instead of matching passages or
+            documents.
+        policy: how strictly the metrics are judged; the default policy of golden files by default.
         calibrations: the folder that says which judges' scores count.
-        steady: metrics that give the same number whenever a case is asked again, as a baseline knows; where *a* is
-            one, it knows itself.
+        steady: deterministic metrics, as a baseline lists them; not needed if *a* is a baseline.
 
     Raises:
         NotComparableError: they are of different suites, share no case, or are refused.
     """
-    matcher, moved = Matcher(a, b), provenance_changes(a.provenance, b.provenance)
-    causes = [f"{key} {_short(old)} → {_short(new)}" for key, (old, new) in moved.items()]
+    matcher, changes = HitMatcher(a, b), provenance_changes(a.provenance, b.provenance)
+    causes = [f"{key} {_shorten(old)} → {_shorten(new)}" for key, (old, new) in changes.items()]
     if a.suite != b.suite:
         raise NotComparableError(f"{names[0]} is a run of {a.suite!r}, {names[1]} of {b.suite!r}")
     if strict_chunker_version and not matcher.same_chunks:
-        why = ", ".join(c for c in causes if c.startswith(CHUNK_KEYS))
-        raise NotComparableError(f"not comparable: {why} (--strict-chunker-version)")
+        reason = ", ".join(c for c in causes if c.startswith(CHUNK_KEYS))
+        raise NotComparableError(f"not comparable: {reason} (--strict-chunker-version)")
     shared = [(a.cases[i], case) for i, case in b.cases.items() if i in a.cases]
-    apart = {new.case_id: why for old, new in shared if (why := _why_not(old, new, matcher))}
-    pairs = [(old, new) for old, new in shared if new.case_id not in apart]
+    not_comparable = {new.case_id: reason for old, new in shared if (reason := _exclusion_reason(old, new, matcher))}
+    pairs = [(old, new) for old, new in shared if new.case_id not in not_comparable]
     if not pairs:
-        why = f": {next(iter(apart.values()))}" if apart else ""
-        raise NotComparableError(f"{names[0]} and {names[1]} share no case that compares{why}")
+        reason = f": {next(iter(not_comparable.values()))}" if not_comparable else ""
+        raise NotComparableError(f"{names[0]} and {names[1]} share no case that compares{reason}")
     for run in (a, b):
         score_pairs(run, _metrics(run))
-    comparison = pair(b, as_baseline(a))
-    known = {name for name, info in a.metrics.items() if info.steady is not None}
-    comparison.steady = tuple(sorted({*comparison.steady, *steady} - (known - {*comparison.steady})))
+    comparison = compare_with_baseline(b, as_baseline(a))
+    measured_steadiness = {name for name, info in a.metrics.items() if info.steady is not None}
+    comparison.steady = tuple(sorted({*comparison.steady, *steady} - (measured_steadiness - {*comparison.steady})))
     ids = {new.case_id for _, new in pairs}
-    before, after = (aggregate_of(run, ids, matcher.rank, matcher.documents) for run in (a, b))
-    out = CompareReport(*names, b.title, before, after, _deltas(before, after, _match(matcher, ids)))
-    out.per_query = [_query(old, new, matcher, comparison, causes) for old, new in pairs]
-    out.causes, out.not_comparable = causes, apart
-    out.only_a = tuple(i for i in a.cases if i not in b.cases)
-    out.only_b = tuple(i for i in b.cases if i not in a.cases)
+    before, after = (compute_aggregate(run, ids, matcher.rank, matcher.documents) for run in (a, b))
+    report = CompareReport(*names, b.title, before, after, _deltas(before, after, _weakest_match(matcher, ids)))
+    report.per_query = [_compare_query(old, new, matcher, comparison, causes) for old, new in pairs]
+    report.causes, report.not_comparable = causes, not_comparable
+    report.only_a = tuple(i for i in a.cases if i not in b.cases)
+    report.only_b = tuple(i for i in b.cases if i not in a.cases)
     policy = policy or RegressionPolicy()
-    _judge(out, b, comparison, policy, standing_of(b.metrics, policy, calibrations))
-    return out
+    _judge(report, b, comparison, policy, standing_of(b.metrics, policy, calibrations))
+    return report
 
 
-def _why_not(old: CaseResult, new: CaseResult, matcher: Matcher) -> str:
+def _exclusion_reason(old: CaseResult, new: CaseResult, matcher: HitMatcher) -> str:
     if "skipped" in (old.state, new.state):
         return "skipped"
     if old.content_hash != new.content_hash:
         return "the golden case was edited"
-    if matcher.blind(old) or matcher.blind(new):
+    if matcher.lacks_hits(old) or matcher.lacks_hits(new):
         return "the chunks have new ids, and what was retrieved is not stored"
-    if matcher.unknown(new.case_id):
+    if matcher.lacks_documents(new.case_id):
         return "the chunks have new ids, and labels or hits do not say their document: {id: …, doc: …} does"
     return ""
 
 
-def _match(matcher: Matcher, ids: Iterable[str]) -> Match:
-    seen = {matcher.match(i) for i in ids}
-    return "fallback_doc" if "fallback_doc" in seen else "span" if "span" in seen else "exact"
+def _weakest_match(matcher: HitMatcher, ids: Iterable[str]) -> Match:
+    matches = {matcher.match(i) for i in ids}
+    return "fallback_doc" if "fallback_doc" in matches else "span" if "span" in matches else "exact"
 
 
 def _deltas(a: AggregateMetrics, b: AggregateMetrics, match: Match) -> dict[str, Any]:
     before, after = asdict(a), asdict(b)
-    changed = {SHOWN_AS.get(name, name): _delta(before[name], after[name]) for name in before if before[name] != {}}
+    changed = {
+        DISPLAY_NAMES.get(name, name): _delta(before[name], after[name]) for name in before if before[name] != {}
+    }
     return {"chunker_version_match": match, **changed}
 
 
@@ -216,19 +217,19 @@ def _delta(before: Any, after: Any) -> Any:
     return None if before is None or after is None else after - before
 
 
-def _query(
-    old: CaseResult, new: CaseResult, matcher: Matcher, comparison: Comparison, causes: list[str]
+def _compare_query(
+    old: CaseResult, new: CaseResult, matcher: HitMatcher, comparison: Comparison, causes: list[str]
 ) -> QueryComparison:
     before, after = matcher.rank(old), matcher.rank(new)
-    kind = _kind(before, after)
-    said = [_flip(old, new, comparison)]
+    kind = _comparison_kind(before, after)
+    notes = [_flip_note(old, new, comparison)]
     if kind is not ComparisonKind.DRAW:
-        said += causes
-    note = "; ".join(filter(None, said)) or None
+        notes += causes
+    note = "; ".join(filter(None, notes)) or None
     return QueryComparison(new.case_id, kind, before, after, note)
 
 
-def _kind(before: int | None, after: int | None) -> ComparisonKind:
+def _comparison_kind(before: int | None, after: int | None) -> ComparisonKind:
     if before == after:
         return ComparisonKind.DRAW
     if after is None:
@@ -236,51 +237,51 @@ def _kind(before: int | None, after: int | None) -> ComparisonKind:
     return ComparisonKind.WIN if before is None or after < before else ComparisonKind.LOSS
 
 
-def _flip(old: CaseResult, new: CaseResult, comparison: Comparison) -> str:
+def _flip_note(old: CaseResult, new: CaseResult, comparison: Comparison) -> str:
     if new.state == "error":
-        return f"errored: {new.error_line or _UNTOLD}"
+        return f"errored: {new.error_line or _NO_REASON}"
     if old.state == "error":
-        return f"errored in the earlier run: {old.error_line or _UNTOLD}"
-    found = comparison.cases.get(new.case_id)
-    if found is None or found.flip not in ("newly failing", "fixed"):
+        return f"errored in the earlier run: {old.error_line or _NO_REASON}"
+    pair = comparison.cases.get(new.case_id)
+    if pair is None or pair.flip not in ("newly failing", "fixed"):
         return ""
-    return f"{found.flip}: {new.problems[0]}" if new.problems else found.flip
+    return f"{pair.flip}: {new.problems[0]}" if new.problems else pair.flip
 
 
 def _metrics(run: Run) -> dict[str, Metric]:
-    """Return the metrics of *run* that this package has; those of a project are known to its own runs only."""
-    registry, out = Registry(), {}
+    """Return the metrics of *run* that this package has, without those a project defines."""
+    registry, metrics = Registry(), {}
     for name in run.metrics:
         with suppress(AueporaError):
-            out[name] = registry.get(name)
-    return out
+            metrics[name] = registry.get(name)
+    return metrics
 
 
-def _judge(out: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy, standing: Standing) -> None:
-    out.incomparable = comparison.incomparable
+def _judge(report: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy, standing: Standing) -> None:
+    report.incomparable = comparison.incomparable
     for name, mean in comparison.former.items():
         if values := [value for value in b.scores_of(name).values if value is not None]:
-            out.former[name] = mean, sum(values) / len(values)
-    out.gates = judge_comparison(b, comparison, policy, _metrics(b), standing.advisory)
-    out.metrics = {n: found for n in b.metrics if (found := comparison.metric(n)) is not None}
-    hold_back(out.gates, standing)
+            report.former[name] = mean, sum(values) / len(values)
+    report.gates = judge_comparison(b, comparison, policy, _metrics(b), standing.advisory)
+    report.metrics = {n: change for n in b.metrics if (change := comparison.metric(n)) is not None}
+    hold_back(report.gates, standing)
     for case_id, case in comparison.cases.items():
-        told = guard_case(case, b.metrics, policy, steady=comparison.steady) if case.paired else []
+        messages = guard_case(case, b.metrics, policy, steady=comparison.steady) if case.paired else []
         if case.flip == "errored" and case.before is not None and case.before.state != "error":
-            told.append(f"errored: {b.cases[case_id].error_line or _UNTOLD}")
-        if told:
-            out.problems[case_id] = [line.replace(f" {SINCE}", "") for line in told]
+            messages.append(f"errored: {b.cases[case_id].error_line or _NO_REASON}")
+        if messages:
+            report.problems[case_id] = [line.replace(f" {SINCE}", "") for line in messages]
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = "(nothing)" if value is None else str(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def as_baseline(run: Run) -> Baseline:
-    """Return *run* as what another is compared with; unrounded, skipped cases left out."""
-    out = Baseline(run.suite, run.variant, provenance=dict(run.provenance))
-    out.metrics = {
+    """Return *run* as a baseline; not rounded, without skipped cases."""
+    baseline = Baseline(run.suite, run.variant, provenance=dict(run.provenance))
+    baseline.metrics = {
         name: metric_key(info) | ({"steady": True} if info.steady else {})
         for name, info in run.metrics.items()
         if info.baselined
@@ -290,28 +291,28 @@ def as_baseline(run: Run) -> Baseline:
             scores = {
                 name: score.value
                 for name, score in case.scores.items()
-                if score.state in ("number", "n/a") and name in out.metrics
+                if score.state in ("number", "n/a") and name in baseline.metrics
             }
-            varied = {name: case.values(name) for name, value in scores.items() if value is not None}
-            data = {n: s.data for n, s in case.scores.items() if n in out.metrics and s.data is not None}
-            out.cases[case.case_id] = BaselineCase(
-                case.content_hash, case.state, scores, dict(case.ranks), case.repeats, varied, match_of(case), data,
+            repeated = {name: case.values(name) for name, value in scores.items() if value is not None}
+            data = {n: s.data for n, s in case.scores.items() if n in baseline.metrics and s.data is not None}
+            baseline.cases[case.case_id] = BaselineCase(
+                case.content_hash, case.state, scores, dict(case.ranks), case.repeats, repeated, match_of(case), data,
                 case.concurrency,
             )  # fmt: skip
-    return out
+    return baseline
 
 
 def as_run(baseline: Baseline, path: str = "") -> Run:
-    """Return *baseline* as a run of which only what is accepted is known: states, scores, ranks, what is steady.
+    """Return *baseline* as a run with the accepted data alone: states, scores, ranks, deterministic metrics.
 
-    A metric that this package does not have counts as one where more is better.
+    Unknown metrics count as higher-is-better.
     """
     registry = Registry()
     run = Run(baseline.suite, path, baseline.variant, provenance=dict(baseline.provenance))
-    run.metrics = {name: _info(name, key, registry) for name, key in baseline.metrics.items()}
+    run.metrics = {name: _accepted_metric(name, key, registry) for name, key in baseline.metrics.items()}
     run.expected_ids = tuple(baseline.cases)
     for case_id, case in baseline.cases.items():
-        scores = {n: _score(v) for n, v in case.scores.items()}
+        scores = {n: _accepted_score(v) for n, v in case.scores.items()}
         result = CaseResult(case_id, scores=scores, content_hash=case.hash, cluster=case_id, ranks=dict(case.ranks))
         if case.repeats > 1:
             result.extra["repeats"] = {name: case.values(name) for name in case.scores}
@@ -322,11 +323,11 @@ def as_run(baseline: Baseline, path: str = "") -> Run:
     return run
 
 
-def _score(value: float | None) -> Score:
+def _accepted_score(value: float | None) -> Score:
     return Score("n/a", reason="n/a when it was accepted") if value is None else Score("number", value)
 
 
-def _info(name: str, key: dict[str, Any], registry: Registry) -> MetricInfo:
+def _accepted_metric(name: str, key: dict[str, Any], registry: Registry) -> MetricInfo:
     try:
         info = MetricInfo.of(registry.get(name))
     except AueporaError:
@@ -336,26 +337,28 @@ def _info(name: str, key: dict[str, Any], registry: Registry) -> MetricInfo:
     )
 
 
-class Matcher:
-    """Finds the rank of a case's first hit, the same way in both runs."""
+class HitMatcher:
+    """Finds the rank of the first hit of a case in the same way in both runs."""
 
     def __init__(self, a: Run, b: Run) -> None:
         self.same_chunks = not any(key in provenance_changes(a.provenance, b.provenance) for key in CHUNK_KEYS)
-        self.documents = {} if self.same_chunks else _documents(a)
-        self._strangers = not self.same_chunks and _strangers(self.documents, _documents(b))
+        self.documents = {} if self.same_chunks else _retrieved_documents(a)
+        self._share_no_document = not self.same_chunks and _share_no_document(self.documents, _retrieved_documents(b))
         cases = [(i, c.expected) for run in (a, b) for i, c in run.cases.items() if "relevant" in c.expected]
-        # what a label that moved was matched by holds for both runs
-        self._moved = {i: said for i, said in cases if any(r.get("match") == "moved" for r in said["relevant"])}
-        self._gold = {**dict(cases), **self._moved}
+        # what a moved label was matched by holds for both runs
+        self._moved_labels = {
+            i: fields for i, fields in cases if any(r.get("match") == "moved" for r in fields["relevant"])
+        }
+        self._expected = {**dict(cases), **self._moved_labels}
 
     def match(self, case_id: str) -> Match:
-        """Return how hits of the case are found."""
-        if self.same_chunks and case_id not in self._moved:
+        """Return how hits of the case are identified."""
+        if self.same_chunks and case_id not in self._moved_labels:
             return "exact"
-        gold = self._relevant(case_id)
-        return "span" if gold and all(map(self._by_passage, gold)) else "fallback_doc"
+        gold = self._labels(case_id)
+        return "span" if gold and all(map(self._matches_passage, gold)) else "fallback_doc"
 
-    def _by_passage(self, label: Mapping[str, Any]) -> bool:
+    def _matches_passage(self, label: Mapping[str, Any]) -> bool:
         if label.get("match") == "moved":
             return bool(label.get("ids"))
         return "match" in label or "quote" in label or self.same_chunks
@@ -364,38 +367,38 @@ class Matcher:
         """Return the 1-based rank of the first hit, or None."""
         if self.match(result.case_id) != "fallback_doc":
             return first_rank(result)
-        wanted = {self._document(label) for label in self._relevant(result.case_id)}
+        documents = {self._label_document(label) for label in self._labels(result.case_id)}
         ranked = enumerate(result.outputs.get("retrieved", ()), 1)
-        return next((rank for rank, hit in ranked if document_of(hit) in wanted), None)
+        return next((rank for rank, hit in ranked if document_id(hit) in documents), None)
 
-    def blind(self, result: CaseResult) -> bool:
-        """Whether the hits of *result* cannot be told, as what it retrieved is not stored."""
-        needs = self.match(result.case_id) == "fallback_doc" and bool(result.ranks)
-        return needs and result.state != "error" and "retrieved" not in result.outputs
+    def lacks_hits(self, result: CaseResult) -> bool:
+        """Whether the hits of *result* are unknown because its retrieved documents are not stored."""
+        needs_hits = self.match(result.case_id) == "fallback_doc" and bool(result.ranks)
+        return needs_hits and result.state != "error" and "retrieved" not in result.outputs
 
-    def unknown(self, case_id: str) -> bool:
-        """Whether hits are told by document, and nobody says to which documents labels or hits belong."""
+    def lacks_documents(self, case_id: str) -> bool:
+        """Whether hits are identified by document, and the documents of labels or hits are unknown."""
         if self.match(case_id) != "fallback_doc":
             return False
-        return self._strangers or any(self._document(label) is None for label in self._relevant(case_id))
+        return self._share_no_document or any(self._label_document(label) is None for label in self._labels(case_id))
 
-    def _document(self, label: Mapping[str, Any]) -> str | None:
-        """Return the document of a label: as it says, or as the hits of the earlier run do."""
+    def _label_document(self, label: Mapping[str, Any]) -> str | None:
+        """Return the document of a label: its own, or that of the same chunk in the earlier run."""
         name = str(label.get("id"))
         if "doc" in label or all(chunk == document for chunk, document in self.documents.items()):
-            return document_of(label)
+            return document_id(label)
         return self.documents.get(name) or (name if name in self.documents.values() else None)
 
-    def _relevant(self, case_id: str) -> list[Mapping[str, Any]]:
-        labels = self._gold.get(case_id, {}).get("relevant", ())
+    def _labels(self, case_id: str) -> list[Mapping[str, Any]]:
+        labels = self._expected.get(case_id, {}).get("relevant", ())
         return [label for label in labels if label.get("grade", 1) >= 1]
 
 
-def _strangers(a: Mapping[str, str], b: Mapping[str, str]) -> bool:
-    """Whether two runs returned chunks, and no document of the one is known to the other: one names chunks only."""
+def _share_no_document(a: Mapping[str, str], b: Mapping[str, str]) -> bool:
+    """Whether two runs returned chunks but no common document: one of them names chunks only."""
     return bool(a and b) and set(a.values()).isdisjoint(b.values())
 
 
-def _documents(run: Run) -> dict[str, str]:
+def _retrieved_documents(run: Run) -> dict[str, str]:
     """Return the document of every chunk that *run* retrieved."""
-    return {hit["id"]: document_of(hit) for c in run.cases.values() for hit in c.outputs.get("retrieved", ())}
+    return {hit["id"]: document_id(hit) for c in run.cases.values() for hit in c.outputs.get("retrieved", ())}

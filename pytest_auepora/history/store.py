@@ -16,7 +16,7 @@ from ..core.scoring import Aggregate
 from ..errors import HistoryError, UnknownRunError, did_you_mean, message_of
 from ..evaluation.recording import Recording
 from ..shapes import check_shape
-from .aggregates import AggregateMetrics, aggregate_of, unmapped_cases
+from .aggregates import AggregateMetrics, compute_aggregate, unmapped_cases
 from .codec import RecordedAnswers, ResultPacker, decode_run, decode_verdict, encode_comparisons, ensure_shape
 from .database import Row, open_database
 from .settings import KEEP, KEEP_RECORDED
@@ -109,7 +109,7 @@ class HistoryStore:
             HistoryError: it cannot be written.
         """
         ensure_tables(self._database)
-        row = run_columns(run, verdict, aggregate_of(run, unmapped=unmapped_cases(run, verdict.comparison)))
+        row = run_columns(run, verdict, compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison)))
         start = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
         row |= {"started": start, "aggregated": start, "seconds": float(seconds), "git_commit": git_commit}
         if isinstance(recordings, ResultPacker):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...core.run import Run
-from ...history.aggregates import aggregate_of, unmapped_cases
+from ...history.aggregates import compute_aggregate, unmapped_cases
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Outcome, Verdict
 from .. import notes
@@ -183,7 +183,7 @@ def _trend(run: Run, verdict: Verdict, earlier: Sequence[EarlierRun], prefix: st
         return
     figures = [*(record.metrics for record in earlier), _own_figures(run, verdict)]
     if not (names := _names_with_history(figures)):
-        now = aggregate_of(run, unmapped=unmapped_cases(run, verdict.comparison))
+        now = compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison))
         figures = [*(record.figures for record in earlier), now.flat()]
         names = sorted(
             _names_with_history(figures), key=lambda n: _FIGURES.index(n) if n in _FIGURES else len(_FIGURES)

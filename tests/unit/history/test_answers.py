@@ -11,7 +11,7 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import NotRecordedError
 from pytest_auepora.evaluation.replay import RecordedRun
-from pytest_auepora.history.aggregates import restored
+from pytest_auepora.history.aggregates import restore_case
 from pytest_auepora.history.answers import history_recall, load_accepted, received, save_accepted, to_send
 from pytest_auepora.history.compare import compare
 from pytest_auepora.history.store import HistoryStore
@@ -121,7 +121,7 @@ def test_runs_are_matched_as_their_moved_labels_were() -> None:
 
 
 def test_a_restored_case_has_the_chunks_of_its_moved_labels() -> None:
-    held = restored(moved(["n2"], ["n2"]).cases["c"])
+    held = restore_case(moved(["n2"], ["n2"]).cases["c"])
     assert held is not None
     gold = held[0].relevant_docs
     assert gold is not None

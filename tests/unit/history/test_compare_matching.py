@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import NotComparableError
-from pytest_auepora.history.aggregates import aggregate_of
+from pytest_auepora.history.aggregates import compute_aggregate
 from pytest_auepora.history.compare import ComparisonKind, as_baseline, as_run, compare
 from pytest_auepora.history.store import HistoryStore
 
@@ -27,7 +27,7 @@ def chunked(version: int, *documents: str) -> Run:
 
 def test_new_chunk_ids_fall_back_to_documents() -> None:
     a, b = chunked(1, "notes", "manual"), chunked(2, "manual", "notes")
-    assert aggregate_of(b).hit_at_k[10] == 0.0  # by chunk id everything is lost
+    assert compute_aggregate(b).hit_at_k[10] == 0.0  # by chunk id everything is lost
     report = compare(a, b)
     assert report.deltas["chunker_version_match"] == "fallback_doc"
     assert report.deltas["hit_at_k"] == {"1": 1.0, "3": 0.0, "5": 0.0, "10": 0.0}
