@@ -66,7 +66,7 @@ def to_document(raw: Any) -> Document:
     return _to_retrieved_document(raw, 1).doc
 
 
-def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:
+def document_notes(retrieved: Sequence[RetrievedDocument]) -> list[str]:
     """Return what a report should say about documents that came without ids, or scored and in another order."""
     sources = [r.doc.metadata.get("id_source") for r in retrieved]
     notes = []
@@ -82,7 +82,7 @@ def notes_on(retrieved: Sequence[RetrievedDocument]) -> list[str]:
     return notes
 
 
-def with_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[RetrievedDocument] | None:
+def assign_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[RetrievedDocument] | None:
     """Give *ids*, which came in a list of their own, to *retrieved*; None where the two do not fit together.
 
     They fit when there are no documents at all, or as many as ids and none that has one of its own.

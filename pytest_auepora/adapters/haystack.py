@@ -28,7 +28,7 @@ from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOu
 from ..errors import OutputShapeError, SystemShapeError, did_you_mean
 from .outputs import ANSWER_KEYS, NOTES, to_response
 from .shapes import describe
-from .systems import System, kind_of, name_of, provenance_of
+from .systems import System, is_instance_of, name_of, provenance_of
 
 _ROOT = "haystack"
 _QUERY = "{query}"
@@ -52,11 +52,11 @@ def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_asyn
     Raises:
         SystemShapeError: *pipeline* is none, takes no query, or wants something that no case has.
     """
-    if not kind_of(pipeline, _ROOT, "PipelineBase"):
+    if not is_instance_of(pipeline, _ROOT, "PipelineBase"):
         raise SystemShapeError(f"no Haystack pipeline: {describe(pipeline)}")
     make_inputs = input_maker(pipeline, inputs or {})
     components = _Components(pipeline)
-    is_async = kind_of(pipeline, _ROOT, "AsyncPipeline") if use_async is None else use_async
+    is_async = is_instance_of(pipeline, _ROOT, "AsyncPipeline") if use_async is None else use_async
     if is_async and not hasattr(pipeline, "run_async"):
         raise SystemShapeError(f"{type(pipeline).__name__} has no run_async in this version; use an AsyncPipeline")
 
@@ -130,7 +130,7 @@ class _Components:
 
 def _document_list(value: Any) -> list[Any] | None:
     """Return a list of Haystack documents, or None for anything else."""
-    if not isinstance(value, (list, tuple)) or not all(kind_of(v, _ROOT, "Document") for v in value):
+    if not isinstance(value, (list, tuple)) or not all(is_instance_of(v, _ROOT, "Document") for v in value):
         return None
     return list(value)
 
@@ -139,7 +139,7 @@ def _reply_text(answer: Any) -> Any:
     """Return the text of a reply (a string or a chat message) or of an answer (generated or extracted)."""
     if hasattr(answer, "data"):
         return "" if answer.data is None else answer.data  # an extractive reader's "no answer"
-    if kind_of(answer, _ROOT, "ChatMessage"):
+    if is_instance_of(answer, _ROOT, "ChatMessage"):
         return answer.text or ""
     return answer
 

@@ -30,7 +30,7 @@ from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, NOTES, to_outputs
 from .shapes import describe
-from .systems import System, kind_of, name_of, provenance_of
+from .systems import System, is_instance_of, name_of, provenance_of
 
 _ROOT = "langchain_core"
 
@@ -53,7 +53,7 @@ def from_langchain(
     Raises:
         SystemShapeError: *runnable* is no runnable, or wants something that no case has.
     """
-    if not kind_of(runnable, _ROOT, "Runnable"):
+    if not is_instance_of(runnable, _ROOT, "Runnable"):
         raise SystemShapeError(f"no LangChain runnable: {describe(runnable)}")
     if make_input is None:
         make_input = input_maker(runnable, input_key)
@@ -140,11 +140,11 @@ def _answer_text(value: Any) -> Any:
 
 def _is_documents(value: Any) -> bool:
     """Whether *value* is a list of LangChain documents; an empty list is one too."""
-    return isinstance(value, (list, tuple)) and all(kind_of(v, _ROOT, "BaseMedia", "Document") for v in value)
+    return isinstance(value, (list, tuple)) and all(is_instance_of(v, _ROOT, "BaseMedia", "Document") for v in value)
 
 
 def _is_message(value: Any) -> bool:
-    return kind_of(value, _ROOT, "BaseMessage")
+    return is_instance_of(value, _ROOT, "BaseMessage")
 
 
 def _message_text(message: Any) -> str:
@@ -166,18 +166,18 @@ def _artifacts(messages: Sequence[Any]) -> list[Any] | None:
 def _only_async(runnable: Any) -> bool:
     """Whether some part of *runnable* has a coroutine function only."""
     attributes = vars(runnable) if hasattr(runnable, "__dict__") else {}
-    if kind_of(runnable, _ROOT, "RunnableLambda"):
+    if is_instance_of(runnable, _ROOT, "RunnableLambda"):
         return "func" not in attributes and "afunc" in attributes
-    if kind_of(runnable, _ROOT, "RunnableGenerator"):
+    if is_instance_of(runnable, _ROOT, "RunnableGenerator"):
         return "_transform" not in attributes and "_atransform" in attributes
     parts: list[Any] = []
-    if kind_of(runnable, _ROOT, "RunnableSequence"):
+    if is_instance_of(runnable, _ROOT, "RunnableSequence"):
         parts = list(runnable.steps)
-    elif kind_of(runnable, _ROOT, "RunnableParallel"):
+    elif is_instance_of(runnable, _ROOT, "RunnableParallel"):
         parts = list(runnable.steps__.values())
-    elif kind_of(runnable, _ROOT, "RunnableAssign"):
+    elif is_instance_of(runnable, _ROOT, "RunnableAssign"):
         parts = [runnable.mapper]
-    elif kind_of(runnable, _ROOT, "RunnableBindingBase"):
+    elif is_instance_of(runnable, _ROOT, "RunnableBindingBase"):
         parts = [runnable.bound]
     return any(map(_only_async, parts))
 
@@ -199,7 +199,7 @@ def input_maker(runnable: Any, input_key: str | None) -> Callable[[EvaluationSam
     """
     if input_key is not None:
         return _mapping_input((input_key,), ())
-    if kind_of(runnable, _ROOT, "BaseRetriever"):
+    if is_instance_of(runnable, _ROOT, "BaseRetriever"):
         return _query_input
     if keys := getattr(runnable, "input_keys", None):  # the chains of older versions name them
         return _input_from_keys(runnable, {str(k): {} for k in keys}, [str(k) for k in keys])

@@ -24,7 +24,7 @@ from typing import Any
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
 from .shapes import describe
-from .systems import System, kind_of, name_of, provenance_of
+from .systems import System, is_instance_of, name_of, provenance_of
 
 _ROOT = "llama_index"
 _EMPTY = "Empty Response"
@@ -42,9 +42,9 @@ def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
     Raises:
         SystemShapeError: *engine* is neither.
     """
-    if kind_of(engine, _ROOT, "BaseQueryEngine"):
+    if is_instance_of(engine, _ROOT, "BaseQueryEngine"):
         names = ("query", "aquery")
-    elif kind_of(engine, _ROOT, "BaseRetriever"):
+    elif is_instance_of(engine, _ROOT, "BaseRetriever"):
         names = ("retrieve", "aretrieve")
     else:
         raise SystemShapeError(f"neither a LlamaIndex query engine nor a retriever: {describe(engine)}{_hint(engine)}")
@@ -64,7 +64,7 @@ def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
 
 
 def _hint(engine: Any) -> str:
-    if not kind_of(engine, _ROOT, "BaseChatEngine"):
+    if not is_instance_of(engine, _ROOT, "BaseChatEngine"):
         return ""
     return (
         "; a chat engine answers by what it was asked before: give index.as_query_engine(), a retriever, or a function "
@@ -73,13 +73,13 @@ def _hint(engine: Any) -> str:
 
 
 def _is_stream(raw: Any) -> bool:
-    return kind_of(raw, _ROOT, "StreamingResponse", "AsyncStreamingResponse")
+    return is_instance_of(raw, _ROOT, "StreamingResponse", "AsyncStreamingResponse")
 
 
 def _read_response(raw: Any) -> SystemOutputs:
     if isinstance(raw, list):
         return SystemOutputs(_read_nodes(raw), Response(""))
-    if not kind_of(raw, _ROOT, "Response", "PydanticResponse"):
+    if not is_instance_of(raw, _ROOT, "Response", "PydanticResponse"):
         raise OutputShapeError(f"the query engine gave {describe(raw)}, not a Response")
     answer = raw.response
     if answer is None:

@@ -18,7 +18,7 @@ from typing import Any
 from ..core.telemetry import seconds_by_name
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from ..errors import ACCEPTED_SHAPES, OutputShapeError, did_you_mean
-from .documents import notes_on, to_retrieved, with_ids
+from .documents import assign_ids, document_notes, to_retrieved
 from .shapes import describe, fields_of, first_of
 
 ANSWER_KEYS = (
@@ -101,13 +101,14 @@ def _normalize(raw: SystemOutputs) -> SystemOutputs:
     outputs.timings, dropped = _read_timings(raw.timings)
     outputs.extra = _as_dict(raw.extra)
     outputs.memo = {}
-    _add_notes(outputs, [*notes_on(outputs.retrieved), *dropped])
+    _add_notes(outputs, [*document_notes(outputs.retrieved), *dropped])
     return outputs
 
 
 def _build(answer: Any, documents: Any) -> SystemOutputs:
     outputs = SystemOutputs(to_retrieved(documents), to_response(answer))
-    _add_notes(outputs, notes_on(outputs.retrieved) if documents is not None else ["the answer came without documents"])
+    no_documents = ["the answer came without documents"]
+    _add_notes(outputs, document_notes(outputs.retrieved) if documents is not None else no_documents)
     return outputs
 
 
@@ -139,7 +140,7 @@ def _from_fields(raw: Any, fields: dict[str, Any]) -> SystemOutputs:
     except OutputShapeError as exc:
         raise OutputShapeError(f"in what the RAG returned, {describe(raw)}: {exc}") from None
     ids_key = first_of(fields, ID_LIST_KEYS)
-    if ids_key and (with_given_ids := with_ids(outputs.retrieved, fields[ids_key])) is not None:
+    if ids_key and (with_given_ids := assign_ids(outputs.retrieved, fields[ids_key])) is not None:
         outputs.retrieved = with_given_ids
         outputs.extra.pop(NOTES, None)
     else:

@@ -1,6 +1,6 @@
 """Whatever the ``rag`` fixture returned → `System`: one way to call it, one way to read its answer.
 
-Objects of LangChain, LlamaIndex and Haystack are recognised by the names of their classes (`kind_of`), so that no
+Objects of LangChain, LlamaIndex and Haystack are recognised by the names of their classes (`is_instance_of`), so that no
 framework is ever imported here, and are asked about before the built-in forms.
 
 How a callable wants to be called is read from its signature, once: a parameter is given what `NAMES` has under its
@@ -85,7 +85,7 @@ class System:
         return outputs
 
 
-def kind_of(obj: Any, package: str, *classes: str) -> bool:
+def is_instance_of(obj: Any, package: str, *classes: str) -> bool:
     """Whether *obj* is an instance of one of *classes* from anywhere in the top-level *package*."""
     return any(
         kind.__qualname__ in classes and kind.__module__.partition(".")[0] == package for kind in type(obj).__mro__
@@ -112,7 +112,7 @@ def as_system(obj: Any) -> System:
     if isinstance(obj, System):
         return obj
     for package, (module, classes) in _FRAMEWORKS.items():
-        if kind_of(obj, package, *classes):
+        if is_instance_of(obj, package, *classes):
             adapt = getattr(import_module(f"{__package__}.{module}"), f"from_{module}")
             return cast("System", adapt(obj))
     if mistake := _likely_mistake(obj):
@@ -325,7 +325,7 @@ def _signature_error(
     )
 
 
-def inside_partials(fn: Any) -> Any:
+def unwrap_partials(fn: Any) -> Any:
     """Return what stands behind partials."""
     while isinstance(fn, functools.partial):
         fn = fn.func
@@ -334,7 +334,7 @@ def inside_partials(fn: Any) -> Any:
 
 def is_async(fn: Any) -> bool:
     """Whether calling *fn*, also a partial, a bound method or a callable object, gives a coroutine."""
-    fn = inside_partials(fn)
+    fn = unwrap_partials(fn)
     if not inspect.isroutine(fn) and not isinstance(fn, type) and callable(fn):
         fn = type(fn).__call__
     return inspect.iscoroutinefunction(getattr(fn, "__func__", fn))
@@ -348,7 +348,7 @@ def name_of(*objs: Any) -> str:
 def _name_of(obj: Any) -> str:
     if isinstance(own_name := getattr(obj, "auepora_name", None), str):
         return own_name
-    obj = inside_partials(obj)
+    obj = unwrap_partials(obj)
     if inspect.isroutine(obj):
         return str(getattr(obj, "__qualname__", obj)).replace("<locals>.", "")
     return type_name(obj).rpartition(".")[2]
@@ -361,7 +361,7 @@ def provenance_of(*objs: Any) -> dict[str, Any]:
         SystemShapeError: it is something else.
     """
     provenance: dict[str, Any] = {}
-    for obj in map(inside_partials, objs):
+    for obj in map(unwrap_partials, objs):
         owner = obj if hasattr(obj, "auepora_provenance") else getattr(obj, "__self__", None)
         declared = getattr(owner, "auepora_provenance", None)
         declared = declared() if callable(declared) else declared

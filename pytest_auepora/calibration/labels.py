@@ -82,7 +82,7 @@ class LabelSet:
 
     path: str
     items: list[Item]
-    kind: LabelScale
+    scale: LabelScale
     positive: tuple[str, ...] | int = ()
     unlabelled: int = 0
 
@@ -90,9 +90,9 @@ class LabelSet:
         """Whether a person's *value* means yes."""
         if isinstance(self.positive, int):
             return int(value) >= self.positive
-        return str(value) in self.positive if self.kind == "class" else bool(value)
+        return str(value) in self.positive if self.scale == "class" else bool(value)
 
-    def people_say(self, item: Item) -> bool | None:
+    def majority(self, item: Item) -> bool | None:
         """Return what most people say of *item*; None where as many say yes as no."""
         yes = sum(self.says_yes(value) for value in item.people)
         no = len(item.people) - yes

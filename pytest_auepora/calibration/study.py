@@ -109,7 +109,7 @@ def study(
         MetricError: there is nothing to compare, or the threshold is none.
     """
     remarks = [] if not labels.unlabelled else [f"{labels.unlabelled} without a label are left out"]
-    labelled = [(item, label) for item in labels.items if (label := labels.people_say(item)) is not None]
+    labelled = [(item, label) for item in labels.items if (label := labels.majority(item)) is not None]
     if tied := len(labels.items) - len(labelled):
         remarks.append(f"{tied} on which people are divided are left out")
     unreadable = [item for item, _ in labelled if item.error]
@@ -160,7 +160,7 @@ def _agreement_figures(people: Sequence[bool], judge: Sequence[bool], items: Seq
 
 def _grade_figures(labels: LabelSet, items: Sequence[Item]) -> dict[str, Figure]:
     """Return the agreement of grades from 1 to 5; the judge's scores from 0 to 1 are scaled to 1 to 5."""
-    if labels.kind != "grade":
+    if labels.scale != "grade":
         return {}
     grades = [float(median(int(v) for v in item.people)) for item in items]
     exact = [1 + 4 * item.scores[0] for item in items]
@@ -189,7 +189,7 @@ def _rater_figures(labels: LabelSet) -> dict[str, Figure]:
     items = [item for item in labels.items if len(item.people) > 1]
     if not items:
         return {}
-    level: Level = "ordinal" if labels.kind == "grade" else "nominal"
+    level: Level = "ordinal" if labels.scale == "grade" else "nominal"
     groups = [item.cluster for item in items]
     figure = bootstrap(lambda ids: krippendorff_alpha([items[i].people for i in ids], level), groups, 500)
     return {f"alpha among people ({level})": figure}

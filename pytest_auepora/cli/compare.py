@@ -74,7 +74,7 @@ def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
         raise UsageError(f"{a_name} and {b_name} are one and the same, {title_a}; name two runs, such as last~1 last")
     report = compare(
         a, b, names=(title_a, title_b), strict_chunker_version=args.strict_chunker_version,
-        policy=policy_of(sources.root, b), steady=steady_of(sources.root, b),
+        policy=policy_of(sources.root, b), steady=steady_metrics(sources.root, b),
     )  # fmt: skip
     if args.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -117,7 +117,7 @@ def _find_columns(sources: Sources, names: Sequence[str]) -> list[tuple[str, Run
     return [column for i in range(len(names)) for column in columns[i]]
 
 
-def steady_of(root: Path, run: Run) -> frozenset[str]:
+def steady_metrics(root: Path, run: Run) -> frozenset[str]:
     """Return the metrics that are steady by the baseline of the run's golden file; none without a baseline."""
     path = baseline_path(root / run.path, run.suite, run.variant)
     try:

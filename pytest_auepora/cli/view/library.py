@@ -25,7 +25,7 @@ from ...reporting.html.cases import MOST_COLUMNS, case_line
 from ...reporting.metric_rows import chosen_metrics
 from ...reporting.text import listed
 from ..common import stored_verdict
-from ..compare import policy_of, steady_of
+from ..compare import policy_of, steady_metrics
 
 _CACHE_SIZE = 4
 """Runs, and pairs of them, in memory."""
@@ -131,7 +131,7 @@ class Library:
             return Pair(info, run, verdict, self._load_run(previous.run_id) if previous else None, previous)
         other_info = self.store.info(self.store.resolve(against, run.suite))
         other = self._load_run(other_info.run_id)
-        steady = steady_of(self.root, run)
+        steady = steady_metrics(self.root, run)
         report = compare(
             other, run, names=(other_info.run_id, run_id), policy=policy_of(self.root, run), steady=steady
         )  # fmt: skip

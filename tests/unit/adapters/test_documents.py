@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.adapters.documents import notes_on, to_document, to_retrieved
+from pytest_auepora.adapters.documents import document_notes, to_document, to_retrieved
 from pytest_auepora.core.types import Document, Response, RetrievedDocument
 from pytest_auepora.errors import OutputShapeError
 
@@ -204,19 +204,21 @@ def test_what_is_no_list_of_documents_is_an_error_that_shows_it(raw: Any, messag
 
 
 def test_notes_say_where_ids_came_from() -> None:
-    assert notes_on([]) == []
-    assert notes_on(to_retrieved([{"id": "a"}, {"id": "b"}])) == []
-    assert notes_on(to_retrieved(["one text", "two texts"])) == [
+    assert document_notes([]) == []
+    assert document_notes(to_retrieved([{"id": "a"}, {"id": "b"}])) == []
+    assert document_notes(to_retrieved(["one text", "two texts"])) == [
         "documents carry no ids; matched by quote or text only"
     ]
-    assert notes_on(to_retrieved(["one text", {"id": "b"}])) == ["1 of 2 documents carry no id"]
+    assert document_notes(to_retrieved(["one text", {"id": "b"}])) == ["1 of 2 documents carry no id"]
     scored = [{"id": name, "score": score} for name, score in (("a", 0.5), ("b", 0.9), ("c", 0.1))]
     told = "documents came scored and not in the order of their scores; the order they came in counts"
-    assert notes_on(to_retrieved(scored)) == [told]
-    assert notes_on(to_retrieved(sorted(scored, key=str))) == [told]
+    assert document_notes(to_retrieved(scored)) == [told]
+    assert document_notes(to_retrieved(sorted(scored, key=str))) == [told]
     for ends in (1, -1):
-        assert notes_on(to_retrieved(sorted(scored, key=lambda hit: ends * float(str(hit["score"]))))) == []
-    assert notes_on(to_retrieved(["policy-4"])) == ["documents are bare strings without white space; taken as ids"]
+        assert document_notes(to_retrieved(sorted(scored, key=lambda hit: ends * float(str(hit["score"]))))) == []
+    assert document_notes(to_retrieved(["policy-4"])) == [
+        "documents are bare strings without white space; taken as ids"
+    ]
 
 
 json_like = st.recursive(

@@ -24,10 +24,10 @@ def test_json_lines(tmp_path: Path) -> None:
         {"id": "c", "query": "q"},
     )
     found = read_label_file(path)
-    assert (found.kind, found.unlabelled, len(found.items)) == ("boolean", 1, 2)
+    assert (found.scale, found.unlabelled, len(found.items)) == ("boolean", 1, 2)
     first, second = found.items
     assert (first.scores, first.evidence, first.cluster) == ([0.75], ["only"], "q")
-    assert (second.id, second.scores, second.line, found.people_say(second)) == ("2", [0.25, 0.5], 2, True)
+    assert (second.id, second.scores, second.line, found.majority(second)) == ("2", [0.25, 0.5], 2, True)
 
 
 def test_csv(tmp_path: Path) -> None:
@@ -42,18 +42,18 @@ def test_csv(tmp_path: Path) -> None:
     a, b = found.items
     assert (a.people, a.scores, a.evidence, a.answer) == ([True, False], [0.5, 0.75], ["one", "two"], "two\nlines")
     assert (b.people, b.scores, b.line) == ([True], [1.0], 4)
-    assert found.people_say(a) is None
+    assert found.majority(a) is None
 
 
 def test_grades_and_words(tmp_path: Path) -> None:
     grades = lines(tmp_path / "g.jsonl", *({"label": n} for n in (1, 3, 4, 5)))
     found = read_label_file(grades)
-    assert (found.kind, [found.people_say(i) for i in found.items]) == ("grade", [False, False, True, True])
+    assert (found.scale, [found.majority(i) for i in found.items]) == ("grade", [False, False, True, True])
     found = read_label_file(grades, ["3"])
-    assert [found.people_say(i) for i in found.items] == [False, True, True, True]
+    assert [found.majority(i) for i in found.items] == [False, True, True, True]
     words = lines(tmp_path / "w.jsonl", {"label": "good"}, {"label": "bad"}, {"label": "fair"})
     found = read_label_file(words, ["good", "fair"])
-    assert [found.people_say(i) for i in found.items] == [True, False, True]
+    assert [found.majority(i) for i in found.items] == [True, False, True]
 
 
 @pytest.mark.parametrize(
