@@ -1,12 +1,12 @@
 """Whatever the ``rag`` fixture returned → `System`: one way to call it, one way to read its answer.
 
-Objects of LangChain, LlamaIndex and Haystack are recognised by the names of their classes (`is_instance_of`), so that no
-framework is ever imported here, and are asked about before the built-in forms.
+Objects of LangChain, LlamaIndex and Haystack are recognised by the names of their classes (`is_instance_of`), before
+the built-in forms, and without importing a framework.
 
-How a callable wants to be called is read from its signature, once: a parameter is given what `NAMES` has under its
-name, and the `EvaluationSample` also where it is annotated so.  What every call has to bring and no name claimed (the
-query, or the sample for ``run``; then a generator's documents) goes to the first free positional parameters.  Any other
-parameter needs a default.
+The signature of a callable is read once.  A parameter is given what `NAMES` has under its name; one annotated as
+`EvaluationSample` is given the sample.  What every call brings and no name claims (the query, or the sample for
+``run``; then a generator's documents) goes to the first free positional parameters.  Any other parameter needs a
+default.
 """
 
 from __future__ import annotations
