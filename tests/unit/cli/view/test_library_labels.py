@@ -20,7 +20,7 @@ def test_labels_are_read_by_calibrate(history: Stored, tmp_path: Path) -> None:
         put_label(path, run, run.cases[case_id], "helpful", person="anna", label=label, evidence=["What it says."])
     put_label(path, run, run.cases["steady"], "helpful", person="ben", label=True)
     found = read_label_file(path)
-    assert found.kind == "boolean"
+    assert found.scale == "boolean"
     assert [(item.case, item.people, item.scores, item.model) for item in found.items] == [
         ("steady", [True, True], [0.8], "m-9"),
         ("fell-out", [False], [0.8], "m-9"),
