@@ -87,11 +87,11 @@ class CaseFlow:
         convert: reads the system's own answers.
         relabel: matches labels that moved, by the corpus, anew; told whether documents are cut otherwise than for the
             baseline.
-        known: gives what knows an id of the corpus, for citations; None where there is no corpus.
+        is_known_id: gives what knows an id of the corpus, for citations; None where there is no corpus.
         redact: takes out of a result what nobody may see; called for each answer.
         record_cap: characters kept of each answer; 0 keeps none.
         ended_by: what counts as a skip, or as an expected failure.
-        accepted: the answers of the accepted run by case id and content hash, for metrics that compare with them.
+        baseline_answers: accepted answers by case id and content hash, for metrics that compare with them.
         progress: where judged scores are counted.
     """
 
@@ -105,12 +105,12 @@ class CaseFlow:
     timed: bool = True
     convert: Convert | None = None
     relabel: Callable[[GoldenCase, Any, bool], GoldenCase] | None = None
-    known: Callable[[Any], Callable[[str], bool] | None] | None = None
+    is_known_id: Callable[[Any], Callable[[str], bool] | None] | None = None
     redact: Redact | None = None
     record_cap: int = 0
     ended_by: EndedBy | None = None
     progress: Progress | None = None
-    accepted: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    baseline_answers: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def finish(self, asked: Asked, system: System) -> Finished:
         """End one case that *system* was asked about."""
@@ -137,7 +137,7 @@ class CaseFlow:
         try:
             if self.relabel is not None:
                 case = self.relabel(case, asked.corpus, bool(self._comparability.recut))
-            is_known_id = self.known(asked.corpus) if self.known is not None and self._cites else None
+            is_known_id = self.is_known_id(asked.corpus) if self.is_known_id is not None and self._cites else None
         except AueporaError as exc:
             return self.end(asked.case, exc)
         first = [self.case_call(case, call, is_known_id) for call in asked.counted]
@@ -147,7 +147,7 @@ class CaseFlow:
 
     def _end(self, asked: Asked, case: GoldenCase, measured: list[Measured]) -> Finished:
         counted = measured[: len(asked.counted)]
-        done = self.judge(case, [one.result for one in counted], self._record(case, counted))
+        done = self.conclude(case, [one.result for one in counted], self._record(case, counted))
         done.error = next((call.error for call in asked.counted if call.error is not None), None)
         singles = [one.result for one in measured]
         record_repeats(done.result, singles, self.run.metrics)
@@ -158,7 +158,7 @@ class CaseFlow:
         self, case: GoldenCase, call: CallResult, is_known_id: Any = None, skipped_metrics: Collection[str] = ()
     ) -> CaseCall:
         """Return *call* with what is known of its case."""
-        accepted = self.accepted.get((case.id, case.content_hash), "")
+        accepted = self.baseline_answers.get((case.id, case.content_hash), "")
         return CaseCall(case, call, self.where(case), is_known_id, accepted, skipped_metrics)
 
     def confirm(self, done: Finished, asked: Asked, system: System) -> None:
@@ -188,8 +188,10 @@ class CaseFlow:
         """End a case that is not measured on purpose."""
         return self._leave(ended_result(case, ended, where=self.where(case)), error)
 
-    def judge(self, case: GoldenCase, singles: Sequence[CaseResult], recordings: Sequence[Recording] = ()) -> Finished:
-        """End a case by what was measured on each of its answers."""
+    def conclude(
+        self, case: GoldenCase, singles: Sequence[CaseResult], recordings: Sequence[Recording] = ()
+    ) -> Finished:
+        """End a case: merge the results of its answers, hold them to thresholds and baseline."""
         for single in singles:
             self._redact(single)
         infos = self.run.metrics

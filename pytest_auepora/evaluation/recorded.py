@@ -83,7 +83,7 @@ def score_recorded(
         for batch, made in done:
             results = _lost(batch, made, metrics, run.path) if isinstance(made, LostBatch) else made
             for one, result in zip(batch, results, strict=True):
-                judged = flow.judge(one.case, [result]).result
+                judged = flow.conclude(one.case, [result]).result
                 texts.offload(judged)
                 run.add([judged])
             bar.done(len(batch))

@@ -147,12 +147,12 @@ class AnswerSource:
     @cached_property
     def skipped_metrics(self) -> Collection[str]:
         """The metrics that do not judge answers asked for *again*."""
-        return self._sources.suites.judged_once(self.suite)
+        return self._sources.suites.scored_once(self.suite)
 
     @cached_property
-    def judged(self) -> list[Metric]:
+    def judge_metrics(self) -> list[Metric]:
         """The metrics that judges score; for most suites there are none."""
-        return self._sources.suites.judged(self.suite)
+        return self._sources.suites.judge_metrics(self.suite)
 
     def ask(self, case: GoldenCase, repeat: int = 0) -> Fn:
         """Return the call that puts *case* to the system for the time *repeat*, counted from 0."""

@@ -1,4 +1,4 @@
-"""The judging process: gathers results from reports, judges each run, publishes its gates, writes baselines.
+"""The controller process: gathers results from reports, judges each run, publishes its gates, writes baselines.
 
 Only here are files written.  Under xdist it sees no item and no system: what it knows is in reports and golden files.
 """
@@ -37,7 +37,7 @@ _PASSED: tuple[_Outcome, None] = "passed", None
 
 
 @dataclass(eq=False, repr=False, slots=True)
-class Judged:
+class JudgedRun:
     """A run, its verdict, and what was accepted of it: into the baseline, and as the anchor."""
 
     run: Run
@@ -47,7 +47,7 @@ class Judged:
     anchored: Accepted | None = None
 
 
-class Judge:
+class RunController:
     """One per pytest run.
 
     Args:
@@ -67,7 +67,7 @@ class Judge:
         self.none_selected = False  # golden cases were asked for, and none was among what the user chose to run
         self.runs: dict[tuple[str, str], Run] = {}
         self._provenance: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}  # of each case
-        self.judged: list[Judged] = []
+        self.finished_runs: list[JudgedRun] = []
         self.crashed: list[str] = []
         self.unmeasured = False  # a golden file or case failed without a result, as over a corpus that is none
         self.complete = False
@@ -97,7 +97,7 @@ class Judge:
     @cached_property
     def compared(self) -> list[SideBySide]:
         """The suites that several configurations ran, side by side, once everything has been judged."""
-        runs = [one.run for one in self.judged]
+        runs = [one.run for one in self.finished_runs]
         if len({run.path for run in runs}) == len(runs):
             return []
         from ..reporting.side_by_side import side_by_sides
@@ -123,11 +123,11 @@ class Judge:
             self._end_crashed(nodeid)
         reference = self.config.getini("auepora_reference")  # comes first; the order of execution differs under xdist
         for key in sorted(self.runs, key=lambda key: (key[0], key[1] != reference, key[1])):
-            self.judged.append(self._judge(self.runs[key]))
-        for judged in self.judged:
+            self.finished_runs.append(self._judge(self.runs[key]))
+        for judged in self.finished_runs:
             self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
 
-    def _judge(self, run: Run) -> Judged:
+    def _judge(self, run: Run) -> JudgedRun:
         from ..regression.verdict import judge
 
         suites, options = self._suites, self._options
@@ -144,14 +144,14 @@ class Judge:
             calibrations=suites.calibrations(suite), anchor=suites.anchor(suite, run.variant),
         )  # fmt: skip
         verdict.notes += [differing] if differing else []
-        judged = Judged(run, suite, verdict)
+        judged = JudgedRun(run, suite, verdict)
         if options.updating:
             self._accept(judged)
         if options.anchoring:
-            self._drop_anchor(judged)
+            self._write_anchor(judged)
         return judged
 
-    def _accept(self, judged: Judged) -> None:
+    def _accept(self, judged: JudgedRun) -> None:
         run, notes, options = judged.run, judged.verdict.notes, self._options
         if not self.complete:
             notes.append("the run was stopped, so the baseline was not touched")
@@ -171,7 +171,7 @@ class Judge:
         ids = run.cases.keys() - done.refused.keys() if "all" in options.intents else {*done.added, *done.changed}
         notes += self._suites.keep_answers(judged.suite, run, path.name, ids)
 
-    def _drop_anchor(self, judged: Judged) -> None:
+    def _write_anchor(self, judged: JudgedRun) -> None:
         if not (self.complete and judged.run.is_full):
             judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
             return
@@ -200,7 +200,8 @@ class Judge:
 
         The terminal, the counts, junit, ``--lf`` and the exit code then all know it.
         """
-        tests = [_as_test(self.config, j, g) for j in self.judged for g in j.verdict.gates if _is_published(j.run, g)]
+        gates = [(finished, gate) for finished in self.finished_runs for gate in finished.verdict.gates]
+        tests = [_as_test(self.config, finished, gate) for finished, gate in gates if _is_published(finished.run, gate)]
         tests += self._nothing_measured() + self._unused_baselines()
         each_line = self.config.get_verbosity() > 0  # each shows the progress, which is not to run backwards
         session.testscollected += 0 if each_line else len(tests)
@@ -240,7 +241,7 @@ class Judge:
         return [_reports(self.config, (path, 0, gate), "failed", told) for path, told in self.unused.items()]
 
 
-def _accepted(judged: Judged, what: str, path: Path, words: Collection[str], *, prune: bool) -> Accepted | None:
+def _accepted(judged: JudgedRun, what: str, path: Path, words: Collection[str], *, prune: bool) -> Accepted | None:
     """Return what was written to *path*; a gate that failed says why nothing was."""
     from ..regression.accept import accept
     from ..regression.guards.gates import GateOutcome
@@ -258,7 +259,7 @@ def _is_published(run: Run, gate: GateOutcome) -> bool:
     return left_out or gate.state in ("passed", "failed")
 
 
-def _as_test(config: pytest.Config, judged: Judged, gate: GateOutcome) -> list[pytest.TestReport]:
+def _as_test(config: pytest.Config, judged: JudgedRun, gate: GateOutcome) -> list[pytest.TestReport]:
     from ..reporting.text import harmless, printable
 
     run = judged.run

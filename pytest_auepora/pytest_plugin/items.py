@@ -44,9 +44,9 @@ class AskedCase:
         """Return the calls, one per repeat; answers may be judged *early* as well."""
         source, case = self.source, self.case
         numbers = range(source.times(case) + source.again.get(case.id, 0))
-        if early and source.judged:
+        if early and source.judge_metrics:
             for i in numbers:
-                self.session.judging.expect(self.item, i, source)
+                self.session.judge_lookahead.expect(self.item, i, source)
         return self._asks(numbers)
 
     def finish(self, calls: Sequence[CallResult]) -> Finished:
@@ -113,10 +113,10 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     else:
         asks = _with_upcoming(asked, rag)
         calls = [caller.call(*ask, timeout=limit) for ask, limit in asks]
-        if source.judged:
+        if source.judge_metrics:
             if caller.concurrency == 1:
-                session.judging.preload(asked.item, source, calls, _following(asked, rag))
-            calls = [session.judging.with_scores((asked.item, i), call) for i, call in enumerate(calls)]
+                session.judge_lookahead.preload(asked.item, source, calls, _following(asked, rag))
+            calls = [session.judge_lookahead.with_scores((asked.item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):
         asked.confirm(done, [caller.call(key, fn, timeout=limit) for key, fn, limit in more])
@@ -134,8 +134,8 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     caller = asked.source.caller
     asks = _with_upcoming(asked, rag)
     calls = [await caller.acall(*ask, timeout=limit) for ask, limit in asks]
-    if asked.source.judged:
-        calls = [await session.judging.awith_scores((item, i), call) for i, call in enumerate(calls)]
+    if asked.source.judge_metrics:
+        calls = [await session.judge_lookahead.awith_scores((item, i), call) for i, call in enumerate(calls)]
     done = asked.finish(calls)
     if more := asked.asks_again(done):
         asked.confirm(done, [await caller.acall(key, fn, timeout=limit) for key, fn, limit in more])
@@ -242,7 +242,7 @@ class Running:
         if is_case and not report.passed:
             if ended := call.when == "call" and CASE_REPORTS not in item.stash:
                 self._session.callers.forget(item)
-                self._session.judging.forget(item)
+                self._session.judge_lookahead.forget(item)
             if call.when == "setup" or (ended and not self._session.options.checking):
                 self._end_unmeasured(item, call, report)
         if call.when != "teardown" and (case_reports := item.stash.get(CASE_REPORTS, None)) is not None:
@@ -269,7 +269,7 @@ class Running:
         """Stop early calls before the system they use is torn down."""
         if self._session.callers.ahead and self._session.queue.group_ends(item, nextitem):
             self._session.callers.drop()
-            self._session.judging.forget()
+            self._session.judge_lookahead.forget()
 
     def pytest_sessionfinish(self) -> None:
         """No call prints any more."""

@@ -235,7 +235,7 @@ class _Expected(NamedTuple):
     repeat: int
 
 
-class JudgeAhead:
+class JudgeLookahead:
     """LLM judges asked about answers as soon as they are there, while pytest is still at an earlier item.
 
     A system's call that ends early is read and judged in a thread; the item that asks for the answer finds it judged.
@@ -260,7 +260,7 @@ class JudgeAhead:
             return False
         from ..evaluation.measure import side_by_side
 
-        if not (metrics := side_by_side(source.judged)):
+        if not (metrics := side_by_side(source.judge_metrics)):
             return False
         if repeat >= source.repeats:  # asked again, by an update
             metrics = [metric for metric in metrics if metric.name not in source.skipped_metrics]

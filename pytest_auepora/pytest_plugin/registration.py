@@ -14,7 +14,7 @@ from .compat import is_worker, process_count
 from .hooks import ProjectHooks
 from .items import Running
 from .labels import Labels
-from .lookahead import Callers, JudgeAhead, Queue
+from .lookahead import Callers, JudgeLookahead, Queue
 from .options import Options
 from .results.terminal import CaseWords, ShortFailures, Terminal
 from .session import SESSION, AueporaSession, Suites
@@ -61,10 +61,10 @@ def _session(config: pytest.Config, options: Options, replay: Replay | None, rec
     labels = Labels(options, project, replaying=replay is not None and replay.asks_nothing)
     progress = Progress("judged scores", show=False)  # `RunProgress` shows it
     suites = Suites(config, options, project, labels, progress=progress, record_cap=record_cap)
-    judging = JudgeAhead(options, project, progress)
-    callers = Callers(config, options, judging.start)
+    judge_lookahead = JudgeLookahead(options, project, progress)
+    callers = Callers(config, options, judge_lookahead.start)
     answers = AnswerSources(options, project, suites, callers, replay)
-    session = AueporaSession(options, project, suites, labels, answers, judging, callers, Queue(()), progress)
+    session = AueporaSession(options, project, suites, labels, answers, judge_lookahead, callers, Queue(()), progress)
     config.pluginmanager.register(session, "auepora-session")
     return session
 
@@ -96,7 +96,7 @@ def configure(config: pytest.Config) -> None:
 
         register(JUnitProperties(session.suites), "auepora-junit")
     if is_controller:
-        _register_judging(config, session, collecting, unread)
+        _register_controller(config, session, collecting, unread)
 
 
 def configure_checking(config: pytest.Config) -> None:
@@ -126,12 +126,12 @@ def _record_cap(options: Options, replay: Replay | None) -> int:
     return sys.maxsize if options.keep.characters is None else options.keep.characters
 
 
-def _register_judging(config: pytest.Config, session: AueporaSession, collecting: Collecting, unread: str) -> None:
-    from .controller import Judge
+def _register_controller(config: pytest.Config, session: AueporaSession, collecting: Collecting, unread: str) -> None:
+    from .controller import RunController
 
     register, options, suites = config.pluginmanager.register, session.options, session.suites
-    judge = Judge(config, options, suites, collecting, replaying=session.answers.asks_nothing)
-    register(judge, "auepora-judge")
+    controller = RunController(config, options, suites, collecting, replaying=session.answers.asks_nothing)
+    register(controller, "auepora-controller")
     if config.getoption("dist", "no") != "no":  # pytest-xdist's
         from .workers import Workers
 
@@ -143,11 +143,11 @@ def _register_judging(config: pytest.Config, session: AueporaSession, collecting
     if options.suggest is not None:
         from .results.suggesting import Suggesting
 
-        register(Suggesting(config, suites, judge, options.suggest), "auepora-suggesting")
+        register(Suggesting(config, suites, controller, options.suggest), "auepora-suggesting")
     if _wants_reports(config):
         from .results.reports import make_reports
 
-        register(make_reports(config, judge), "auepora-reports")
+        register(make_reports(config, controller), "auepora-reports")
     if options.history_place is not None:
         from .results.history_recorder import Recorder
 
@@ -156,10 +156,10 @@ def _register_judging(config: pytest.Config, session: AueporaSession, collecting
         from .results.reports import AllureGates
 
         register(AllureGates(), "auepora-allure")
-    register(Terminal(config, options, judge), "auepora-terminal")
+    register(Terminal(config, options, controller), "auepora-terminal")
     if config.get_verbosity() > 0:
         register(CaseWords(suites), "auepora-case-words")
-    register(ShortFailures(config, judge), "auepora-short-failures")
+    register(ShortFailures(config, controller), "auepora-short-failures")
 
 
 def _wants_reports(config: pytest.Config) -> bool:

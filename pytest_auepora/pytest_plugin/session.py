@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .answer_source import AnswerSources
     from .hooks import ProjectHooks
     from .labels import Labels
-    from .lookahead import Callers, JudgeAhead, Queue
+    from .lookahead import Callers, JudgeLookahead, Queue
     from .options import Options
     from .xdist import CaseReport
 
@@ -61,7 +61,7 @@ class AueporaSession:
         suites: the golden files, and what is made from each.
         labels: the corpus, and labels that moved in it.
         answers: where answers come from, and how many.
-        judging: asks LLM judges about answers that come early.
+        judge_lookahead: asks LLM judges about answers that come early.
         callers: what makes the calls.
         queue: the cases that will be run, whose calls may be made ahead of time.
         progress: how far judges are, or calls of an update that asks again.
@@ -74,7 +74,7 @@ class AueporaSession:
     suites: Suites
     labels: Labels
     answers: AnswerSources
-    judging: JudgeAhead
+    judge_lookahead: JudgeLookahead
     callers: Callers
     queue: Queue
     progress: Progress
@@ -85,7 +85,7 @@ class AueporaSession:
     def pytest_sessionfinish(self) -> None:
         """Cancel calls before pytest tears session fixtures down, also after ``-x`` and Ctrl-C."""
         self.callers.close()
-        self.judging.close()
+        self.judge_lookahead.close()
 
 
 class Suites:
@@ -120,7 +120,7 @@ class Suites:
         self._metrics: dict[Path, dict[str, Metric]] = {}
         self._infos: dict[Path, dict[str, MetricInfo]] = {}
         self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
-        self._judged_once: dict[Path, frozenset[str]] = {}
+        self._scored_once: dict[Path, frozenset[str]] = {}
         self._flows: dict[tuple[Path, str], CaseFlow] = {}
 
     @property
@@ -215,19 +215,19 @@ class Suites:
 
         return standing_of(self.infos(suite), suite.policy, self.calibrations(suite)).advisory
 
-    def judged(self, suite: GoldenSuite) -> list[Metric]:
+    def judge_metrics(self, suite: GoldenSuite) -> list[Metric]:
         """Return the metrics of *suite* that judges score; for most there are none."""
         return [metric for metric in self.metrics(suite).values() if metric.judged]
 
-    def judged_once(self, suite: GoldenSuite) -> frozenset[str]:
+    def scored_once(self, suite: GoldenSuite) -> frozenset[str]:
         """Return the judged metrics of which an update need not know whether they vary: they fail no case by a drop.
 
         What varies of a judge's score counts where a calibrated judge has so few clusters that nothing else decides.
         """
-        if (found := self._judged_once.get(suite.path)) is None:
+        if (found := self._scored_once.get(suite.path)) is None:
             few = len({case.cluster or case.id for case in suite.cases}) < CLUSTERS_FOR_STATISTICS
-            names, advisory = (metric.name for metric in self.judged(suite)), self.advisory(suite)
-            found = self._judged_once[suite.path] = frozenset(n for n in names if not few or n in advisory)
+            names, advisory = (metric.name for metric in self.judge_metrics(suite)), self.advisory(suite)
+            found = self._scored_once[suite.path] = frozenset(n for n in names if not few or n in advisory)
         return found
 
     def run(self, suite: GoldenSuite, variant: str) -> Run:
@@ -253,8 +253,8 @@ class Suites:
             flow = self._flows[key] = CaseFlow(
                 run, self.metrics(suite), suite.policy, baseline=baseline, advisory=self.advisory(suite),
                 accepting=self._options.accepting, convert=project.convert, relabel=relabel,
-                known=lambda corpus: self._labels.known(suite, corpus), redact=project.redact,
-                record_cap=self._record_cap, ended_by=ended_by, accepted=self._accepted(suite, variant),
+                is_known_id=lambda corpus: self._labels.known(suite, corpus), redact=project.redact,
+                record_cap=self._record_cap, ended_by=ended_by, baseline_answers=self._accepted(suite, variant),
                 progress=self._progress,
             )  # fmt: skip
         return flow

@@ -15,7 +15,7 @@ def pytest_sessionstart(session):
 """
 
 RUNS_CASES = {"auepora-collecting", "auepora-running", "auepora-session", "auepora-watchdog"}
-JUDGES = {"auepora-judge", "auepora-recorder", "auepora-short-failures", "auepora-terminal"}
+JUDGES = {"auepora-controller", "auepora-recorder", "auepora-short-failures", "auepora-terminal"}
 
 
 def parts(project: Example, process: str = "controller") -> set[str]:

@@ -87,8 +87,8 @@ class RunProgress:
             times, again = self._session.options.repeats(suite.repeat), self._again(suite, case.id)
             calls, more = calls + times + again, more + again
             if case.skip is None:
-                judged = len(self._session.suites.judged(suite))
-                varying = judged and judged - len(self._session.suites.judged_once(suite))
+                judged = len(self._session.suites.judge_metrics(suite))
+                varying = judged and judged - len(self._session.suites.scored_once(suite))
                 scores, more_scores = scores + judged * times + varying * again, more_scores + varying * again
         if not self._spread:
             self._scores = scores

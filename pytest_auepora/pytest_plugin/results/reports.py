@@ -27,7 +27,7 @@ from ..session import CASE_REPORTS, SUFFIXES, Suites
 if TYPE_CHECKING:
     from ...reporting.formats import Target
     from ...reporting.trend import Trend
-    from ..controller import Judge
+    from ..controller import RunController
     from ..xdist import CaseReport
     from .history_recorder import Recorder
 
@@ -36,7 +36,7 @@ _SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", "
 _GITHUB = ("summary", "annotations", "off")
 
 
-def make_reports(config: pytest.Config, judge: Judge) -> Reports:
+def make_reports(config: pytest.Config, controller: RunController) -> Reports:
     """Return what writes the reports of *config*.
 
     Raises:
@@ -52,7 +52,7 @@ def make_reports(config: pytest.Config, judge: Judge) -> Reports:
                 continue  # asked for by option and by setting
             raise pytest.UsageError(f"--auepora-report: two reports would be written to {target.path}")
         targets.append(target)
-    return Reports(config, judge, targets, _github(config))
+    return Reports(config, controller, targets, _github(config))
 
 
 def _target(text: str, folder: Path) -> Target:
@@ -102,7 +102,7 @@ class Reports:
     """One per pytest run; controller only."""
 
     config: pytest.Config
-    judge: Judge
+    controller: RunController
     targets: Sequence[Target]
     github: frozenset[str]
     written: list[Target] = field(default_factory=list)
@@ -143,7 +143,7 @@ class Reports:
         try:
             prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)
             trends = self._trends() if wants_trend(target.kind) else None
-            judged = self._judged()
+            judged = self._runs_and_verdicts()
             text = report_text(target.kind, *judged, prefix=prefix, trends=trends, **self._shared())
             write_report(target.path, text)
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
@@ -169,26 +169,27 @@ class Reports:
         """The HTML report that was written, as it is called from where pytest was started; None without one."""
         return next((self._shown(one) for one in self.written if one.kind == "html"), None)
 
-    def _judged(self) -> tuple[list[Any], list[Any]]:
-        return [one.run for one in self.judge.judged], [one.verdict for one in self.judge.judged]
+    def _runs_and_verdicts(self) -> tuple[list[Any], list[Any]]:
+        finished = self.controller.finished_runs
+        return [one.run for one in finished], [one.verdict for one in finished]
 
     def _shared(self) -> dict[str, Any]:
-        return {"compared": self.judge.compared, "mistakes": self.mistakes}
+        return {"compared": self.controller.compared, "mistakes": self.mistakes}
 
     def _trends(self) -> Mapping[str, Trend]:
         recorder: Recorder | None = self.config.pluginmanager.get_plugin("auepora-recorder")
-        return recorder.trends(self._judged()[0]) if recorder is not None else {}
+        return recorder.trends(self._runs_and_verdicts()[0]) if recorder is not None else {}
 
     def _append_summary(self) -> None:
         """Append to the summary of the step; nobody asked for it by name, so a failure is only told."""
         path = os.environ.get("GITHUB_STEP_SUMMARY")
-        if not path or "summary" not in self.github or not (self.judge.judged or self.mistakes):
+        if not path or "summary" not in self.github or not (self.controller.finished_runs or self.mistakes):
             return
         from ...reporting.markdown_report import SUMMARY_BYTES, step_summary
 
         try:
             with Path(path).open("ab") as file:
-                judged = self._judged()
+                judged = self._runs_and_verdicts()
                 file.write(step_summary(*judged, room=SUMMARY_BYTES - file.tell(), **self._shared()).encode())
         except Exception as exc:
             self.problems.append(f"the step summary was not written: {_told(exc)}")
@@ -199,7 +200,7 @@ class Reports:
         from ...reporting.findings import annotation_lines
 
         prefix = _way_from("GITHUB_WORKSPACE", self.config.rootpath)
-        if text := annotation_lines(*self._judged(), prefix=prefix, mistakes=self.mistakes):
+        if text := annotation_lines(*self._runs_and_verdicts(), prefix=prefix, mistakes=self.mistakes):
             self._say(text)
 
     def _say(self, text: str) -> None:

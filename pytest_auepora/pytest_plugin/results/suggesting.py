@@ -18,7 +18,7 @@ from .terminal import is_ascii, write_lines
 if TYPE_CHECKING:
     from ...regression.suggest import Suggestion
     from ...regression.thresholds import Gate
-    from ..controller import Judge, Judged
+    from ..controller import JudgedRun, RunController
     from ..session import Suites
 
 PRINTED = "-"
@@ -33,8 +33,8 @@ _HOW = (
 class Suggesting:
     """Prints the noise and the change it suggests; writes it where that is wanted: into the golden file, or a patch."""
 
-    def __init__(self, config: pytest.Config, suites: Suites, judge: Judge, target: str) -> None:
-        self.config, self._suites, self._judge = config, suites, judge
+    def __init__(self, config: pytest.Config, suites: Suites, controller: RunController, target: str) -> None:
+        self.config, self._suites, self._controller = config, suites, controller
         self.target = config.invocation_params.dir / target if target != PRINTED else None
 
     @pytest.hookimpl(trylast=True)
@@ -42,11 +42,11 @@ class Suggesting:
         """Print the noise of every run, and the changes of every golden file."""
         terminalreporter.section("auepora suggests", sep="=", bold=True)
         found: dict[Path, list[Suggestion]] = {}
-        for judged in self._judge.judged:
+        for judged in self._controller.finished_runs:
             self._learn(judged, found, terminalreporter)
         self._suggest(found, terminalreporter)
 
-    def _learn(self, judged: Judged, found: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
+    def _learn(self, judged: JudgedRun, found: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
         from ...regression.suggest import learn
         from ...reporting.terminal.session import noise_table, suggestion_notes
         from ...reporting.text import harmless

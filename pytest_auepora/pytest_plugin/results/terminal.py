@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...core.run import CaseResult, MetricInfo
     from ...regression.compare import CaseComparison
     from ...reporting.terminal.layout import Line
-    from ..controller import Judge
+    from ..controller import RunController
     from ..options import Options
     from ..session import Suites
 
@@ -109,8 +109,8 @@ MOST_IN_FULL = 3
 class Terminal:
     """Writes to pytest's own terminal reporter; controller only."""
 
-    def __init__(self, config: pytest.Config, options: Options, judge: Judge) -> None:
-        self.config, self.judge, self._options = config, judge, options
+    def __init__(self, config: pytest.Config, options: Options, controller: RunController) -> None:
+        self.config, self.controller, self._options = config, controller, options
 
     def pytest_report_header(self) -> list[str]:
         """Say that golden files are collected, and with what settings."""
@@ -130,8 +130,8 @@ class Terminal:
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the verdict of every run."""
-        judged = self.judge.judged
-        if self.judge.none_selected:
+        judged = self.controller.finished_runs
+        if self.controller.none_selected:
             terminalreporter.line("auepora: no golden case was selected")
         if not judged:
             self._write_unused(terminalreporter)
@@ -171,13 +171,13 @@ class Terminal:
 
     def _side_by_side(self, width: int) -> Iterator[Line]:
         """Yield what is said of suites that several configurations ran."""
-        if not self.judge.compared:
+        if not self.controller.compared:
             return
         from ...reporting.side_by_side_formats import side_by_side_lines
         from ...reporting.terminal.layout import Cell
 
         reference = self.config.getini("auepora_reference")
-        for compared in self.judge.compared:
+        for compared in self.controller.compared:
             yield []
             yield from side_by_side_lines(compared, width=width, ascii_only=is_ascii())
             names = [column.name for column in compared.columns]
@@ -186,7 +186,7 @@ class Terminal:
                 yield [Cell(text, ("yellow",))]
 
     def _write_unused(self, terminalreporter: Any) -> None:
-        for told in self.judge.unused.values():
+        for told in self.controller.unused.values():
             terminalreporter.line(f"warning: {told}", yellow=True, bold=True)
 
 
@@ -223,9 +223,9 @@ class ShortFailures:
     while it is printed.
     """
 
-    def __init__(self, config: pytest.Config, judge: Judge) -> None:
+    def __init__(self, config: pytest.Config, controller: RunController) -> None:
         self.config = config
-        self.judge = judge
+        self.controller = controller
         self._listed: list[Any] = []
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -259,7 +259,7 @@ class ShortFailures:
             or option("reportchars", "") not in ("", "fE")
         ):
             return failed, failed
-        paths = {one.run.path for one in self.judge.judged}
+        paths = {one.run.path for one in self.controller.finished_runs}
         ours = [report for report in failed if report.nodeid.partition("::")[0] in paths]
         gates = [report for report in ours if report.nodeid.partition("::")[2].startswith("gate: ")]
         if len(ours) - len(gates) > MOST_IN_FULL:
