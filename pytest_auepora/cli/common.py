@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..core.files import read_text
 from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem, did_you_mean
-from ..history.settings import FILE, VARIABLE, find_place, project_place, project_root, settings_of
+from ..history.settings import FILE, VARIABLE, find_place, find_settings, project_place, project_root
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
@@ -94,7 +94,7 @@ def registry_of(spellings: Iterable[str]) -> Registry:
 
     Judged metrics ask the judge that the project's settings name.
     """
-    folder, settings = settings_of(Path.cwd()) or (Path(), {})
+    folder, settings = find_settings(Path.cwd()) or (Path(), {})
     file = str(settings.get("auepora_judge", "")).strip()
     use_judge(folder / file if file else None)
     registry = Registry()

@@ -1,5 +1,5 @@
-"""What earlier runs answered, for those of today: the accepted answers, the runs that answer in place of a system, and
-what chunks said whose ids are gone.
+"""Answers of earlier runs for a new one: accepted answers, recorded runs to replay, and texts of chunks whose ids no
+longer exist.
 """
 
 from __future__ import annotations
@@ -25,71 +25,71 @@ _FOLDER = "accepted"
 
 
 def save_accepted(folder: Path, name: str, run: Run, cases: Collection[str]) -> None:
-    """Keep the answers to *cases* of *run* beside those kept before in *folder*, that of the history.
+    """Add the answers to *cases* of *run* to the accepted ones in *folder*, that of the history.
 
-    *name* is that of the baseline's file.
+    *name* is the file name of the baseline.
 
     Raises:
         OSError: it cannot be written.
     """
     path = folder / _FOLDER / name
-    kept = _read(path)
+    accepted = _read_accepted(path)
     for case in run.cases.values():
         if case.case_id in cases and case.state in ("passed", "failed"):
-            kept[case.case_id] = {"hash": case.content_hash, "answer": str(case.outputs.get("answer", ""))}
-    write_atomically(path, json.dumps(kept, ensure_ascii=False, sort_keys=True, indent=1) + "\n")
+            accepted[case.case_id] = {"hash": case.content_hash, "answer": str(case.outputs.get("answer", ""))}
+    write_atomically(path, json.dumps(accepted, ensure_ascii=False, sort_keys=True, indent=1) + "\n")
 
 
 def load_accepted(folder: Path, name: str) -> dict[tuple[str, str], str]:
-    """Return the accepted answers by case id and content hash; none where none are kept."""
-    found = _read(folder / _FOLDER / name)
-    return {(case_id, str(one.get("hash"))): str(one.get("answer", "")) for case_id, one in found.items()}
+    """Return the accepted answers by case id and content hash."""
+    accepted = _read_accepted(folder / _FOLDER / name)
+    return {(case_id, str(answer.get("hash"))): str(answer.get("answer", "")) for case_id, answer in accepted.items()}
 
 
-def _read(path: Path) -> dict[str, dict[str, str]]:
+def _read_accepted(path: Path) -> dict[str, dict[str, str]]:
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return {k: v for k, v in said.items() if isinstance(v, dict)} if isinstance(said, dict) else {}
+    return {k: v for k, v in data.items() if isinstance(v, dict)} if isinstance(data, dict) else {}
 
 
-Chosen = dict[tuple[str, str], str]
+RunIds = dict[tuple[str, str], str]
 """Run ids by suite and configuration."""
 
-Sent = tuple[str, list[bytes], list[AnswerBlock]]
-"""A run with its answers as it is sent to another host, in texts and bytes."""
+SentRun = tuple[str, list[bytes], list[AnswerBlock]]
+"""A run with its answers, encoded for another host."""
 
 
-def choose(store: HistoryStore, name: str) -> Chosen:
+def choose_runs(store: HistoryStore, name: str) -> RunIds:
     """Return the run that *name* means for every suite and configuration.
 
-    ``last`` is the latest run of each whose answers are recorded, ``last~2`` the second before it; an id is one run
-    of one suite.  A run that was itself replayed stands for the run it was replayed from.
+    ``last`` is the latest run of each with recorded answers, ``last~2`` the second before it; an id is one run of one
+    suite.  For a replayed run, the run it was replayed from is chosen.
 
     Raises:
         UnknownRunError: there is no such run, or its answers are not recorded.
     """
-    from .store import LAST  # takes sqlite3, which a worker with accepted answers may not have
+    from .store import LAST  # imports sqlite3, which a worker may not have
 
-    kept = store.recorded()
+    recorded_runs = store.recorded()
     if match := re.fullmatch(LAST, name):
         back = int(match[1] or 0)
-        by: dict[tuple[str, str], list[str]] = {}
-        for run in kept:
-            by.setdefault((run.suite, run.variant), []).append(run.run_id)
-        out = {key: ids[back] for key, ids in by.items() if len(ids) > back}
-        if not out:
-            most = max(map(len, by.values()), default=0)
+        ids_by_suite: dict[tuple[str, str], list[str]] = {}
+        for run in recorded_runs:
+            ids_by_suite.setdefault((run.suite, run.variant), []).append(run.run_id)
+        chosen = {key: ids[back] for key, ids in ids_by_suite.items() if len(ids) > back}
+        if not chosen:
+            most = max(map(len, ids_by_suite.values()), default=0)
             raise UnknownRunError(f"no run {name!r}: {store.name} has the answers of {most or 'no'} runs of a suite")
-        return out
-    said = store.info(name)
-    kind, _, source = said.origin.partition(" ")
+        return chosen
+    info = store.info(name)
+    kind, _, source = info.origin.partition(" ")
     if kind == "replayed":
-        said = store.info(source)
-    if said.run_id not in {run.run_id for run in kept}:
-        raise UnknownRunError(f"the answers of run {said.run_id} are not recorded, or not any more")
-    return {(said.suite, said.variant): said.run_id}
+        info = store.info(source)
+    if info.run_id not in {run.run_id for run in recorded_runs}:
+        raise UnknownRunError(f"the answers of run {info.run_id} are not recorded, or not any more")
+    return {(info.suite, info.variant): info.run_id}
 
 
 def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
@@ -101,43 +101,43 @@ def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
     return RecordedRun(run_id, store.load(run_id), store.recordings(run_id), store.name)
 
 
-def to_send(recorded: RecordedRun) -> Sent:
-    """Return what another host needs to answer as *recorded* does: of its results, what became of each case."""
+def encode_recorded(recorded: RecordedRun) -> SentRun:
+    """Return *recorded* encoded for another host; of its results, only the state of each case."""
     run = recorded.run
     cases = (CaseResult(i, state=case.state, error=case.error) for i, case in run.cases.items())
-    packing = ResultPacker.of(cases, recorded.recordings)
-    return encode_run(run), packing.results(), packing.answers()
+    packer = ResultPacker.of(cases, recorded.recordings)
+    return encode_run(run), packer.results(), packer.answers()
 
 
-def received(run_id: str, sent: Sent) -> RecordedRun:
-    """Return the run that `to_send` made *sent* of."""
+def decode_recorded(run_id: str, sent: SentRun) -> RecordedRun:
+    """Return the run that `encode_recorded` encoded."""
     text, results, answers = sent
     return RecordedRun(run_id, decode_run(text, results), RecordedAnswers(answers))
 
 
-_CUT = "…"
-"""How a text ends of which only the beginning was stored; it would be proof of nothing."""
+_CUT_END = "…"
+"""End of a text that was cut when it was stored; such a text identifies no passage."""
 
-_MOST = 10
-"""Runs that are looked at from either end of the history."""
+_MAX_RUNS = 10
+"""Runs that are read from either end of the history."""
 
 
 def history_recall(store: HistoryStore, suite: str, content_hashes: Mapping[str, str]) -> Recall:
-    """Remember by the stored runs of *suite*; they are read when first asked.
+    """Return a `Recall` of the passages in stored runs of *suite*; they are read at the first call.
 
-    Only runs count in which the case said what it says now (*content_hashes*, by case id): an id that was put into the
+    Only runs with the present content of the case count (*content_hashes*, by case id): an id that was added to the
     golden file later may have named another chunk before.
     """
-    known: dict[tuple[str, str], list[Passage]] | None = None
+    passages: dict[tuple[str, str], list[Passage]] | None = None
 
     def recall(case_id: str, chunk_id: str) -> Sequence[Passage]:
-        nonlocal known
-        if known is None:
+        nonlocal passages
+        if passages is None:
             try:
-                known = _known_passages(store, suite, content_hashes)
-            except HistoryError:  # whatever else is known of a label has to do
-                known = {}
-        return known.get((case_id, chunk_id), ())
+                passages = _known_passages(store, suite, content_hashes)
+            except HistoryError:  # other sources of passages have to suffice
+                passages = {}
+        return passages.get((case_id, chunk_id), ())
 
     return recall
 
@@ -146,32 +146,32 @@ def _known_passages(
     store: HistoryStore, suite: str, content_hashes: Mapping[str, str]
 ) -> dict[tuple[str, str], list[Passage]]:
     ids = [run.run_id for run in reversed(store.runs(suite=suite))]
-    out: dict[tuple[str, str], list[Passage]] = {}
-    for run_id in dict.fromkeys(ids[:_MOST] + ids[-_MOST:]):
+    passages: dict[tuple[str, str], list[Passage]] = {}
+    for run_id in dict.fromkeys(ids[:_MAX_RUNS] + ids[-_MAX_RUNS:]):
         run = store.load(run_id, answers=False)
-        texts = _texts(run, f"run {run_id}")
+        texts = _retrieved_passages(run, f"run {run_id}")
         for case in run.cases.values():
             if content_hashes.get(case.case_id) != case.content_hash:
                 continue
             for label in case.expected.get("relevant", ()):
-                if label.get("match") is not None:  # found by its words, or known to have moved
+                if label.get("match") is not None:  # matched by its words, or moved already
                     continue
                 passage = texts.get(label["id"])
-                before = out.setdefault((case.case_id, label["id"]), [])
-                said = [(one.text, one.source, one.span) for one in before]
-                if passage is not None and (passage.text, passage.source, passage.span) not in said:
-                    before.append(passage)
-    return out
+                known = passages.setdefault((case.case_id, label["id"]), [])
+                known_contents = [(p.text, p.source, p.span) for p in known]
+                if passage is not None and (passage.text, passage.source, passage.span) not in known_contents:
+                    known.append(passage)
+    return passages
 
 
-def _texts(run: Run, origin: str) -> dict[str, Passage]:
-    """The chunks that a run retrieved, by id; those that were stored whole win."""
-    out: dict[str, Passage] = {}
+def _retrieved_passages(run: Run, origin: str) -> dict[str, Passage]:
+    """Return the chunks that a run retrieved, by id; those with complete texts win."""
+    passages: dict[str, Passage] = {}
     for hit in chain.from_iterable(case.outputs.get("retrieved", ()) for case in run.cases.values()):
         text = hit.get("text", "")
-        text = "" if text.endswith(_CUT) else text
+        text = "" if text.endswith(_CUT_END) else text
         span = hit.get("span")
         passage = Passage(text, hit.get("doc", ""), (span[0], span[1]) if span else None, origin)
-        if (passage.text or passage.source) and (text or hit["id"] not in out):
-            out[hit["id"]] = passage
-    return out
+        if (passage.text or passage.source) and (text or hit["id"] not in passages):
+            passages[hit["id"]] = passage
+    return passages

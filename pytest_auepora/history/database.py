@@ -1,4 +1,4 @@
-"""Where history lies: a SQLite file, or a server database by URL.  Both run the same statements.
+"""Databases of a history: a SQLite file, or a server by URL.  Both run the same statements.
 
 Statements have named parameters (``:run_id``), which the standard library and SQLAlchemy both read.  Every
 transaction opens its own connection, so that threads and forked processes need no care.
@@ -21,9 +21,9 @@ from .settings import is_url, make_folder
 BUSY_SECONDS = 30.0
 """How long a writer waits for another before it gives up."""
 
-_PAGE = 16_384  # bytes
+_PAGE_BYTES = 16_384  # bytes
 
-_AT_ONCE = 500  # rows that are sent to a server together
+_BATCH_ROWS = 500  # rows that are sent to a server together
 
 Row = tuple[Any, ...]
 Params = Mapping[str, Any]
@@ -36,10 +36,10 @@ class Statements(Protocol):
         """Run a query and return all its rows."""
 
     def run(self, sql: str, params: Params | None = None) -> None:
-        """Run a statement that gives no rows."""
+        """Run a statement that returns no rows."""
 
     def run_many(self, sql: str, params: Iterable[Params]) -> None:
-        """Run a statement once per mapping of *params*, which are not all held at a time."""
+        """Run a statement once per mapping of *params*, which are not all in memory at a time."""
 
 
 class Database(Protocol):
@@ -56,7 +56,7 @@ class Database(Protocol):
     long_bytes: str
 
     def exists(self) -> bool:
-        """Whether there is anything to read, without making it."""
+        """Whether there is a database, without creating it."""
 
     def transaction(self, *, write: bool = False) -> AbstractContextManager[Statements]:
         """Run statements together: all of them, or none if the block raises or the process dies.
@@ -71,21 +71,21 @@ def open_database(place: str | os.PathLike[str]) -> Database:
 
     Raises:
         HistoryError: the URL cannot be read.
-        MissingExtraError: it takes SQLAlchemy or a driver that is not installed.
+        MissingExtraError: it needs SQLAlchemy or a driver that is not installed.
     """
     return ServerDatabase(str(place)) if is_url(place) else SqliteFile(Path(place))
 
 
 def without_password(url: str) -> str:
-    """Return *url* as messages may show it."""
+    """Return *url* without its password."""
     return re.sub(r"(://[^:/@\s]*:)[^@\s]*@", r"\1***@", url)
 
 
 def blob(value: Any) -> bytes:
-    """Return the content of a column of bytes, of whatever kind the driver gives it.
+    """Return the content of a column of bytes, whatever type the driver returns.
 
     Raises:
-        TypeError: there is something else.
+        TypeError: it is not bytes.
     """
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise TypeError(f"bytes are wanted, found {type(value).__name__}")
@@ -93,7 +93,7 @@ def blob(value: Any) -> bytes:
 
 
 class SqliteFile:
-    """A SQLite file; readers go on while somebody writes, and a writer that dies leaves what was there before."""
+    """A SQLite file; readers go on during writes, and a writer that is killed changes nothing."""
 
     long_text = "TEXT"
     long_bytes = "BLOB"
@@ -115,28 +115,28 @@ class SqliteFile:
             with closing(self._connect(write)) as connection:
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
                 try:
-                    yield _Sqlite(connection)
+                    yield _SqliteStatements(connection)
                 except BaseException:
                     connection.rollback()
                     raise
                 connection.commit()
-        except (sqlite3.Error, UnicodeDecodeError) as exc:  # the latter where its own message cannot be read
-            raise HistoryError(f"{self.name}: {_explained(exc)}") from exc
+        except (sqlite3.Error, UnicodeDecodeError) as exc:  # the latter if the message of SQLite cannot be decoded
+            raise HistoryError(f"{self.name}: {_error_message(exc)}") from exc
         except OSError as exc:
             raise HistoryError(f"{self.name}: cannot be written: {exc.strerror or exc}") from exc
 
     def _connect(self, write: bool) -> sqlite3.Connection:
         if not write and not os.access(self.path.parent, os.W_OK) and not Path(f"{self.path}-wal").exists():
-            # SQLite writes beside the file even to read it; nobody else can change it here
+            # SQLite creates files next to it even to read it; nobody else can change it here
             return sqlite3.connect(f"{self.path.resolve().as_uri()}?immutable=1", uri=True, isolation_level=None)
         connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         if not write:
             return connection
         try:
-            # of a new file: results fill several pages of the usual size, which takes twice as long to write
-            connection.execute(f"PRAGMA page_size={_PAGE}")
-            connection.execute("PRAGMA auto_vacuum=FULL")  # likewise: what is pruned makes the file smaller
-            # a file system without shared memory keeps its journal, which is as safe and lets readers wait
+            # for a new file: with the usual page size, writing results takes twice as long
+            connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
+            connection.execute("PRAGMA auto_vacuum=FULL")  # likewise: pruning makes the file smaller
+            # without shared memory the file system keeps the default journal: as safe, but readers wait
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
         except BaseException:
@@ -146,11 +146,11 @@ class SqliteFile:
 
     def _make_file(self) -> None:
         make_folder(self.path.parent)
-        if not self.path.exists():  # answers are nobody else's business; SQLite's own files beside it take its mode
+        if not self.path.exists():  # answers are private; other files of SQLite get the same mode
             os.close(os.open(self.path, os.O_CREAT | os.O_WRONLY, 0o600))
 
 
-def _explained(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     text = str(error)
     if "not a database" in text:
         return "is no history: something else lies there, or the file is damaged; move it away"
@@ -159,7 +159,7 @@ def _explained(error: Exception) -> str:
     return text
 
 
-class _Sqlite:
+class _SqliteStatements:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
@@ -178,7 +178,7 @@ class ServerDatabase:
 
     Raises:
         MissingExtraError: SQLAlchemy is not installed.
-        HistoryError: the driver is not, or the URL is none.
+        HistoryError: the driver is not installed, or the URL is invalid.
     """
 
     def __init__(self, url: str) -> None:
@@ -196,26 +196,26 @@ class ServerDatabase:
             raise HistoryError(f"{self.name}: no URL of a database: {without_password(str(exc))}") from None
         self._text, self._error = sqlalchemy.text, sqlalchemy.exc.SQLAlchemyError
         # MySQL's TEXT ends at 64 KB
-        kind = self._engine.dialect.name
-        self.long_text = "LONGTEXT" if kind in ("mysql", "mariadb") else "TEXT"
-        self.long_bytes = {"mysql": "LONGBLOB", "mariadb": "LONGBLOB", "postgresql": "BYTEA"}.get(kind, "BLOB")
+        dialect = self._engine.dialect.name
+        self.long_text = "LONGTEXT" if dialect in ("mysql", "mariadb") else "TEXT"
+        self.long_bytes = {"mysql": "LONGBLOB", "mariadb": "LONGBLOB", "postgresql": "BYTEA"}.get(dialect, "BLOB")
 
     def exists(self) -> bool:
-        """A server is asked, not looked for."""
+        """Always True: a query shows whether the server has tables."""
         return True
 
     @contextmanager
-    def transaction(self, *, write: bool = False) -> Iterator[Statements]:  # noqa: ARG002 - servers tell by themselves
+    def transaction(self, *, write: bool = False) -> Iterator[Statements]:  # noqa: ARG002 - servers detect writes
         """Run statements together, see `Database.transaction`."""
         try:
             with self._engine.begin() as connection:
-                yield _Server(connection, self._text)
+                yield _ServerStatements(connection, self._text)
         except self._error as exc:
-            said = str(getattr(exc, "orig", None) or exc)
-            raise HistoryError(f"{self.name}: {without_password(said)}") from exc
+            message = str(getattr(exc, "orig", None) or exc)
+            raise HistoryError(f"{self.name}: {without_password(message)}") from exc
 
 
-class _Server:
+class _ServerStatements:
     def __init__(self, connection: Any, text: Any) -> None:
         self._connection, self._text = connection, text
 
@@ -227,5 +227,5 @@ class _Server:
 
     def run_many(self, sql: str, params: Iterable[Params]) -> None:
         rest = iter(params)
-        while some := list(islice(rest, _AT_ONCE)):
-            self._connection.execute(self._text(sql), some)
+        while batch := list(islice(rest, _BATCH_ROWS)):
+            self._connection.execute(self._text(sql), batch)

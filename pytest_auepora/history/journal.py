@@ -1,7 +1,7 @@
-"""What a running run has measured so far, line by line in a file that outlives the process.
+"""The results of unfinished runs, line by line in a file that outlives the process.
 
-A run is stored when it is judged.  Until then its results lie here, so that a run that was killed is not lost: the
-next one finds the file, which nobody holds any more, and stores what is in it.
+A run is stored when it is judged.  Until then its results are in the journal, so that a killed run is not lost: the
+next run finds the file, which no process has locked, and stores its content.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..evaluation.recording import Recording
 from ..regression.baseline import GIT_COMMIT
 from ..shapes import check_shape
 from .codec import CaseJson, encode_run
-from .settings import Keep, journal_path, journals_in, make_folder
+from .settings import Keep, find_journals, journal_path, make_folder
 from .store import HistoryStore
 from .tables import new_run_id
 
@@ -33,71 +33,71 @@ if TYPE_CHECKING:
 
 
 class Journal:
-    """The journal of one pytest run; nothing is made before something is written.
+    """The journal of one pytest run; the file is created with the first line.
 
     Args:
-        folder: where it lies.
+        folder: its directory.
         started: when the run began.
     """
 
     def __init__(self, folder: Path, started: datetime) -> None:
         self.path = journal_path(folder, new_run_id())
-        self._head = {"started": started.isoformat(timespec="seconds")}
-        self._known: set[tuple[str, str]] = set()
+        self._header = {"started": started.isoformat(timespec="seconds")}
+        self._runs: set[tuple[str, str]] = set()
         self._file: ResultFile | None = None
         self._broken = False
-        self._told: dict[tuple[str, str], tuple[Any, bytes]] = {}
+        self._line_starts: dict[tuple[str, str], tuple[Any, bytes]] = {}
 
     def knows(self, path: str, variant: str) -> bool:
-        """Whether the run of that golden file and configuration was begun here."""
-        return (path, variant) in self._known
+        """Whether `begin` was called with the run of that golden file and configuration."""
+        return (path, variant) in self._runs
 
     def begin(self, run: Run, commit: str = "") -> None:
-        """Take in *run*, which has no results yet, and what the project is at."""
-        self._known.add((run.path, run.variant))
+        """Write *run*, which has no results yet, and the commit of the project."""
+        self._runs.add((run.path, run.variant))
         self._write(f'{{"run":{encode_run(run)},"commit":{dumps(commit)}}}\n'.encode())
 
     def add(self, path: str, variant: str, case: CaseJson, provenance: Any) -> TextPosition | None:
-        """Take in one result of a run that was begun, and its recorded answers; what comes later of a case counts.
+        """Write one result of a run that was begun, and its recorded answers; the last one of a case counts.
 
-        Return where the result was written, None where it could not be.
+        Return where the result was written, None if it could not be written.
         """
-        known, told = self._told.get((path, variant), (None, b""))
-        if not told or known is not provenance:  # within a process it is one of each run
-            told = dumps({"of": [path, variant], "provenance": provenance}).encode()
-            self._told[path, variant] = provenance, told
-        said = b'"answers":%s,' % case.answers if case.answers else b""
-        self._write(b'%s,%s"result":%s}\n' % (told[:-1], said, case.result))
+        last_provenance, line_start = self._line_starts.get((path, variant), (None, b""))
+        if not line_start or last_provenance is not provenance:  # a process has one provenance for each run
+            line_start = dumps({"of": [path, variant], "provenance": provenance}).encode()
+            self._line_starts[path, variant] = provenance, line_start
+        answers = b'"answers":%s,' % case.answers if case.answers else b""
+        self._write(b'%s,%s"result":%s}\n' % (line_start[:-1], answers, case.result))
         if self._broken or self._file is None:
             return None
         return TextPosition(self._file, self._file.size - len(case.result) - 2, len(case.result))
 
     def _write(self, line: bytes) -> None:
-        """Append *line* with its end; where that does not work, a killed run is lost, and the run goes on."""
+        """Append *line*, which ends with a line break; after an error nothing more is written, and the run goes on."""
         if self._broken:
             return
         try:
             if self._file is None:
                 self._file = self._open()
-                self._file.append(f"{dumps(self._head)}\n".encode())
+                self._file.append(f"{dumps(self._header)}\n".encode())
             self._file.append(line)
         except OSError:
             self._broken = True
 
     def _open(self) -> ResultFile:
         make_folder(self.path.parent)
-        # unbuffered, so that a line is with the system as soon as it is written, whatever becomes of this process
+        # unbuffered, so that written lines survive if this process is killed
         file = open(self.path, "x+b", buffering=0, opener=lambda path, flags: os.open(path, flags, 0o600))  # noqa: SIM115
         if not _lock(file):
             raise OSError("cannot be locked")
         return ResultFile(file)
 
     def close(self, *, keep: bool = False) -> None:
-        """Remove it, as the runs are stored or cannot be; or *keep* it for the next run to take up.
+        """Remove the file, after the runs were stored or could not be; *keep* leaves it for the next run to recover.
 
-        Results whose texts are in it can still be read, as long as there is one.
+        Results whose texts are in it can still be read while they exist.
         """
-        file, self._file, self._broken = self._file, None, True  # nothing is written any more
+        file, self._file, self._broken = self._file, None, True  # stops writing
         if keep:
             if file is not None:
                 file.close()
@@ -117,7 +117,7 @@ def _remove(close: Callable[[], object], path: Path) -> None:
 
 @dataclass(eq=False, repr=False, slots=True)
 class Unfinished:
-    """A run that was killed, as far as it got."""
+    """A killed run with the results it had."""
 
     run: Run
     started: datetime
@@ -133,7 +133,7 @@ class Unfinished:
         reason = (
             f"the run ended before it was judged, after {len(self.run.cases)} of {len(self.run.expected_ids)} cases"
         )
-        failed = sum(not c.expected_to_fail for c in self.run.in_state("failed", "error"))
+        failed = sum(not case.expected_to_fail for case in self.run.in_state("failed", "error"))
         gate = GateOutcome("complete", "coverage", "not judged", reason)
         return Verdict(self.run.title, gates=[gate], notes=[reason], failed_cases=failed)
 
@@ -144,86 +144,86 @@ def recover(store: HistoryStore, folder: Path, keep: Keep) -> list[str]:
     Raises:
         HistoryError: they cannot be stored, or a journal was edited or damaged; such journals stay.
     """
-    out: list[str] = []
+    run_ids: list[str] = []
     damaged: list[str] = []
-    for path in journals_in(folder):
+    for path in find_journals(folder):
         with suppress(OSError), path.open("r+b") as file:
             if not _lock(file) or not path.exists():  # its run goes on, or another process was first
                 continue
             try:
-                found = _read(file)
+                runs = _read_runs(file)
             except (ValueError, TypeError, OverflowError, RecursionError) as exc:
                 damaged.append(f"{path}: a run that was killed cannot be read, mend or remove the file: {exc}")
                 continue
-            out += [
+            run_ids += [
                 store.add(
-                    one.run,
-                    one.verdict,
-                    started=one.started,
-                    git_commit=one.commit,
-                    recordings=one.recordings,
+                    unfinished.run,
+                    unfinished.verdict,
+                    started=unfinished.started,
+                    git_commit=unfinished.commit,
+                    recordings=unfinished.recordings,
                     keep=keep.runs or 0,
                     keep_recorded=keep.answers or 0,
                 )
-                for one in found
-                if one.run.cases
+                for unfinished in runs
+                if unfinished.run.cases
             ]
             path.unlink(missing_ok=True)
     if damaged:
         raise HistoryError("; ".join(damaged))
-    return out
+    return run_ids
 
 
-class _Begun(TypedDict):
+class _RunLine(TypedDict):
     run: Run
     commit: str
 
 
-class _ToldKeys(TypedDict):
+class _ResultKeys(TypedDict):
     of: tuple[str, str]
     provenance: dict[str, Any] | None
     result: CaseResult
 
 
-class _Told(_ToldKeys, total=False):
+class _ResultLine(_ResultKeys, total=False):
     answers: list[tuple[str, list[str]]]
 
 
-def _read(lines: Iterable[bytes]) -> list[Unfinished]:
+def _read_runs(lines: Iterable[bytes]) -> list[Unfinished]:
     runs: dict[tuple[str, str], Unfinished] = {}
-    head: dict[str, Any] = {}
-    for said in _whole_lines(lines):
-        if "started" in said:
-            head = said
+    header: dict[str, Any] = {}
+    for line in _complete_lines(lines):
+        if "started" in line:
+            header = line
             continue
-        if "run" in said:
-            check_shape(said, _Begun)
-            run = Run.from_dict(said["run"])
-            began = datetime.fromisoformat(head["started"]) if head else datetime.now(timezone.utc)
-            started = began.astimezone(timezone.utc)
-            runs[run.path, run.variant] = Unfinished(run, started, said["commit"])
+        if "run" in line:
+            check_shape(line, _RunLine)
+            run = Run.from_dict(line["run"])
+            start = datetime.fromisoformat(header["started"]) if header else datetime.now(timezone.utc)
+            started = start.astimezone(timezone.utc)
+            runs[run.path, run.variant] = Unfinished(run, started, line["commit"])
             continue
-        check_shape(said, _Told)
-        if (one := runs.get(tuple(said["of"]))) is not None:
-            result = CaseResult.from_dict(said["result"])
-            one.run.add([result])
-            one.run.provenance = said["provenance"] or one.run.provenance
-            if one.commit:
-                one.run.provenance[GIT_COMMIT] = one.commit
-            one.recordings[result.case_id] = [(answer, texts) for answer, texts in said.get("answers", ())]
+        check_shape(line, _ResultLine)
+        if (unfinished := runs.get(tuple(line["of"]))) is not None:
+            result = CaseResult.from_dict(line["result"])
+            unfinished.run.add([result])
+            unfinished.run.provenance = line["provenance"] or unfinished.run.provenance
+            if unfinished.commit:
+                unfinished.run.provenance[GIT_COMMIT] = unfinished.commit
+            unfinished.recordings[result.case_id] = [(answer, texts) for answer, texts in line.get("answers", ())]
     return list(runs.values())
 
 
-def _whole_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+def _complete_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
-            said = json.loads(line)
+            value = json.loads(line)
         except ValueError:
             if line.endswith(b"\n"):
                 raise
             continue  # the process died while it wrote this one, or the disk was full
-        check_shape(said, dict)
-        yield said
+        check_shape(value, dict)
+        yield value
 
 
 def _lock(file: IO[bytes]) -> bool:

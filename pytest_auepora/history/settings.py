@@ -1,6 +1,6 @@
-"""Where history lies, and the project around a directory: its root, and what its settings say, as pytest finds them.
+"""The place of the history, and the root and settings of a project, found as pytest finds them.
 
-pytest itself is not asked, as the command line and the library work without it.
+pytest itself is not used, because the command line and the library work without it.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from typing import Any, NamedTuple
 from ..errors import HistoryError
 
 KEEP = 200
-"""Runs kept of each suite and configuration unless something else is asked for."""
+"""Runs kept of each suite and configuration by default."""
 
 KEEP_RECORDED = 20
-"""Of these, the latest whose answers are kept as well."""
+"""Number of the latest of these runs whose answers are kept as well."""
 
 FOLDER = ".auepora"
-"""The directory whose content is not for version control; it gets a .gitignore of its own."""
+"""The directory of the history; it gets a .gitignore, as its content does not belong in version control."""
 
 FILE = f"{FOLDER}/history.sqlite"
 """The history of a project, relative to its root."""
 
 VARIABLE = "AUEPORA_HISTORY"
-"""The environment variable that says where history lies: a path, or a URL that is too secret for a file."""
+"""The environment variable for the place of the history: a path, or a URL that must not be in a file."""
 
-_JOURNAL = ("unfinished-", ".jsonl")
+_JOURNAL_AFFIXES = ("unfinished-", ".jsonl")
 
 OFF = ("off", "no", "none", "false")
-"""What to write instead of a place to keep no history."""
+"""Values of the place that switch the history off."""
 
-_KEY = "auepora_history"
+_PLACE_KEY = "auepora_history"
 _FILES: dict[str, tuple[tuple[str, ...], ...]] = {
     "pytest.toml": (("pytest",),),
     ".pytest.toml": (("pytest",),),
@@ -45,9 +45,9 @@ _FILES: dict[str, tuple[tuple[str, ...], ...]] = {
     "tox.ini": (("pytest",),),
     "setup.cfg": (("tool:pytest",),),
 }
-"""Where pytest looks, in its order, and in which tables."""
-_ALWAYS = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
-"""Files that make a root although they are empty."""
+"""Files in which pytest looks for settings, in its order, with their tables."""
+_ROOT_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
+"""Files that mark a root even if they are empty."""
 
 
 class Keep(NamedTuple):
@@ -63,26 +63,26 @@ class Keep(NamedTuple):
 
 
 def read_keep(words: Iterable[str]) -> Keep:
-    """Return what the words of ``auepora_keep`` say; the rest is as by default.
+    """Parse the words of ``auepora_keep``; the rest is as by default.
 
     Raises:
         HistoryError: a word that cannot be read.
     """
-    found: dict[str, int | None] = Keep()._asdict()
+    values: dict[str, int | None] = Keep()._asdict()
     for word in words:
         name, _, text = word.partition("=")
         number = int(text) if text.isdecimal() and len(text) < 16 else {"all": None, "none": 0}.get(text, -1)
-        if name not in found or number == -1 or (number == 0 and name != "answers"):
+        if name not in values or number == -1 or (number == 0 and name != "answers"):
             raise HistoryError(
                 f"auepora_keep = {word}: expected runs=N, answers=N or characters=N, where N is a number from 1 on "
                 "or all; answers=none stores no answer"
             )
-        found[name] = number
-    return Keep(**found)
+        values[name] = number
+    return Keep(**values)
 
 
 def make_folder(folder: Path) -> None:
-    """Make the directory that a history or a journal lies in."""
+    """Create the directory of a history or a journal."""
     folder.mkdir(parents=True, exist_ok=True)
     if folder.name == FOLDER and not (ignore := folder / ".gitignore").exists():
         ignore.write_text("*\n", encoding="utf-8")
@@ -93,101 +93,101 @@ def is_url(place: str | os.PathLike[str]) -> bool:
     return isinstance(place, str) and "://" in place
 
 
-def find_place(said: str, root: Path) -> str | Path | None:
-    """Return where history lies: *said* (a path relative to *root*, or a URL), else `VARIABLE`, else `FILE`.
+def find_place(configured: str, root: Path) -> str | Path | None:
+    """Return the place of the history: *configured* (relative to *root*, or a URL), else `VARIABLE`, else `FILE`.
 
-    None where history is switched off.
+    None if the history is switched off.
     """
-    said = said.strip() or os.environ.get(VARIABLE, "").strip()
-    if said.lower() in OFF:
+    configured = configured.strip() or os.environ.get(VARIABLE, "").strip()
+    if configured.lower() in OFF:
         return None
-    return said if is_url(said) else root / (said or FILE)
+    return configured if is_url(configured) else root / (configured or FILE)
 
 
-def folder_of(place: str | Path, root: Path) -> Path:
-    """Return where journals of the history at *place* lie: beside its file, or in the project's own folder."""
+def journal_folder(place: str | Path, root: Path) -> Path:
+    """Return the folder of the journals of the history at *place*: that of its file, or `FOLDER` of the project."""
     return root / FOLDER if is_url(place) else Path(place).parent
 
 
 def journal_path(folder: Path, name: str) -> Path:
     """Return the file in *folder* for the journal of the run called *name*."""
-    return folder / f"{_JOURNAL[0]}{name}{_JOURNAL[1]}"
+    return folder / f"{_JOURNAL_AFFIXES[0]}{name}{_JOURNAL_AFFIXES[1]}"
 
 
-def journals_in(folder: Path) -> list[Path]:
-    """Return the journals in *folder*, those of runs that go on included."""
-    return sorted(folder.glob("*".join(_JOURNAL))) if folder.is_dir() else []
+def find_journals(folder: Path) -> list[Path]:
+    """Return the journals in *folder*, including those of running runs."""
+    return sorted(folder.glob("*".join(_JOURNAL_AFFIXES))) if folder.is_dir() else []
 
 
-def settings_of(start: Path) -> tuple[Path, dict[str, Any]] | None:
+def find_settings(start: Path) -> tuple[Path, dict[str, Any]] | None:
     """Return the nearest directory from *start* upwards that has settings of pytest, and the settings.
 
-    None where there are none.  A file that cannot be read has none: pytest is who complains about it.
+    None if there are none.  A file that cannot be read has none: pytest reports it.
     """
     for folder in (start, *start.parents):
         for name, tables in _FILES.items():
             path = folder / name
-            if path.is_file() and (found := _read(path, tables)) is not None:
-                return folder, found
-            if path.is_file() and name in _ALWAYS:
+            if path.is_file() and (settings := _read_tables(path, tables)) is not None:
+                return folder, settings
+            if path.is_file() and name in _ROOT_FILES:
                 return folder, {}
     return None
 
 
 def project_root(start: Path) -> Path:
-    """Return the root of the project: where its history is, else where its settings are, else *start* itself."""
+    """Return the root of the project: the folder of its history, else that of its settings, else *start* itself."""
     for folder in (start, *start.parents):
         if (folder / FILE).is_file():
             return folder
-    found = settings_of(start)
-    return start if found is None else found[0]
+    settings = find_settings(start)
+    return start if settings is None else settings[0]
 
 
 def project_place(start: Path) -> str | Path | None:
-    """Return where the history of the project around *start* lies: what its settings say counts first.
+    """Return the place of the history of the project around *start*, as its settings say.
 
-    None where it is switched off.
+    None if it is switched off.
     """
-    found = settings_of(start)
-    if found is not None and (said := str(found[1].get(_KEY, "")).strip()):
-        return find_place(said, found[0])
+    settings = find_settings(start)
+    if settings is not None and (configured := str(settings[1].get(_PLACE_KEY, "")).strip()):
+        return find_place(configured, settings[0])
     return find_place("", project_root(start))
 
 
 def project_keep(start: Path) -> Keep:
-    """Return how much the history of the project around *start* keeps, by its settings.
+    """Return how much the history of the project around *start* keeps, as its settings say.
 
     Raises:
         HistoryError: they cannot be read.
     """
-    found = settings_of(start)
-    said = found[1].get("auepora_keep", ()) if found is not None else ()
-    return read_keep(said.split() if isinstance(said, str) else map(str, said))
+    settings = find_settings(start)
+    words = settings[1].get("auepora_keep", ()) if settings is not None else ()
+    return read_keep(words.split() if isinstance(words, str) else map(str, words))
 
 
-def _read(path: Path, tables: tuple[tuple[str, ...], ...]) -> dict[str, Any] | None:
-    """Return what the tables of *path* say together, None where it has none of them."""
+def _read_tables(path: Path, tables: tuple[tuple[str, ...], ...]) -> dict[str, Any] | None:
+    """Return the merged tables of *path*, None if it has none of them."""
     try:
-        raw = _toml(path) if path.suffix == ".toml" else _ini(path)
+        raw = _parse_toml(path) if path.suffix == ".toml" else _parse_ini(path)
     except (OSError, ValueError, configparser.Error):
         return None
-    out: dict[str, Any] | None = None
+    settings: dict[str, Any] | None = None
     for table in tables:
-        inner: Any = raw
+        values: Any = raw
         for part in table:
-            inner = inner.get(part) if isinstance(inner, Mapping) else None
-        if isinstance(inner, Mapping):
-            out = {**(out or {}), **inner}
-    return out
+            values = values.get(part) if isinstance(values, Mapping) else None
+        if isinstance(values, Mapping):
+            settings = {**(settings or {}), **values}
+    return settings
 
 
-def _ini(path: Path) -> Mapping[str, Any]:
+def _parse_ini(path: Path) -> Mapping[str, Any]:
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.read_string(path.read_text(encoding="utf-8"))
     return {name: dict(parser[name]) for name in parser.sections()}
 
 
-def _toml(path: Path) -> Mapping[str, Any]:
+def _parse_toml(path: Path) -> Mapping[str, Any]:
     reader = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")  # the latter comes with pytest
-    found: Mapping[str, Any] = reader.loads(path.read_text(encoding="utf-8"))
-    return found
+    tables: Mapping[str, Any] = reader.loads(path.read_text(encoding="utf-8"))
+    return tables

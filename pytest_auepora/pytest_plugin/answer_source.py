@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..core.metrics_base import Metric
     from ..core.run import CaseResult, Run
     from ..evaluation.case_flow import CaseFlow
-    from ..history.answers import Chosen, Sent
+    from ..history.answers import RunIds, SentRun
     from ..io.golden.model import GoldenCase, GoldenSuite
     from ..regression.verdict import Verdict
     from .hooks import ProjectHooks
@@ -190,14 +190,14 @@ def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
         return _told_replay(kind, name, told, place)
     if place is None:
         raise pytest.UsageError(f"{option}: history is switched off, so there are no runs to take answers from")
-    from ..history.answers import choose, load_recorded
+    from ..history.answers import choose_runs, load_recorded
     from ..history.settings import is_url
     from ..history.store import HistoryStore
 
     store = HistoryStore(place)
     path = "" if is_url(place) else str(place)
     try:
-        chosen = choose(store, name)
+        chosen = choose_runs(store, name)
         replay = Replay(kind, name, chosen, lambda run_id: load_recorded(store, run_id), history=store.name, path=path)
         for run_id in chosen.values():  # before anything is asked
             replay.read(run_id)
@@ -210,14 +210,14 @@ def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
 
 def _told_replay(kind: str, name: str, told: dict[str, Any], place: str | Path | None) -> Replay:
     """Return the same in a worker, which is told the runs; on another host they were sent along."""
-    from ..history.answers import load_recorded, received
+    from ..history.answers import decode_recorded, load_recorded
     from ..history.store import HistoryStore
 
-    sent: dict[str, Sent] = told["sent"]
+    sent: dict[str, SentRun] = told["sent"]
 
     def load(run_id: str) -> RecordedRun:
         if run_id in sent:
-            return received(run_id, sent[run_id])
+            return decode_recorded(run_id, sent[run_id])
         return load_recorded(HistoryStore(told["path"] or place or ""), run_id)
 
     chosen = {(suite, variant): run_id for suite, variant, run_id in told["chosen"]}
@@ -239,7 +239,14 @@ class Replay:
     """
 
     def __init__(
-        self, kind: str, name: str, chosen: Chosen, load: Callable[[str], RecordedRun], *, history: str, path: str = ""
+        self,
+        kind: str,
+        name: str,
+        chosen: RunIds,
+        load: Callable[[str], RecordedRun],
+        *,
+        history: str,
+        path: str = "",
     ) -> None:
         self.kind, self.name, self.chosen, self.history, self.path = kind, name, chosen, history, path
         self.read = cache(load)
@@ -294,10 +301,10 @@ class Replay:
         }
 
     @cached_property
-    def _sent(self) -> dict[str, Sent]:
-        from ..history.answers import to_send
+    def _sent(self) -> dict[str, SentRun]:
+        from ..history.answers import encode_recorded
 
-        return {run_id: to_send(self.read(run_id)) for run_id in self.chosen.values()}
+        return {run_id: encode_recorded(self.read(run_id)) for run_id in self.chosen.values()}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:

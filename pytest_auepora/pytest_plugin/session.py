@@ -271,12 +271,12 @@ class Suites:
         return []
 
     def _accepted_folder(self, suite: GoldenSuite) -> Path | None:
-        from ..history.settings import folder_of
+        from ..history.settings import journal_folder
 
         place = self._options.history_place
         if place is None or not any(metric.against_accepted for metric in self.metrics(suite).values()):
             return None
-        return folder_of(place, self.root)
+        return journal_folder(place, self.root)
 
     def _accepted(self, suite: GoldenSuite, variant: str) -> Mapping[tuple[str, str], str]:
         if (folder := self._accepted_folder(suite)) is None:

@@ -17,7 +17,7 @@ from ...errors import AueporaError
 from ...evaluation.recording import CUT, Recording
 from ...history.codec import CaseJson, RecordedAnswers, ResultPacker, without_answer_texts
 from ...history.journal import Journal, recover
-from ...history.settings import Keep, folder_of, journals_in
+from ...history.settings import Keep, find_journals, journal_folder
 from ...history.store import HistoryStore
 from ..session import Suites
 from ..xdist import CaseReport, unpack
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def prepare_history(place: str | Path, root: Path, keep: Keep) -> str:
     """Store the runs of processes that were killed; what cannot be stored now, and why, is returned."""
-    if not journals_in(folder := folder_of(place, root)):
+    if not find_journals(folder := journal_folder(place, root)):
         return ""
     try:
         recover(HistoryStore(place), folder, keep)
@@ -60,7 +60,7 @@ class Recorder:
         self._cut: dict[tuple[str, str], dict[str, None]] = {}
         self._unjudged: set[tuple[str, str]] = set()
         self._unread = unread
-        self._folder = folder_of(place, config.rootpath)
+        self._folder = journal_folder(place, config.rootpath)
 
     @cached_property
     def _journal(self) -> Journal:

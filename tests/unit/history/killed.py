@@ -22,7 +22,7 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.evaluation.recording import Recording
 from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal, recover
-from pytest_auepora.history.settings import Keep, journals_in
+from pytest_auepora.history.settings import Keep, find_journals
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import check_case
@@ -135,7 +135,7 @@ def journal_writes(folder: Path, kills: int, rng: random.Random) -> dict[str, in
     for _ in range(kills):
         during += killed(child, rng.uniform(0.0, 3 * once))
         recovered += len(recover(store, folder / ".auepora", Keep()))
-        assert journals_in(folder / ".auepora") == []
+        assert find_journals(folder / ".auepora") == []
         check_stored(store)
         store.prune(5)
     return {"kills": during, "kept": recovered}

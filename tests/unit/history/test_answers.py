@@ -12,7 +12,13 @@ from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import NotRecordedError
 from pytest_auepora.evaluation.replay import RecordedRun
 from pytest_auepora.history.aggregates import restore_case
-from pytest_auepora.history.answers import history_recall, load_accepted, received, save_accepted, to_send
+from pytest_auepora.history.answers import (
+    decode_recorded,
+    encode_recorded,
+    history_recall,
+    load_accepted,
+    save_accepted,
+)
 from pytest_auepora.history.compare import compare
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.model import GoldenCase
@@ -51,7 +57,7 @@ def test_what_is_sent_answers_alike() -> None:
         expected=["one", "down", "left", "later"],
     )
     here = RecordedRun("run-1", run, {"one": [("first", ["a"]), ("second \u2028 line", [])], "down": [("E", [])]})
-    there = received("run-1", to_send(here))
+    there = decode_recorded("run-1", encode_recorded(here))
     assert dict(there.recordings) == dict(here.recordings)
     assert there.keys == here.keys
     assert there.run.provenance == run.provenance

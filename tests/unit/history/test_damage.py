@@ -20,7 +20,7 @@ from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.recording import Recording, record
 from pytest_auepora.evaluation.replay import replayed
 from pytest_auepora.evaluation.suite import Evaluation, evaluate
-from pytest_auepora.history.answers import choose, load_recorded
+from pytest_auepora.history.answers import choose_runs, load_recorded
 from pytest_auepora.history.codec import CaseJson, block_lines
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.settings import Keep
@@ -150,7 +150,7 @@ def test_replays_of_a_damaged_history(kept: Path, golden: Path, tmp_path: Path, 
         spoil(path, pick)
         store = HistoryStore(path)
         try:
-            chosen = choose(store, "last")
+            chosen = choose_runs(store, "last")
             source = load_recorded(store, next(iter(chosen.values())))
         except HistoryError as exc:
             assert str(path) in str(exc)  # noqa: PT017 - either is fine

@@ -12,10 +12,10 @@ import pytest
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError, UnknownRunError
 from pytest_auepora.evaluation.recording import Recording
-from pytest_auepora.history.answers import choose, load_recorded
+from pytest_auepora.history.answers import choose_runs, load_recorded
 from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal, recover
-from pytest_auepora.history.settings import Keep, folder_of, journals_in
+from pytest_auepora.history.settings import Keep, find_journals, journal_folder
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 
@@ -124,7 +124,7 @@ def test_an_attempt_without_answer_keeps_no_earlier_one(store: HistoryStore, tmp
 @pytest.mark.skipif(sys.platform == "win32", reason="a file that is held cannot be opened there")
 def test_a_run_that_goes_on_is_left_alone(store: HistoryStore, tmp_path: Path) -> None:
     journal = write(tmp_path, 2)
-    assert journals_in(tmp_path) == [journal.path]
+    assert find_journals(tmp_path) == [journal.path]
     done = subprocess.run(
         [sys.executable, "-c", "import sys\nfrom pathlib import Path\n"
          "from pytest_auepora.history.journal import recover\nfrom pytest_auepora.history.settings import Keep\n"
@@ -135,7 +135,7 @@ def test_a_run_that_goes_on_is_left_alone(store: HistoryStore, tmp_path: Path) -
     )  # fmt: skip
     assert done.stdout == "[]\n"
     journal.close()
-    assert journals_in(tmp_path) == []
+    assert find_journals(tmp_path) == []
 
 
 def test_what_cannot_be_stored_stays(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_what_cannot_be_stored_stays(tmp_path: Path) -> None:
     (tmp_path / "history.sqlite").write_text("my notes " * 200)
     with pytest.raises(HistoryError):
         recover(HistoryStore(tmp_path / "history.sqlite"), tmp_path, Keep())
-    assert len(journals_in(tmp_path)) == 1
+    assert len(find_journals(tmp_path)) == 1
 
 
 def test_a_file_in_the_way_is_no_failure(tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_a_file_in_the_way_is_no_failure(tmp_path: Path) -> None:
 
 
 def test_it_lies_beside_the_history(tmp_path: Path) -> None:
-    assert folder_of(tmp_path / "kept" / "runs.sqlite", tmp_path) == tmp_path / "kept"
-    assert folder_of("postgresql://host/base", tmp_path) == tmp_path / ".auepora"
+    assert journal_folder(tmp_path / "kept" / "runs.sqlite", tmp_path) == tmp_path / "kept"
+    assert journal_folder("postgresql://host/base", tmp_path) == tmp_path / ".auepora"
 
 
 def test_which_run_answers(store: HistoryStore) -> None:
@@ -168,13 +168,13 @@ def test_which_run_answers(store: HistoryStore) -> None:
     first, other, second = add("a"), add("a", "bm25"), add("a")
     add("a", recorded=False)
     again = add("a", recorded=False, replayed=first)
-    assert choose(store, "last") == {("a", ""): second, ("a", "bm25"): other}
-    assert choose(store, "last~1") == {("a", ""): first}
-    assert choose(store, again) == choose(store, first) == {("a", ""): first}
+    assert choose_runs(store, "last") == {("a", ""): second, ("a", "bm25"): other}
+    assert choose_runs(store, "last~1") == {("a", ""): first}
+    assert choose_runs(store, again) == choose_runs(store, first) == {("a", ""): first}
     assert load_recorded(store, first).recordings == {"one": [("=x", []), ("=y", [])]}
     for name in ("last~2", "nonsense", store.runs()[1].run_id):
         with pytest.raises(UnknownRunError):
-            choose(store, name)
+            choose_runs(store, name)
     store.delete(first)
     with pytest.raises(UnknownRunError):
-        choose(store, again)
+        choose_runs(store, again)
