@@ -116,12 +116,12 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
     line_of_id: dict[str, int] = {}
     for item in items:
         if item.id in line_of_id:
-            source.complain(item.line, 1, f"the id {item.id!r} is that of line {line_of_id[item.id]} as well")
+            source.report_at(item.line, 1, f"the id {item.id!r} is that of line {line_of_id[item.id]} as well")
         line_of_id.setdefault(item.id, item.line)
     labelled = [item for item in items if item.people]
     scale = _label_scale(labelled, source)
     if not labelled and not source.problems:
-        source.complain(0, 0, "holds no label: nobody has said anything yet")
+        source.report_at(0, 0, "holds no label: nobody has said anything yet")
     if source.problems:
         raise source.error()
     return LabelSet(str(path), labelled, scale, _positive_labels(scale, labelled, positive), len(items) - len(labelled))
@@ -131,7 +131,7 @@ def _json_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     for raw in load_lines(source):
         for key in raw:
             if key not in _KEYS:
-                source.bad_key(raw, key, f"unknown key {key!r}{did_you_mean(key, _KEYS)}")
+                source.report_key(raw, key, f"unknown key {key!r}{did_you_mean(key, _KEYS)}")
         yield source.position(raw)[0], raw
 
 
@@ -142,19 +142,19 @@ def _csv_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         header = [name.strip() for name in next(reader, [])]
         for name in header:
             if name not in _KEYS and name.partition("_")[0] not in _LIST_COLUMNS:
-                source.complain(1, 1, f"unknown column {name!r}{did_you_mean(name, _KEYS)}")
+                source.report_at(1, 1, f"unknown column {name!r}{did_you_mean(name, _KEYS)}")
         for name in {name for name in header if header.count(name) > 1}:
-            source.complain(1, 1, f"the column {name!r} is named twice")
+            source.report_at(1, 1, f"the column {name!r} is named twice")
         if source.problems:
             return
         for cells in reader:
             if any(cell.strip() for cell in cells[len(header) :]):
                 message = f"{len(cells)} columns, and the header has {len(header)}; quote a text that holds a separator"
-                source.complain(reader.line_num, 1, message)
+                source.report_at(reader.line_num, 1, message)
             elif any(cell.strip() for cell in cells):
                 yield reader.line_num, _join_columns(dict(zip(header, cells, strict=False)))
     except csv.Error as exc:
-        source.complain(reader.line_num, 1, f"not CSV: {exc}")
+        source.report_at(reader.line_num, 1, f"not CSV: {exc}")
 
 
 def _join_columns(row: Mapping[str, str]) -> dict[str, Any]:
@@ -207,7 +207,7 @@ def _parse_label(raw: Any, line: int, source: Source) -> Value | None:
         if text.lower() in _WORDS:
             return _WORDS[text.lower()]
         return int(text) if _INTEGER.fullmatch(text) else text or None
-    source.complain(line, 1, f"a label is true, false, a grade from 1 to 5 or a word, got {raw!r}")
+    source.report_at(line, 1, f"a label is true, false, a grade from 1 to 5 or a word, got {raw!r}")
     return None
 
 
@@ -220,7 +220,7 @@ def _parse_number(raw: Any, key: str, line: int, source: Source) -> float | None
         value = float("nan")
     if math.isfinite(value):
         return value
-    source.complain(line, 1, f"{key} must be a number, got {raw!r}; a reply that is no score goes to error")
+    source.report_at(line, 1, f"{key} must be a number, got {raw!r}; a reply that is no score goes to error")
     return None
 
 
@@ -232,10 +232,10 @@ def _label_scale(items: Sequence[Item], source: Source) -> LabelScale:
     scales = {_value_scale(value): (value, line) for value, line in values.items()}
     if len(scales) > 1:
         (first, _), (other, line), *_ = scales.values()
-        source.complain(line, 1, f"labels are of one kind in a file: {other!r} here, {first!r} elsewhere")
+        source.report_at(line, 1, f"labels are of one kind in a file: {other!r} here, {first!r} elsewhere")
     for value, line in values.items():
         if list(scales) == ["grade"] and not 1 <= int(value) <= 5:
-            source.complain(line, 1, f"a grade is a whole number from 1 to 5, got {value}")
+            source.report_at(line, 1, f"a grade is a whole number from 1 to 5, got {value}")
     return "class" if "class" in scales else "grade"
 
 

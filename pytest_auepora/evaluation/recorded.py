@@ -24,7 +24,7 @@ from ..core.scoring import Score
 from ..core.types import EvaluationSample
 from ..errors import RecordedError
 from ..io.golden.model import GoldenSuite
-from ..io.streams import Recorded, read_recorded
+from ..io.streams import RecordedCase, read_recorded
 from ..metrics.registry import Registry
 from .case_flow import CaseFlow
 from .case_result import Ended, blank_result
@@ -92,7 +92,7 @@ def score_recorded(
     return out
 
 
-def _wanted(outputs: Path, suite: GoldenSuite) -> Iterator[Recorded]:
+def _wanted(outputs: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
     return (one for one in read_recorded(outputs, suite) if one.case.skip is None)
 
 
@@ -104,7 +104,7 @@ class _Scoring:
     path: str
     progress: Progress | None = None
 
-    def __call__(self, batch: Sequence[Recorded]) -> list[CaseResult]:
+    def __call__(self, batch: Sequence[RecordedCase]) -> list[CaseResult]:
         calls = [CaseCall(one.case, _call(one.raw), f"{self.path}:{one.case.line}") for one in batch]
         # the time it takes to look an answer up is no latency: only recorded timings count
         done = measure_calls(
@@ -128,7 +128,7 @@ def _recorded(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001
 _RECORDED = System("recorded outputs", False, _recorded)
 
 
-def _lost(batch: Iterable[Recorded], lost: LostBatch, metrics: Mapping[str, Metric], path: str) -> list[CaseResult]:
+def _lost(batch: Iterable[RecordedCase], lost: LostBatch, metrics: Mapping[str, Metric], path: str) -> list[CaseResult]:
     """Return errors under every metric; none of them is asked here about what just ended another process."""
     results = [blank_result(one.case, where=f"{path}:{one.case.line}") for one in batch]
     reason = f"LostWorkError: not scored, the worker that had it died ({lost.reason})"

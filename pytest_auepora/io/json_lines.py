@@ -40,19 +40,19 @@ def load_lines(source: Source) -> list[dict[str, Any]]:
             value = decode(line)
             _check(line, value)
         except _RepeatedKeyError:
-            value = _LocatingParser(source, line, source.line_starts[number], complain=True).parse()
+            value = _LocatingParser(source, line, source.line_starts[number], report_repeats=True).parse()
         except json.JSONDecodeError as exc:
             message = CONFLICT if conflict_line(line) else f"not JSON: {exc.msg}"
-            source.complain(line_number, exc.colno, message)
+            source.report_at(line_number, exc.colno, message)
             continue
         except RecursionError:
-            source.complain(line_number, 1, f"lists and mappings nest more than {MAX_DEPTH} deep on this line")
+            source.report_at(line_number, 1, f"lists and mappings nest more than {MAX_DEPTH} deep on this line")
             continue
         except ValueError as exc:
-            source.complain(line_number, 1, f"cannot be read: {exc}")
+            source.report_at(line_number, 1, f"cannot be read: {exc}")
             continue
         if not isinstance(value, dict):
-            source.complain(line_number, 1, f"expected a mapping on each line, got {describe(value)}")
+            source.report_at(line_number, 1, f"expected a mapping on each line, got {describe(value)}")
             continue
         values[number] = value
         source.start_offsets[id(value)] = source.line_starts[number] + len(line) - len(line.lstrip())
@@ -101,11 +101,11 @@ def _locate(source: Source) -> None:
 class _LocatingParser:
     """Parses one line of valid JSON once more, slowly, and notes all offsets."""
 
-    def __init__(self, source: Source, line: str, start: int, *, complain: bool = False) -> None:
+    def __init__(self, source: Source, line: str, start: int, *, report_repeats: bool = False) -> None:
         self.source = source
         self.line = line
         self.start = start
-        self.complain = complain
+        self.report_repeats = report_repeats
 
     def parse(self) -> Any:
         return self.value(self.skip(0))[0]
@@ -134,9 +134,9 @@ class _LocatingParser:
             value, pos = self.value(value_start)
             pos = self.skip(pos)
             if key in mapping:
-                if self.complain:
+                if self.report_repeats:
                     position = self.source.line_and_column(self.start + key_start)
-                    self.source.complain(*position, f"{key!r} is given twice")
+                    self.source.report_at(*position, f"{key!r} is given twice")
                 self.source.dropped.append(value)
                 continue
             mapping[key] = value
@@ -207,5 +207,5 @@ def _read_block(file: Any, path: Path, lines_before: int) -> list[bytes]:
 def refusal(path: Path, message: str, line: int = 0) -> GoldenFileError:
     """Return an error with one problem of a file, or of a line of it."""
     source = Source(str(path), "")
-    source.complain(line, 1 if line else 0, message)
+    source.report_at(line, 1 if line else 0, message)
     return source.error()

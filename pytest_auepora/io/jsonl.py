@@ -55,7 +55,7 @@ class _Sample(Record):
 
     def _report_unknown_key(self, value: Any, name: Any, source: Source) -> str:
         if suggestion := did_you_mean(name, self.fields):
-            source.bad_key(value, name, f"unknown key {name!r}{suggestion}")
+            source.report_key(value, name, f"unknown key {name!r}{suggestion}")
         return suggestion
 
 

@@ -66,10 +66,10 @@ class Source:
                 if size < len(data) <= max_bytes:  # a pipe, which has no size, or the file has grown
                     data += file.read(max_bytes + 1 - len(data))
         except OSError as exc:
-            source.complain(0, 0, f"cannot be read: {exc.strerror or exc}")
+            source.report_at(0, 0, f"cannot be read: {exc.strerror or exc}")
             raise source.error() from None
         if len(data) > max_bytes:
-            source.complain(0, 0, too_large(max_bytes, instead))
+            source.report_at(0, 0, too_large(max_bytes, instead))
             raise source.error()
         return cls(str(path), decode(data, source))
 
@@ -130,19 +130,19 @@ class Source:
         """Whether further problems are only counted: finding a place may take as long as reading all."""
         return len(self.problems) >= _MAX_REPORTED
 
-    def bad(self, holder: Any, key: Any, message: str) -> None:
+    def report(self, holder: Any, key: Any, message: str) -> None:
         """Report the value of *holder* at *key*."""
-        self.complain(*((0, 0) if self.is_full else self.position(holder, key)), message)
+        self.report_at(*((0, 0) if self.is_full else self.position(holder, key)), message)
 
-    def bad_key(self, holder: Any, key: Any, message: str) -> None:
+    def report_key(self, holder: Any, key: Any, message: str) -> None:
         """Report the key *key* itself."""
-        self.complain(*((0, 0) if self.is_full else self.position(holder, key, on_key=True)), message)
+        self.report_at(*((0, 0) if self.is_full else self.position(holder, key, on_key=True)), message)
 
-    def bad_whole(self, holder: Any, message: str) -> None:
+    def report_container(self, holder: Any, message: str) -> None:
         """Report *holder* as a whole, at its start."""
-        self.complain(*((0, 0) if self.is_full else self.position(holder)), message)
+        self.report_at(*((0, 0) if self.is_full else self.position(holder)), message)
 
-    def complain(self, line: int, col: int, message: str) -> None:
+    def report_at(self, line: int, col: int, message: str) -> None:
         """Add one problem at a place; line 0 means the whole file.  Very long words are shortened."""
         message = re.sub(r"(\S{100})\S{100,}", r"\1…", message)
         self.problems.append(Problem(self.path, line, col, message))
@@ -168,14 +168,14 @@ class Source:
 def decode(data: bytes, source: Source, offset: int = 0) -> str:
     """Return *data* as text; raises `GoldenFileError` with the place of a byte that is not UTF-8."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        source.complain(1, 1, "is UTF-16; save it as UTF-8")
+        source.report_at(1, 1, "is UTF-16; save it as UTF-8")
         raise source.error()
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as exc:
         text_before = data[: exc.start].decode("utf-8")
         message = f"byte {data[exc.start]:#04x} at offset {offset + exc.start} is not UTF-8; save the file as UTF-8"
-        source.complain(*Source("", text_before, source.lines_before).line_and_column(len(text_before)), message)
+        source.report_at(*Source("", text_before, source.lines_before).line_and_column(len(text_before)), message)
         raise source.error() from None
 
 

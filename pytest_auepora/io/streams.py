@@ -95,14 +95,14 @@ _MAX_REPORTED = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedCase:
     """The recorded output of a case, without its id."""
 
     case: GoldenCase
     raw: dict[str, Any]
 
 
-def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
+def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
     """Yield the recorded outputs of the cases of *suite*, in the order of the file.
 
     ``.parquet``, a run of TREC (``.run``, ``.trec``, ``.txt``; topics that are not in the suite are ignored), else JSON
@@ -139,7 +139,7 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
         raise GoldenFileError(problems)
 
 
-def _read_trec_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
+def _read_trec_run(path: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
     from .importers.trec import read_run
 
     documents_by_topic = read_run(path)
@@ -148,7 +148,7 @@ def _read_trec_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
         names = map(str, (*filter(None, map(case.sample.metadata.get, _NAME_KEYS)), case.id))
         if (topic := next((name for name in names if name in documents_by_topic), None)) is not None:
             matched = True
-            yield Recorded(case, {"answer": "", "documents": documents_by_topic[topic]})
+            yield RecordedCase(case, {"answer": "", "documents": documents_by_topic[topic]})
     if not matched:
         topics = ", ".join(map(repr, list(documents_by_topic)[:3])) or "nothing"
         raise refusal(path, f"{suite.path.name} has none of its topics as a case: {topics}")
@@ -156,20 +156,20 @@ def _read_trec_run(path: Path, suite: GoldenSuite) -> Iterator[Recorded]:
 
 def _records(
     block: Source, suite: GoldenSuite, cases_by_name: Mapping[str, GoldenCase], case_ids: set[str], reported: int
-) -> Iterator[Recorded]:
+) -> Iterator[RecordedCase]:
     for raw in load_lines(block):
         key = next((k for k in _ID_KEYS if k in raw), None)
         case_id = raw.get(key) if key is not None else None
         if not isinstance(case_id, str):
-            block.bad_whole(raw, "no id: which case is this the output of?")
+            block.report_container(raw, "no id: which case is this the output of?")
         elif case_id not in cases_by_name:
             suggestion = did_you_mean(case_id, cases_by_name) if reported + len(block.problems) < _MAX_REPORTED else ""
-            block.bad(raw, key, f"{suite.path.name} has no case {case_id!r}{suggestion}")
+            block.report(raw, key, f"{suite.path.name} has no case {case_id!r}{suggestion}")
         elif (case := cases_by_name[case_id]).id in case_ids:
-            block.bad(raw, key, f"{case_id!r} is there twice")
+            block.report(raw, key, f"{case_id!r} is there twice")
         else:
             case_ids.add(case.id)
-            yield Recorded(case, {k: v for k, v in raw.items() if k != key})
+            yield RecordedCase(case, {k: v for k, v in raw.items() if k != key})
 
 
 def _rows_to_lines(rows: list[dict[str, Any]]) -> str:

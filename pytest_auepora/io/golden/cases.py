@@ -104,7 +104,7 @@ class CaseReader:
             return
         if case_id in self.cases:
             first = self.cases[case_id].line
-            self.source.bad(raw, "id", f"id {case_id!r} is already taken by the case on line {first}")
+            self.source.report(raw, "id", f"id {case_id!r} is already taken by the case on line {first}")
             return
         if self.defaults:
             values = {**self.defaults, **values}
@@ -148,13 +148,13 @@ class CaseReader:
             self._check_regexes(values, raw)
         self._check_labels(raw)
         if "must_pass" in values and values["must_pass"] and values.get("xfail") is not None:
-            self.source.bad_whole(raw, "must_pass and xfail contradict each other")
+            self.source.report_container(raw, "must_pass and xfail contradict each other")
 
     def _check_labels(self, raw: Mapping[str, Any]) -> None:
         if isinstance(labels := raw.get("labels"), dict):
             for name in labels:
                 if name in CASE_FIELDS or name == "tag":
-                    self.source.bad_key(labels, name, f"{name!r} is a key of the case itself; write it there")
+                    self.source.report_key(labels, name, f"{name!r} is a key of the case itself; write it there")
 
     def _check_regexes(self, values: dict[str, Any], raw: dict[str, Any]) -> None:
         for name in ("must_contain", "forbidden"):
@@ -165,7 +165,7 @@ class CaseReader:
                         re.compile(pattern)
                 except (re.error, OverflowError, RecursionError) as exc:
                     key = name if name in raw else None
-                    self.source.bad(raw, key, f"{name}: {pattern!r} is no regular expression: {exc}")
+                    self.source.report(raw, key, f"{name}: {pattern!r} is no regular expression: {exc}")
 
     def finish(self) -> Sequence[GoldenCase]:
         """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""
@@ -184,10 +184,10 @@ class CaseReader:
         while (base := self._bases[chain[-1]].name if chain[-1] in self._bases else None) is not None:
             if base not in self.cases:
                 if len(chain) == 1:
-                    self._report(case_id, f"variant_of: there is no case {base!r}{self._suggestion(base)}")
+                    self._report_variant(case_id, f"variant_of: there is no case {base!r}{self._suggestion(base)}")
                 return case_id
             if base in chain:
-                self._report(case_id, f"variant_of goes round in a circle: {' → '.join([*chain, base])}")
+                self._report_variant(case_id, f"variant_of goes round in a circle: {' → '.join([*chain, base])}")
                 return case_id
             chain.append(base)
         return chain[-1]
@@ -197,9 +197,9 @@ class CaseReader:
         self._searched += 1
         return did_you_mean(name, self.cases) if self._searched <= _MAX_SUGGESTIONS else ""
 
-    def _report(self, case_id: str, message: str) -> None:
+    def _report_variant(self, case_id: str, message: str) -> None:
         base = self._bases[case_id]
-        base.source.bad(base.raw, "variant_of", message)
+        base.source.report(base.raw, "variant_of", message)
 
 
 def _skip_reason(values: Mapping[str, Any]) -> str | None:

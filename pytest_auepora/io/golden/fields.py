@@ -275,10 +275,10 @@ class _CaseList(FieldType):
         if isinstance(value, list) and value:
             return value
         if isinstance(value, list) or value is None:
-            source.bad(holder, key, "there are no cases; a golden file without any would pass whatever happens")
+            source.report(holder, key, "there are no cases; a golden file without any would pass whatever happens")
             return BAD
         if isinstance(value, dict):
-            source.bad(holder, key, "cases: expected a list of cases, got a mapping; start each case with '- id:'")
+            source.report(holder, key, "cases: expected a list of cases, got a mapping; start each case with '- id:'")
             return BAD
         return self.refuse(value, holder, key, source)
 

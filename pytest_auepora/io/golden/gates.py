@@ -36,9 +36,9 @@ class ThresholdReader:
                 self.metrics[name] = self.registry.get(name)
             except (UnknownNameError, MetricError) as exc:
                 if name in PSEUDO_METRICS:
-                    self.source.bad(holder, i, f"{name} is always counted; name it in thresholds, not in metrics")
+                    self.source.report(holder, i, f"{name} is always counted; name it in thresholds, not in metrics")
                 else:
-                    self.source.bad(holder, i, str(exc))
+                    self.source.report(holder, i, str(exc))
         return tuple(names)
 
     def case_bounds(self, raw: dict[Any, Any]) -> dict[str, tuple[Bound, ...]]:
@@ -50,10 +50,10 @@ class ThresholdReader:
         gates = self._read_gates(raw, key, quiet=True)
         if any(g.stat != "aggregate" or g.slice or g.owner for g in gates):
             message = "a case has one score; stat, slice and owner belong to the file's thresholds"
-            self.source.bad(raw, key, f"{key}: {message}")
+            self.source.report(raw, key, f"{key}: {message}")
             return []
         if gates and gates[0].metric in PSEUDO_METRICS:
-            self.source.bad_key(raw, key, f"{key} is a share of cases; it belongs to the file's thresholds")
+            self.source.report_key(raw, key, f"{key} is a share of cases; it belongs to the file's thresholds")
             return []
         return gates
 
@@ -73,7 +73,7 @@ class ThresholdReader:
         """Report keys of *holder* that are not metrics of this file."""
         for name in names:
             if self.metric_scale(name) is None:
-                self.source.bad_key(holder, name, self.unknown_message(name))
+                self.source.report_key(holder, name, self.unknown_message(name))
 
     def metric_scale(self, name: str) -> tuple[Direction, float, float] | None:
         """Direction and range of a metric that this file computes, or None."""
@@ -97,15 +97,15 @@ class ThresholdReader:
 
     def _read_gates(self, raw: dict[Any, Any], key: Any, *, quiet: bool = False) -> list[Gate]:
         if not isinstance(key, str):
-            self.source.bad_key(raw, key, f"the key {key!r} is no metric")
+            self.source.report_key(raw, key, f"the key {key!r} is no metric")
             return []
         if len(key) > _LONGEST_KEY:
-            self.source.bad_key(raw, key, f"the key {key[:60]!r}… is no metric: it has {len(key):,} characters")
+            self.source.report_key(raw, key, f"the key {key[:60]!r}… is no metric: it has {len(key):,} characters")
             return []
         try:
             metric, _ = split_stat(key)
             if (scale := self.metric_scale(metric)) is None:
-                self.source.bad_key(raw, key, self.unknown_message(metric))
+                self.source.report_key(raw, key, self.unknown_message(metric))
                 return []
             direction, low, high = scale
             gates = read_gates(key, raw[key], direction)
@@ -114,7 +114,7 @@ class ThresholdReader:
             if not quiet:  # a case may opt out of what it inherits
                 self._warn(raw, key, gates, scale)
         except ThresholdError as exc:
-            self.source.bad(raw, key, str(exc) if key in str(exc) else f"{key}: {exc}")
+            self.source.report(raw, key, str(exc) if key in str(exc) else f"{key}: {exc}")
             return []
         return gates
 
@@ -168,9 +168,9 @@ class ThresholdReader:
         for gate in gates:
             if gate.stat == "pass_rate" and not any(gate.metric in case.thresholds for case in cases):
                 message = f"{gate.title} counts cases that keep their threshold, but no case has one on {gate.metric}"
-                self.source.complain(gate.line, gate.col, f"{message}; add it to case_thresholds")
+                self.source.report_at(gate.line, gate.col, f"{message}; add it to case_thresholds")
             for reason in _unmatched_labels(gate.slice, labels):
-                self.source.complain(gate.line, gate.col, f"{gate.title}: {reason}")
+                self.source.report_at(gate.line, gate.col, f"{gate.title}: {reason}")
 
     def check_slices(self, slices: Sequence[Slice], holder: Any, cases: Sequence[GoldenCase]) -> None:
         """Report slices, listed in *holder*, that no case is in."""
@@ -185,7 +185,7 @@ class ThresholdReader:
                 suggestion = f"; write {{{parts[0]}: {parts[2].strip()}}}" if parts[2] else did_you_mean(slice_, labels)
                 messages = [f"no case has the label {slice_!r}{suggestion}"]
             for message in messages:
-                self.source.bad(holder, i, f"slices: {message}")
+                self.source.report(holder, i, f"slices: {message}")
 
 
 def _label_values(cases: Sequence[GoldenCase], keys: Collection[str]) -> dict[str, list[str]]:

@@ -50,7 +50,7 @@ class FieldType:
     def refuse(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         """Report that *value* is not what is expected here, and return `BAD`."""
         if value is None:
-            source.bad(holder, key, f"{key_prefix(key)}has no value; write {self.expected}, or leave the key out")
+            source.report(holder, key, f"{key_prefix(key)}has no value; write {self.expected}, or leave the key out")
             return BAD
         written = "" if isinstance(value, (str, list, dict)) else source.written(holder, key)
         got = describe(value, written)
@@ -58,7 +58,7 @@ class FieldType:
         if self.expected.startswith("text") and isinstance(value, (bool, int, float, datetime.date)):
             quote = f'; quote it: "{written or value}"'
         suggestion = did_you_mean(value, self.choices) if isinstance(value, str) else ""
-        source.bad(holder, key, f"{key_prefix(key)}expected {self.expected}, got {got}{suggestion}{quote}")
+        source.report(holder, key, f"{key_prefix(key)}expected {self.expected}, got {got}{suggestion}{quote}")
         return BAD
 
 
@@ -192,15 +192,15 @@ class Free(FieldType):
         for name, part in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(value, dict) and not isinstance(name, str):
                 written = describe(name)
-                source.bad_key(value, name, f"the key {written} is no text; quote it")
+                source.report_key(value, name, f"the key {written} is no text; quote it")
                 valid = False
             elif isinstance(part, (dict, list)):
                 if depth >= MAX_FREE_DEPTH:
-                    source.bad(value, name, f"nests more than {MAX_FREE_DEPTH} deep")
+                    source.report(value, name, f"nests more than {MAX_FREE_DEPTH} deep")
                     return False
                 valid = self._check_values(part, source, depth + 1) and valid
             elif not isinstance(part, (str, int, float, bool, datetime.date, type(None))):
-                source.bad(value, name, f"{key_prefix(name)}a {type(part).__name__} cannot be stored as JSON")
+                source.report(value, name, f"{key_prefix(name)}a {type(part).__name__} cannot be stored as JSON")
                 valid = False
         return valid
 
@@ -226,7 +226,7 @@ class ListOf(FieldType):
             item = self.item_type.read(value, holder, key, source)
             return BAD if item is BAD else [item]
         if len(value) < self.least:
-            source.bad(holder, key, f"{key_prefix(key)}expected {self.expected}, got an empty list")
+            source.report(holder, key, f"{key_prefix(key)}expected {self.expected}, got an empty list")
             return BAD
         read_item, problem_count = self.item_type.read, len(source.problems)
         items = [read_item(part, value, i, source) for i, part in enumerate(value)]
@@ -241,7 +241,7 @@ class ListOf(FieldType):
             return False
         repeats = [i for i, part in enumerate(items) if part in items[:i]] if not source.is_full else [len(items) - 1]
         for i in repeats:
-            source.bad(value, i, f"{describe(value[i])} is listed twice")
+            source.report(value, i, f"{describe(value[i])} is listed twice")
         return bool(repeats)
 
     def schema(self) -> dict[str, Any]:
@@ -267,7 +267,7 @@ class MapOf(FieldType):
         values = {}
         for name, part in value.items():
             if not isinstance(name, str):
-                source.bad_key(value, name, f"the key {describe(name)} is no text; quote it")
+                source.report_key(value, name, f"the key {describe(name)} is no text; quote it")
                 valid = False
                 continue
             values[name] = self.value_type.read(part, value, name, source)
@@ -327,7 +327,7 @@ class Record(FieldType):
                 values[name] = parsed
         for name in self.required:
             if name not in value and repr(name) not in hints:  # the typo is reported already
-                source.bad_whole(value, f"{self.what} has no {name}")
+                source.report_container(value, f"{self.what} has no {name}")
         return values
 
     def read_or_bad(self, value: dict[Any, Any], source: Source) -> Any:
@@ -339,12 +339,12 @@ class Record(FieldType):
     def _report_unknown_key(self, value: Any, name: Any, source: Source) -> str:
         """Report an unknown key, and return the hint on what was probably meant."""
         if source.is_full:
-            source.bad_whole(value, "")
+            source.report_container(value, "")
             return ""
         hint = self.hints.get(name, "") if isinstance(name, str) else ""
         hint = hint or did_you_mean(str(name), self.fields)
         known_keys = f"; {self.what} has {', '.join(self.fields)}"
-        source.bad_key(value, name, f"unknown key {name!r}{hint or known_keys}")
+        source.report_key(value, name, f"unknown key {name!r}{hint or known_keys}")
         return hint
 
     def schema(self) -> dict[str, Any]:

@@ -104,11 +104,11 @@ def _read_yaml(path: Path, max_bytes: int) -> _ReadFile:
     source = Source.load(path, max_bytes, "or write it as JSON Lines, of which `auepora score` takes more")
     root = load_yaml(source)
     if root is None:
-        source.complain(0, 0, "is empty; a golden file has cases")
+        source.report_at(0, 0, "is empty; a golden file has cases")
         raise source.error()
     if not isinstance(root, dict):
         hint = "; put the list under cases:" if isinstance(root, list) else ""
-        source.complain(1, 1, f"expected a mapping with cases, got {describe(root)}{hint}")
+        source.report_at(1, 1, f"expected a mapping with cases, got {describe(root)}{hint}")
         raise source.error()
     values = SUITE.read_mapping(root, source)
     return _ReadFile(source, root, values, [(source, values.get("cases", []))])
@@ -139,7 +139,7 @@ def _case_parts(source: Source, cases: list[Any], blocks: Iterable[Source], *, h
         has_cases = has_cases or bool(more)
     if not has_cases and not source.problems:
         message = "there are no cases; a golden file without any would pass whatever happens" if headed else "is empty"
-        source.complain(0, 0, message)
+        source.report_at(0, 0, message)
 
 
 DEFAULT_METRICS = (
@@ -187,7 +187,7 @@ def _suite_name(values: dict[str, Any], path: Path, source: Source) -> str:
         return str(values["suite"])
     stem = re.sub(r"(\.golden)?\.(ya?ml|jsonl)$", "", path.name, flags=re.IGNORECASE)
     if reason := SuiteName().broken_rule(stem):
-        source.complain(0, 0, f"the suite is called after the file, and {stem!r} {reason}; write suite: in the file")
+        source.report_at(0, 0, f"the suite is called after the file, and {stem!r} {reason}; write suite: in the file")
     return stem
 
 
@@ -210,7 +210,7 @@ def _check_policy(regression: dict[str, Any], raw: dict[str, Any], threshold_rea
         for name in names:
             if name != ALL and threshold_reader.metric_scale(name) is None:
                 message = threshold_reader.unknown_message(name)
-                threshold_reader.source.bad(raw["regression"]["not_comparable"], key, message)
+                threshold_reader.source.report(raw["regression"]["not_comparable"], key, message)
 
 
 def _regression_policy(values: dict[str, Any]) -> RegressionPolicy:

@@ -31,7 +31,7 @@ class _Name(FieldType):
             return self.refuse(value, holder, key, source)
         if not (why := self.broken_rule(value)):
             return value
-        source.bad(holder, key, f"{self.what} {describe(value)} {why}")
+        source.report(holder, key, f"{self.what} {describe(value)} {why}")
         return BAD
 
     def broken_rule(self, value: str) -> str:

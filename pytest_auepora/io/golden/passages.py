@@ -56,7 +56,7 @@ class _DocumentType(FieldType):
                 metadata["grade"] = values["grade"]
             return Document(id_of_text(values["quote"]), values["quote"], metadata)
         if doc_id is None and "doc" not in values:
-            source.bad_whole(value, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
+            source.report_container(value, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
             return BAD
         metadata = dict(values["metadata"]) if "metadata" in values else {}
         text = values.get("text", "")
@@ -67,7 +67,7 @@ class _DocumentType(FieldType):
             doc_id, text = values["doc"], values.get("quote", text)
         elif "quote" in values or "span" in values:
             misplaced = "quote" if "quote" in values else "span"
-            source.bad_key(value, misplaced, f"a {misplaced} is looked up in a source document: write doc, not id")
+            source.report_key(value, misplaced, f"a {misplaced} is looked up in a source document: write doc, not id")
             return BAD
         elif "doc" in values:
             metadata["document_id"] = values["doc"]
@@ -77,7 +77,7 @@ class _DocumentType(FieldType):
 
     def _passage_metadata(self, values: dict[str, Any], value: Any, source: Source) -> dict[str, Any] | None:
         if "quote" in values and len({"quote", "span", "text"} & values.keys()) > 1:
-            source.bad_key(value, "quote", "a quote stands alone: no span or text beside it")
+            source.report_key(value, "quote", "a quote stands alone: no span or text beside it")
             return None
         if "quote" in values:
             return {"match": "quote"}
@@ -85,7 +85,7 @@ class _DocumentType(FieldType):
             return {"match": "doc"}
         span = values["span"]
         if len(span) != 2 or span[0] >= span[1]:
-            source.bad(value, "span", f"span: expected [start, end] with start < end, got {span}")
+            source.report(value, "span", f"span: expected [start, end] with start < end, got {span}")
             return None
         return {"match": "span", "start": span[0], "end": span[1]}
 
@@ -129,7 +129,7 @@ class Documents(ListOf):
         for i, doc in enumerate(documents):
             document_key = _document_key(doc) if doc.metadata else doc.doc_id
             if document_key in keys:
-                source.bad(value, i, f"{describe(doc.doc_id)} is listed twice")
+                source.report(value, i, f"{describe(doc.doc_id)} is listed twice")
                 valid = False
             keys.add(document_key)
         return documents if valid else BAD

@@ -234,10 +234,12 @@ class _Builder:
         if offsets is None:
             raise _NeedsOffsets
         if self.source.is_full:
-            self.source.complain(0, 0, "")
+            self.source.report_at(0, 0, "")
             return
         first, _ = self.source.line_and_column(offsets[2 * list(mapping).index(key) + 1])
-        self.source.complain(*self.source.line_and_column(mark.index), f"{key!r} is given twice, first on line {first}")
+        self.source.report_at(
+            *self.source.line_and_column(mark.index), f"{key!r} is given twice, first on line {first}"
+        )
 
     def define_anchor(self, event: Any, value: Any) -> None:
         if event.anchor in self.anchors:

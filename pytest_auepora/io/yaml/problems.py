@@ -39,14 +39,14 @@ def explain(exc: Exception, source: Source) -> None:
         _report_unprintable(exc, source)
         return
     if conflict := conflict_line(source.text):
-        source.complain(conflict, 1, CONFLICT)
+        source.report_at(conflict, 1, CONFLICT)
         return
     mark = getattr(exc, "problem_mark", None) or getattr(exc, "context_mark", None) or getattr(exc, "mark", None)
     line, col = source.line_and_column(mark.index) if mark is not None else (0, 0)
     if isinstance(exc, yaml.MarkedYAMLError):
-        source.complain(line, col, _syntax_message(exc, source, line, col))
+        source.report_at(line, col, _syntax_message(exc, source, line, col))
     else:
-        source.complain(line, col, str(exc))
+        source.report_at(line, col, str(exc))
 
 
 def _syntax_message(exc: yaml.MarkedYAMLError, source: Source, line: int, col: int) -> str:
@@ -67,4 +67,4 @@ def _report_unprintable(exc: Any, source: Source) -> None:
     code = exc.character if isinstance(exc.character, int) else ord(exc.character[:1] or "\0")
     index = source.text.find(chr(code))
     line, col = source.line_and_column(index) if index >= 0 else (0, 0)
-    source.complain(line, col, f"the control character U+{code:04X} is not allowed in YAML; remove or escape it")
+    source.report_at(line, col, f"the control character U+{code:04X} is not allowed in YAML; remove or escape it")
