@@ -30,19 +30,19 @@ _Z = 1.959963984540054
 _SEED = 20_160_613
 _FOLDS = 10
 
-Source = Literal["bootstrap", "Wilson", "Newcombe", "none"]
+IntervalMethod = Literal["bootstrap", "Wilson", "Newcombe", "none"]
 Level = Literal["nominal", "ordinal", "interval"]
 """What the distance of two values means: different or not; how many values lie between; their difference."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Estimate:
     """A number with its 95 % interval and where that comes from; None where there is none."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
-    source: Source = "none"
+    source: IntervalMethod = "none"
     n: int = 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,20 +52,20 @@ class Figure:
                 "interval": self.source, "n": self.n}  # fmt: skip
 
 
-def wilson(hits: float, n: float) -> Figure:
+def wilson(hits: float, n: float) -> Estimate:
     """Return *hits* / *n* with Wilson's interval."""
     if not n:
-        return Figure(None)
-    return Figure(*_wilson(hits, n), "Wilson", int(n))
+        return Estimate(None)
+    return Estimate(*_wilson(hits, n), "Wilson", int(n))
 
 
-def newcombe(hits: int, n: int, other_hits: int, other_n: int) -> Figure:
+def newcombe(hits: int, n: int, other_hits: int, other_n: int) -> Estimate:
     """Return the difference of two shares of different items, *hits* / *n* - *other_hits* / *other_n*."""
     if not n or not other_n:
-        return Figure(None)
+        return Estimate(None)
     (a, a_low, a_high), (b, b_low, b_high) = _wilson(hits, n), _wilson(other_hits, other_n)
     low, high = a - b - math.hypot(a - a_low, b_high - b), a - b + math.hypot(a_high - a, b - b_low)
-    return Figure(a - b, low, high, "Newcombe", n + other_n)
+    return Estimate(a - b, low, high, "Newcombe", n + other_n)
 
 
 def _wilson(hits: float, n: float) -> tuple[float, float, float]:
@@ -103,7 +103,7 @@ def _draw_groups(n: int, draws: int) -> Any:
 
 def bootstrap(
     statistic: Callable[[Sequence[int]], float | None], groups: Sequence[Hashable], draws: int = DRAWS
-) -> Figure:
+) -> Estimate:
     """Return *statistic* of all items (given as indices) with its percentile interval.
 
     A resample in which it has no value counts as beyond both ends; where these are so many that an end is among
@@ -114,16 +114,16 @@ def bootstrap(
     return percentiles(value, estimates, len(groups))
 
 
-def percentiles(value: float | None, estimates: Sequence[float | None], n: int) -> Figure:
+def percentiles(value: float | None, estimates: Sequence[float | None], n: int) -> Estimate:
     """Return *value*, of *n* items, with the percentile interval of *estimates*; None: a resample without a value."""
     if value is None:
-        return Figure(None, n=n)
+        return Estimate(None, n=n)
     known = sorted(v for v in estimates if v is not None)
     missing = len(estimates) - len(known)
     at_low, at_high = math.ceil(0.025 * len(estimates)) - 1 - missing, math.ceil(0.975 * len(estimates)) - 1
     low = known[at_low] if 0 <= at_low < len(known) else None
     high = known[at_high] if at_high < len(known) else None
-    return Figure(value, low, high, "bootstrap", n)
+    return Estimate(value, low, high, "bootstrap", n)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from ..io.json_lines import load_lines
 from ..io.source import Source
 
 LabelScale = Literal["boolean", "grade", "class"]
-Value = bool | int | str
+LabelValue = bool | int | str
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 _TEXTS = ("query", "answer", "case", "answer_hash", "group", "batch", "model", "error")
@@ -50,7 +50,7 @@ class Item:
     """
 
     id: str
-    people: list[Value] = field(default_factory=list)
+    people: list[LabelValue] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     swapped: float | None = None
     error: str = ""
@@ -86,7 +86,7 @@ class LabelSet:
     positive: tuple[str, ...] | int = ()
     unlabelled: int = 0
 
-    def says_yes(self, value: Value) -> bool:
+    def says_yes(self, value: LabelValue) -> bool:
         """Whether a person's *value* means yes."""
         if isinstance(self.positive, int):
             return int(value) >= self.positive
@@ -197,7 +197,7 @@ def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _parse_label(raw: Any, line: int, source: Source) -> Value | None:
+def _parse_label(raw: Any, line: int, source: Source) -> LabelValue | None:
     if raw is None or isinstance(raw, (bool, int)):
         return raw
     if isinstance(raw, float) and raw.is_integer():
@@ -239,7 +239,7 @@ def _label_scale(items: Sequence[Item], source: Source) -> LabelScale:
     return "class" if "class" in scales else "grade"
 
 
-def _value_scale(value: Value) -> LabelScale:
+def _value_scale(value: LabelValue) -> LabelScale:
     if isinstance(value, str):
         return "class"
     return "boolean" if isinstance(value, bool) else "grade"

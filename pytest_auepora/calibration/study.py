@@ -19,7 +19,7 @@ from ..regression.guards.calibration import Calibration
 from ..regression.thresholds import Bound
 from .agreement import (
     Decisions,
-    Figure,
+    Estimate,
     Level,
     Table,
     apply_threshold,
@@ -62,7 +62,7 @@ class Study:
 
     metric: str
     decisions: Decisions
-    figures: dict[str, Figure]
+    figures: dict[str, Estimate]
     biases: list[Bias] = field(default_factory=list)
     labels: dict[str, tuple[bool, bool]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
@@ -135,17 +135,17 @@ def study(
     return result
 
 
-def _agreement_figures(people: Sequence[bool], judge: Sequence[bool], items: Sequence[Item]) -> dict[str, Figure]:
+def _agreement_figures(people: Sequence[bool], judge: Sequence[bool], items: Sequence[Item]) -> dict[str, Estimate]:
     table = table_of(people, judge)
     groups = [item.cluster for item in items]
     independent = len(set(groups)) == len(groups)
     cells = [(0 if p else 1) if j else (2 if p else 3) for p, j in zip(people, judge, strict=True)]
     resamples = [Table(*counts) for counts in resample_counts(cells, groups, 4)]
 
-    def with_interval(read: Callable[[Table], float | None]) -> Figure:
+    def with_interval(read: Callable[[Table], float | None]) -> Estimate:
         return percentiles(read(table), [read(resample) for resample in resamples], len(items))
 
-    def share_figure(hits: float, n: float, read: Callable[[Table], float | None]) -> Figure:
+    def share_figure(hits: float, n: float, read: Callable[[Table], float | None]) -> Estimate:
         return wilson(hits, n) if independent else with_interval(read)  # Wilson knows no groups
 
     return {
@@ -158,7 +158,7 @@ def _agreement_figures(people: Sequence[bool], judge: Sequence[bool], items: Seq
     }
 
 
-def _grade_figures(labels: LabelSet, items: Sequence[Item]) -> dict[str, Figure]:
+def _grade_figures(labels: LabelSet, items: Sequence[Item]) -> dict[str, Estimate]:
     """Return the agreement of grades from 1 to 5; the judge's scores from 0 to 1 are scaled to 1 to 5."""
     if labels.scale != "grade":
         return {}
@@ -178,13 +178,13 @@ def _grade_figures(labels: LabelSet, items: Sequence[Item]) -> dict[str, Figure]
         "alpha of grades (ordinal)": bootstrap(
             lambda ids: krippendorff_alpha(pairs(ids, whole), "ordinal"), groups, draws
         ),
-        "alpha of grades (interval)": Figure(
+        "alpha of grades (interval)": Estimate(
             krippendorff_alpha(pairs(range(len(grades)), exact), "interval"), n=len(grades)
         ),
     }
 
 
-def _rater_figures(labels: LabelSet) -> dict[str, Figure]:
+def _rater_figures(labels: LabelSet) -> dict[str, Estimate]:
     """Return how far people agree with each other: the ceiling for any judge."""
     items = [item for item in labels.items if len(item.people) > 1]
     if not items:
@@ -200,7 +200,7 @@ class Bias:
     """One check.  ``meaning`` is a sentence with the figure's meaning; ``suspicious`` if chance hardly explains it."""
 
     name: str
-    figure: Figure
+    figure: Estimate
     meaning: str
     suspicious: bool = False
 
@@ -224,7 +224,7 @@ def _biases(items: Sequence[Item], people: Sequence[bool], decisions: Decisions)
     return checks + _drift_biases(items, people, judge)
 
 
-def _difference_bias(name: str, figure: Figure, meaning: str) -> Bias:
+def _difference_bias(name: str, figure: Estimate, meaning: str) -> Bias:
     off_zero = figure.low is not None and figure.high is not None and not figure.low <= 0 <= figure.high
     return Bias(name, figure, meaning, off_zero)
 
@@ -325,7 +325,7 @@ def _remarks(result: Study, unreadable: Sequence[Item], threshold: str) -> list[
     return remarks
 
 
-def _shortfalls(table: Table, kappa: Figure) -> list[str]:
+def _shortfalls(table: Table, kappa: Estimate) -> list[str]:
     """Return everything that the judge lacks to gate, in the order in which it is mended."""
     shortfalls = []
     if table.n < LEAST_LABELS:

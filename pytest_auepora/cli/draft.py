@@ -10,7 +10,7 @@ from pathlib import Path
 from ..core.progress import Progress
 from ..drafting.documents import Price, passages_of, read_documents, read_quotas
 from ..drafting.draft import Drafting
-from ..drafting.files import Journal, add_cases, journal_path
+from ..drafting.files import DraftJournal, add_cases, journal_path
 from ..metrics.judge.settings import critic_from_environment
 from ..metrics.judge.usage import Prices
 from ..metrics.registry import Registry
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.output}: a golden file ends in .golden.yaml or .golden.jsonl")
     quotas = read_quotas(args.quota)
     passages = passages_of(read_documents(args.folder))
-    journal = Journal(journal_path(args.output))
+    journal = DraftJournal(journal_path(args.output))
     registry = registry_of(args.metrics)
     critic = critic_from_environment()
     known = [*_known_questions(args.output, args.known, registry), *journal.rejected_questions()]
@@ -100,7 +100,7 @@ def _confirmed() -> bool:
     return input("Begin? [y/N] ").strip().lower() in ("y", "yes")
 
 
-def _run_drafting(drafting: Drafting, output: Path, journal: Journal, registry: Registry) -> int:
+def _run_drafting(drafting: Drafting, output: Path, journal: DraftJournal, registry: Registry) -> int:
     n_drafted = 0
     with Progress("tries", sum(map(len, drafting.queues.values())), show=None) as bar:
         for outcome in drafting.run():

@@ -38,7 +38,7 @@ _WHAT = "Keeps and compares runs, scores recorded outputs, checks golden files: 
 
 _EXIT = f"exit codes: {PASSED} pass, {FAILED} fail, {USAGE} usage, {UNJUDGED} could not judge"
 
-Run = Callable[[argparse.Namespace], int]
+Command = Callable[[argparse.Namespace], int]
 
 
 class Parser(argparse.ArgumentParser):
@@ -88,7 +88,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.print_help(sys.stderr)
             return USAGE
         args = parser.parse_args(argv)
-        run: Run = args.run
+        run: Command = args.run
         return run(args)
     except SystemExit as exc:  # argparse: --help, or a usage error that it has printed
         return exc.code if isinstance(exc.code, int) else USAGE

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..drafting.files import Journal, accept, drafts_of, journal_path, reject
+from ..drafting.files import DraftJournal, accept, drafts_of, journal_path, reject
 from ..metrics.registry import Registry
 from ..reporting.text import harmless
 from .common import PASSED, add_metrics, existing_path, load_suite, registry_of
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     """Show each draft and carry out the decision; decisions and reasons go to the journal of the file."""
     registry = registry_of(args.metrics)
     load_suite(args.golden, registry)  # raises what is wrong with the file
-    drafts, journal, counts = drafts_of(args.golden), Journal(journal_path(args.golden)), Counter[str]()
+    drafts, journal, counts = drafts_of(args.golden), DraftJournal(journal_path(args.golden)), Counter[str]()
     for number, case in enumerate(drafts, 1):
         _print_draft(case, f"{number} of {len(drafts)}")
         decision = _review_draft(args.golden, case, journal, registry)
@@ -51,7 +51,7 @@ def _print_draft(case: Mapping[str, Any], place: str) -> None:
     print("\n" + "\n".join(map(harmless, lines)))
 
 
-def _review_draft(path: Path, case: Mapping[str, Any], journal: Journal, registry: Registry) -> str:
+def _review_draft(path: Path, case: Mapping[str, Any], journal: DraftJournal, registry: Registry) -> str:
     """Ask until the answer is understood, carry it out, and return the decision."""
     while True:
         word = _input(_PROMPT).lower()[:1]

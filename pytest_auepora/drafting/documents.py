@@ -34,7 +34,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class DocumentPassage:
     """A piece of a document: ``text`` stands at ``start`` of it."""
 
     doc: str
@@ -71,10 +71,12 @@ def read_documents(folder: Path) -> dict[str, str]:
     return texts
 
 
-def passages_of(documents: Mapping[str, str]) -> list[Passage]:
+def passages_of(documents: Mapping[str, str]) -> list[DocumentPassage]:
     """Cut each document at blank lines into passages of at most `LONGEST` characters, where its paragraphs allow it."""
     return [
-        Passage(doc, start, text) for doc, document in documents.items() for start, text in _split_paragraphs(document)
+        DocumentPassage(doc, start, text)
+        for doc, document in documents.items()
+        for start, text in _split_paragraphs(document)
     ]
 
 
@@ -109,9 +111,9 @@ def _stop_stems() -> frozenset[str]:  # not at import: the stemmer takes seconds
 class Passages:
     """All passages of a corpus; finds those long enough to be asked about, and those near to a text."""
 
-    def __init__(self, passages: Sequence[Passage]) -> None:
+    def __init__(self, passages: Sequence[DocumentPassage]) -> None:
         self.all = passages
-        self.worth_asking: dict[str, list[Passage]] = {}
+        self.worth_asking: dict[str, list[DocumentPassage]] = {}
         """By document, those that are long enough."""
         self._holders: dict[str, list[int]] = {}
         for place, passage in enumerate(passages):
@@ -121,7 +123,7 @@ class Passages:
             for word in content_words(passage.text):
                 self._holders.setdefault(word, []).append(place)
 
-    def nearest(self, text: str, most: int, without: Sequence[Passage] = ()) -> list[Passage]:
+    def nearest(self, text: str, most: int, without: Sequence[DocumentPassage] = ()) -> list[DocumentPassage]:
         """Return up to *most* passages that share words with *text*, best first; its rarest words decide."""
         shared: dict[int, float] = {}
         # sorted: in another order, sums differ in their last digit
@@ -152,7 +154,7 @@ class Job:
 
     kind: str
     doc: str
-    passages: tuple[Passage, ...]
+    passages: tuple[DocumentPassage, ...]
 
     @property
     def key(self) -> str:
@@ -190,7 +192,7 @@ def plan_jobs(passages: Passages, quotas: Mapping[str, int], seed: int) -> dict[
     return out
 
 
-def _jobs(kind: str, passage: Passage, passages: Passages) -> Iterator[Job]:
+def _jobs(kind: str, passage: DocumentPassage, passages: Passages) -> Iterator[Job]:
     if kind != "multi-hop":
         yield Job(kind, passage.doc, (passage,))
         return
@@ -200,9 +202,9 @@ def _jobs(kind: str, passage: Passage, passages: Passages) -> Iterator[Job]:
         yield Job(kind, passage.doc, (passage, second))
 
 
-def group_passages(passages: Sequence[Passage]) -> Iterator[list[Passage]]:
+def group_passages(passages: Sequence[DocumentPassage]) -> Iterator[list[DocumentPassage]]:
     """Yield *passages* in groups of which each is shown in one call."""
-    group: list[Passage] = []
+    group: list[DocumentPassage] = []
     size = 0
     for passage in passages:
         if group and size + len(passage.text) > PACK:
@@ -222,7 +224,7 @@ class Price(NamedTuple):
     reply_tokens: int
 
 
-def price_of(jobs: Sequence[Job], corpus: Sequence[Passage]) -> Price:
+def price_of(jobs: Sequence[Job], corpus: Sequence[DocumentPassage]) -> Price:
     """Estimate the price of *jobs* if all go through every check; four characters are a token."""
     whole = sum(len(passage.text) for passage in corpus) // _PER_TOKEN
     n_groups = sum(1 for _ in group_passages(corpus))

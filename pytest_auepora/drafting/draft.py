@@ -17,7 +17,7 @@ from ..metrics.judge.critic import JudgeReplyError, LLMCritic
 from ..metrics.ranking.gold import fold_quote
 from ..metrics.text.tokens import squad_words
 from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, Asker
-from .documents import NEAR, Job, Passage, Passages, Price, content_words, group_passages, plan_jobs, price_of
+from .documents import NEAR, DocumentPassage, Job, Passages, Price, content_words, group_passages, plan_jobs, price_of
 
 MAX_OVERLAP = 0.7
 """Share of a question's words that its quote may have: with more, the passage is too easy to find."""
@@ -39,8 +39,8 @@ class Draft:
 
     question: str
     answer: str = ""
-    quotes: list[tuple[Passage, str]] = field(default_factory=list)
-    other_quotes: list[tuple[Passage, str]] = field(default_factory=list)
+    quotes: list[tuple[DocumentPassage, str]] = field(default_factory=list)
+    other_quotes: list[tuple[DocumentPassage, str]] = field(default_factory=list)
 
 
 class Known:
@@ -70,7 +70,7 @@ def _words(question: str) -> frozenset[str]:
     return frozenset(squad_words(question, multilingual=True))
 
 
-def find_passage(quote: str, passages: Sequence[Passage]) -> Passage | None:
+def find_passage(quote: str, passages: Sequence[DocumentPassage]) -> DocumentPassage | None:
     """Return the passage that holds *quote* word for word; line breaks and runs of blanks do not count."""
     folded_quote = fold_quote(quote)
     return next((p for p in passages if folded_quote and folded_quote in fold_quote(p.text)), None)
@@ -112,7 +112,7 @@ _AT_ONCE = 8
 
 
 @dataclass(slots=True)
-class Outcome:
+class JobOutcome:
     """The outcome of one job: a ``case`` as a golden file has it, or the ``reason`` why there is none."""
 
     job: Job
@@ -145,7 +145,7 @@ class Drafting:
 
     def __init__(
         self,
-        passages: Sequence[Passage],
+        passages: Sequence[DocumentPassage],
         critic: LLMCritic,
         quotas: Mapping[str, int],
         *,
@@ -173,7 +173,7 @@ class Drafting:
         most = [job for queue in self.queues.values() for job in queue]
         return price_of(least, self.passages.all), price_of(most, self.passages.all)
 
-    def run(self) -> Iterator[Outcome]:
+    def run(self) -> Iterator[JobOutcome]:
         """Yield the outcome of each job; those of one round together.
 
         Raises:
@@ -188,7 +188,7 @@ class Drafting:
                     missing[key] -= outcome.case is not None
                     yield outcome
 
-    def _run_jobs(self, jobs: Sequence[Job]) -> list[Outcome]:
+    def _run_jobs(self, jobs: Sequence[Job]) -> list[JobOutcome]:
         works = [_Work(job) for job in jobs]
         self._write_drafts(works)
         answerable = [w for w in works if w.job.kind != "unanswerable"]
@@ -210,7 +210,7 @@ class Drafting:
             if not work.reason:
                 self._known.add(work.draft.question)
             case = None if work.reason else self._golden_case(work)
-            outcomes.append(Outcome(work.job, work.reason, case, work.draft.question))
+            outcomes.append(JobOutcome(work.job, work.reason, case, work.draft.question))
         return outcomes
 
     def _ask(
@@ -295,7 +295,7 @@ class Drafting:
             found_quotes = [(passages[n - 1], quote) for n, quote in answers if 1 <= n <= len(passages)]
             work.draft.other_quotes = [(p, quote) for p, quote in found_quotes if find_passage(quote, [p]) is not None]
 
-    def _ask_which_answer(self, searches: Sequence[tuple[_Work, Sequence[Passage]]]) -> list[Any]:
+    def _ask_which_answer(self, searches: Sequence[tuple[_Work, Sequence[DocumentPassage]]]) -> list[Any]:
         material = []
         for work, passages in searches:
             numbered = "\n\n".join(f"[{i}] {passage.text}" for i, passage in enumerate(passages, 1))

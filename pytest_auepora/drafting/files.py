@@ -14,7 +14,7 @@ from ..io.edit import raw_cases, with_cases, with_replacement
 from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportedSuite
 from ..metrics.registry import Registry
-from .draft import Outcome
+from .draft import JobOutcome
 
 
 def add_cases(path: Path, cases: Sequence[Mapping[str, Any]], registry: Registry | None = None) -> None:
@@ -56,7 +56,7 @@ def journal_path(golden: Path) -> Path:
     return golden.with_name(f"{golden.name.partition('.')[0]}.drafts.jsonl")
 
 
-class Journal:
+class DraftJournal:
     """Lines of outcomes (``job``, ``reason`` or ``id``) and of decisions (``id``, ``decision``, ``reason``).
 
     Args:
@@ -79,7 +79,7 @@ class Journal:
         same_model = [row for row in self.rows if "job" in row and row.get("by") == provenance]
         return {row["job"]: "id" in row for row in same_model}
 
-    def note(self, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
+    def note(self, outcome: JobOutcome, provenance: Mapping[str, Any]) -> None:
         """Write down the outcome of a job."""
         job = outcome.job
         row: dict[str, Any] = {"job": job.key, "kind": job.kind, "doc": job.doc, "question": outcome.question}

@@ -261,7 +261,7 @@ _PARAPHRASE_PROMPT = Prompt(
 
 _WORDINGS = object_form(
     "wordings", {"wordings": {"type": "array", "items": {"type": "string"}}},
-    lambda said: [one.strip() for one in said["wordings"]],
+    lambda reply: [wording.strip() for wording in reply["wordings"]],
 )  # fmt: skip
 
 

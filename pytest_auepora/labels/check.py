@@ -40,7 +40,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LabelFinding:
     """The fate of a label.
 
     ``new_id`` is the chunk that provably is, or holds, the passage; empty where people have to decide.
@@ -66,7 +66,7 @@ class Finding:
         return tuple(c.id for c in self.candidates if c.share is not None and c.share >= SPAN_COVER)
 
 
-def classify(label: Document, corpus: Corpus, known: Sequence[Passage] = ()) -> Finding:
+def classify(label: Document, corpus: Corpus, known: Sequence[Passage] = ()) -> LabelFinding:
     """Say what became of *label*.
 
     Args:
@@ -84,19 +84,21 @@ def classify(label: Document, corpus: Corpus, known: Sequence[Passage] = ()) -> 
     findings = [_find_passage(label.doc_id, corpus, passage) for passage in (known if in_corpus else reversed(known))]
     finding = next((f for f in findings if f is not None and (in_corpus or f.kind != "orphaned")), None)
     if in_corpus and finding is not None and finding.kind == "orphaned":
-        return Finding("valid", origin=finding.origin, note="its text has changed", source=finding.source)
+        return LabelFinding("valid", origin=finding.origin, note="its text has changed", source=finding.source)
     if finding is not None:
         return finding
     source = next((p.source for p in known if p.source), "")
     if in_corpus:
-        return Finding("valid", source=source)
+        return LabelFinding("valid", source=source)
     if chunks := corpus.by_source.get(label.doc_id):
-        return Finding("split", _first_candidates(chunks), note="it is the name of a document now", source=label.doc_id)
+        return LabelFinding(
+            "split", _first_candidates(chunks), note="it is the name of a document now", source=label.doc_id
+        )
     orphan = next((f for f in findings if f is not None), None)
     if orphan is not None:
         return orphan
     neighbours = _first_candidates(corpus.by_source.get(source, ()))
-    return Finding("orphaned", neighbours, note=_orphan_note(corpus, known), source=source)
+    return LabelFinding("orphaned", neighbours, note=_orphan_note(corpus, known), source=source)
 
 
 def _orphan_note(corpus: Corpus, known: Sequence[Passage]) -> str:
@@ -109,7 +111,7 @@ def _first_candidates(chunks: Sequence[Chunk]) -> tuple[Candidate, ...]:
     return tuple(Candidate(c.id) for c in chunks[:MOST_CANDIDATES])
 
 
-def _find_passage(label_id: str, corpus: Corpus, passage: Passage) -> Finding | None:
+def _find_passage(label_id: str, corpus: Corpus, passage: Passage) -> LabelFinding | None:
     """Look for *passage*; None where it cannot be compared with the corpus at all."""
     text = squeeze(passage.text)
     if text and corpus.has_texts:
@@ -121,14 +123,14 @@ def _find_passage(label_id: str, corpus: Corpus, passage: Passage) -> Finding | 
     return replace(finding, origin=passage.origin, source=passage.source)
 
 
-def _find_text(label_id: str, corpus: Corpus, text: str, passage: Passage) -> Finding:
+def _find_text(label_id: str, corpus: Corpus, text: str, passage: Passage) -> LabelFinding:
     index = corpus.texts
     if label_id in corpus and (not (own_text := index.text(label_id)) or text in own_text):
-        return Finding("valid")
+        return LabelFinding("valid")
     holding = index.holding(text)
     runs = {} if holding else index.runs(text)
     if covered_share(runs.get(label_id, []), len(text)) >= SPAN_COVER:
-        return Finding("valid")
+        return LabelFinding("valid")
     holding, foreign = _of_same_document(label_id, holding, corpus, passage.source)
     if equal := [i for i in holding if index.text(i) == text]:
         equal = _at_same_place(equal, corpus, passage)
@@ -140,10 +142,10 @@ def _find_text(label_id: str, corpus: Corpus, text: str, passage: Passage) -> Fi
     return _partial_finding(shares, covered_share([run for i in partial for run in runs[i]], len(text)))
 
 
-def _whole_finding(kind: LabelFate, chunk_ids: Sequence[str], *, certain: bool) -> Finding:
+def _whole_finding(kind: LabelFate, chunk_ids: Sequence[str], *, certain: bool) -> LabelFinding:
     candidates = tuple(Candidate(i, 1.0) for i in chunk_ids[:MOST_CANDIDATES])
     note = "" if certain else "which of them cannot be told" if len(chunk_ids) > 1 else "too little to be sure"
-    return Finding(kind, candidates, chunk_ids[0] if certain else "", note=note)
+    return LabelFinding(kind, candidates, chunk_ids[0] if certain else "", note=note)
 
 
 def _of_same_document(label_id: str, ids: Sequence[str], corpus: Corpus, source: str) -> tuple[list[str], bool]:
@@ -167,12 +169,12 @@ def _at_same_place(equal: list[str], corpus: Corpus, passage: Passage) -> list[s
     return equal
 
 
-def _partial_finding(shares: Mapping[str, float], total: float) -> Finding:
+def _partial_finding(shares: Mapping[str, float], total: float) -> LabelFinding:
     best = sorted(shares, key=lambda i: -shares[i])[:MOST_CANDIDATES]
     candidates = tuple(Candidate(i, round(shares[i], 4)) for i in best)
     if total < SPAN_COVER:
-        return Finding("orphaned", candidates, note=f"{total * 100:.0f} % of it is found" if total else "")
-    return Finding("split", candidates, note="" if total > 0.9999 else f"{total * 100:.0f} % of it is found")
+        return LabelFinding("orphaned", candidates, note=f"{total * 100:.0f} % of it is found" if total else "")
+    return LabelFinding("split", candidates, note="" if total > 0.9999 else f"{total * 100:.0f} % of it is found")
 
 
 ChunkSpans = Mapping[str, tuple[int, int]]
@@ -182,40 +184,40 @@ def _spans_of_chunks(corpus: Corpus, source: str) -> ChunkSpans:
     return {chunk.id: chunk.span for chunk in corpus.by_source.get(source, ()) if chunk.span is not None}
 
 
-def _find_span(label_id: str, chunk_spans: ChunkSpans, span: tuple[int, int]) -> Finding:
+def _find_span(label_id: str, chunk_spans: ChunkSpans, span: tuple[int, int]) -> LabelFinding:
     length = span[1] - span[0]
     runs = {
         i: (max(a, span[0]), min(b, span[1])) for i, (a, b) in chunk_spans.items() if min(b, span[1]) > max(a, span[0])
     }
     shares = {i: covered_share([run], length) for i, run in runs.items()}
     if shares.get(label_id, 0.0) >= SPAN_COVER:
-        return Finding("valid")
+        return LabelFinding("valid")
     holding = [i for i, share in shares.items() if share == 1.0]
     if holding:
         same = [i for i in holding if chunk_spans[i] == span]
         note = "the place is the same; without texts that proves nothing"
         candidates = tuple(Candidate(i, 1.0) for i in same or holding)[:MOST_CANDIDATES]
-        return Finding("re-anchorable" if same else "merged", candidates, note=note)
+        return LabelFinding("re-anchorable" if same else "merged", candidates, note=note)
     return _partial_finding(shares, covered_share(list(runs.values()), length))
 
 
-def _check_document_label(label: Document, corpus: Corpus) -> Finding:
+def _check_document_label(label: Document, corpus: Corpus) -> LabelFinding:
     """Check a label that names a document: its chunks are matched as scoring does."""
     parsed = label_of(label)
     if parsed.source == ANYWHERE:
-        return Finding("valid", note="not checked: the quote names no document")
+        return LabelFinding("valid", note="not checked: the quote names no document")
     if not corpus.by_source and parsed.source not in corpus:
-        return Finding("valid", note="not checked: the corpus does not say which document a chunk is of")
+        return LabelFinding("valid", note="not checked: the corpus does not say which document a chunk is of")
     chunks = corpus.by_source.get(parsed.source, [])
     if not chunks and parsed.source in corpus:
         chunks = [corpus.chunks[parsed.source]]
     if not chunks:
-        return Finding("orphaned", note=f"there is no document {parsed.source!r}", source=parsed.source)
+        return LabelFinding("orphaned", note=f"there is no document {parsed.source!r}", source=parsed.source)
     covers = [parsed.covers(Document(c.id, c.text, _span_metadata(c))) for c in chunks]
     if any(covers):
-        return Finding("valid", source=parsed.source)
+        return LabelFinding("valid", source=parsed.source)
     if all(cover is None for cover in covers):
-        return Finding("valid", note="not checked: the corpus has neither texts nor spans", source=parsed.source)
+        return LabelFinding("valid", note="not checked: the corpus has neither texts nor spans", source=parsed.source)
     return replace(_find_torn_passage(parsed.kind, label, corpus, parsed.source), source=parsed.source)
 
 
@@ -223,7 +225,7 @@ def _span_metadata(chunk: Chunk) -> dict[str, int]:
     return {} if chunk.span is None else {"start": chunk.span[0], "end": chunk.span[1]}
 
 
-def _find_torn_passage(match_by: str, label: Document, corpus: Corpus, source: str) -> Finding:
+def _find_torn_passage(match_by: str, label: Document, corpus: Corpus, source: str) -> LabelFinding:
     """Look for the parts of a quote or span that no chunk of its document holds whole."""
     if match_by == "span":
         return _find_span("", _spans_of_chunks(corpus, source), (label.metadata["start"], label.metadata["end"]))
@@ -241,7 +243,7 @@ class CheckedLabel:
     index: int
     name: str
     by_id: bool
-    finding: Finding
+    finding: LabelFinding
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-able data."""
@@ -252,7 +254,7 @@ class CheckedLabel:
         """Read what `to_dict` gave."""
         finding = dict(raw["finding"])
         finding["candidates"] = tuple(Candidate(**c) for c in finding["candidates"])
-        return cls(**{**raw, "finding": Finding(**finding)})
+        return cls(**{**raw, "finding": LabelFinding(**finding)})
 
 
 def check_case(case: GoldenCase, corpus: Corpus, recalls: Sequence[Recall] = ()) -> list[CheckedLabel]:
@@ -289,9 +291,9 @@ def tally(labels: Iterable[CheckedLabel]) -> Counter[LabelFate]:
     return Counter(label.finding.kind for label in labels)
 
 
-Match = Literal["exact", "span", "fallback_doc", "none"]
+MatchLevel = Literal["exact", "span", "fallback_doc", "none"]
 
-MATCHES: tuple[Match, ...] = ("exact", "span", "fallback_doc", "none")
+MATCHES: tuple[MatchLevel, ...] = ("exact", "span", "fallback_doc", "none")
 """How labels are matched, the strictest first: by chunk (its id, or the same text under another id); by chunks that
 hold at least half of the passage; by any chunk of the document; not at all."""
 
@@ -323,7 +325,7 @@ def relabel(case: GoldenCase, labels: Sequence[CheckedLabel], corpus: Corpus, *,
     return replace(case, sample=sample, moved={"match": weakest, "labels": fates})
 
 
-def _match_label(label: Document, checked: CheckedLabel, corpus: Corpus) -> tuple[Match, Document]:
+def _match_label(label: Document, checked: CheckedLabel, corpus: Corpus) -> tuple[MatchLevel, Document]:
     finding = checked.finding
     ids = finding.cover
     source = finding.source or next((s for i in ids if (s := corpus.chunks[i].source)), "")

@@ -16,7 +16,7 @@ from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, anchor_path, baseline_path, load_baseline, lock_baseline
 from .check import CheckedLabel, provable_new_ids
 
-Labels = Sequence[CheckedLabel]
+CaseLabels = Sequence[CheckedLabel]
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ def baselines_of(suite: GoldenSuite, override: Path | None = None) -> list[Path]
     return [first, anchor_path(first), *sorted(first.parent.glob(f"{suite.name}@*.json"))]
 
 
-def plan_new_ids(checked: Iterable[Labels]) -> dict[Slot, str]:
+def plan_new_ids(checked: Iterable[CaseLabels]) -> dict[Slot, str]:
     """Return the new ids of one golden file.
 
     Args:
@@ -59,7 +59,7 @@ def plan_new_ids(checked: Iterable[Labels]) -> dict[Slot, str]:
 
 
 def repair(
-    path: Path, checked: Sequence[Labels], baselines: Iterable[Path] = (), registry: Registry | None = None
+    path: Path, checked: Sequence[CaseLabels], baselines: Iterable[Path] = (), registry: Registry | None = None
 ) -> Repaired:
     """Rewrite the golden file at *path*, and carry its *baselines* over where that is honest.
 

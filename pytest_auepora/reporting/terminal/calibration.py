@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...calibration.agreement import Figure
+from ...calibration.agreement import Estimate
 from ...calibration.study import Bias, Study
 from ..text import printable, wrap
 
@@ -40,7 +40,7 @@ def _wrap_line(line: str, ascii_only: bool) -> list[str]:
     return [first, *(f"  {part}" for part in rest)]
 
 
-def _figure_text(figure: Figure, sign: str = "") -> str:
+def _figure_text(figure: Estimate, sign: str = "") -> str:
     if figure.value is None:
         return "n/a"
     value = f"{figure.value:{sign}.3f}"

@@ -8,7 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from ...errors import names_words
-from ...labels.check import KINDS, Candidate, CheckedLabel, Finding, tally
+from ...labels.check import KINDS, Candidate, CheckedLabel, LabelFinding, tally
 from ...labels.repair import Repaired
 from ..numbers import plural
 from .layout import Line, Page
@@ -28,7 +28,7 @@ def moved_text(label: CheckedLabel, place: str, new_id: str = "") -> str:
     return f"{place}: {label.name}: {finding.kind}{_candidates_text(finding)}{f' ({remarks})' if remarks else ''}"
 
 
-def _candidates_text(finding: Finding) -> str:
+def _candidates_text(finding: LabelFinding) -> str:
     if finding.new_id:
         return f", now {finding.new_id}"
     return f": {names_words(finding.candidates, MOST_SHOWN, _candidate_text)}" if finding.candidates else ""

@@ -10,7 +10,7 @@ from pytest_auepora.drafting.documents import (
     LONGEST,
     PACK,
     TRIES,
-    Passage,
+    DocumentPassage,
     Passages,
     group_passages,
     passages_of,
@@ -58,13 +58,15 @@ def test_passages_stand_where_they_say() -> None:
 def test_code_and_tables_are_not_asked_about() -> None:
     code = "```python\n" + "value = compute_the_value_of_something()\n" * 9 + "```"
     table = "| a row of a table | with two columns |\n" * 9
-    passages = [Passage("d", i, text) for i, text in enumerate([PROSE * 2, code, table, "Short.", f"<!-- {PROSE} -->"])]
+    passages = [
+        DocumentPassage("d", i, text) for i, text in enumerate([PROSE * 2, code, table, "Short.", f"<!-- {PROSE} -->"])
+    ]
     assert Passages(passages).worth_asking == {"d": passages[:1]}
 
 
 def test_rare_words_are_nearer() -> None:
     texts = ["common word and common thing", "common word", "rareness of common word", "nothing"]
-    passages = [Passage("d", i, text) for i, text in enumerate(texts)]
+    passages = [DocumentPassage("d", i, text) for i, text in enumerate(texts)]
     found = Passages(passages).nearest("rareness common", 5)
     assert [p.start for p in found] == [2, 0, 1]
     assert [p.start for p in Passages(passages).nearest("rareness common", 1, [passages[2]])] == [0]
@@ -73,7 +75,7 @@ def test_rare_words_are_nearer() -> None:
 STORY = (
     "Words about bicycles, deposits and late returns stand here until the passage is long enough, {}." + " More." * 9
 )
-CORPUS = [Passage(doc, i, STORY.format(f"{doc} {i} rare{i}")) for doc in ("a", "b") for i in range(8)]
+CORPUS = [DocumentPassage(doc, i, STORY.format(f"{doc} {i} rare{i}")) for doc in ("a", "b") for i in range(8)]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_another_document_does_not_change_the_order() -> None:
 
 
 def test_groups_hold_every_passage_once_and_are_small() -> None:
-    passages = [Passage("d", i, "x" * size) for i, size in enumerate([PACK // 2, PACK // 2, 9, 2 * PACK, 9, 9])]
+    passages = [DocumentPassage("d", i, "x" * size) for i, size in enumerate([PACK // 2, PACK // 2, 9, 2 * PACK, 9, 9])]
     groups = [*group_passages(passages)]
     assert [passage for group in groups for passage in group] == passages
     assert [len(group) for group in groups] == [2, 1, 1, 2]

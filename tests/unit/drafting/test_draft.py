@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.drafting.documents import Passage, passages_of, read_documents
-from pytest_auepora.drafting.draft import Drafting, Outcome
+from pytest_auepora.drafting.documents import DocumentPassage, passages_of, read_documents
+from pytest_auepora.drafting.draft import Drafting, JobOutcome
 from pytest_auepora.metrics.ranking.gold import fold_quote
 
 from .scripted import Scripted
@@ -29,16 +29,18 @@ SINGLE = {
 
 
 @pytest.fixture(scope="module")
-def passages() -> list[Passage]:
+def passages() -> list[DocumentPassage]:
     return passages_of(read_documents(PAGES))
 
 
-def drafted(passages: list[Passage], faults: list[str], quotas: dict[str, int]) -> tuple[Scripted, list[Outcome]]:
+def drafted(
+    passages: list[DocumentPassage], faults: list[str], quotas: dict[str, int]
+) -> tuple[Scripted, list[JobOutcome]]:
     model = Scripted(faults)
     return model, list(Drafting(passages, model, quotas).run())
 
 
-def test_what_is_rejected_over_real_documents_and_why(passages: list[Passage]) -> None:
+def test_what_is_rejected_over_real_documents_and_why(passages: list[DocumentPassage]) -> None:
     model, outcomes = drafted(passages, ["", *SINGLE, "also"], {"single-hop": 2})
     reasons = Counter(o.reason.partition(":")[0] for o in outcomes)
     expected = Counter(SINGLE.get(fault, "") for fault in model.made)
@@ -47,7 +49,7 @@ def test_what_is_rejected_over_real_documents_and_why(passages: list[Passage]) -
     assert len([r for r in SINGLE.values() if reasons[r]]) == len(SINGLE)
 
 
-def test_a_kept_draft_quotes_its_document_word_for_word(passages: list[Passage]) -> None:
+def test_a_kept_draft_quotes_its_document_word_for_word(passages: list[DocumentPassage]) -> None:
     texts = {name: fold_quote(text) for name, text in read_documents(PAGES).items()}
     _, outcomes = drafted(passages, ["", "also"], {"single-hop": 1})
     cases = [outcome.case for outcome in outcomes if outcome.case is not None]
@@ -59,12 +61,12 @@ def test_a_kept_draft_quotes_its_document_word_for_word(passages: list[Passage])
     assert cases[0]["metadata"]["drafted_by"].startswith("scripted, prompts ")
 
 
-def test_other_passages_become_labels_only_with_their_own_words(passages: list[Passage]) -> None:
+def test_other_passages_become_labels_only_with_their_own_words(passages: list[DocumentPassage]) -> None:
     _, outcomes = drafted(passages[:12], ["also, made up"], {"single-hop": 1})
     assert [len(o.case["relevant_docs"]) for o in outcomes if o.case] == [1] * len(outcomes)
 
 
-def test_two_hops_need_both_quotes(passages: list[Passage]) -> None:
+def test_two_hops_need_both_quotes(passages: list[DocumentPassage]) -> None:
     faults = ["", "one", "one is enough", "unanswerable"]
     model, outcomes = drafted(passages[:40], faults, {"multi-hop": 1})
     expected = {
@@ -78,7 +80,7 @@ def test_two_hops_need_both_quotes(passages: list[Passage]) -> None:
     assert all(len(set(o.job.passages)) == 2 for o in outcomes)
 
 
-def test_unanswerable_is_checked_against_the_whole_corpus(passages: list[Passage]) -> None:
+def test_unanswerable_is_checked_against_the_whole_corpus(passages: list[DocumentPassage]) -> None:
     model, outcomes = drafted(passages[:40], ["", "answered"], {"unanswerable": 1})
     expected = Counter("the corpus answers it" if fault else "" for fault in model.made)
     assert Counter(o.reason.partition(":")[0] for o in outcomes) == expected
@@ -89,7 +91,7 @@ def test_unanswerable_is_checked_against_the_whole_corpus(passages: list[Passage
     assert model.asked.count("which") >= len(model.made) * (shown // 12_000)
 
 
-def test_the_same_seed_tries_the_same_passages(passages: list[Passage]) -> None:
+def test_the_same_seed_tries_the_same_passages(passages: list[DocumentPassage]) -> None:
     def tried(seed: int) -> list[str]:
         return [o.job.key for o in Drafting(passages, Scripted(), {"single-hop": 1}, seed=seed).run()]
 
@@ -97,7 +99,7 @@ def test_the_same_seed_tries_the_same_passages(passages: list[Passage]) -> None:
     assert tried(0) != tried(1)
 
 
-def test_quotas_hold_and_are_filled_by_further_tries(passages: list[Passage]) -> None:
+def test_quotas_hold_and_are_filled_by_further_tries(passages: list[DocumentPassage]) -> None:
     _, outcomes = drafted(passages, ["paraphrased", ""], {"single-hop": 2})
     kept = Counter(o.job.doc for o in outcomes if o.case)
     tried = Counter(o.job.doc for o in outcomes)
@@ -105,7 +107,7 @@ def test_quotas_hold_and_are_filled_by_further_tries(passages: list[Passage]) ->
     assert max(tried.values()) > 2
 
 
-def test_what_was_done_is_not_asked_again(passages: list[Passage]) -> None:
+def test_what_was_done_is_not_asked_again(passages: list[DocumentPassage]) -> None:
     first = list(Drafting(passages, Scripted(["", "paraphrased"]), {"single-hop": 1}).run())
     done = {outcome.job.key: outcome.case is not None for outcome in first}
     again = Drafting(passages, Scripted(), {"single-hop": 1}, resume=lambda _: done)
@@ -121,14 +123,14 @@ def test_what_was_done_is_not_asked_again(passages: list[Passage]) -> None:
     assert len(model.made) == len(wanted)
 
 
-def test_known_questions_are_not_asked_again(passages: list[Passage]) -> None:
+def test_known_questions_are_not_asked_again(passages: list[DocumentPassage]) -> None:
     first = Scripted()
     asked = [o.question for o in Drafting(passages[:8], first, {"single-hop": 1}).run()]
     again = list(Drafting(passages[:8], Scripted(), {"single-hop": 1}, known=asked).run())
     assert all(o.reason.startswith("near-duplicate: Regarding") for o in again[: len(asked)])
 
 
-def test_the_price_bounds_what_is_asked(passages: list[Passage]) -> None:
+def test_the_price_bounds_what_is_asked(passages: list[DocumentPassage]) -> None:
     quotas = {"single-hop": 1, "multi-hop": 1, "unanswerable": 1}
     good = Scripted()
     drafting = Drafting(passages, good, quotas)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.drafting.documents import Passage
+from pytest_auepora.drafting.documents import DocumentPassage
 from pytest_auepora.drafting.draft import Draft, Known, find_passage, quote_overlap, rejection_reason
 
 TEXT = "Bring the bicycle back\nbefore 18:00. A late return costs 5 euros an hour, whatever the weather may be."
-PASSAGE = Passage("returns.md", 0, TEXT)
+PASSAGE = DocumentPassage("returns.md", 0, TEXT)
 QUOTE = "A late return costs 5 euros an hour"
 
 
@@ -27,7 +27,7 @@ def told(question: str, quote: str = QUOTE, answer: str = "5 euros", *, known: t
     ],
 )
 def test_a_quote_is_found_word_for_word(quote: str, found: bool) -> None:
-    assert (find_passage(quote, [Passage("x", 0, "other"), PASSAGE]) is PASSAGE) is found
+    assert (find_passage(quote, [DocumentPassage("x", 0, "other"), PASSAGE]) is PASSAGE) is found
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.drafting.documents import Job, Passage
-from pytest_auepora.drafting.draft import Outcome
-from pytest_auepora.drafting.files import Journal, accept, add_cases, drafts_of, journal_path, reject
+from pytest_auepora.drafting.documents import DocumentPassage, Job
+from pytest_auepora.drafting.draft import JobOutcome
+from pytest_auepora.drafting.files import DraftJournal, accept, add_cases, drafts_of, journal_path, reject
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.io.golden.load import load_golden
 
@@ -52,8 +52,8 @@ def test_what_is_rejected_is_gone(golden: Path) -> None:
     assert not golden.exists()
 
 
-JOB = Job("single-hop", "d", (Passage("d", 0, "text"),))
-OTHER = Job("single-hop", "d", (Passage("d", 9, "more"),))
+JOB = Job("single-hop", "d", (DocumentPassage("d", 0, "text"),))
+OTHER = Job("single-hop", "d", (DocumentPassage("d", 9, "more"),))
 BY = {"model": {"model": "m"}, "prompts": "1"}
 
 
@@ -63,12 +63,12 @@ def test_it_stands_beside_the_golden_file() -> None:
 
 def test_what_was_noted_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "a.drafts.jsonl"
-    journal = Journal(path)
-    journal.note(Outcome(JOB, case={"id": "x"}, question="Q?"), BY)
-    journal.note(Outcome(OTHER, "quote not found: 'a'", question="R?"), BY)
+    journal = DraftJournal(path)
+    journal.note(JobOutcome(JOB, case={"id": "x"}, question="Q?"), BY)
+    journal.note(JobOutcome(OTHER, "quote not found: 'a'", question="R?"), BY)
     journal.decide("y", "rejected", reason="nobody asks that", query="Y?")
     journal.decide("x", "rejected", reason="too easy", query="")
-    again = Journal(path)
+    again = DraftJournal(path)
     assert again.rows == journal.rows
     assert again.finished_jobs(BY) == {JOB.key: True, OTHER.key: False}
     assert again.finished_jobs({**BY, "prompts": "2"}) == {}
@@ -90,4 +90,4 @@ def test_a_damaged_line_is_named(tmp_path: Path, damaged: bytes, told: str) -> N
     path = tmp_path / "a.drafts.jsonl"
     path.write_bytes(b'{"id": "x"}\n\n' + damaged)
     with pytest.raises(AueporaError, match=rf"a\.drafts\.jsonl{told}"):
-        Journal(path)
+        DraftJournal(path)

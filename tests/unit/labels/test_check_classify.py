@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.types import Document
-from pytest_auepora.labels.check import Finding, classify
+from pytest_auepora.labels.check import LabelFinding, classify
 from pytest_auepora.labels.corpus import (
     Passage,
     corpus_of,
@@ -17,7 +17,7 @@ TWO = "Gift cards are final and cannot be returned at all."
 THREE = "Parcels leave the warehouse within two working days."
 
 
-def became(text: str, corpus: object, label: str = "old") -> Finding:
+def became(text: str, corpus: object, label: str = "old") -> LabelFinding:
     return classify(Document(label), corpus_of(corpus), [Passage(text)])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.calibration.agreement import Decisions, Figure
+from pytest_auepora.calibration.agreement import Decisions, Estimate
 from pytest_auepora.calibration.study import Bias, JudgeComparison, Study
 from pytest_auepora.reporting.terminal.calibration import study_text
 from pytest_auepora.reporting.text import text_width
@@ -14,7 +14,7 @@ from pytest_auepora.reporting.text import text_width
 
 def found(way: Any = "fixed", **more: Any) -> Study:
     given: dict[str, Any] = {
-        "figures": {"kappa": Figure(0.8125, 0.7, 0.9, "bootstrap", 4)},
+        "figures": {"kappa": Estimate(0.8125, 0.7, 0.9, "bootstrap", 4)},
         "labels": {"a": (True, True), "b": (True, False), "c": (False, False)},
     }
     return Study("llm_faithfulness", Decisions(way, 0.5, [0, 1, 2], [True, False, False]), **{**given, **more})
@@ -48,10 +48,10 @@ def test_how_the_threshold_was_found(way: str, said: str) -> None:
 
 def test_figures_stand_in_columns_each_as_far_as_it_is_known() -> None:
     figures = {
-        "kappa": Figure(None),
-        "alpha": Figure(-0.1, None, 0.25, "bootstrap", 9),
-        "parse failures": Figure(0.0, 0.0, 0.0369, "Wilson", 100),
-        "alpha of grades": Figure(0.5, n=9),
+        "kappa": Estimate(None),
+        "alpha": Estimate(-0.1, None, 0.25, "bootstrap", 9),
+        "parse failures": Estimate(0.0, 0.0, 0.0369, "Wilson", 100),
+        "alpha of grades": Estimate(0.5, n=9),
     }
     assert study_text(found(figures=figures)).split("\n\n")[1].splitlines() == [
         "  kappa            n/a",
@@ -63,9 +63,9 @@ def test_figures_stand_in_columns_each_as_far_as_it_is_known() -> None:
 
 def test_what_the_judge_goes_by_besides() -> None:
     biases = [
-        Bias("length", Figure(0.2, 0.1, 0.3, "bootstrap"), "longer answers get more", suspicious=True),
-        Bias("repeats", Figure(0.02, 0.01, 0.05, "Wilson"), "share of other answers"),
-        Bias("drift", Figure(None), "in the batch 'b'"),
+        Bias("length", Estimate(0.2, 0.1, 0.3, "bootstrap"), "longer answers get more", suspicious=True),
+        Bias("repeats", Estimate(0.02, 0.01, 0.05, "Wilson"), "share of other answers"),
+        Bias("drift", Estimate(None), "in the batch 'b'"),
     ]
     assert study_text(found(biases=biases)).partition("\n\nWhat the judge")[2] == (
         " goes by besides:\n"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.labels.check import Candidate, CheckedLabel, Finding
+from pytest_auepora.labels.check import Candidate, CheckedLabel, LabelFinding
 from pytest_auepora.labels.repair import Repaired
 from pytest_auepora.reporting.terminal.labels import label_page, moved_text, remaining_labels, repaired_texts
 from pytest_auepora.reporting.terminal.layout import render
@@ -20,7 +20,7 @@ PATH = "shop.golden.yaml"
 def label(
     kind: Any, *candidates: Candidate, case: str = "a", index: int = 0, name: str = "old", **more: str
 ) -> CheckedLabel:
-    return CheckedLabel(case, index, name, by_id=True, finding=Finding(kind, candidates, **more))
+    return CheckedLabel(case, index, name, by_id=True, finding=LabelFinding(kind, candidates, **more))
 
 
 VALID = label("valid", index=1)
