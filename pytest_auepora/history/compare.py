@@ -22,7 +22,7 @@ from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, BaselineCase, match_of, metric_key
 from ..regression.compare import SINCE, Comparison, MetricChange, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
-from ..regression.guards.calibration import Standing, hold_back, standing_of
+from ..regression.guards.calibration import JudgeStanding, hold_back, standing_of
 from ..regression.guards.case_guard import guard_case
 from ..regression.guards.gates import GateOutcome
 from ..regression.guards.interval_guard import score_pairs
@@ -257,7 +257,9 @@ def _metrics(run: Run) -> dict[str, Metric]:
     return metrics
 
 
-def _judge(report: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy, standing: Standing) -> None:
+def _judge(
+    report: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy, standing: JudgeStanding
+) -> None:
     report.incomparable = comparison.incomparable
     for name, mean in comparison.former.items():
         if values := [value for value in b.scores_of(name).values if value is not None]:

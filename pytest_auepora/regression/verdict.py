@@ -176,7 +176,7 @@ def _judge_anchor(
         out.notes.append(f"{message}; renew it: --auepora-update anchor")
     for gate in judge_comparison(run, comparison, policy.against_anchor(), metrics, advisory):
         gate.title, gate.kind = f"anchor: {gate.part}", "anchor"
-        gate.tell(gate.reason, f"{gate.title}: ")
+        gate.set_message(gate.reason, f"{gate.title}: ")
         gate.part = gate.title
         out.gates.append(gate)
 
@@ -229,4 +229,4 @@ def _withdraw_gates(run: Run, verdict: Verdict) -> None:
     for gate in verdict.gates:
         if gate.kind not in ("baseline", "calibration"):
             gate.state, gate.would_be = "not judged", ""
-            gate.tell(reason)
+            gate.set_message(reason)

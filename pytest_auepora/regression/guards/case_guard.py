@@ -1,7 +1,7 @@
 """The verdict on one case: its own thresholds, its assertions, and the case guard against its baseline.
 
-One new answer says that a case broke only where the system, asked again, says the same: so the guard holds steady
-metrics, and a case that would fail is asked again before it does.
+A drop in one new answer proves nothing if answers vary.  So the guard covers deterministic metrics only, and a failing
+case is asked again before it fails.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ..policy import RegressionPolicy
 from ..thresholds import Bound
 
 STILL_FAILING = "still_failing"
-"""Key in ``extra``: assertions that fail, and failed in the accepted baseline: listed, not red."""
+"""Key in ``extra``: assertions that fail, and failed in the accepted baseline too: listed, not red."""
 
 RAISED = ": the metric raised "
-"""In the problem of a case of which a metric raised, between its name and the reason."""
+"""In a problem of a case, between the name of the metric that raised and the reason."""
 
 FELL = re.compile(rf"(\S+) (fell|rose) from (\S+) to (\S+) {SINCE}, (limit \S+)")
-"""A line of `guard_case`, to tell several together."""
+"""Matches a line of `guard_case`, to report several together."""
 
 VARIES = "varies"
-"""Key in ``extra`` of a case that failed at first and passed when asked again: answers, how many passed, problems."""
+"""Key in ``extra`` of a case that failed at first and passed when asked again: answers, passed ones, problems."""
 
 
 def judge_case(
@@ -45,31 +45,31 @@ def judge_case(
 ) -> None:
     """Set ``state`` and ``problems`` of *result*.  An errored or skipped case keeps its state.
 
-    What the *advisory* metrics would have failed goes to ``extra["advisory"]`` instead.  An assertion goes to
-    ``extra["still_failing"]`` where it failed in the baseline as well, where the result is about to become the baseline
-    (*accepting*), and in a quarantined case.  Only *steady* metrics are held to the baseline.
+    Problems of *advisory* metrics go to ``extra["advisory"]`` instead.  A failed assertion goes to
+    ``extra["still_failing"]`` if it failed in the baseline too, if the result is about to become the baseline
+    (*accepting*), and in a quarantined case.  Only *steady* metrics are compared with the baseline.
     """
     if result.state in ("error", "skipped"):
         return
-    told = _score_problems(result, thresholds)
-    result.problems = [line for name, line in told if name not in advisory]
-    if opinions := [line for name, line in told if name in advisory]:
-        result.extra["advisory"] = opinions
+    problems = _score_problems(result, thresholds)
+    result.problems = [line for name, line in problems if name not in advisory]
+    if advisory_lines := [line for name, line in problems if name in advisory]:
+        result.extra["advisory"] = advisory_lines
     if comparison is not None and not comparison.paired:
         comparison = None
     accepted = comparison.before.scores if comparison is not None and comparison.before is not None else {}
     excused = accepting or result.quarantined()
-    broken = broken_assertions(result, thresholds) if policy.assertions == "fail" else {}
-    if known := [line for name, line in broken.items() if excused or accepted.get(name) == 0]:
-        result.extra[STILL_FAILING] = known
-    result.problems += [line for line in broken.values() if line not in known]
+    assertions = failed_assertions(result, thresholds) if policy.assertions == "fail" else {}
+    if still_failing := [line for name, line in assertions.items() if excused or accepted.get(name) == 0]:
+        result.extra[STILL_FAILING] = still_failing
+    result.problems += [line for line in assertions.values() if line not in still_failing]
     if comparison is not None and not result.quarantined():
         result.problems += guard_case(comparison, metrics, policy, steady=steady, always="must_pass" in result.extra)
     result.state = "failed" if result.problems else "passed"
 
 
 def _score_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> list[tuple[str, str]]:
-    """Return the thresholds that each metric misses, n/a being held against no case, and which metrics raised."""
+    """Return (metric, line) for each missed threshold, n/a never missing one, and for each metric that raised."""
     values = {name: score.value for name, score in result.scores.items() if score.value is not None}
     missed = [
         (name, f"{name} {bound.shown(values[name], 2)}, wanted {bound}")
@@ -81,8 +81,8 @@ def _score_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]
     return missed + [(name, f"{name}{RAISED}{score.reason}") for name, score in scores if score.state == "error"]
 
 
-def broken_assertions(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> dict[str, str]:
-    """Return a line for each assertion that does not hold in any answer; a case's own threshold on it comes first."""
+def failed_assertions(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> dict[str, str]:
+    """Return a line for each assertion that holds in no answer; a case's own threshold on it replaces this rule."""
     out = {}
     for name in CONTRACTS:
         score = result.scores.get(name)
@@ -93,28 +93,30 @@ def broken_assertions(result: CaseResult, thresholds: Mapping[str, Sequence[Boun
 
 
 def assertion_fault(details: Mapping[str, Any], most: int | None = None, shown: Callable[[str], str] = repr) -> str:
-    """Return what is wrong with an answer by the *details* of an assertion; empty where they do not tell.
+    """Return what is wrong with an answer by the *details* of an assertion; empty if they do not say.
 
-    At most *most* phrases are named, each as *shown*.
+    At most *most* phrases are named, each formatted by *shown*.
     """
     kinds = (
         ("missing", "misses", shown),
         ("forbidden_present", "says", shown),
         ("problems", "breaks its schema:", str),
     )
-    said = [
-        f"{verb} {names_words(told, most or len(told), how)}" for key, verb, how in kinds if (told := details.get(key))
+    faults = [
+        f"{verb} {names_words(phrases, most or len(phrases), formatted)}"
+        for key, verb, formatted in kinds
+        if (phrases := details.get(key))
     ]
-    return f"the answer {' and '.join(said)}" if said else ""
+    return f"the answer {' and '.join(faults)}" if faults else ""
 
 
 def guard_case(
     comparison: CaseComparison, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, *,
     steady: Collection[str], always: bool = False,
 ) -> list[str]:  # fmt: skip
-    """Return one line for each *steady* metric that fell by more than the policy allows; never for a judge's.
+    """Return one line for each *steady* metric that fell by more than the policy allows; judged metrics never count.
 
-    With *always* (a ``must_pass`` case) also where the policy leaves single cases alone.
+    With *always* (a ``must_pass`` case) also if the policy leaves single cases alone.
     """
     out: list[str] = []
     for name, change in comparison.changes.items():
@@ -124,14 +126,14 @@ def guard_case(
         if -change.gain <= own.case_max_drop + 1e-9 or not (always or own.case_guard == "auto"):
             continue
         if feeds_case_guard(name, info, policy, always=always):
-            went = "fell" if info.direction == "higher" else "rose"
-            then, now = _distinguishable(change.before, change.after, own.case_max_drop)
-            out.append(f"{name} {went} from {then} to {now} {SINCE}, limit {own.case_max_drop:g}")
+            verb = "fell" if info.direction == "higher" else "rose"
+            before, after = _distinguishable(change.before, change.after, own.case_max_drop)
+            out.append(f"{name} {verb} from {before} to {after} {SINCE}, limit {own.case_max_drop:g}")
     return out
 
 
 def feeds_case_guard(name: str, info: MetricInfo, policy: RegressionPolicy, *, always: bool = False) -> bool:
-    """Whether the scores of single cases count in this metric: never those of a judge, nor those without bounds.
+    """Whether the case guard covers this metric: never a judged metric, nor one without a finite range.
 
     With *always* (a ``must_pass`` case) also under the policy ``report``.
     """
@@ -140,26 +142,26 @@ def feeds_case_guard(name: str, info: MetricInfo, policy: RegressionPolicy, *, a
 
 
 def _distinguishable(before: float, after: float, limit: float) -> tuple[str, str]:
-    """Return both with as many digits as it takes not to read '0.70 to 0.20, limit 0.5'."""
+    """Format both with enough digits to show a drop beyond *limit*, not '0.70 to 0.20, limit 0.5'."""
     for digits in range(2, 17):
-        told = f"{before:.{digits}f}", f"{after:.{digits}f}"
-        if abs(float(told[0]) - float(told[1])) > limit + 1e-9:
-            return told
+        texts = f"{before:.{digits}f}", f"{after:.{digits}f}"
+        if abs(float(texts[0]) - float(texts[1])) > limit + 1e-9:
+            return texts
     return repr(before), repr(after)
 
 
 def is_confirmable(result: CaseResult) -> bool:
-    """Whether asking again may clear the case: it failed, and neither errored nor was a metric's error its problem."""
+    """Whether asking again may clear the case: it failed, did not error, and no metric raised."""
     raised = any(score.state == "error" for score in result.scores.values())
     return result.state == "failed" and not raised
 
 
 @dataclass(slots=True)
 class Confirmations:
-    """Which cases of each suite were asked again in this process.
+    """Cases of each suite that were asked again in this process.
 
-    Beyond max(10, 5 %) of the cases failing is no noise any more.  Those that passed when they were asked again do not
-    count: in a large suite of a system that samples there are always some.
+    More failures than max(10, 5 %) of the cases are not noise.  Cases that passed when asked again do not count: a
+    large suite of a sampling system always has some.
     """
 
     asked: dict[Hashable, list[CaseResult]] = field(default_factory=dict)
@@ -167,22 +169,22 @@ class Confirmations:
     def wants(
         self, suite: Hashable, n_cases: int, result: CaseResult, policy: RegressionPolicy, *, timed: bool = False
     ) -> bool:
-        """Whether to ask a case again, of *suite* with *n_cases*; *result*, which that decides, is held if so."""
+        """Whether to ask a case of *suite* again, which has *n_cases*; if so, *result* is remembered."""
         if not policy.confirm or timed or not is_confirmable(result):
             return False
-        failed = [one for one in self.asked.get(suite, ()) if one.state == "failed"]
-        if asks := len(failed) < max(10, math.ceil(0.05 * n_cases)):
+        failed = [earlier for earlier in self.asked.get(suite, ()) if earlier.state == "failed"]
+        if is_wanted := len(failed) < max(10, math.ceil(0.05 * n_cases)):
             failed.append(result)
         self.asked[suite] = failed
-        return asks
+        return is_wanted
 
 
 def merge_confirmed(result: CaseResult, again: Sequence[CaseResult]) -> None:
-    """Decide a failed case by the answers it was asked for *again*, each judged as the first: it fails if all do.
+    """Decide a failed case by the answers to asking it *again*, each judged like the first: it fails if all fail.
 
-    The scores of *result* stay those of the first answer, or asking failing cases would pull means towards green.
+    The scores of *result* stay those of the first answer, else asking failing cases again would raise the means.
     """
-    passed = sum(one.state == "passed" for one in again)
+    passed = sum(answer.state == "passed" for answer in again)
     if not passed:
         return
     result.extra[VARIES] = {"answers": 1 + len(again), "passed": passed, "problems": list(result.problems)}

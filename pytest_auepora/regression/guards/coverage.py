@@ -104,7 +104,7 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
     why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
     message = f"nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
     out = GateOutcome("baseline", "baseline", "failed" if required else "not judged", "", owner=run.owner)
-    out.tell(f"{message}; whether the run is worse was not judged", "baseline: ")
+    out.set_message(f"{message}; whether the run is worse was not judged", "baseline: ")
     return [out]
 
 

@@ -1,4 +1,4 @@
-"""Suite thresholds: one gate, one aggregate, one answer."""
+"""Suite gates: the outcome of a judgement, and the thresholds of a suite."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibrati
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
 GateWord = Literal["", "worse", "better", "same", "inconclusive"]
 REGRESSION = "regression: "
-"""What the title of an outcome against the baseline begins with; behind it stands its part."""
+"""Prefix of the title of an outcome against the baseline; its part follows."""
 
 
 @dataclass(slots=True)
 class GateOutcome:
     """One judgement on a whole suite, and the sentence that explains it.
 
-    A judge that is not calibrated gives the state ``advisory``; ``would_be`` is then what it would have been.
+    The state of a judge that is not calibrated is ``advisory``; ``would_be`` is then the state without that.
     """
 
     title: str
@@ -45,59 +45,58 @@ class GateOutcome:
     owner: str = ""
     line: int = 0
     p: float | None = None
-    """How often chance alone would give so clear a drop, this metric taken alone; None where it was not tested."""
+    """One-sided p-value of the drop, not corrected for other metrics; None if not tested."""
     culprits: tuple[str, ...] = ()
-    """Ids of the cases that cost most, worst first."""
+    """Ids of the cases that lost most, worst first."""
     before: float | None = None
-    """What ``value`` is held against, where that is a number of an earlier run."""
+    """The value of the earlier run that ``value`` is compared with."""
     would_be: str = ""
     mde: float | None = None
-    """Smallest true loss that these cases would show in four of five runs, if it was tested for chance; where no case
-    differs, by the usual spread of scores."""
+    """Minimum detectable drop (80 % power); if no case differs, for a typical spread of scores."""
     warning: str = ""
-    """What is said where ``mde`` exceeds the margin."""
+    """Says so if ``mde`` exceeds the margin."""
     n_worse: int = 0
     n_better: int = 0
-    """How many cases went down and up, if it was tested for chance."""
+    """How many cases went down and up, if a test was made."""
     word: GateWord = ""
-    """Against a baseline: whether the metric is worse, better, the same, or nobody can tell; else empty."""
+    """Against a baseline: worse, better, same or inconclusive; else empty."""
     part: str = ""
-    """The metric, slice or statistic that it is about, as lists name it; else the title."""
+    """The metric, slice or statistic that is judged, as lists name it; else the title."""
     subject: str = ""
-    """What the message begins with if it names the part: ``mrr `` or ``mrr: ``."""
+    """Prefix of the message if it names the part: ``mrr `` or ``mrr: ``."""
     finding: str = ""
-    """The message without the arithmetic, if it failed and has some."""
+    """The message of a failure without its arithmetic; empty if it has none."""
     brief: str = ""
-    """The message without what stands beside it: the numbers of a table, or why a judge cannot fail the run."""
+    """The message without the numbers that a table shows, or without why a judge cannot fail the run."""
 
     def __post_init__(self) -> None:
-        """Name it by its title where it is about no metric."""
+        """Use the title if there is no part."""
         self.part = self.part or self.title
 
     @property
     def reason(self) -> str:
-        """The message without the name that it may begin with."""
+        """The message without its ``subject``."""
         return self.message.removeprefix(self.subject)
 
-    def tell(self, reason: str, subject: str = "") -> None:
-        """Set the message to *reason*, behind the *subject* if it names the part."""
+    def set_message(self, reason: str, subject: str = "") -> None:
+        """Set the message to *subject*, which names the part or is empty, and *reason*."""
         self.message, self.subject = subject + reason, subject
 
     @property
     def is_of_whole(self) -> bool:
-        """Whether it says that a metric got worse over the whole suite, and not over a slice of it."""
+        """Whether it compares a metric over the whole suite with the baseline."""
         return self.kind == "regression" and self.part == self.metric
 
     @property
     def is_of_slice(self) -> bool:
-        """Whether it says so of a slice."""
+        """Whether it compares a slice with the baseline."""
         return self.kind == "regression" and not self.is_of_whole
 
 
 def regression_outcome(
     run: Run, part: str, metric: str, shown: MetricChange | None = None, *, n: int = 0, dropped: Sequence[str] = ()
 ) -> GateOutcome:
-    """Begin the outcome about a metric, or a slice of it, over *n* cases of which some *dropped*, worst first."""
+    """Create the outcome of a metric or a slice of it, over *n* cases of which some *dropped*, worst first."""
     before, after = (shown.before, shown.after) if shown is not None else (None, None)
     return GateOutcome(
         f"{REGRESSION}{part}", "regression", "passed", "", metric, after, n=n, total=len(run.cases),
@@ -105,7 +104,7 @@ def regression_outcome(
     )  # fmt: skip
 
 
-def decide(gate: GateOutcome, outcome: Outcome, policy: RegressionPolicy) -> None:
+def apply_outcome(gate: GateOutcome, outcome: Outcome, policy: RegressionPolicy) -> None:
     """Set state and word of *gate* by the *outcome* of its test; the policy says what an inconclusive one does."""
     words: dict[Outcome, GateWord] = {"fail": "worse", "better": "better", "inconclusive": "inconclusive"}
     gate.word = words.get(outcome, "same")
@@ -115,7 +114,7 @@ def decide(gate: GateOutcome, outcome: Outcome, policy: RegressionPolicy) -> Non
         gate.state = "inconclusive"
         if policy.on_inconclusive == "fail":
             gate.state, gate.finding = "failed", "inconclusive (on_inconclusive: fail)"
-            gate.tell(f"{gate.finding}: {gate.message}")
+            gate.set_message(f"{gate.finding}: {gate.message}")
 
 
 def in_slice(case: CaseResult, part: Mapping[str, str]) -> bool:
@@ -127,7 +126,7 @@ def in_slice(case: CaseResult, part: Mapping[str, str]) -> bool:
 
 
 def label_values(case: CaseResult, key: str, missing: str = "") -> list[str]:
-    """Return the values that *case* has for a label: of ``tag`` several, else one, or none."""
+    """Return the values of a label of *case*: several for ``tag``, else one or none."""
     if key == "tag":
         return [str(tag) for tag in case.labels.get("tags", ())]
     value = str(case.labels.get(key, missing))
@@ -135,9 +134,9 @@ def label_values(case: CaseResult, key: str, missing: str = "") -> list[str]:
 
 
 def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutcome:
-    """Judge one threshold over the cases of its slice.  Nothing measured is a failure, never a pass.
+    """Judge one threshold over the cases of its slice.
 
-    Where every case of the slice was skipped, nothing is judged.
+    It fails if nothing was measured, and is not judged if every case was skipped.
     """
     cases = [case for case in run.cases.values() if in_slice(case, gate.slice)]
     ran = [case for case in cases if case.state != "skipped"]
@@ -147,9 +146,9 @@ def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutco
     )  # fmt: skip
     if not ran and cases:
         reasons = dict.fromkeys(case.error for case in cases if case.error)
-        told = f" ({'; '.join([*reasons][:2])})" if reasons else ""
+        why = f" ({'; '.join([*reasons][:2])})" if reasons else ""
         out.state = "not judged"
-        out.tell(f"every case was skipped{told}", f"{gate.title}: ")
+        out.set_message(f"every case was skipped{why}", f"{gate.title}: ")
         return out
     if not ran:
         return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")
@@ -158,7 +157,7 @@ def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutco
         out.culprits = tuple(case.case_id for case in ran if case.state in guilty)
         counted = "error" if gate.metric == "error_rate" else "passed"
         out.n, out.value = len(ran), sum(case.state == counted for case in ran) / len(ran)
-        return _judged_by(out, gate.bound)
+        return _apply_bound(out, gate.bound)
     return _judge_metric(out, gate, metrics[gate.metric], run)
 
 
@@ -167,8 +166,8 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> Gat
     out.n = len(scores.measured)
     n_error = sum(s.state == "error" for s in scores)
     if not out.n:
-        return _fail(out, f"nothing was measured: {why_nothing(scores)}")
-    # what there is to count with: numbers, and errors as the worst value
+        return _fail(out, f"nothing was measured: {missing_reason(scores)}")
+    # errors count as the worst value
     values = {
         i: metric.worst if s.value is None else s.value
         for i, s in zip(scores.ids, scores, strict=True)
@@ -178,29 +177,29 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> Gat
     if out.value is None:
         return _fail(out, f"{cases_words(n_error)} errored, and an error has no worst {gate.metric} to count with")
     sign = 1 if metric.direction == "higher" else -1
-    short = ((sign * value, i) for i, value in values.items() if not gate.bound.holds(value))
-    out.culprits = tuple(i for _, i in nsmallest(5, short, key=itemgetter(0)))
-    return _judged_by(out, gate.bound, n_error)
+    failing = ((sign * value, i) for i, value in values.items() if not gate.bound.holds(value))
+    out.culprits = tuple(i for _, i in nsmallest(5, failing, key=itemgetter(0)))
+    return _apply_bound(out, gate.bound, n_error)
 
 
-def why_nothing(scores: ScoreList) -> str:
-    """Return why none of *scores* is a number; an error, if there is one: it explains more than missing labels."""
+def missing_reason(scores: ScoreList) -> str:
+    """Return why none of *scores* is a number: the most frequent error, or else why they are n/a."""
     failed = ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error")
     errors = Counter(without_case(s.reason.partition("\n")[0], i) for i, s in failed)
     if errors:
-        most = min(errors, key=lambda told: (-errors[told], told))
-        return most.removeprefix("pytest_auepora.errors.")
+        most_frequent = min(errors, key=lambda error: (-errors[error], error))
+        return most_frequent.removeprefix("pytest_auepora.errors.")
     reasons = sorted({s.reason for s in scores if s.reason})
     return "; ".join(reasons[:2]) or "the metric gave no score"
 
 
 def cases_words(n: int) -> str:
-    """Return how many cases, as '1 case' or '2 cases'."""
+    """Return '1 case' or '2 cases'."""
     return f"{n} case{'s' * (n != 1)}"
 
 
 def errored_words(n_error: int) -> str:
-    """Return what is said of *n_error* errored cases beside a value that counts them."""
+    """Return the remark on *n_error* errored cases that a value counts."""
     return f"{n_error} errored and {'counts' if n_error == 1 else 'count'} as the worst value"
 
 
@@ -209,28 +208,30 @@ def _statistic(gate: Gate, values: Mapping[str, float], run: Run) -> float | Non
     if not ordered or not all(map(math.isfinite, ordered)):
         return None
     if gate.stat == "pass_rate":
-        return sum(_keeps(value, run.cases[i], gate.metric) for i, value in values.items()) / len(values)
+        return sum(_meets_thresholds(value, run.cases[i], gate.metric) for i, value in values.items()) / len(values)
     if gate.stat == "mean":
         return sum(ordered) / len(ordered)
     quantile = {"min": 0.0, "median": 0.5, "max": 1.0}.get(gate.stat)
     return nearest_rank(ordered, quantile if quantile is not None else int(gate.stat[1:]) / 100)
 
 
-def _keeps(value: float, case: CaseResult, metric: str) -> bool:
-    """Whether *value* keeps the case's own thresholds."""
-    return all(Bound(*said).holds(value) for said in case.extra.get("thresholds", {}).get(metric, ()))
+def _meets_thresholds(value: float, case: CaseResult, metric: str) -> bool:
+    """Whether *value* meets the case's own thresholds."""
+    return all(Bound(*bound).holds(value) for bound in case.extra.get("thresholds", {}).get(metric, ()))
 
 
-def _judged_by(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
+def _apply_bound(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
     assert out.value is not None
     out.state = "passed" if bound.holds(out.value) else "failed"
     word = "is" if out.state == "passed" else "is not"
     errors = f", {errored_words(n_error)}" if n_error else ""
-    out.tell(f"{bound.shown(out.value)} {word} {bound} (over {out.n} of {out.total} cases{errors})", f"{out.title} ")
+    out.set_message(
+        f"{bound.shown(out.value)} {word} {bound} (over {out.n} of {out.total} cases{errors})", f"{out.title} "
+    )
     return out
 
 
 def _fail(out: GateOutcome, why: str) -> GateOutcome:
     out.state = "failed"
-    out.tell(why, f"{out.title}: ")
+    out.set_message(why, f"{out.title}: ")
     return out

@@ -1,4 +1,4 @@
-"""What repeats tell: which of them pass, which cases are flaky, where noise comes from, which answer to look at."""
+"""Repeats of a case: which of them pass, which cases are flaky, where noise comes from, which repeat failures show."""
 
 from __future__ import annotations
 
@@ -13,58 +13,58 @@ from ..statistics.significance import MetricVerdict
 from ..thresholds import Bound
 
 FLAKY_RATES = (0.1, 0.9)
-"""A pass rate strictly between the two is flaky."""
+"""A case with a pass rate between the two is flaky."""
 
 FLAKY_SD = 0.15
-"""A standard deviation above it, of the scores of one case, is flaky."""
+"""A case whose scores have a larger standard deviation is flaky."""
 
 WORST = "worst"
-"""Key in ``extra``: the repeat, counted from 1, that failures show, how many there were and how many of them fail;
-with its outputs, ranks and the details of its scores where it is not the first."""
+"""Key in ``extra``: the repeat, counted from 1, that failures show, the number of repeats, and of those that fail; with
+outputs, ranks and score details of that repeat if it is not the first."""
 
-_MOST_REPEATS = 20
-"""More than that nobody waits for."""
+_MAX_REPEATS = 20
+"""More repeats are not suggested."""
 
 Singles = Mapping[str, Sequence["float | None"]]
 
 
-def passes(
+def passing_repeats(
     singles: Singles, best: Mapping[str, float], result: CaseResult, metrics: Mapping[str, MetricInfo],
     policy: RegressionPolicy,
 ) -> list[bool]:  # fmt: skip
-    """Say of each repeat whether it keeps the case's thresholds and no score is ``case_max_drop`` below *best*."""
+    """Return for each repeat whether it meets the case's thresholds and no score is ``case_max_drop`` below *best*."""
     count = max(map(len, singles.values()), default=0)
     bounds = {n: [Bound(*b) for b in bs] for n, bs in result.extra.get("thresholds", {}).items()}
 
-    def holds(name: str, value: float | None) -> bool:
+    def value_passes(name: str, value: float | None) -> bool:
         if value is None:
             return True
-        low = name in best and metrics[name].gain(best[name], value) < -policy.for_metric(name).case_max_drop - 1e-9
-        return not low and all(b.holds(value) for b in bounds.get(name, ()))
+        fell = name in best and metrics[name].gain(best[name], value) < -policy.for_metric(name).case_max_drop - 1e-9
+        return not fell and all(b.holds(value) for b in bounds.get(name, ()))
 
-    return [all(holds(n, v[i]) for n, v in singles.items() if i < len(v)) for i in range(count)]
+    return [all(value_passes(n, v[i]) for n, v in singles.items() if i < len(v)) for i in range(count)]
 
 
 def flaky_cases(run: Run, comparison: Comparison | None, policy: RegressionPolicy) -> dict[str, str]:
-    """Return the flaky cases with the reason: by the repeats of the baseline, or else by those of the run."""
+    """Return the flaky cases with the reason, by the repeats of the baseline, or else of the run."""
     compared = {} if comparison is None else comparison.cases
     names = [n for n, i in run.metrics.items() if i.baselined and i.range == (0.0, 1.0)]
     out: dict[str, str] = {}
     for case_id, result in run.cases.items():
-        found = compared.get(case_id)
-        before = found.before if found is not None and found.paired else None
+        pair = compared.get(case_id)
+        before = pair.before if pair is not None and pair.paired else None
         source = before if before is not None and before.repeats > 1 else result
         if source.repeats < 2:
             continue
         singles = {n: values for n in names if len(values := source.values(n)) > 1}
-        passed = passes(singles, best_of(singles, run.metrics), result, run.metrics, policy)
+        passed = passing_repeats(singles, best_values(singles, run.metrics), result, run.metrics, policy)
         if why := why_flaky(passed, {n: _numbers(v) for n, v in singles.items()}):
             out[case_id] = why + (" of the baseline" if source is before else "")
     return out
 
 
 def why_flaky(passed: Sequence[bool], scores: Mapping[str, Sequence[float]]) -> str:
-    """Return why one case is too unsteady for the case guard, by the repeats of its baseline; empty where it is not.
+    """Return why one case is too unstable for the case guard, by the repeats of its baseline; empty if it is not.
 
     Args:
         passed: whether each repeat passed.
@@ -82,10 +82,10 @@ def why_flaky(passed: Sequence[bool], scores: Mapping[str, Sequence[float]]) -> 
 
 @dataclass(frozen=True, slots=True)
 class VarianceSplit:
-    """Where the noise of a mean difference comes from: other cases, or the same case asked again.
+    """The variance of a mean difference, split into variance between cases and between repeats of a case.
 
     All are variances of one case; ``total`` = s_d², that of the differences of case means.  ``between`` and
-    ``within_*`` are None where no case was repeated on either side.
+    ``within_*`` are None if no case was repeated on either side.
     """
 
     n_cases: int
@@ -104,14 +104,14 @@ class VarianceSplit:
     def repeats_instead_of(self, cases_needed: int) -> int | None:
         """Return how many repeats on both sides are worth as much as *cases_needed* cases.
 
-        None where no number is: the differences between cases alone are too large, or are not known.
+        None if no number is: the variance between cases alone is too large, or is unknown.
         """
         if self.between is None or self.within_baseline is None or self.within_candidate is None:
             return None
-        room = self.total * self.n_cases / cases_needed - self.between
-        if room <= 0.0:
+        allowed = self.total * self.n_cases / cases_needed - self.between
+        if allowed <= 0.0:
             return None
-        return max(1, math.ceil((self.within_baseline + self.within_candidate) / room - 1e-9))
+        return max(1, math.ceil((self.within_baseline + self.within_candidate) / allowed - 1e-9))
 
     def __str__(self) -> str:
         if self.between is None or self.most_shrink is None:
@@ -126,15 +126,15 @@ class VarianceSplit:
 def split_variance(baseline: Mapping[str, Sequence[float]], candidate: Mapping[str, Sequence[float]]) -> VarianceSplit:
     """Split the variance of paired differences: between = max(0, s_d² - within(base)/R_b - within(cand)/R_c).
 
-    The variance within is pooled over the repeated cases of a side; a side never repeated is taken to be as
-    noisy as the other.
+    The variance within is pooled over the repeated cases of a side; a side without repeats is taken to be as noisy as
+    the other.
 
     Args:
         baseline: case id → its score in each repeat.
         candidate: the same; cases that are not on both sides are ignored.
 
     Raises:
-        ValueError: fewer than two cases on both sides, or one without any score.
+        ValueError: fewer than two cases on both sides, or a case without any score.
     """
     cases = sorted(baseline.keys() & candidate.keys())
     sides = [[baseline[c] for c in cases], [candidate[c] for c in cases]]
@@ -167,36 +167,36 @@ def _squares(values: Sequence[float]) -> float:
 
 
 def noise_of(run: Run, comparison: Comparison | None) -> dict[str, VarianceSplit]:
-    """Return the variance split by metric, where anything varied between repeats of *run* or of the baseline."""
+    """Return the variance split of each metric that varied between repeats of *run* or of the baseline."""
     if comparison is None:
         return {}
-    asked = [case.before.repeats for case in comparison.cases.values() if case.before is not None]
-    if max([*asked, *(case.repeats for case in run.having("repeats"))], default=1) < 2:
+    repeats = [case.before.repeats for case in comparison.cases.values() if case.before is not None]
+    if max([*repeats, *(case.repeats for case in run.having("repeats"))], default=1) < 2:
         return {}
     splits = ((name, split_metric(run, comparison, name)) for name in run.metrics)
     return {name: split for name, split in splits if split is not None}
 
 
 def split_metric(run: Run, comparison: Comparison, name: str) -> VarianceSplit | None:
-    """Split the variance of a metric's differences; None where it did not vary between repeats."""
+    """Split the variance of a metric's differences; None if it did not vary between repeats."""
     before: dict[str, list[float]] = {}
     after: dict[str, list[float]] = {}
-    for case_id, found in comparison.cases.items():
-        if name in found.changes and not found.changes[name].errored and found.before is not None:
-            then, now = _numbers(found.before.values(name)), _numbers(run.cases[case_id].values(name))
-            if then and now:  # a baseline that was edited may hold a mean without its values
-                before[case_id], after[case_id] = then, now
+    for case_id, pair in comparison.cases.items():
+        if name in pair.changes and not pair.changes[name].errored and pair.before is not None:
+            old, new = _numbers(pair.before.values(name)), _numbers(run.cases[case_id].values(name))
+            if old and new:  # an edited baseline may hold a mean without its values
+                before[case_id], after[case_id] = old, new
     varied = any(len(set(v)) > 1 for v in (*before.values(), *after.values()))
     return split_variance(before, after) if varied and len(before) > 1 else None
 
 
-def instead_of_cases(run: Run, comparison: Comparison, found: MetricVerdict) -> str:
+def repeats_instead_of_cases(run: Run, comparison: Comparison, verdict: MetricVerdict) -> str:
     """Return how many repeats would decide an inconclusive metric as well as more cases, as the end of a sentence."""
-    needed, split = found.cases_needed, split_metric(run, comparison, found.metric.name)
+    needed, split = verdict.cases_needed, split_metric(run, comparison, verdict.metric.name)
     if split is None or needed is None:
         return ""
     repeats = split.repeats_instead_of(needed)
-    if repeats is None or repeats > _MOST_REPEATS:
+    if repeats is None or repeats > _MAX_REPEATS:
         return ", but not more repeats of these"
     return f", or these cases asked {repeats} times each, in the baseline as well"
 
@@ -205,8 +205,8 @@ def _numbers(values: Iterable[float | None]) -> list[float]:
     return [v for v in values if v is not None]
 
 
-def best_of(singles: Singles, metrics: Mapping[str, MetricInfo]) -> dict[str, float]:
-    """Return the best value of each metric over the repeats; those without any are left out."""
+def best_values(singles: Singles, metrics: Mapping[str, MetricInfo]) -> dict[str, float]:
+    """Return the best value of each metric over the repeats; metrics without a value are left out."""
     numbers = {name: _numbers(values) for name, values in singles.items()}
     return {n: max(v) if metrics[n].direction == "higher" else min(v) for n, v in numbers.items() if v}
 
@@ -215,27 +215,27 @@ def note_worst(
     result: CaseResult, singles: Sequence[CaseResult], comparison: CaseComparison | None,
     metrics: Mapping[str, MetricInfo], *, policy: RegressionPolicy, advisory: Collection[str] = (),
 ) -> None:  # fmt: skip
-    """Keep in *result*, a failed case merged from *singles*, which of them is to be looked at.
+    """Record in *result*, a failed case merged from *singles*, the worst of them, for failures to show.
 
-    Means, ranks and texts of the result itself stay those they were: one bad answer is no measurement.
+    The result's own means, ranks and texts do not change: one bad answer is no measurement.
     """
     if result.state != "failed" or len(singles) < 2:
         return
     if comparison is not None and (result.quarantined() or not comparison.paired):
         comparison = None
-    held = comparison.changes if comparison is not None else {}
-    changes = {n for n in held if metrics[n].deterministic}  # as the case guard holds them
+    compared = comparison.changes if comparison is not None else {}
+    changes = {n for n in compared if metrics[n].deterministic}  # as in the case guard
     bounded = result.extra.get("thresholds", {})
     names = [n for n in result.scores if n in metrics and n not in advisory and (n in changes or n in bounded)]
     values = {n: [single.scores[n].value for single in singles] for n in names}
     before = comparison.before if comparison is not None else None
-    best = best_of({n: before.values(n) for n in names if n in changes}, metrics) if before is not None else {}
-    good = passes(values, best, result, metrics, policy)
-    if all(good):
+    best = best_values({n: before.values(n) for n in names if n in changes}, metrics) if before is not None else {}
+    passed = passing_repeats(values, best, result, metrics, policy)
+    if all(passed):
         return
-    bad = [i for i, holds in enumerate(good) if not holds]
-    worst = min(bad, key=lambda i: sum(metrics[n].gain(0.0, values[n][i] or 0.0) for n in names))
-    result.extra[WORST] = {"repeat": worst + 1, "of": len(singles), "failing": len(bad)}
+    failing = [i for i, repeat_passed in enumerate(passed) if not repeat_passed]
+    worst = min(failing, key=lambda i: sum(metrics[n].gain(0.0, values[n][i] or 0.0) for n in names))
+    result.extra[WORST] = {"repeat": worst + 1, "of": len(singles), "failing": len(failing)}
     if worst:
         shown = singles[worst]
         details = {n: s.details for n, s in shown.scores.items() if s.details}
@@ -243,15 +243,15 @@ def note_worst(
 
 
 def as_shown(result: CaseResult) -> CaseResult:
-    """Return *result* with texts, ranks and details of the repeat to look at; its scores stay the means."""
-    kept = result.extra.get(WORST, {})
-    if "outputs" not in kept:
+    """Return *result* with texts, ranks and details of its worst repeat; its scores stay the means."""
+    worst = result.extra.get(WORST, {})
+    if "outputs" not in worst:
         return result
-    scores = {n: replace(s, details=kept["details"].get(n, {})) for n, s in result.scores.items()}
-    return replace(result, outputs=kept["outputs"], ranks=kept["ranks"], scores=scores)
+    scores = {n: replace(s, details=worst["details"].get(n, {})) for n, s in result.scores.items()}
+    return replace(result, outputs=worst["outputs"], ranks=worst["ranks"], scores=scores)
 
 
 def shown_repeat(result: CaseResult) -> str:
-    """Return ``2 of 3 fail; shown is number 3``; empty where nothing was repeated."""
-    kept = result.extra.get(WORST)
-    return f"{kept['failing']} of {kept['of']} fail; shown is number {kept['repeat']}" if kept else ""
+    """Return ``2 of 3 fail; shown is number 3``; empty if nothing was repeated."""
+    worst = result.extra.get(WORST)
+    return f"{worst['failing']} of {worst['of']} fail; shown is number {worst['repeat']}" if worst else ""

@@ -1,8 +1,8 @@
-"""The suite guard: did the golden set as a whole, or a slice of it, get worse than its baseline?
+"""The suite guard: did the suite as a whole, or a slice of it, get worse than its baseline?
 
 Its family is the mean of each metric, each slice, and net flips: +1 for a case in which a score rose by more than
-``case_max_drop``, -1 for one in which one fell by as much.  ``statistical`` asks `significance` whether a drop is more
-than chance; ``tolerance`` fails a mean paired drop above ``min_effect``, which ``auto`` does for steady metrics of
+``case_max_drop``, -1 for a case in which one fell by as much.  ``statistical`` tests a drop with `significance`;
+``tolerance`` fails a mean paired drop above ``min_effect``.  ``auto`` uses ``tolerance`` for deterministic metrics of
 fewer than ten clusters.
 """
 
@@ -20,18 +20,18 @@ from ..statistics.precision import TIE, count_clusters, planned_mde
 from ..statistics.significance import PairedMetric, judge_family
 from ..thresholds import Bound, sliced
 from .case_guard import feeds_case_guard
-from .gates import GateOutcome, cases_words, decide, in_slice, label_values, regression_outcome
+from .gates import GateOutcome, apply_outcome, cases_words, in_slice, label_values, regression_outcome
 from .interval_guard import has_own_interval, judge_intervals
-from .steadiness import instead_of_cases
+from .steadiness import repeats_instead_of_cases
 
 NET_FLIPS = "net flips"
-"""Stands where others have the name of a metric."""
+"""Used in place of the name of a metric."""
 
-_MOST_NOTES = 3
+_MAX_NOTES = 3
 
 
 class Part(NamedTuple):
-    """The changes of one metric, by case, over everything that compares or over one slice of it."""
+    """The changes of one metric by case, over all comparable cases or one slice of them."""
 
     metric: str
     changes: Mapping[str, ScoreChange]
@@ -45,12 +45,12 @@ class Part(NamedTuple):
 
     @property
     def gains(self) -> Mapping[str, float]:
-        """The gains alone."""
+        """The gains by case."""
         return {i: change.gain for i, change in self.changes.items()}
 
     @property
     def change(self) -> MetricChange:
-        """Means before and after; there is at least one change."""
+        """The means before and after; there is at least one change."""
         return mean_change(self.changes)
 
 
@@ -63,20 +63,19 @@ def judge_comparison(
 ) -> list[GateOutcome]:
     """Complete *comparison* and return the outcomes of all its metrics, in the order of the run's, net flips last.
 
-    Metrics that *metrics* does not have the object of are judged by the values of their cases alone.
+    Metrics missing in *metrics* are judged by the values of their cases alone.
     """
-    apart = judge_intervals(run, comparison, policy, metrics)
     order = {name: i for i, name in enumerate(run.metrics)}
-    gates = apart + judge_regression(run, comparison, policy, advisory)
+    gates = judge_intervals(run, comparison, policy, metrics) + judge_regression(run, comparison, policy, advisory)
     return sorted(gates, key=lambda gate: order.get(gate.metric, len(order)))
 
 
 def judge_regression(
     run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
 ) -> list[GateOutcome]:
-    """Return one outcome per baselined metric that compares, in the order of the run's metrics, its slices behind it.
+    """Return one outcome per comparable metric, in the order of the run's metrics, each followed by its slices.
 
-    The *advisory* metrics are a family of their own: what cannot fail the run must not cost the others power.
+    The *advisory* metrics are a family of their own, so that they do not cost the others power.
     """
     parts = parts_of(run, comparison, policy)
     steady = set(comparison.steady)
@@ -86,58 +85,58 @@ def judge_regression(
     out: dict[str, GateOutcome] = {}
     families: dict[bool, list[Part]] = {False: [], True: []}
     for part in parts:
-        how = policy.method_for(part.metric, part.clusters, steady=part.metric in steady)
+        method = policy.method_for(part.metric, part.clusters, steady=part.metric in steady)
         if part.slice and is_too_small(part, policy):
             continue
-        if how == "tolerance":
-            out[part.title] = _tolerance(run, comparison, part, policy)
-        elif how == "statistical":
+        if method == "tolerance":
+            out[part.title] = _judge_by_tolerance(run, comparison, part, policy)
+        elif method == "statistical":
             families[part.metric in advisory].append(part)
     for family in filter(None, families.values()):
-        out.update(_statistical(run, comparison, policy, family))
+        out.update(_judge_by_test(run, comparison, policy, family))
     return [out[part.title] for part in parts if part.title in out]
 
 
 def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[Part]:
-    """Return every part of every baselined metric that compares: the whole first, then its slices.
+    """Return the parts of all comparable metrics: the whole metric first, then its slices.
 
-    Metrics that stand apart are left out, as is a slice that holds all cases, or none, and says nothing of its own.
+    Metrics with their own interval are left out, and slices that hold all cases or none.
     """
     out: list[Part] = []
     slices = _slices(run, policy.slices)
-    inside = [(part, {i for i, case in run.cases.items() if in_slice(case, part)}) for part in slices]
+    cases_of_slices = [(labels, {i for i, case in run.cases.items() if in_slice(case, labels)}) for labels in slices]
     clusters = run.clusters
     for name, info in run.metrics.items():
         changes = comparison.changes_of(name) if info.baselined and not has_own_interval(info) else {}
         if not changes:
             continue
         out.append(Part(name, changes, count_clusters(changes, clusters)))
-        for part, ids in inside:
-            own = {i: change for i, change in changes.items() if i in ids}
-            if 0 < len(own) < len(changes):
-                out.append(Part(name, own, count_clusters(own, clusters), part))
+        for labels, ids in cases_of_slices:
+            of_slice = {i: change for i, change in changes.items() if i in ids}
+            if 0 < len(of_slice) < len(changes):
+                out.append(Part(name, of_slice, count_clusters(of_slice, clusters), labels))
     return out
 
 
-def _slices(run: Run, wanted: Sequence[Slice]) -> list[Mapping[str, str]]:
-    """Return each slice once: a label by itself stands for one slice for each of its values."""
+def _slices(run: Run, declared: Sequence[Slice]) -> list[Mapping[str, str]]:
+    """Return the *declared* slices without duplicates; a label alone stands for one slice per value."""
     out: list[Mapping[str, str]] = []
-    for one in wanted:
-        if isinstance(one, str):
-            values = sorted({value for case in run.cases.values() for value in label_values(case, one)})
-            out += [{one: value} for value in values]
+    for entry in declared:
+        if isinstance(entry, str):
+            values = sorted({value for case in run.cases.values() for value in label_values(case, entry)})
+            out += [{entry: value} for value in values]
         else:
-            out.append(dict(one))
-    return [part for i, part in enumerate(out) if part not in out[:i]]
+            out.append(dict(entry))
+    return [labels for i, labels in enumerate(out) if labels not in out[:i]]
 
 
 def is_too_small(part: Part, policy: RegressionPolicy) -> bool:
-    """Whether the slice has too few clusters to be judged; a tolerance that was asked for holds for any number."""
+    """Whether the slice has too few clusters to be judged; an explicit ``tolerance`` judges any number."""
     return part.clusters < CLUSTERS_FOR_STATISTICS and policy.for_metric(part.metric).policy != "tolerance"
 
 
 class NetFlips(NamedTuple):
-    """What rose and fell in single cases, as a member of the family, and the metrics that did so."""
+    """Rises and falls of single cases as a member of the family, and the metrics that rose or fell."""
 
     part: Part
     metrics: frozenset[str]
@@ -146,7 +145,7 @@ class NetFlips(NamedTuple):
 def net_flips(
     run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
 ) -> NetFlips | None:
-    """Return +1, -1 or 0 for each case that compares; None where no case flipped."""
+    """Return +1, -1 or 0 for each comparable case; None if no case flipped."""
     drops = {
         name: policy.for_metric(name).case_max_drop + TIE
         for name, info in run.metrics.items()
@@ -155,12 +154,12 @@ def net_flips(
     flipped: set[str] = set()
     signs: dict[str, float] = {}
     for case_id, case in comparison.cases.items():
-        moved = {n: c.gain for n, c in case.changes.items() if n in drops}
-        if not moved:
+        gains = {n: c.gain for n, c in case.changes.items() if n in drops}
+        if not gains:
             continue
-        far = {n: gain for n, gain in moved.items() if abs(gain) > drops[n]}
-        flipped.update(far)
-        signs[case_id] = float(any(g > 0 for g in far.values()) - any(g < 0 for g in far.values()))
+        large = {n: gain for n, gain in gains.items() if abs(gain) > drops[n]}
+        flipped.update(large)
+        signs[case_id] = float(any(g > 0 for g in large.values()) - any(g < 0 for g in large.values()))
     if not any(signs.values()):
         return None
     changes = {case_id: ScoreChange(0.0, sign, sign) for case_id, sign in signs.items()}
@@ -168,7 +167,7 @@ def net_flips(
 
 
 def slice_notes(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[str]:
-    """Say which slices were not judged for want of cases."""
+    """Return a note on slices that were not judged as they have too few cases."""
     small: dict[str, int] = {}
     for part in parts_of(run, comparison, policy) if policy.slices else ():
         if part.slice and is_too_small(part, policy):
@@ -176,49 +175,49 @@ def slice_notes(run: Run, comparison: Comparison, policy: RegressionPolicy) -> l
             small[name] = max(small.get(name, 0), part.clusters)
     if not small:
         return []
-    told = ", ".join(f"{name} ({n})" for name, n in small.items())
-    return [f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {told}"]
+    names = ", ".join(f"{name} ({n})" for name, n in small.items())
+    return [f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {names}"]
 
 
 def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
-    """Return a note for metrics that did not get worse, though a loss of the margin would hardly have been seen."""
-    by: dict[str, list[str]] = {}
+    """Return notes on metrics that passed with too few cases to detect a loss of the margin."""
+    by_warning: dict[str, list[str]] = {}
     for gate in gates:
         if gate.warning and gate.state == "passed" and gate.is_of_whole:
-            by.setdefault(gate.warning, []).append(gate.metric)
-    told = [f"{', '.join(names)}: {warning}" for warning, names in by.items()]
-    more = len(told) - _MOST_NOTES
-    return told[:_MOST_NOTES] + ([f"so it is with {more} other metrics"] if more > 0 else [])
+            by_warning.setdefault(gate.warning, []).append(gate.metric)
+    notes = [f"{', '.join(names)}: {warning}" for warning, names in by_warning.items()]
+    more = len(notes) - _MAX_NOTES
+    return notes[:_MAX_NOTES] + ([f"so it is with {more} other metrics"] if more > 0 else [])
 
 
-def _outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
-    """Begin an outcome; of a metric that is tested by pairs it shows the aggregate."""
+def _new_outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
+    """Create the outcome of a part; of a metric over pairs of cases it shows the aggregate."""
     change = part.change
     shown = change if part.slice else comparison.aggregates.get(part.metric, change)
     return regression_outcome(run, part.title, part.metric, shown, n=change.n, dropped=change.dropped)
 
 
-def _tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionPolicy) -> GateOutcome:
+def _judge_by_tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionPolicy) -> GateOutcome:
     change = part.change
     own = policy.for_metric(part.metric)
-    out = _outcome(run, comparison, part)
+    out = _new_outcome(run, comparison, part)
     out.bound, out.word = f"drop <= {own.min_effect:g}", "better" if change.gain > own.min_effect + 1e-9 else "same"
     is_worse = -change.gain > own.min_effect + 1e-9
     if is_worse:
         out.state, out.word = "failed", "worse"
     if part.metric == NET_FLIPS:
         down, up = (sum(gain * sign > 0 for gain in part.gains.values()) for sign in (-1, 1))
-        out.tell(f"{down} of {cases_words(change.n)} fell by more than {own.case_max_drop:g}, {up} rose so")
+        out.set_message(f"{down} of {cases_words(change.n)} fell by more than {own.case_max_drop:g}, {up} rose so")
         return out
-    told = f"{change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
+    message = f"{change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
     if is_worse:
-        fell, limit = Bound("max", own.min_effect).shown(-change.gain), f"more than the tolerated {own.min_effect:g}"
-        told, out.brief = f"{told}: fell by {fell}, {limit}", f"fell by {limit}"
-    out.tell(told, f"{part.title} ")
+        drop, limit = Bound("max", own.min_effect).shown(-change.gain), f"more than the tolerated {own.min_effect:g}"
+        message, out.brief = f"{message}: fell by {drop}, {limit}", f"fell by {limit}"
+    out.set_message(message, f"{part.title} ")
     return out
 
 
-def _statistical(
+def _judge_by_test(
     run: Run, comparison: Comparison, policy: RegressionPolicy, parts: Sequence[Part]
 ) -> dict[str, GateOutcome]:
     family = []
@@ -228,18 +227,18 @@ def _statistical(
     members = "metrics and slices" if any(part.slice for part in parts) else "metrics"
     verdicts = judge_family(family, run.clusters, alpha=policy.alpha, members=members)
     out: dict[str, GateOutcome] = {}
-    for part, found in zip(parts, verdicts, strict=True):
-        gate = _outcome(run, comparison, part)
-        gate.bound, gate.p = f"p > {policy.alpha:g}", found.p_raw
-        gate.n_worse, gate.n_better = found.n_worse, found.n_better
-        outcome = found.outcome
-        gate.warning = found.warning if outcome in ("pass", "same") else ""
-        gate.mde = planned_mde(found.estimate.n_clusters) if outcome == "same" else found.mde
-        told = found.reason
+    for part, verdict in zip(parts, verdicts, strict=True):
+        gate = _new_outcome(run, comparison, part)
+        gate.bound, gate.p = f"p > {policy.alpha:g}", verdict.p_raw
+        gate.n_worse, gate.n_better = verdict.n_worse, verdict.n_better
+        outcome = verdict.outcome
+        gate.warning = verdict.warning if outcome in ("pass", "same") else ""
+        gate.mde = planned_mde(verdict.estimate.n_clusters) if outcome == "same" else verdict.mde
+        message = verdict.reason
         if outcome == "inconclusive" and not part.slice:
-            told += instead_of_cases(run, comparison, found)
-        gate.tell(f"{told}; {gate.warning}" if gate.warning else told)
-        gate.finding = found.finding if outcome == "fail" else ""
-        decide(gate, outcome, policy)
+            message += repeats_instead_of_cases(run, comparison, verdict)
+        gate.set_message(f"{message}; {gate.warning}" if gate.warning else message)
+        gate.finding = verdict.finding if outcome == "fail" else ""
+        apply_outcome(gate, outcome, policy)
         out[part.title] = gate
     return out

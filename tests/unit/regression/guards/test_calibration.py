@@ -19,7 +19,7 @@ from pytest_auepora.regression.compare import compare_case
 from pytest_auepora.regression.guards.calibration import (
     Calibration,
     CalibrationError,
-    Standing,
+    JudgeStanding,
     advisory_notes,
     calibration_path,
     load_calibration,
@@ -290,11 +290,11 @@ def test_metrics_without_a_calibration_are_told_together() -> None:
         name: f"judge not calibrated: there is no __calibrations__/{name}.json; see auepora calibrate" for name in "ab"
     }
     told = "(judge not calibrated: there is no __calibrations__/{}.json; see auepora calibrate)"
-    both = advisory_notes(Run("s"), [], Standing({**why, "c": "judge: advisory"}, {}))
+    both = advisory_notes(Run("s"), [], JudgeStanding({**why, "c": "judge: advisory"}, {}))
     assert both == [
         f"advisory: cannot fail the run: a, b {told.format('<metric>')}",
         "advisory: cannot fail the run: c (judge: advisory)",
     ]
-    assert advisory_notes(Run("s"), [], Standing({"a": why["a"]}, {})) == [
+    assert advisory_notes(Run("s"), [], JudgeStanding({"a": why["a"]}, {})) == [
         f"advisory: cannot fail the run: a {told.format('a')}"
     ]
