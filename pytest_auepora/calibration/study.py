@@ -102,7 +102,7 @@ def study(
     Args:
         metric: the name of the judged metric.
         labels: items, each with a score or the error that took its place.
-        threshold: the score from which the judge says yes; ``cv`` and ``split`` choose it (`cut`).
+        threshold: the score from which the judge says yes; ``cv`` and ``split`` choose it (`apply_threshold`).
         previous: the labels of the calibration before, to compare the two judges.
 
     Raises:

@@ -64,7 +64,7 @@ def random_order(key: str, n: int) -> list[int]:
     return _Draw(key).order(n)
 
 
-def _neighbours() -> dict[str, str]:
+def _find_neighbour_keys() -> dict[str, str]:
     neighbours: dict[str, str] = {}
     for y, row in enumerate(_ROWS):
         for x, key in enumerate(row):
@@ -78,7 +78,7 @@ def _neighbours() -> dict[str, str]:
     return neighbours
 
 
-_NEIGHBOUR_KEYS = _neighbours()
+_NEIGHBOUR_KEYS = _find_neighbour_keys()
 
 
 def _swap(word: str, at: int) -> str:
@@ -93,7 +93,7 @@ def _double(word: str, at: int) -> str:
     return word[:at] + word[at] + word[at:]
 
 
-def _neighbour(draw: _Draw, word: str, at: int) -> str:
+def _hit_neighbour(draw: _Draw, word: str, at: int) -> str:
     keys = _NEIGHBOUR_KEYS.get(word[at].lower())
     if keys is None:
         return word
@@ -103,12 +103,12 @@ def _neighbour(draw: _Draw, word: str, at: int) -> str:
 
 def _misspell(word: str, draw: _Draw) -> str:
     """Return *word* with one typo that spares its first and last letter."""
-    typos: tuple[Callable[[str, int], str], ...] = (_swap, _drop, _double, partial(_neighbour, draw))
-    for number in draw.order(len(typos)):
+    edits: tuple[Callable[[str, int], str], ...] = (_swap, _drop, _double, partial(_hit_neighbour, draw))
+    for index in draw.order(len(edits)):
         for place in draw.order(len(word) - 2):
-            misspelt = typos[number](word, place + 1)
-            if misspelt != word:
-                return misspelt
+            changed = edits[index](word, place + 1)
+            if changed != word:
+                return changed
     return word
 
 

@@ -74,8 +74,8 @@ def app_of(library: Library, token: str = "") -> Guard:
         "/export": lambda query: _export(library, pair(query)),
     }
 
-    def route_for(read: Callable[[Query], Any]) -> Callable[[Request], Response]:
-        def answer(request: Request) -> Response:
+    def json_handler(read: Callable[[Query], Any]) -> Callable[[Request], Response]:
+        def handle(request: Request) -> Response:
             try:
                 with from_outside(library.store.name):
                     content = read(request.query_params)
@@ -83,9 +83,9 @@ def app_of(library: Library, token: str = "") -> Guard:
             except (AueporaError, OSError) as exc:
                 return _error_response(exc)
 
-        return answer
+        return handle
 
-    async def label(request: Request) -> Response:
+    async def post_label(request: Request) -> Response:
         body = b""
         async for piece in request.stream():
             body += piece
@@ -104,8 +104,8 @@ def app_of(library: Library, token: str = "") -> Guard:
         Route("/view.css", lambda _: Response(_join_texts(_STYLES), media_type="text/css")),
         Route("/view.js", lambda _: Response(_script(), media_type="text/javascript")),
         Route("/api/start", lambda _: JSONResponse({"token": token})),
-        *(Route(path, route_for(read)) for path, read in reads.items()),
-        Route("/api/label", label, methods=["POST"]),
+        *(Route(path, json_handler(read)) for path, read in reads.items()),
+        Route("/api/label", post_label, methods=["POST"]),
     ]
     return Guard(Starlette(routes=routes), token)
 

@@ -255,11 +255,11 @@ def case_page(library: Library, pair: Pair, case_id: str, query: Mapping[str, st
         UnknownRunError: there is no such case.
     """
     case = library.case(pair, case_id)
-    before = pair.before(case)
+    before = pair.earlier_case(case)
     line = next(row for row in pair.lines if row["id"] == safe_text(case_id))
     listed_ids = [row["id"] for row in filter_rows(pair, query)]
     place = listed_ids.index(line["id"]) if line["id"] in listed_ids else None
-    comparison = pair.compared(case_id)
+    comparison = pair.case_comparison(case_id)
     return {
         **{k: v for k, v in line.items() if k != "text"},
         **case_details(case, comparison, pair.run, pair.verdict.flaky.get(case_id, "")),

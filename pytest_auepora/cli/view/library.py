@@ -55,12 +55,12 @@ class Pair:
     by_baseline: bool = True
     not_comparable: dict[str, str] = field(default_factory=dict)
 
-    def compared(self, case_id: str) -> CaseComparison | None:
+    def case_comparison(self, case_id: str) -> CaseComparison | None:
         """Return how a case compares; None where nothing does."""
         return self.verdict.comparison.cases.get(case_id) if self.verdict.comparison is not None else None
 
-    def before(self, case: CaseResult) -> CaseResult | None:
-        """Return what the other run has of the same *case*, in the same words."""
+    def earlier_case(self, case: CaseResult) -> CaseResult | None:
+        """Return the same case of the other run; None where it has none, or another golden case."""
         other_case = self.other.cases.get(case.case_id) if self.other is not None else None
         return other_case if other_case is not None and other_case.content_hash == case.content_hash else None
 
@@ -75,22 +75,22 @@ class Pair:
         return [self._line(i, case) for i, case in enumerate(self.run.cases.values())]
 
     def _line(self, index: int, case: CaseResult) -> dict[str, Any]:
-        comparison = self.compared(case.case_id)
+        comparison = self.case_comparison(case.case_id)
         line = case_line(case, comparison, self.run, self.columns, self.verdict.flaky.get(case.case_id, ""))
         line["index"] = index
         words = line.setdefault("is", [])
         words.append(line["kind"])
         if case.case_id in self.verdict.varies and "flaky" not in words:
             words.append("flaky")
-        if why := self.why_not(case.case_id):
+        if reason := self.incomparable_reason(case.case_id):
             words.append("incomparable")
-            line["apart"] = why
+            line["apart"] = reason
         line["text"] = f"{case.case_id}\n{case.query}\n{line.get('why', '')}\n{case.outputs.get('answer', '')}".lower()
         return line
 
-    def why_not(self, case_id: str) -> str:
+    def incomparable_reason(self, case_id: str) -> str:
         """Return why a case does not compare, or not in everything; an empty string where it does."""
-        if (comparison := self.compared(case_id)) is None:
+        if (comparison := self.case_comparison(case_id)) is None:
             return ""
         flip_reason = {"new": "not there before", "changed": "the golden case was edited"}.get(comparison.flip, "")
         return self.not_comparable.get(case_id) or flip_reason or comparison.apart

@@ -17,7 +17,7 @@ def test_a_run_stands_against_its_baseline_by_default(history: Stored) -> None:
     assert pair.verdict.outcome == "failed"
     assert pair.other_info is not None
     assert pair.other_info.run_id == history.good, "the run before has the texts that a baseline lacks"
-    assert pair.before(pair.run.cases["steady"]) is not None
+    assert pair.earlier_case(pair.run.cases["steady"]) is not None
 
 
 def test_any_two_runs_are_judged_as_the_command_does(history: Stored) -> None:
@@ -48,9 +48,9 @@ def test_what_does_not_compare_is_said(history: Stored) -> None:
     with pytest.raises(NotComparableError, match="is a run of"):
         history.library.pair(ids[0], history.good)
     pair = history.library.pair(ids[1], history.good)
-    assert pair.why_not("steady") == "the golden case was edited"
-    assert pair.why_not("newcomer") == "not there before"
-    assert pair.before(pair.run.cases["steady"]) is None
+    assert pair.incomparable_reason("steady") == "the golden case was edited"
+    assert pair.incomparable_reason("newcomer") == "not there before"
+    assert pair.earlier_case(pair.run.cases["steady"]) is None
     assert ["incomparable" in line["is"] for line in pair.lines] == [True, False, True]
 
 
