@@ -20,7 +20,7 @@ from .common import PASSED, UsageError, add_metrics, existing_path, load_suite, 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    formats = "; ".join(f"{name}: {fmt.what}" for name, fmt in FORMATS.items())
+    formats = "; ".join(f"{name}: {fmt.title}" for name, fmt in FORMATS.items())
     parser.add_argument("path", type=existing_path, metavar="PATH", help="the file or directory to read")
     direction = parser.add_mutually_exclusive_group(required=True)
     direction.add_argument("--from", dest="source", choices=FORMATS, metavar="FORMAT", help=f"read PATH as {formats}")

@@ -137,11 +137,11 @@ class CaseJson:
         raw = fields_of(result)
         raw["scores"] = {name: score.to_dict() for name, score in result.scores.items()}
         del raw["outputs"]
-        rest = encode(raw)[:-1]
-        complete = b'%s,"outputs":%s}' % (rest, outputs := encode(result.outputs))
+        other_fields = encode(raw)[:-1]
+        complete = b'%s,"outputs":%s}' % (other_fields, outputs := encode(result.outputs))
         if not recordings:
             return cls(result.case_id, complete, complete, outputs, b"")
-        without_texts = b'%s,"outputs":%s}' % (rest, encode(_without_texts(result.outputs)))
+        without_texts = b'%s,"outputs":%s}' % (other_fields, encode(_without_texts(result.outputs)))
         return cls(result.case_id, complete, without_texts, outputs, encode(recordings))
 
 
@@ -150,12 +150,12 @@ def _without_texts(outputs: Mapping[str, Any]) -> dict[str, Any]:
 
     Those of relevant documents stay: they tell what a label meant after answers are pruned.
     """
-    kept = {key: value for key, value in outputs.items() if key != "answer"}
-    if "retrieved" in kept:
-        kept["retrieved"] = [
-            h if h.get("grade") else {k: v for k, v in h.items() if k != "text"} for h in kept["retrieved"]
+    reduced = {key: value for key, value in outputs.items() if key != "answer"}
+    if "retrieved" in reduced:
+        reduced["retrieved"] = [
+            h if h.get("grade") else {k: v for k, v in h.items() if k != "text"} for h in reduced["retrieved"]
         ]
-    return kept
+    return reduced
 
 
 def without_answer_texts(result: CaseResult) -> CaseResult:

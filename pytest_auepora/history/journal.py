@@ -231,7 +231,7 @@ def _lock(file: IO[bytes]) -> bool:
     try:
         import fcntl
     except ModuleNotFoundError:
-        return _lock_elsewhere(file)
+        return _lock_portably(file)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -239,7 +239,7 @@ def _lock(file: IO[bytes]) -> bool:
     return True
 
 
-def _lock_elsewhere(file: IO[bytes]) -> bool:
+def _lock_portably(file: IO[bytes]) -> bool:
     import portalocker
 
     try:

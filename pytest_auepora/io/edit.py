@@ -164,7 +164,7 @@ class _LabelPlace(NamedTuple):
 
     holder: Any
     key: Any
-    at: tuple[int, int]
+    position: tuple[int, int]
 
 
 class LabelFile:
@@ -195,11 +195,11 @@ class LabelFile:
 
     def place(self, slot: Slot) -> tuple[int, int]:
         """Return line and column, both 1-based, of the name of a label."""
-        return self._places[slot].at
+        return self._places[slot].position
 
     def places(self) -> dict[Slot, tuple[int, int]]:
         """Return line and column, both 1-based, of every label."""
-        return {slot: place.at for slot, place in self._places.items()}
+        return {slot: place.position for slot, place in self._places.items()}
 
     def name(self, slot: Slot) -> str:
         """Return the name of a label in the file; empty if there is no such label."""

@@ -61,7 +61,7 @@ def row_count(path: Path) -> int:
 
 
 def _open(path: Path) -> Any:
-    parquet = imported_pyarrow().parquet
+    parquet = import_pyarrow().parquet
     try:
         # a row group may be the whole file; without a buffer, and by default, all of its bytes are read at once
         return parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
@@ -98,7 +98,7 @@ def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
         MissingExtraError: the extra ``parquet`` is not installed.
         AueporaError: a sample holds something that is no JSON; nothing is written then.
     """
-    pyarrow = imported_pyarrow()
+    pyarrow = import_pyarrow()
     columns: dict[str, list[str | None]] = {name: [] for name in (*_TEXTS, *_JSON)}
     for sample in dataset:
         data = asdict(sample)
@@ -115,7 +115,7 @@ def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
     pyarrow.parquet.write_table(pyarrow.table({n: pyarrow.array(values, text) for n, values in columns.items()}), path)
 
 
-def imported_pyarrow() -> Any:
+def import_pyarrow() -> Any:
     """Return pyarrow with its module for Parquet.
 
     Raises:

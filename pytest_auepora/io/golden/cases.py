@@ -85,14 +85,14 @@ class CaseReader:
 
     def read_part(self, part: Source, cases: list[Any]) -> None:
         """Read the cases of *part* of the file; their problems are added to those of the whole file."""
-        whole = self.source
-        if part is not whole:
-            whole.problems += part.problems
-            part.problems = whole.problems
+        file_source = self.source
+        if part is not file_source:
+            file_source.problems += part.problems
+            part.problems = file_source.problems
         self.source = self.threshold_reader.source = part
         for index, case in enumerate(cases):
             self._read_case(case, cases, index)
-        self.source = self.threshold_reader.source = whole
+        self.source = self.threshold_reader.source = file_source
 
     def _read_case(self, raw: Any, holder: Any, index: int) -> None:
         if type(raw) is not dict:

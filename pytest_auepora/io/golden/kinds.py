@@ -137,10 +137,10 @@ class Number(FieldType):
         return number if number < self.below else BAD
 
     def schema(self) -> dict[str, Any]:
-        out: dict[str, Any] = {"type": "number", "exclusiveMinimum" if self.above else "minimum": self.least}
+        schema: dict[str, Any] = {"type": "number", "exclusiveMinimum" if self.above else "minimum": self.least}
         if math.isfinite(self.below):
-            out["exclusiveMaximum"] = self.below
-        return out
+            schema["exclusiveMaximum"] = self.below
+        return schema
 
 
 class Day(FieldType):
@@ -305,8 +305,8 @@ class Record(FieldType):
 
     expected = "a mapping"
 
-    def __init__(self, what: str, *fields: Field, hints: Mapping[str, str] | None = None) -> None:
-        self.what, self.fields, self.hints = what, table(*fields), hints or {}
+    def __init__(self, title: str, *fields: Field, hints: Mapping[str, str] | None = None) -> None:
+        self.title, self.fields, self.hints = title, table(*fields), hints or {}
         self.required = [field.name for field in fields if field.required]
         self._readers = {field.name: field.type.read for field in fields}
 
@@ -327,7 +327,7 @@ class Record(FieldType):
                 values[name] = parsed
         for name in self.required:
             if name not in value and repr(name) not in hints:  # the typo is reported already
-                source.report_container(value, f"{self.what} has no {name}")
+                source.report_container(value, f"{self.title} has no {name}")
         return values
 
     def read_or_bad(self, value: dict[Any, Any], source: Source) -> Any:
@@ -343,7 +343,7 @@ class Record(FieldType):
             return ""
         hint = self.hints.get(name, "") if isinstance(name, str) else ""
         hint = hint or did_you_mean(str(name), self.fields)
-        known_keys = f"; {self.what} has {', '.join(self.fields)}"
+        known_keys = f"; {self.title} has {', '.join(self.fields)}"
         source.report_key(value, name, f"unknown key {name!r}{hint or known_keys}")
         return hint
 

@@ -18,7 +18,7 @@ class _Name(FieldType):
     """A text with rules; the message names the first rule that it breaks."""
 
     expected = "text"
-    what: str
+    title: str
     regex: str
     max_length = 100
     rules: tuple[tuple[str, str], ...]
@@ -31,7 +31,7 @@ class _Name(FieldType):
             return self.refuse(value, holder, key, source)
         if not (why := self.broken_rule(value)):
             return value
-        source.report(holder, key, f"{self.what} {describe(value)} {why}")
+        source.report(holder, key, f"{self.title} {describe(value)} {why}")
         return BAD
 
     def broken_rule(self, value: str) -> str:
@@ -54,7 +54,7 @@ class _Name(FieldType):
 class CaseId(_Name):
     """The id of a case: part of a pytest node id, and a name in a module."""
 
-    what = "id"
+    title = "id"
     max_length = 200
     regex = rf"(?!__|pytest_)(?!\s)(?!.*::)(?!.*\s$)[^\[\]{_CONTROL}]+"
     rules = (
@@ -75,7 +75,7 @@ class CaseId(_Name):
 class SuiteName(_Name):
     """The name of a suite: the stem of its baseline file, on every system."""
 
-    what = "suite"
+    title = "suite"
     regex = r"(?!\.)(?!\s)(?!.*[.\s]$)(?!.*\.anchor$)[\w .+@=,()~-]+"
     rules = (
         (r"[/\\]", "holds a slash; it becomes a file name"),
@@ -94,7 +94,7 @@ class SuiteName(_Name):
 class Tag(_Name):
     """A tag: becomes a pytest marker that ``-m`` can name."""
 
-    what = "tag"
+    title = "tag"
     regex = r"(?!_)[\w](?:[\w.+-]*\w)?"
     rules = ((r"", "cannot be a pytest marker: letters, digits and . + - _ between them"),)
 
@@ -115,7 +115,7 @@ class FixtureName(_Name):
     """The name of the fixture that gives the system."""
 
     expected = "text (the name of a fixture)"
-    what = "fixture"
+    title = "fixture"
     regex = r"[^\W\d]\w*"
     rules = ((r"^(?![^\W\d]\w*$)", "is no name a Python function can have"),)
 

@@ -18,7 +18,7 @@ from .model import Dropped, ImportedSuite, ImportProblem
 class Format:
     """A format: its title, the module that reads and writes it, its options, and the suffixes it writes."""
 
-    what: str
+    title: str
     module: str
     options: tuple[str, ...] = ()
     suffix: str = ""

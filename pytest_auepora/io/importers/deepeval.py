@@ -20,9 +20,9 @@ from .model import (
     as_quotes,
     document_texts,
     drop_unsupported,
-    judged_relevant,
     quote_notes,
     reference_text,
+    relevant_documents,
 )
 from .rows import as_list, dump_json, read_rows, write_csv, write_lines, write_text
 
@@ -105,7 +105,7 @@ def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(_COLUMNS)
     row.update({"input": case["query"], "name": case["id"], "expected_output": reference_text(case, dropped)})
     row.update({k: metadata.pop(k) for k in _METADATA_COLUMNS if k in metadata})
-    docs = judged_relevant(case, dropped)
+    docs = relevant_documents(case, dropped)
     texts = document_texts({"relevant_docs": docs})
     row["context"] = texts or None
     dropped.add("a relevant document without a text: a context is a text", len(docs) - len(texts))

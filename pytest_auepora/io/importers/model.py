@@ -140,7 +140,7 @@ def document_name(doc: Mapping[str, Any]) -> str:
     return str(doc.get("id", doc.get("doc", id_of_text(str(doc.get("quote"))))))
 
 
-def judged_relevant(case: Mapping[str, Any], dropped: Dropped) -> list[dict[str, Any]]:
+def relevant_documents(case: Mapping[str, Any], dropped: Dropped) -> list[dict[str, Any]]:
     """Return the relevant documents as mappings; note what a list of contexts cannot hold."""
     docs = case.get("relevant_docs")
     documents: list[dict[str, Any]] = [{"id": d} if isinstance(d, str) else d for d in docs or []]

@@ -16,9 +16,9 @@ from .model import (
     as_quotes,
     drop_unsupported,
     ids_and_grades,
-    judged_relevant,
     quote_notes,
     reference_text,
+    relevant_documents,
     split_metadata,
 )
 from .rows import as_list, dump_json, first_filled, read_rows, write_csv, write_lines, write_text
@@ -95,7 +95,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
 
 
 def _contexts(case: Any, dropped: Dropped) -> dict[str, list[str]]:
-    docs = judged_relevant(case, dropped)
+    docs = relevant_documents(case, dropped)
     texts = [d.get("text") or d.get("quote") for d in docs]
     contexts: dict[str, list[str]] = {}
     if docs and all(texts):

@@ -15,7 +15,7 @@ from typing import Any
 from ...core.files import json_of, lines_of, read_text
 from ...errors import GoldenFileError
 from ..source import Source
-from ..yaml.load import load_yaml, sound_number
+from ..yaml.load import check_integer, load_yaml
 from .model import ImportProblem
 
 _MAX_DEPTH = 80
@@ -79,7 +79,7 @@ def _check_json(data: Any, depth: int = 0) -> None:
     elif isinstance(data, float) and not isfinite(data):
         raise ValueError(f"{data} is no number")
     elif isinstance(data, int):
-        sound_number(data)
+        check_integer(data)
 
 
 def _parse_yaml(text: str, path: Path) -> Any:

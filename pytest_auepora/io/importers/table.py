@@ -15,7 +15,7 @@ from ...errors import did_you_mean
 from ..golden.fields import CASE_FIELDS
 from ..golden.kinds import FieldType, Flag, Free, ListOf, Number, Reason, Whole
 from ..golden.passages import Documents
-from ..parquet import imported_pyarrow, iter_rows
+from ..parquet import import_pyarrow, iter_rows
 from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, drop_unsupported, split_metadata
 from .rows import as_list, dump_json, read_rows, write_csv
 
@@ -143,7 +143,7 @@ def _csv_cell(key: str, value: Any) -> Any:
 
 def save_parquet(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     """Write a Parquet file, nested values as JSON.  Needs the extra ``parquet``."""
-    pyarrow = imported_pyarrow()
+    pyarrow = import_pyarrow()
     columns = {
         c: pyarrow.array([_scalar(c, case.get(c)) for case in suite.cases]) for c in _used_columns(suite, dropped)
     }

@@ -12,7 +12,7 @@ import yaml
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
 from ..source import Source
-from .problems import YamlProblem, explain
+from .problems import YamlProblem, report_error
 
 Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's parser, or the slow one where PyYAML was built without it."""
@@ -57,7 +57,7 @@ def load_yaml(source: Source) -> Any:
             source.reset()
             source.root = _parse(source, _FULL_DEPTH)
     except (yaml.YAMLError, YamlProblem) as exc:
-        explain(exc, source)
+        report_error(exc, source)
         raise source.error() from None
     return source.root
 
@@ -280,17 +280,17 @@ class _Builder:
                 raise YamlProblem(f"not YAML: {message}", mark)
         return mappings
 
-    def merge(self, mappings: list[dict[Any, Any]], out: dict[Any, Any]) -> None:
-        """Put the keys of *mappings* before those of *out*, which override them."""
+    def merge(self, mappings: list[dict[Any, Any]], target: dict[Any, Any]) -> None:
+        """Put the keys of *mappings* before those of *target*, which override them."""
         all_offsets = self.source.offsets
         entries: dict[Any, tuple[Any, list[int]]] = {}
-        for mapping in (*mappings, out):
+        for mapping in (*mappings, target):
             offsets = all_offsets[id(mapping)]
             for number, (key, value) in enumerate(mapping.items()):
                 entries[key] = value, offsets[2 * number + 1 : 2 * number + 3]
-        out.clear()
-        out.update({key: value for key, (value, _) in entries.items()})
-        all_offsets[id(out)][1:] = [offset for _, pair in entries.values() for offset in pair]
+        target.clear()
+        target.update({key: value for key, (value, _) in entries.items()})
+        all_offsets[id(target)][1:] = [offset for _, pair in entries.values() for offset in pair]
 
 
 _TYPE_NAMES = {"int": "a whole number", "float": "a number", "timestamp": "a date", "bool": "true or false"}
@@ -324,7 +324,7 @@ def _construct_tagged(tag: str, text: str, mark: Any) -> Any:
 
 def _construct(tag: str, text: str, mark: Any) -> Any:
     node = yaml.ScalarNode(tag, text, mark, mark)
-    return sound_number(yaml.constructor.SafeConstructor().construct_object(node, deep=True))
+    return check_integer(yaml.constructor.SafeConstructor().construct_object(node, deep=True))
 
 
 def _refused_tag(tag: str, mark: Any) -> YamlProblem:
@@ -333,7 +333,7 @@ def _refused_tag(tag: str, mark: Any) -> YamlProblem:
     return YamlProblem(f"the tag {written} is refused: golden files hold plain data", mark)
 
 
-def sound_number(value: Any) -> Any:
+def check_integer(value: Any) -> Any:
     """Return *value*; raises `ValueError` for an integer too long to print."""
     if type(value) is int and value.bit_length() > _MAX_BITS:
         raise ValueError("it has more than a thousand digits")

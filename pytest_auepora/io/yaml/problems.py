@@ -33,7 +33,7 @@ class YamlProblem(Exception):
         self.mark = mark
 
 
-def explain(exc: Exception, source: Source) -> None:
+def report_error(exc: Exception, source: Source) -> None:
     """Add *exc*, a `YamlProblem` or an exception of the parser, to the problems of *source*."""
     if isinstance(exc, yaml.reader.ReaderError):
         _report_unprintable(exc, source)

@@ -88,7 +88,7 @@ PROBES: list[Any] = [
 KEYS = [(r, name) for r in (CASE, SUITE) for name in r.fields if "thresholds" not in name and name != "cases"]
 
 
-@pytest.mark.parametrize(("record", "name"), KEYS, ids=[f"{r.what}: {name}" for r, name in KEYS])
+@pytest.mark.parametrize(("record", "name"), KEYS, ids=[f"{r.title}: {name}" for r, name in KEYS])
 def test_reader_and_schema_agree_on_every_value_of_every_key(record: Any, name: str) -> None:
     field = record.fields[name]
     check = jsonschema.Draft202012Validator(field.schema())
