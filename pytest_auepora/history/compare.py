@@ -22,7 +22,7 @@ from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, BaselineCase, match_of, metric_key
 from ..regression.compare import SINCE, Comparison, MetricChange, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
-from ..regression.guards.calibration import JudgeStanding, hold_back, standing_of
+from ..regression.guards.calibration import JudgeStanding, make_advisory, standing_of
 from ..regression.guards.case_guard import guard_case
 from ..regression.guards.gates import GateOutcome
 from ..regression.guards.interval_guard import score_pairs
@@ -266,7 +266,7 @@ def _judge(
             report.former[name] = mean, sum(values) / len(values)
     report.gates = judge_comparison(b, comparison, policy, _metrics(b), standing.advisory)
     report.metrics = {n: change for n in b.metrics if (change := comparison.metric(n)) is not None}
-    hold_back(report.gates, standing)
+    make_advisory(report.gates, standing)
     for case_id, case in comparison.cases.items():
         messages = guard_case(case, b.metrics, policy, steady=comparison.steady) if case.paired else []
         if case.flip == "errored" and case.before is not None and case.before.state != "error":

@@ -324,10 +324,10 @@ def parse_baseline(text: str, path: str) -> Baseline:
 
 def _case_of(raw: Mapping[str, Any]) -> BaselineCase:
     """Read the block of one case; keys of newer versions are ignored."""
-    known = {f.name: raw[f.name] for f in fields(BaselineCase) if f.name in raw}
-    if "data" in known:
-        known["data"] = {name: json.loads(text) for name, text in known["data"].items()}
-    return BaselineCase(**known)
+    values = {f.name: raw[f.name] for f in fields(BaselineCase) if f.name in raw}
+    if "data" in values:
+        values["data"] = {name: json.loads(text) for name, text in values["data"].items()}
+    return BaselineCase(**values)
 
 
 def _not_a_baseline(path: str, why: str) -> BaselineError:

@@ -140,10 +140,10 @@ def _short_hash(value: Any) -> str:
 
 
 def _before_after(key: str, old: Any, new: Any) -> str:
-    return f"{key} {_short(old)} \u2192 {_short(new)}"
+    return f"{key} {_value_text(old)} \u2192 {_value_text(new)}"
 
 
-def _short(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None:
         return "(nothing)"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

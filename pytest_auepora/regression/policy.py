@@ -88,12 +88,12 @@ class RegressionPolicy:
     assertions: Assertions = "fail"
 
     def __post_init__(self) -> None:
-        words = {"policy": PolicyName, "on_inconclusive": OnInconclusive, "judge": JudgePolicy}
-        words |= {"case_guard": CaseGuard, "assertions": Assertions}
-        for name, known in ((name, get_args(literal)) for name, literal in words.items()):
-            if (word := getattr(self, name)) not in known:
+        literals = {"policy": PolicyName, "on_inconclusive": OnInconclusive, "judge": JudgePolicy}
+        literals |= {"case_guard": CaseGuard, "assertions": Assertions}
+        for name, choices in ((name, get_args(literal)) for name, literal in literals.items()):
+            if (value := getattr(self, name)) not in choices:
                 raise ThresholdError(
-                    f"{name} is one of {', '.join(known)}, got {word!r}{did_you_mean(str(word), known)}"
+                    f"{name} is one of {', '.join(choices)}, got {value!r}{did_you_mean(str(value), choices)}"
                 )
         for name in ("case_max_drop", "min_effect", "margin"):
             if not (_is_number(value := getattr(self, name)) and value >= 0):

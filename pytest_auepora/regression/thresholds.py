@@ -83,9 +83,9 @@ class Gate:
         return sliced(name, self.slice)
 
 
-def sliced(name: str, part: Mapping[str, str]) -> str:
+def sliced(name: str, slice_labels: Mapping[str, str]) -> str:
     """Return how *name* over a slice is written: ``ndcg@10{scenario=typo}``."""
-    labels = ",".join(f"{k}={v}" for k, v in part.items())
+    labels = ",".join(f"{k}={v}" for k, v in slice_labels.items())
     return f"{name}{{{labels}}}" if labels else name
 
 
@@ -147,9 +147,9 @@ def check_range(bound: Bound, metric: str, low: float, high: float) -> None:
     if low <= bound.limit <= high:
         return
     share = f"{bound.limit / 100:.4f}".rstrip("0").ljust(4, "0")
-    meant = f"; did you mean {share}?" if high == 1.0 < bound.limit <= 100 else ""
+    hint = f"; did you mean {share}?" if high == 1.0 < bound.limit <= 100 else ""
     span = f"from {low:g} to {high:g}" if math.isfinite(high) else f"{low:g} or more"
-    raise ThresholdError(f"{metric} is {span}, so a bound of {bound.limit:g} decides nothing{meant}")
+    raise ThresholdError(f"{metric} is {span}, so a bound of {bound.limit:g} decides nothing{hint}")
 
 
 def _read_entry(metric: str, stat: str, raw: Any, direction: Direction) -> Iterator[Gate]:
@@ -221,17 +221,17 @@ def _read_number(raw: Any, what: str) -> float:
 def _check_keys(raw: Mapping[Any, Any], known: tuple[str, ...] = GATE_KEYS) -> None:
     for key in raw:
         if key not in known:
-            meant = _SYNONYMS.get(str(key))
-            hint = f" (did you mean {meant!r}?)" if meant else did_you_mean(str(key), known)
+            synonym = _SYNONYMS.get(str(key))
+            hint = f" (did you mean {synonym!r}?)" if synonym else did_you_mean(str(key), known)
             raise ThresholdError(f"unknown key {key!r}{hint}; there is {', '.join(known)}")
 
 
 def _read_stat(raw: Any) -> str:
     if isinstance(raw, str) and (raw in STATS or re.fullmatch(r"p[1-9]\d?", raw)):
         return raw
-    known = [*STATS, "p10", "p50", "p90"]
+    examples = [*STATS, "p10", "p50", "p90"]
     raise ThresholdError(
-        f"unknown statistic {raw!r}{did_you_mean(str(raw), known)}; there is {', '.join(STATS)}, p1 … p99"
+        f"unknown statistic {raw!r}{did_you_mean(str(raw), examples)}; there is {', '.join(STATS)}, p1 … p99"
     )
 
 

@@ -18,12 +18,12 @@ from ..core.scoring import Aggregate, aggregate
 from ..errors import names_words
 from .baseline import BROKEN, Anchor, Baseline
 from .compare import Comparison, compare, has_regressed
-from .guards.calibration import advisory_notes, broken_outcomes, hold_back, silent_judges, standing_of
+from .guards.calibration import advisory_notes, broken_outcomes, make_advisory, silent_judges, standing_of
 from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, no_match_notes, nothing_compares
 from .guards.gates import GateOutcome, judge_gate
 from .guards.interval_guard import compare_pairs, score_pairs
-from .guards.steadiness import VarianceSplit, flaky_cases, noise_of
+from .guards.steadiness import VarianceSplit, flaky_cases, variance_splits
 from .guards.suite_guard import judge_comparison, net_flips, slice_notes, too_few_notes
 from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
@@ -145,7 +145,7 @@ def judge(
     if anchor is not None:
         _judge_anchor(out, run, anchor, policy, metrics, advisory=standing.advisory)
     out.notes += no_match_notes(run, out.gates)
-    hold_back(out.gates, standing)
+    make_advisory(out.gates, standing)
     out.gates += broken_outcomes(run, standing)
     out.gates += silent_judges(run, out.gates, policy)
     if not run.is_full:
@@ -190,7 +190,7 @@ def _missing_baseline(note: str) -> GateOutcome:
 
 def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolicy, out: Verdict) -> None:
     """Note which cases fell, rose, vary or are flaky, which slices are too small, which metrics vary now."""
-    out.flaky, out.noise = flaky_cases(run, out.comparison, policy), noise_of(run, out.comparison)
+    out.flaky, out.noise = flaky_cases(run, out.comparison, policy), variance_splits(run, out.comparison)
     varies = {case.case_id: case.extra[VARIES] for case in run.having(VARIES)}
     out.varies = list(varies)
     if shares := [f"{i} ({votes['passed']} of {votes['answers']} answers passed)" for i, votes in varies.items()]:

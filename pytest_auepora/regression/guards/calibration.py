@@ -119,8 +119,8 @@ def _from_raw(raw: Mapping[str, Any], path: Path) -> Calibration:
     except ShapeError as exc:
         raise CalibrationError(f"{path}: not a calibration file: {exc}; run auepora calibrate again") from None
     labels = {item: tuple(label == "yes" for label in pair.split()) for item, pair in raw.get("labels", {}).items()}
-    known = {f.name: raw[f.name] for f in fields(Calibration) if f.name in raw}
-    return Calibration(**known | {"labels": labels})
+    values = {f.name: raw[f.name] for f in fields(Calibration) if f.name in raw}
+    return Calibration(**values | {"labels": labels})
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:
@@ -194,7 +194,7 @@ def _flattened(value: Any, prefix: str = "") -> dict[str, Any]:
     return out
 
 
-def hold_back(gates: Iterable[GateOutcome], standing: JudgeStanding) -> None:
+def make_advisory(gates: Iterable[GateOutcome], standing: JudgeStanding) -> None:
     """Make the outcomes of advisory metrics ``advisory``; ``would_be`` keeps their state."""
     for gate in gates:
         why = standing.advisory.get(gate.metric)

@@ -17,7 +17,7 @@ from .gates import GateOutcome, cases_words
 
 _UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited", "skipped": "were skipped"}
 _PRUNE = "accept with --auepora-update prune"
-_BY = {
+_MATCH_TEXTS = {
     "exact": "by the same text under another id",
     "span": "by the chunks that hold the passage (span)",
     "fallback_doc": "by document (fallback_doc)",
@@ -33,24 +33,25 @@ def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: boo
     """Return a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
     out: list[GateOutcome] = []
     if skipped := [c.case_id for c in run.having("must_pass") if c.state == "skipped"]:
-        out.append(_lost(run, "must_pass", f"{names_words(skipped)}: must pass, and was skipped", skipped))
+        out.append(_failure(run, "must_pass", f"{names_words(skipped)}: must pass, and was skipped", skipped))
     if comparison is None:
         return out
     if comparison.vanished and not pruning:
         gone = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
-        out.append(
-            _lost(run, "cases", f"{names_words(gone)} in the baseline, no longer in the golden file; {_PRUNE}", gone)
-        )
+        message = f"{names_words(gone)} in the baseline, no longer in the golden file; {_PRUNE}"
+        out.append(_failure(run, "cases", message, gone))
     if comparison.lost_metrics and not pruning and not accepting:
         metrics = list(comparison.lost_metrics)
-        out.append(_lost(run, "metrics", f"{names_words(metrics)} in the baseline, no longer computed; {_PRUNE}", []))
+        out.append(
+            _failure(run, "metrics", f"{names_words(metrics)} in the baseline, no longer computed; {_PRUNE}", [])
+        )
     lost = comparison.lost
     if lost and not accepting:
         case_id, reasons = next(iter(lost.items()))
         name, why = next(iter(reasons.items()))
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         message = f"{case_id}{more} had a score in the baseline and has none now ({name}: {why})"
-        out.append(_lost(run, "scores", f"{message}; accept with --auepora-update", list(lost)))
+        out.append(_failure(run, "scores", f"{message}; accept with --auepora-update", list(lost)))
     return out
 
 
@@ -64,16 +65,16 @@ def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
     if not cases or any(rank is not None for case in cases for rank in case.ranks.values()):
         return []
     hits = [hit for case in cases for hit in case.outputs.get("retrieved", ())[:_MAX_IDS]]
-    wanted = dict.fromkeys(name for case in cases for name in case.ranks)
+    relevant = dict.fromkeys(name for case in cases for name in case.ranks)
     returned_docs = {end for hit in hits for end in sources_of(Document(str(hit.get("doc", hit["id"]))))}
-    if any(document != name and document in returned_docs for name in wanted if (document := _PASSAGE.sub("", name))):
+    if any(document != name and document in returned_docs for name in relevant if (document := _PASSAGE.sub("", name))):
         return []
     sources = {end for hit in hits if "doc" in hit for end in sources_of(Document("", "", {"doc": hit["doc"]}))}
-    meant = next((name for name in wanted if name in sources), None)
-    if len(cases) < 2 and hits and meant is None:
+    source = next((name for name in relevant if name in sources), None)
+    if len(cases) < 2 and hits and source is None:
         return []
     message = f"no label was met in {cases_words(len(cases))}"
-    hint = _LABEL_HINT if meant is None else f"a plain label is an id; did you mean {{doc: {meant}}}?"
+    hint = _LABEL_HINT if source is None else f"a plain label is an id; did you mean {{doc: {source}}}?"
     if not hits:
         hint = "no document was returned; does the system return (answer, documents)?"
     for gate in gates:
@@ -81,7 +82,7 @@ def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
         if gate.kind == "threshold" and gate.state == "failed" and info and info.target.startswith("RETRIEVAL"):
             gate.message += f"; {message} ({hint})"
     returned = f"returned {names_words([*dict.fromkeys(map(_hit_name, hits))], _MAX_IDS)}; " if hits else ""
-    return [f"{message}: wanted {names_words([*wanted], _MAX_IDS)}; {returned}{hint}"]
+    return [f"{message}: wanted {names_words([*relevant], _MAX_IDS)}; {returned}{hint}"]
 
 
 def _hit_name(hit: Mapping[str, Any]) -> str:
@@ -108,7 +109,7 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
     return [out]
 
 
-def _lost(run: Run, what: str, message: str, culprits: list[str]) -> GateOutcome:
+def _failure(run: Run, what: str, message: str, culprits: list[str]) -> GateOutcome:
     return GateOutcome(
         f"coverage: {what}", "coverage", "failed", message, owner=run.owner, culprits=tuple(culprits[:5])
     )
@@ -122,8 +123,8 @@ def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
         became = Counter(label["became"] for m in moved.values() for label in m["labels"].values())
         matched = Counter(m["match"] for m in moved.values())
         kinds = ", ".join(f"{n} {kind}" for kind, n in became.most_common())
-        how = ", ".join(f"{matched[match]} {words}" for match, words in _BY.items() if matched[match])
-        matches = f"; cases matched {how}" if how else ""
+        texts = ", ".join(f"{matched[match]} {text}" for match, text in _MATCH_TEXTS.items() if matched[match])
+        matches = f"; cases matched {texts}" if texts else ""
         out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{matches}; {_CHECK_HINT}")
     reasons = grouped((why, i) for i, why in comparison.apart.items()) if comparison is not None else {}
     out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in reasons.items()]
@@ -141,4 +142,4 @@ def label_outcomes(run: Run) -> list[GateOutcome]:
         return []
     labels = names_words([name for names in lost.values() for name in names])
     message = f"{labels}: moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}; {_CHECK_HINT}"
-    return [_lost(run, "labels", message, list(lost))]
+    return [_failure(run, "labels", message, list(lost))]

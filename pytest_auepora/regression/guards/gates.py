@@ -57,7 +57,7 @@ class GateOutcome:
     """Says so if ``mde`` exceeds the margin."""
     n_worse: int = 0
     n_better: int = 0
-    """How many cases went down and up, if a test was made."""
+    """How many cases went down and up, if tested."""
     word: GateWord = ""
     """Against a baseline: worse, better, same or inconclusive; else empty."""
     part: str = ""
@@ -117,12 +117,12 @@ def apply_outcome(gate: GateOutcome, outcome: Outcome, policy: RegressionPolicy)
             gate.set_message(f"{gate.finding}: {gate.message}")
 
 
-def in_slice(case: CaseResult, part: Mapping[str, str]) -> bool:
-    """Whether the labels of *case* have every value of *part*.
+def in_slice(case: CaseResult, slice_labels: Mapping[str, str]) -> bool:
+    """Whether *case* has every label value of *slice_labels*.
 
     ``tag`` is in a case's tags; a label that a case does not have is ``none``.
     """
-    return all(str(value) in label_values(case, key, "none") for key, value in part.items())
+    return all(str(value) in label_values(case, key, "none") for key, value in slice_labels.items())
 
 
 def label_values(case: CaseResult, key: str, missing: str = "") -> list[str]:

@@ -166,7 +166,7 @@ def _squares(values: Sequence[float]) -> float:
     return math.fsum((v - mean) ** 2 for v in values)
 
 
-def noise_of(run: Run, comparison: Comparison | None) -> dict[str, VarianceSplit]:
+def variance_splits(run: Run, comparison: Comparison | None) -> dict[str, VarianceSplit]:
     """Return the variance split of each metric that varied between repeats of *run* or of the baseline."""
     if comparison is None:
         return {}

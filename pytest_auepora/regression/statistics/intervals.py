@@ -62,7 +62,7 @@ class Difference:
         return excludes_0 and self.n_differing >= math.ceil(math.log2(1.0 / self.alpha))
 
     def standing(self, direction: str) -> Standing:
-        """Return whether the candidate is better, if *direction* (``higher``, ``lower``) of the metric is."""
+        """Return how the candidate compares; *direction* says if ``higher`` or ``lower`` values are better."""
         if not self.n_differing:
             return "equal"
         if not self.is_significant or self.value is None:

@@ -8,7 +8,7 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import REPEAT_DATA, Score
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare
-from pytest_auepora.regression.guards.calibration import JudgeStanding, hold_back
+from pytest_auepora.regression.guards.calibration import JudgeStanding, make_advisory
 from pytest_auepora.regression.guards.interval_guard import compare_pairs, score_pairs
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
@@ -72,7 +72,7 @@ def test_damaged_data_of_the_baseline_fail_its_metric(name: str, kept: object, t
     assert failed.message.endswith("; restore the baseline or accept anew")
     assert (failed.metric, failed.total, failed.owner) == (name, 2, "search-team")
     assert failed.is_of_whole
-    hold_back([failed], JudgeStanding({name: "not calibrated"}, {}))
+    make_advisory([failed], JudgeStanding({name: "not calibrated"}, {}))
     assert failed.would_be == "failed"
 
 
