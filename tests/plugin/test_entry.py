@@ -70,6 +70,7 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
 
 @pytest.mark.parametrize("option", ["--auepora-update", "--auepora-replay", "--auepora-resume", "--auepora-suggest"])
 def test_a_folder_behind_an_option_brings_its_options(pytester: pytest.Pytester, option: str) -> None:
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
     pytester.mkdir("project").joinpath("conftest.py").write_text(
         "def pytest_addoption(parser):\n    parser.addoption('--theirs', action='store_true')\n"
     )
