@@ -107,9 +107,11 @@ def _to_retrieved_document(raw: Any, rank: int) -> RetrievedDocument:
         id_key, text_key, score_key = plain
         doc_id, text = raw[id_key], raw[text_key]
         if type(doc_id) is str and doc_id and type(text) is str:
-            return RetrievedDocument(Document(doc_id, text, {}), _score(raw[score_key]) if score_key else 0.0, rank)
+            return RetrievedDocument(
+                Document(doc_id, text, {}), _read_score(raw[score_key]) if score_key else 0.0, rank
+            )
     if isinstance(raw, RetrievedDocument):
-        return RetrievedDocument(_with_id(raw.doc, rank), _score(raw.score), rank)
+        return RetrievedDocument(_with_id(raw.doc, rank), _read_score(raw.score), rank)
     if isinstance(raw, Document):
         return RetrievedDocument(_with_id(raw, rank), 0.0, rank)
     if isinstance(raw, str):
@@ -151,7 +153,7 @@ def _from_pair(pair: Sequence[Any], rank: int) -> RetrievedDocument:
     if len(pair) == 2:
         for inner, score in (pair, pair[::-1]):
             if _is_number(score) and not _is_number(inner):
-                return RetrievedDocument(_to_retrieved_document(inner, rank).doc, _score(score), rank)
+                return RetrievedDocument(_to_retrieved_document(inner, rank).doc, _read_score(score), rank)
     raise _shape_error(pair, rank)
 
 
@@ -166,7 +168,7 @@ def _simple_keys(keys: tuple[Any, ...]) -> tuple[str, str, str] | None:
 
 def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocument:
     score_key = first_of(fields, SCORE_KEYS)
-    score = _score(fields[score_key]) if score_key else 0.0
+    score = _read_score(fields[score_key]) if score_key else 0.0
     numbered = [k for k in NESTED_KEYS if _is_number(fields.get(k))]  # the number of a chunk, no document
     nested = first_of(fields, [k for k in NESTED_KEYS if k not in numbered and not isinstance(fields.get(k), str)])
     if nested is not None:
@@ -217,7 +219,7 @@ def _is_number(value: Any) -> bool:
     return hasattr(value, "__float__")
 
 
-def _score(value: Any) -> float:
+def _read_score(value: Any) -> float:
     if type(value) is float:
         return value if math.isfinite(value) else 0.0
     try:

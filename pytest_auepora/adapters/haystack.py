@@ -89,8 +89,8 @@ class _Components:
 
     def read(self, results: _ByComponent) -> SystemOutputs:
         """Return the outputs of one run."""
-        documents = self._documents(results)
-        answer = self._answer(results)
+        documents = self._find_documents(results)
+        answer = self._find_answer(results)
         if answer is None:
             if documents is None:
                 raise OutputShapeError(
@@ -103,7 +103,7 @@ class _Components:
             outputs.extra[NOTES] = ["the answer came without documents"]
         return outputs
 
-    def _answer(self, results: _ByComponent) -> Any:
+    def _find_answer(self, results: _ByComponent) -> Any:
         for socket in ("answers", "replies"):
             for name in reversed(self.order):
                 value = results.get(name, {}).get(socket)
@@ -115,7 +115,7 @@ class _Components:
                     return value
         return None
 
-    def _documents(self, results: _ByComponent) -> list[RetrievedDocument] | None:
+    def _find_documents(self, results: _ByComponent) -> list[RetrievedDocument] | None:
         by_component = {
             n: documents
             for n in self.read_from

@@ -130,25 +130,27 @@ class HttpRag:
         status, reply = self._send(sample, top_k)
         reply = mask(reply, self._credentials)
         try:
-            return self._outputs(reply, status)
+            return self._read_reply(reply, status)
         except OutputShapeError as exc:
             error = exc
         try:  # secrets are masked before a text is shortened for the message
-            self._outputs(mask(reply, self._secrets), status)
+            self._read_reply(mask(reply, self._secrets), status)
         except OutputShapeError as exc:
             error = exc
         raise OutputShapeError(mask(str(error), self._secrets))
 
-    def _outputs(self, reply: Any, status: int) -> SystemOutputs:
-        answer = "" if self._answer is None else self._read(reply, "answer", self._answer, str, "a text")
-        documents = [] if self._documents is None else self._read(reply, "documents", self._documents, list, "a list")
+    def _read_reply(self, reply: Any, status: int) -> SystemOutputs:
+        answer = "" if self._answer is None else self._read_at(reply, "answer", self._answer, str, "a text")
+        documents = (
+            [] if self._documents is None else self._read_at(reply, "documents", self._documents, list, "a list")
+        )
         if self._fields:
-            documents = [self._document(raw, rank) for rank, raw in enumerate(documents, 1)]
+            documents = [self._with_named_fields(raw, rank) for rank, raw in enumerate(documents, 1)]
         retrieved = to_retrieved(documents)
         extra = {"status": status} | _read_reported(reply)
         return SystemOutputs(retrieved, Response(answer), extra.pop("timings", {}), extra)
 
-    def _read(self, reply: Any, part: str, path: JsonPath, expected_type: type, description: str) -> Any:
+    def _read_at(self, reply: Any, part: str, path: JsonPath, expected_type: type, description: str) -> Any:
         value = path.find(reply)
         if isinstance(value, expected_type):
             return value
@@ -164,10 +166,10 @@ class HttpRag:
                 self._method, url, body, headers=self._headers, timeout=self._timeout, secrets=self._secrets
             )
         except HttpError as exc:
-            error = self._error(exc)
+            error = self._call_error(exc)
         raise error
 
-    def _error(self, exc: HttpError) -> AueporaError:
+    def _call_error(self, exc: HttpError) -> AueporaError:
         detail = shorten(exc.detail, _SHOWN)
         if exc.kind == "status":
             message = f"{self._method} {self._where} answered {exc.status} {exc.reason}: {detail or _EMPTY}"
@@ -182,7 +184,7 @@ class HttpRag:
             )
         return HttpCallError(f"{self._method} {self._where} could not be reached: {detail}")
 
-    def _document(self, raw: Any, rank: int) -> Any:
+    def _with_named_fields(self, raw: Any, rank: int) -> Any:
         """Return a document with the named fields on top; the others stay what they are."""
         if not isinstance(raw, Mapping):
             raise OutputShapeError(f"document {rank} from {self._where} is {describe(raw)}, not a mapping")

@@ -120,7 +120,7 @@ def _split_output(raw: Any) -> tuple[Any, list[Any] | None, dict[str, Any]]:
     documents = None if documents_key is None else list(raw[documents_key])
     messages = raw.get("messages")
     if isinstance(messages, Sequence) and messages and all(map(_is_message, messages)):
-        return _message_text(messages[-1]), _artifacts(messages) if documents is None else documents, {}
+        return _message_text(messages[-1]), _tool_documents(messages) if documents is None else documents, {}
     answer_key = next((k for k in ANSWER_KEYS if raw.get(k) is not None and not _is_documents(raw[k])), None)
     rest = {
         k: v for k, v in raw.items() if k not in (documents_key, answer_key) and k not in (*INPUT_KEYS, *DOCUMENT_KEYS)
@@ -156,7 +156,7 @@ def _message_text(message: Any) -> str:
     return "".join(p for p in parts if isinstance(p, str))
 
 
-def _artifacts(messages: Sequence[Any]) -> list[Any] | None:
+def _tool_documents(messages: Sequence[Any]) -> list[Any] | None:
     """Return the documents that retrieval tools left in their messages; None where no tool did."""
     lists = [m.artifact for m in messages if isinstance(getattr(m, "artifact", None), list)]
     results = [documents for documents in lists if _is_documents(documents)]

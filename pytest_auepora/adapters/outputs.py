@@ -63,7 +63,7 @@ def to_outputs(raw: Any) -> SystemOutputs:
         OutputShapeError: *raw* is no answer.  The message shows what came and what is accepted.
     """
     if isinstance(raw, SystemOutputs):
-        return _normalize(raw)
+        return _fresh_copy(raw)
     if isinstance(raw, (str, Response)):
         return _build(raw, None)
     if isinstance(raw, tuple) and not hasattr(raw, "_fields"):
@@ -94,7 +94,7 @@ def to_response(raw: Any) -> Response:
     raise OutputShapeError(f"the answer is {describe(raw)}, not a text{_mistake_hint(raw)}\n{ACCEPTED}")
 
 
-def _normalize(raw: SystemOutputs) -> SystemOutputs:
+def _fresh_copy(raw: SystemOutputs) -> SystemOutputs:
     outputs = copy.copy(raw)  # a subclass stays what it is
     outputs.retrieved = to_retrieved(raw.retrieved)
     outputs.response = to_response(raw.response)

@@ -165,7 +165,7 @@ class Sources:
         *reference* is the run it is compared with: its suite is that of ``last`` and ``git:REF``.
         """
         if name.startswith(_GIT):
-            return name, self._committed(name, reference)
+            return name, self._committed_baseline(name, reference)
         if name.endswith(".json"):
             return name, _only_run(name, _runs_of_file(name, reference), reference)
         store = open_history(self._location)
@@ -181,10 +181,10 @@ class Sources:
         fitting = [run for run in runs if run.suite in suites]
         if len(suites) > 1 or not fitting:
             expected = f"; wanted is {reference.suite}" if reference is not None else ""
-            raise UsageError(f"{name} is a report on {_titles(runs)}{expected}")
+            raise UsageError(f"{name} is a report on {_run_titles(runs)}{expected}")
         return [(f"{name}[{run.variant}]" if len(fitting) > 1 else name, run) for run in fitting]
 
-    def _committed(self, name: str, reference: Run | None) -> Run:
+    def _committed_baseline(self, name: str, reference: Run | None) -> Run:
         from ..core.git import git
         from ..regression.baseline import baseline_path
 
@@ -261,11 +261,11 @@ def _only_run(name: str, runs: Sequence[Run], reference: Run | None) -> Run:
     if len(runs) > 1 and reference is not None:
         fitting = [r for r in runs if (r.suite, r.variant) == (reference.suite, reference.variant)]
     if len(fitting) != 1:
-        raise UsageError(f"{name} is a report on {_titles(runs)}; which of it to take cannot be told")
+        raise UsageError(f"{name} is a report on {_run_titles(runs)}; which of it to take cannot be told")
     return fitting[0]
 
 
-def _titles(runs: Sequence[Run]) -> str:
+def _run_titles(runs: Sequence[Run]) -> str:
     return ", ".join(run.title for run in runs) or "nothing"
 
 

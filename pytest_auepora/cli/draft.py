@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     documents = len({passage.doc for passage in passages})
     print(f"{documents} documents, {len(passages)} passages; {n_wanted} cases wanted:", end=" ")
     print(_price_text(drafting.price(), critic.prices))
-    if args.estimate or not n_wanted or not (args.yes or _confirmed()):
+    if args.estimate or not n_wanted or not (args.yes or _confirm()):
         return PASSED
     n_drafted = _run_drafting(drafting, args.output, journal, registry)
     print(f"{n_drafted} of {n_wanted} drafted in {args.output}; accept them with: auepora review {args.output}")
@@ -94,7 +94,7 @@ def _price_text(bounds: tuple[Price, Price], prices: Prices | None) -> str:
     )
 
 
-def _confirmed() -> bool:
+def _confirm() -> bool:
     if not sys.stdin.isatty():
         raise UsageError("say --yes to begin, or --estimate to see the price alone")
     return input("Begin? [y/N] ").strip().lower() in ("y", "yes")

@@ -54,7 +54,7 @@ def _print_draft(case: Mapping[str, Any], place: str) -> None:
 def _review_draft(path: Path, case: Mapping[str, Any], journal: DraftJournal, registry: Registry) -> str:
     """Ask until the answer is understood, carry it out, and return the decision."""
     while True:
-        word = _input(_PROMPT).lower()[:1]
+        word = _read_line(_PROMPT).lower()[:1]
         if word in ("q", ""):
             return "quit"
         if word == "s":
@@ -66,7 +66,7 @@ def _review_draft(path: Path, case: Mapping[str, Any], journal: DraftJournal, re
             journal.decide(case["id"], decision, **changed)
             return decision
         if word == "r":
-            reason = _input("why? ")
+            reason = _read_line("why? ")
             reject(path, case["id"], registry)
             journal.decide(case["id"], "rejected", reason=reason, query=case["query"])
             return "rejected"
@@ -75,11 +75,11 @@ def _review_draft(path: Path, case: Mapping[str, Any], journal: DraftJournal, re
 def _ask_changes(case: Mapping[str, Any]) -> dict[str, str]:
     """Ask for another question and answer; an empty line changes nothing."""
     prompts = {"query": "question", **({"reference_answer": "answer"} if "reference_answer" in case else {})}
-    replies = {key: _input(f"{word} (empty: as it is): ") for key, word in prompts.items()}
+    replies = {key: _read_line(f"{word} (empty: as it is): ") for key, word in prompts.items()}
     return {key: text for key, text in replies.items() if text}
 
 
-def _input(prompt: str) -> str:
+def _read_line(prompt: str) -> str:
     try:
         return input(prompt).strip()
     except EOFError:

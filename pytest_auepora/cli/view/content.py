@@ -126,7 +126,7 @@ def _metric_row(pair: Pair, row: MetricRow) -> dict[str, Any]:
         "name": safe_text(row.name), "lower": row.info is not None and row.info.direction == "lower",
         "value": row.value_text, "n": row.n_text, "baseline": row.baseline_text, "change": row.change_text,
         "sign": row.sign, "gate": safe_text(row.bound_text), "state": row.gate_state, "regression": row.mark,
-        "interval": _interval(pair, row.name) if row.name in pair.run.metrics else None,
+        "interval": _change_interval(pair, row.name) if row.name in pair.run.metrics else None,
     }  # fmt: skip
 
 
@@ -146,11 +146,11 @@ def _slice_row(pair: Pair, name: str, value: str, ids: set[str]) -> dict[str, An
     mean = sum(numbers) / len(numbers) if numbers else None
     return {
         "metric": safe_text(name), "slice": safe_text(value), "n": len(numbers),
-        "value": metric_value(mean, pair.run.metrics[name]), "interval": _interval(pair, name, ids),
+        "value": metric_value(mean, pair.run.metrics[name]), "interval": _change_interval(pair, name, ids),
     }  # fmt: skip
 
 
-def _interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict[str, Any] | None:
+def _change_interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict[str, Any] | None:
     """Return the mean change of a metric over the cases that compare, with its 95 % interval, and in words."""
     if (comparison := pair.verdict.comparison) is None or name in comparison.aggregates:
         return None
@@ -269,7 +269,7 @@ def case_page(library: Library, pair: Pair, case_id: str, query: Mapping[str, st
         "next": listed_ids[place + 1] if place is not None and place + 1 < len(listed_ids) else None,
         "now": _answer_and_hits(case, before),
         "then": _answer_and_hits(before, case) if before is not None else None,
-        "repeats": _repeats(library, pair, case, before),
+        "repeats": _repeat_values(library, pair, case, before),
         "judges": list(_judge_scores(library, pair, case)),
     }
 
@@ -285,7 +285,8 @@ def _answer_and_hits(case: CaseResult, other: CaseResult | None) -> dict[str, An
         if rank <= MOST_HITS or grade > 0:
             hits_shown.append({
                 "rank": rank, "id": safe_text(hit.get("id")), "score": score, "grade": grade,
-                "source": safe_text(source_text(hit)), "text": list(_passage(hit, case.expected.get("relevant") or ())),
+                "source": safe_text(source_text(hit)),
+                "text": list(_marked_text(hit, case.expected.get("relevant") or ())),
                 "was": 0 if elsewhere is None else elsewhere.get(hit.get("id")),
             })  # fmt: skip
     answer = case.outputs.get("answer")
@@ -299,7 +300,7 @@ def _hits(case: CaseResult) -> Sequence[Mapping[str, Any]]:
     return as_shown(case).outputs.get("retrieved") or ()
 
 
-def _passage(hit: Mapping[str, Any], labels: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:
+def _marked_text(hit: Mapping[str, Any], labels: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:
     """Yield the text of a hit in pieces, and whether a label quotes or points to each."""
     text = str(hit.get("text") or "")
     places = sorted(place for label in labels if (place := _find_label(text, hit, label)) is not None)
@@ -329,7 +330,7 @@ def _find_label(text: str, hit: Mapping[str, Any], label: Mapping[str, Any]) -> 
     return (first, last) if first < last else None
 
 
-def _repeats(library: Library, pair: Pair, case: CaseResult, before: CaseResult | None) -> dict[str, Any] | None:
+def _repeat_values(library: Library, pair: Pair, case: CaseResult, before: CaseResult | None) -> dict[str, Any] | None:
     """Return every value of a case that was asked several times, and its answers as far as they are kept."""
     repeats = case.extra.get("repeats") or {}
     varies = case.extra.get("varies") or {}

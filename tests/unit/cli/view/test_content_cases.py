@@ -72,7 +72,7 @@ def test_the_quote_is_marked_in_its_chunk(history: Stored) -> None:
 def test_of_a_long_chunk_the_surroundings_of_the_span_are_shown() -> None:
     text = "a " * 500 + "the passage" + " b" * 500
     hit = {"id": "x#1", "doc": "x", "text": text, "span": [10_000, 12_000]}
-    pieces = list(content._passage(hit, [{"id": "x", "span": [11_000, 11_011]}]))
+    pieces = list(content._marked_text(hit, [{"id": "x", "span": [11_000, 11_011]}]))
     assert ("the passage", True) in pieces
     assert pieces[0] == ("… ", False)
     assert sum(len(text) for text, _ in pieces) < 1_100
