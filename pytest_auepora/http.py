@@ -1,4 +1,4 @@
-"""One JSON request over HTTP: in time or given up, no redirects, a bounded reply, secrets masked in every message.
+"""One JSON request over HTTP: one deadline, no redirects, a bounded reply, secrets masked in every message.
 
 The standard library is enough for this, so that no dependency can clash with the user's own; proxies are those of the
 environment.
@@ -17,20 +17,20 @@ from .errors import AueporaError
 LONGEST_REPLY = 50_000_000
 """How many bytes a reply may have."""
 
-_START = 65_536  # bytes read of a refusal
+_REFUSAL_BYTES = 65_536  # bytes read of a refusal
 _SHORTEST_SECRET = 4  # hiding every "1" of a message would tell more than it hides
-_NESTED_MOST = 200
-_NO_HEADER = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
+_DEEPEST = 200
+_NOT_IN_HEADER = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
 
-Kind = Literal["status", "late", "unreachable", "too long", "no JSON", "header"]
+ErrorKind = Literal["status", "late", "unreachable", "too long", "no JSON", "header"]
 
 
 class HttpError(AueporaError):
     """There is no usable reply.
 
     Attributes:
-        kind: the server said another status than 2xx, took too long, was not reached, said too much, or no JSON; or
-            a header cannot be sent.
+        kind: the status is not 2xx, the server took too long, was not reached, replied too much, or no JSON; or a
+            header cannot be sent.
         detail: the start of the reply, or why there is none; secrets are masked.
         status: the status, where there was one.
         reason: what the server calls that status.
@@ -38,7 +38,12 @@ class HttpError(AueporaError):
     """
 
     def __init__(
-        self, kind: Kind, detail: str, status: int | None = None, reason: str = "", retry_after: float | None = None
+        self,
+        kind: ErrorKind,
+        detail: str,
+        status: int | None = None,
+        reason: str = "",
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(kind, detail, status, reason, retry_after)
         self.kind, self.detail, self.status, self.reason, self.retry_after = kind, detail, status, reason, retry_after
@@ -67,9 +72,9 @@ def request_json(
         url: http or https.
         body: JSON-able; None sends nothing.
         headers: further headers; the line break at the end of a key is not sent.
-        timeout: seconds for all of it; a server that trickles is given up as well.  `http_opener` says what is not
+        timeout: seconds for the whole request, also where the server trickles.  `http_opener` says what is not
             counted.
-        secrets: what stands in no message.
+        secrets: texts that no message may show.
         longest: bytes that the reply may have.
 
     Raises:
@@ -78,21 +83,21 @@ def request_json(
     from urllib.request import Request
 
     data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-    kind = {} if data is None else {"Content-Type": "application/json"}
-    sent = {name: Secret(value.strip()) for name, value in headers.items()}
-    for name, value in sent.items():  # the standard library would repeat the value in its error
-        if _NO_HEADER.search(value):
+    content_type = {} if data is None else {"Content-Type": "application/json"}
+    secret_headers = {name: Secret(value.strip()) for name, value in headers.items()}
+    for name, value in secret_headers.items():  # the standard library would repeat the value in its error
+        if _NOT_IN_HEADER.search(value):
             raise HttpError("header", f"the value for header {name} has a character that HTTP does not allow")
-    request = Request(url, data, {"Accept": "application/json", **kind, **sent}, method=method)
-    status, raw = _reply(request, timeout, secrets, longest)
+    request = Request(url, data, {"Accept": "application/json", **content_type, **secret_headers}, method=method)
+    status, raw = _send(request, timeout, secrets, longest)
     try:
         return status, json.loads(raw)
     except (ValueError, RecursionError):
         pass
-    raise HttpError("no JSON", _text(raw, secrets), status)
+    raise HttpError("no JSON", _masked_text(raw, secrets), status)
 
 
-def _reply(request: Any, timeout: float, secrets: Sequence[str], longest: int) -> tuple[int, bytes]:
+def _send(request: Any, timeout: float, secrets: Sequence[str], longest: int) -> tuple[int, bytes]:
     import http.client
     import urllib.error
 
@@ -103,18 +108,18 @@ def _reply(request: Any, timeout: float, secrets: Sequence[str], longest: int) -
             raw = _read(response, longest)
             if raw is not None:
                 return response.status, raw
-            failed = HttpError("too long", f"more than {longest:,} bytes")
+            error = HttpError("too long", f"more than {longest:,} bytes")
     except urllib.error.HTTPError as exc:
-        told, asked = _text(_start_of(exc), secrets), wait_from_headers(exc.headers)
-        failed = HttpError("status", told, exc.code, mask(str(exc.reason), secrets), asked)
+        detail, retry_after = _masked_text(_start_of(exc), secrets), wait_from_headers(exc.headers)
+        error = HttpError("status", detail, exc.code, mask(str(exc.reason), secrets), retry_after)
     except (OSError, http.client.HTTPException, UnicodeError) as exc:
         reason = getattr(exc, "reason", exc)
         if isinstance(reason, TimeoutError):
-            failed = HttpError("late", f"no reply within {timeout:g} s")
+            error = HttpError("late", f"no reply within {timeout:g} s")
         else:
             name = type(reason).__name__
-            failed = HttpError("unreachable", mask(f"{name}: {reason}" if str(reason) else name, secrets))
-    raise failed  # out here it has no context: the reply of a server cannot go to another process
+            error = HttpError("unreachable", mask(f"{name}: {reason}" if str(reason) else name, secrets))
+    raise error  # out here it has no context: the reply of a server cannot go to another process
 
 
 def _read(response: Any, longest: int) -> bytes | None:
@@ -134,14 +139,14 @@ def _start_of(error: Any) -> bytes:
     start = b""
     try:
         with error:
-            while len(start) < _START and (block := error.read1(_START)):
+            while len(start) < _REFUSAL_BYTES and (block := error.read1(_REFUSAL_BYTES)):
                 start += block
     except Exception:  # the refusal itself is what has to be told
         return start
     return start
 
 
-def _text(raw: bytes, secrets: Iterable[str]) -> str:
+def _masked_text(raw: bytes, secrets: Iterable[str]) -> str:
     return " ".join(mask(raw.decode("utf-8", "replace"), secrets).split())
 
 
@@ -152,25 +157,25 @@ def shorten(text: str, longest: int) -> str:
 
 def mask(value: Any, secrets: Iterable[str]) -> Any:
     """Return a JSON value with ``***`` for every one of *secrets*, which a server may send back."""
-    forms = {form for secret in secrets for form in _forms(secret) if len(form) >= _SHORTEST_SECRET}
-    return _masked(value, sorted(forms, key=len, reverse=True))
+    forms = {form for secret in secrets for form in _secret_forms(secret) if len(form) >= _SHORTEST_SECRET}
+    return _mask_forms(value, sorted(forms, key=len, reverse=True))
 
 
-def _masked(value: Any, forms: Sequence[str], depth: int = 0) -> Any:
+def _mask_forms(value: Any, forms: Sequence[str], depth: int = 0) -> Any:
     if isinstance(value, str):
         for form in forms:
             value = value.replace(form, "***")
         return value
-    if depth > _NESTED_MOST:
+    if depth > _DEEPEST:
         return "…"
     if isinstance(value, Mapping):
-        return {_masked(k, forms): _masked(v, forms, depth + 1) for k, v in value.items()}
-    return [_masked(v, forms, depth + 1) for v in value] if isinstance(value, list) else value
+        return {_mask_forms(k, forms): _mask_forms(v, forms, depth + 1) for k, v in value.items()}
+    return [_mask_forms(v, forms, depth + 1) for v in value] if isinstance(value, list) else value
 
 
-def _forms(secret: str) -> tuple[str, ...]:
+def _secret_forms(secret: str) -> tuple[str, ...]:
     """Return *secret* as servers write it: as it is sent, in JSON, in a URL."""
     from urllib.parse import quote
 
-    sent = secret.strip()
-    return sent, sent.replace("/", r"\/"), quote(sent, safe="")
+    stripped = secret.strip()
+    return stripped, stripped.replace("/", r"\/"), quote(stripped, safe="")

@@ -23,7 +23,7 @@ def opener() -> OpenerDirector:
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """A redirect would carry the key to somebody else."""
+    """Refuses redirects: they would send the key to another server."""
 
     def redirect_request(self, *args: Any, **kwargs: Any) -> None:
         return None
@@ -48,11 +48,11 @@ class _Connection(HTTPConnection):
 
     def connect(self) -> None:
         super().connect()
-        _limit(self.sock, self._deadline)
+        _set_timeout(self.sock, self._deadline)
 
     def send(self, data: Any) -> None:
         if self.sock is not None:
-            _limit(self.sock, self._deadline)
+            _set_timeout(self.sock, self._deadline)
         super().send(data)
 
     def response_class(self, sock: socket, *args: Any, **kwargs: Any) -> HTTPResponse:  # type: ignore[override]
@@ -75,7 +75,7 @@ class _Incoming(RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        _limit(self._sock, self._deadline)
+        _set_timeout(self._sock, self._deadline)
         return self._file.readinto(buffer)
 
     def close(self) -> None:
@@ -83,13 +83,13 @@ class _Incoming(RawIOBase):
         super().close()
 
 
-def _limit(sock: socket, deadline: float) -> None:
-    """Let the next step of *sock* end at the *deadline*.
+def _set_timeout(sock: socket, deadline: float) -> None:
+    """Let the next step of *sock* time out at the *deadline*.
 
     Raises:
         TimeoutError: it has passed.
     """
-    left = deadline - time.monotonic()
-    if left <= 0:
+    seconds_left = deadline - time.monotonic()
+    if seconds_left <= 0:
         raise TimeoutError
-    sock.settimeout(left)
+    sock.settimeout(seconds_left)

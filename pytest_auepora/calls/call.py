@@ -1,7 +1,7 @@
-"""One call: queued, running, over; and what it gave.
+"""One call: queued, running, over; and its result.
 
 A call that runs beside its owner (in a thread or task of ours) runs in a copy of the owner's context, so that
-context variables set by fixtures are seen, and keeps what it prints and logs until the owner takes it.
+context variables set by fixtures are seen, and keeps what it prints and logs until the owner gets the result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Passing = tuple[type[BaseException], ...]
 
 @dataclass(eq=False, repr=False)
 class CallResult:
-    """What one call gave.
+    """The result of one call.
 
     Attributes:
         value: what was returned, None if there is an error.
@@ -148,7 +148,7 @@ class Call:
             self._stop_clock()
 
     async def outcome(self, awaitable: Awaitable[Any], passing: Passing = ()) -> tuple[Any, BaseException | None]:
-        """Await what an attempt gave; the way here was not the call's time."""
+        """Await what an attempt returned; the time in between is not the call's."""
         self._began = perf_counter() - self._spent
         try:
             return await awaitable, None
@@ -160,7 +160,7 @@ class Call:
             self._stop_clock()
 
     def end_attempt(self, value: Any, error: BaseException | None) -> float | None:
-        """Book the end of an attempt.
+        """Note the end of an attempt.
 
         Returns:
             Seconds to wait before the next attempt; None when there is none.
@@ -171,7 +171,7 @@ class Call:
             self.result.seconds = self._spent
         if self.late or (self.timeout is not None and self._spent > self.timeout):
             self.late = True
-            self._end(None, self._too_late())
+            self._end(None, self._timeout_error())
         elif error is not None and (pause := self._pause(error)) is not None:
             return pause
         else:
@@ -202,17 +202,17 @@ class Call:
             self._waiters.append(go_on)
             return True
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Return the seconds that the running attempt still has, the next one's between two; None without a limit."""
         began, timeout = self._began, self.timeout
         return timeout if timeout is None or began is None else began + timeout - perf_counter()
 
     def is_overdue(self, by: float = 0.0) -> bool:
         """Whether the running attempt has exceeded its limit by that many seconds."""
-        return self.state == "running" and (left := self.left()) is not None and left <= -by
+        return self.state == "running" and (seconds_left := self.seconds_left()) is not None and seconds_left <= -by
 
     def expire(self) -> bool:
-        """Call it late if it is: from now on it can only give a `CallTimeoutError`."""
+        """Mark it late if it is overdue: its result can only be a `CallTimeoutError` then."""
         with self._lock:
             if self.late or not self.is_overdue():
                 return False
@@ -223,11 +223,11 @@ class Call:
 
     def take_back(self) -> bool:
         """End it if it is queued."""
-        return self._end(None, _given_up(), queued_only=True)
+        return self._end(None, _given_up_error(), queued_only=True)
 
     def abandon(self, error: BaseException | None = None) -> bool:
-        """End it though it may run: as too late, with *error*, or because nobody will ask for it."""
-        return self._end(None, self._too_late() if self.late else error or _given_up(), abandoned=True)
+        """End it though it may run: as timed out, with *error*, or because nobody will ask for it."""
+        return self._end(None, self._timeout_error() if self.late else error or _given_up_error(), abandoned=True)
 
     def deliver(self, timeout: float | None) -> CallResult:
         """Return the result to its owner, and print and log here what the call did.
@@ -237,11 +237,11 @@ class Call:
         result = self.result
         if timeout is not None and result.seconds > timeout and not result.timed_out:
             self.timeout = timeout
-            result.value, result.error, result.timed_out = None, self._too_late(), True
+            result.value, result.error, result.timed_out = None, self._timeout_error(), True
         if self.output is not None:
             try:
                 self.output.hand_over()
-            except Exception as exc:  # a handler complains of a faulty log call, as pytest's does: there it ends a call
+            except Exception as exc:  # a handler raises for a faulty log call, as pytest's does
                 if result.error is None:
                     result.value, result.error = None, exc
         return result
@@ -286,7 +286,7 @@ class Call:
             self.result.retry_reasons.append(reason_of(error))
         return pause
 
-    def _too_late(self) -> CallTimeoutError:
+    def _timeout_error(self) -> CallTimeoutError:
         return CallTimeoutError(f"no answer within {self.timeout:g} s")
 
 
@@ -301,7 +301,7 @@ def running_trio() -> Any | None:
     return trio
 
 
-def _given_up() -> AueporaError:
+def _given_up_error() -> AueporaError:
     return AueporaError("the call was given up before its answer was asked for")
 
 

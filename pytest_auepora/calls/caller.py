@@ -30,8 +30,8 @@ _STRANDED = "its event loop was left behind, blocked by another call (one that w
 class Caller:
     """Makes calls, early where it may.
 
-    With a concurrency of 1 and no time limit a call runs in its owner's own thread (or task), as if nobody stood
-    between; a call with nothing to overlap does so as well.  Otherwise it runs in a daemon thread, and what it gives
+    With a concurrency of 1 and no time limit a call runs in its owner's own thread (or task), as does a call with
+    nothing to overlap.  Otherwise it runs in a daemon thread, and what it gives
     to await in one event loop that lives in a thread of its own.  ``acall`` stays in the loop it is called in.
 
     A call that exceeds its time limit gives a `CallTimeoutError`: a coroutine is cancelled, a thread is left
@@ -83,13 +83,13 @@ class Caller:
         self.coroutines, self.blocks = coroutines, blocks
         self._after = after
         self.ahead: dict[Hashable, Call] = {}
-        self._asked_since = 0  # since it was looked through what is upcoming
+        self._asked_since_scan = 0  # calls asked for since the upcoming ones were last read
         self._executor: Executor | None = None
         self._loops_change = False
-        self._let_gone: list[Call] = []  # their places are not free before their owner forgot what belongs to them
+        self._abandoned: list[Call] = []  # they hold their places until their owner has forgotten them
 
     def call(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None) -> CallResult:
-        """Return what *fn* gives: a value, or what an awaitable that it returns gives.
+        """Return the result of *fn*, or of the awaitable that it returns.
 
         What it printed and logged beside its owner is printed and logged before this returns.
 
@@ -104,9 +104,9 @@ class Caller:
             RuntimeError: the system has no thread for the event loop.
         """
         limit = self.timeout if timeout is None else timeout
-        if self._let_gone:
+        if self._abandoned:
             self._free_places()
-        upcoming, alone = self._alone(key, upcoming, limit)
+        upcoming, alone = self._check_alone(key, upcoming, limit)
         call: Call | None = None
         try:
             if alone:
@@ -117,10 +117,10 @@ class Caller:
                 call.hand_over(awaitable)
                 self._own_loop().expect(call)
             else:
-                call = self._book(self._own_loop(), key, fn, limit, upcoming)
+                call = self._find_or_start(self._own_loop(), key, fn, limit, upcoming)
             self._wait(call)
-        except BaseException:  # Ctrl-C, or somebody ends the waiting, as pytest-timeout does: the place is wanted
-            self._let_go(key, call)
+        except BaseException:  # Ctrl-C, or pytest-timeout ends the waiting: free the place
+            self._give_up_call(key, call)
             raise
         self.ahead.pop(key, None)
         return call.deliver(limit)
@@ -128,7 +128,7 @@ class Caller:
     def prepare(self, key: Hashable, fn: Fn) -> None:
         """Make a call now, in this thread, that its owner will ask for; what it prints waits for that."""
         if key not in self.ahead:
-            call = self._make(key, fn, None)
+            call = self._make_call(key, fn, None)
             call.claim()
             if (awaitable := call.context.run(call.run, (KeyboardInterrupt,))) is not None:
                 call.hand_over(awaitable)
@@ -136,7 +136,7 @@ class Caller:
     async def acall(
         self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None
     ) -> CallResult:
-        """Do the same in the running asyncio loop, which is somebody else's; under trio one call at a time.
+        """Do the same in the running asyncio loop, which belongs to others; under trio one call at a time.
 
         What was started early in another loop is forgotten; once that has happened nothing is started early here.
         Unless the caller `blocks`, a *fn* that does so blocks the loop.
@@ -144,16 +144,16 @@ class Caller:
         limit = self.timeout if timeout is None else timeout
         if (self.concurrency == 1 and limit is None) or running_trio() is not None:
             return await self._call_here(fn, limit)
-        executor = self._this_loop()
-        upcoming, alone = self._alone(key, () if self._loops_change else upcoming, limit)
+        executor = self._running_loop()
+        upcoming, alone = self._check_alone(key, () if self._loops_change else upcoming, limit)
         if alone:
             return await self._call_here(fn, limit)
         call: Call | None = None
         try:
-            call = self._book(executor, key, fn, limit, upcoming)
+            call = self._find_or_start(executor, key, fn, limit, upcoming)
             await executor.arrival(call)
         except BaseException:
-            self._let_go(key, call)
+            self._give_up_call(key, call)
             self._free_places()
             raise
         self.ahead.pop(key, None)
@@ -164,25 +164,25 @@ class Caller:
 
         Each may have a limit of its own among *timeouts*: seconds, or None for the caller's.
         """
-        calls = ((object(), *one) for one in zip(fns, timeouts))  # noqa: B905 - there may be more limits than functions
-        read: deque[tuple[object, Fn, float | None]] = deque()
+        calls = ((object(), *entry) for entry in zip(fns, timeouts))  # noqa: B905 - there may be more limits than functions
+        read_ahead: deque[tuple[object, Fn, float | None]] = deque()
 
         def upcoming() -> Iterator[tuple[object, Fn, float | None]]:
-            yield from [*read]
-            for one in calls:
-                read.append(one)
-                yield one
+            yield from [*read_ahead]
+            for entry in calls:
+                read_ahead.append(entry)
+                yield entry
 
         try:
-            while (one := read.popleft() if read else next(calls, None)) is not None:
-                key, fn, limit = one
+            while (entry := read_ahead.popleft() if read_ahead else next(calls, None)) is not None:
+                key, fn, limit = entry
                 yield self.call(key, fn, upcoming(), timeout=limit)
         finally:
-            self.forget({key for key, _, _ in read}.__contains__)
+            self.forget({key for key, _, _ in read_ahead}.__contains__)
 
     def forget(self, is_mine: Callable[[Hashable], bool]) -> None:
         """Give up those calls that were started early whose key *is_mine*: nobody will ask for them."""
-        self._give_up([self.ahead.pop(key) for key in [*self.ahead] if is_mine(key)])
+        self._give_up_calls([self.ahead.pop(key) for key in [*self.ahead] if is_mine(key)])
         self._free_places()
 
     def drop(self) -> None:
@@ -207,34 +207,34 @@ class Caller:
 
     # -- what is started early
 
-    def _book(self, runner: Executor, key: Hashable, fn: Fn, limit: float | None, upcoming: Upcoming) -> Call:
+    def _find_or_start(self, runner: Executor, key: Hashable, fn: Fn, limit: float | None, upcoming: Upcoming) -> Call:
         """Return the call named *key*, started early or now, and start some of those *upcoming*.
 
-        To look through what is upcoming costs more than a call, so it is done once for several.
+        Reading the upcoming calls costs more than a call, so it is done once for several.
         """
         early = self.ahead.get(key)
         if early is None:
-            runner.expect(call := self._make(key, fn, limit))  # before what is upcoming is read, which takes time
+            runner.expect(call := self._make_call(key, fn, limit))  # first, as reading the upcoming calls takes time
         else:
             call, is_limited = early, early.timeout != limit
             call.timeout = limit
             if call.state == "queued" or (is_limited and call.state == "running"):
                 runner.expect(call)
-        self._asked_since += 1
-        if early is None or self._asked_since >= (self.lookahead - self.concurrency) // 4:
-            self._asked_since = 0
-            new = [
-                self._make(key, fn, its[0] if its and its[0] is not None else self.timeout)
-                for key, fn, *its in islice(upcoming, self.lookahead)
+        self._asked_since_scan += 1
+        if early is None or self._asked_since_scan >= (self.lookahead - self.concurrency) // 4:
+            self._asked_since_scan = 0
+            started = [
+                self._make_call(key, fn, limits[0] if limits and limits[0] is not None else self.timeout)
+                for key, fn, *limits in islice(upcoming, self.lookahead)
                 if key not in self.ahead
             ]
-            if new:
-                runner.submit(new)
+            if started:
+                runner.submit(started)
         if early is None and len(self.ahead) == 1:
             call.result.concurrency = self.processes
         return call
 
-    def _make(self, key: Hashable, fn: Fn, limit: float | None) -> Call:
+    def _make_call(self, key: Hashable, fn: Fn, limit: float | None) -> Call:
         """Return a call that runs beside its owner, known by *key*."""
         self.ahead[key] = call = Call(fn, limit, self.retry, self.concurrency * self.processes)
         call.detach()
@@ -248,13 +248,13 @@ class Caller:
         from .executor import OwnLoop
 
         if not isinstance(self._executor, OwnLoop):
-            own = OwnLoop(self.concurrency, self.grace, blocks=not self.coroutines)
+            own_loop = OwnLoop(self.concurrency, self.grace, blocks=not self.coroutines)
             if self._executor is not None:
                 self.close()
-            self._executor = own
+            self._executor = own_loop
         return self._executor
 
-    def _this_loop(self) -> Executor:
+    def _running_loop(self) -> Executor:
         import asyncio
 
         from .executor import Executor
@@ -266,8 +266,8 @@ class Caller:
             self._executor = Executor(loop, self.concurrency, self.grace, blocks=self.blocks)
         return self._executor
 
-    def _alone(self, key: Hashable, upcoming: Upcoming, limit: float | None) -> tuple[Upcoming, bool]:
-        """Whether the call needs neither a limit nor company; *upcoming* may have been looked at."""
+    def _check_alone(self, key: Hashable, upcoming: Upcoming, limit: float | None) -> tuple[Upcoming, bool]:
+        """Return *upcoming*, unread, and whether the call has neither a limit nor others to overlap."""
         if limit is not None or key in self.ahead:
             return upcoming, False
         rest = iter(upcoming if self.lookahead else ())
@@ -286,48 +286,48 @@ class Caller:
     # -- waiting and giving up
 
     def _wait(self, call: Call) -> None:
-        patience = 2 * self.grace + _POLL  # the loop's own timers act first
+        tolerance = 2 * self.grace + _POLL  # the loop's own timers act first
         while not call.wait(_POLL):
-            own = self._own_loop()
+            own_loop = self._own_loop()
             if call.state == "queued":
-                own.expect(call)  # a thread may have left it for a loop that was left behind
-            if own.is_stuck(patience):
-                self._leave(own)
-            elif call.is_overdue(patience):  # in a loop that was left behind before
+                own_loop.expect(call)  # a thread may have left it for a loop that was left behind
+            if own_loop.is_stuck(tolerance):
+                self._leave_behind(own_loop)
+            elif call.is_overdue(tolerance):  # in a loop that was left behind before
                 call.expire()
                 call.abandon()
 
-    def _leave(self, own: OwnLoop) -> None:
-        """Leave the loop, which is blocked, behind: what it has not begun goes to the next."""
+    def _leave_behind(self, own_loop: OwnLoop) -> None:
+        """Leave the blocked loop behind; its queued calls go to the next."""
         self._executor = None
-        for call in own.leave():
+        for call in own_loop.leave_behind():
             call.expire()
             if call.late or call.timeout is None:
                 call.abandon(AueporaError(_STRANDED))
         self._own_loop().submit([call for call in self.ahead.values() if call.state == "queued"])
 
-    def _let_go(self, key: Hashable, call: Call | None) -> None:
-        if call is None:  # ended while calls are submitted: which of them were is not certain
+    def _give_up_call(self, key: Hashable, call: Call | None) -> None:
+        if call is None:  # interrupted while submitting: nobody knows which calls were submitted
             self.drop()
         else:
             self.ahead.pop(key, None)
-            self._give_up([call])
+            self._give_up_calls([call])
 
     def _free_places(self) -> None:
-        calls, self._let_gone = self._let_gone, []
+        calls, self._abandoned = self._abandoned, []
         if self._executor is not None:
             for call in calls:
                 self._executor.abandon(call)
 
-    def _give_up(self, calls: list[Call]) -> None:
-        """Take back what is queued, cancel the rest, give our own a moment, and then leave it behind."""
+    def _give_up_calls(self, calls: list[Call]) -> None:
+        """Cancel *calls*: queued ones at once, running ones after a moment in our own loop."""
         running = [call for call in calls if not call.take_back() and call.state == "running"]
         executor = self._executor
         if executor is not None and running:
             executor.cancel(running)
-        end = time.monotonic() + self.grace
+        deadline = time.monotonic() + self.grace
         for call in running:
             call.retry = None
-            if executor is None or not executor.ours or not call.wait(end - time.monotonic()):
+            if executor is None or not executor.ours or not call.wait(deadline - time.monotonic()):
                 call.abandon()
-                self._let_gone.append(call)
+                self._abandoned.append(call)

@@ -1,7 +1,7 @@
-"""Whose output is whose: what an early call prints and logs stays with it until its owner asks for its result.
+"""Separates output by call: what an early call prints and logs is kept until its owner asks for its result.
 
 `OutputSplitter` puts itself in front of the streams' ``write`` and in front of the root logger's handlers.  Text
-printed outside of any early call passes through untouched.  What cannot be told apart: threads that a call starts
+printed outside of any early call passes through untouched.  What cannot be separated: threads that a call starts
 without copying its context, and output that does not go through ``sys.stdout``, such as a child process's.
 """
 
@@ -19,7 +19,7 @@ _STREAMS = ("stdout", "stderr")
 
 
 class CallOutput:
-    """What one call prints and logs: kept until its owner takes it, then passed through; dropped once it is muted."""
+    """What one call prints and logs: kept until it is handed over, then passed through; dropped once it is muted."""
 
     def __init__(self) -> None:
         self._mode: Literal["keep", "pass", "drop"] = "keep"
@@ -28,7 +28,7 @@ class CallOutput:
         self._last: logging.LogRecord | None = None
 
     def enter(self) -> None:
-        """Be the output of what runs in the current context."""
+        """Make this the output of the current context."""
         _CURRENT.set(self)
 
     def mute(self) -> None:
@@ -36,15 +36,15 @@ class CallOutput:
         self._mode = "drop"
 
     def keep(self, stream: str, text: str) -> None:
-        """Take in what the call printed."""
+        """Keep what the call printed."""
         if self._mode == "keep":
             self._texts.append((stream, text))
 
     def keep_record(self, record: logging.LogRecord) -> None:
-        """Take in what the call logged; several handlers see one record."""
+        """Keep what the call logged; several handlers see one record."""
         if self._mode == "keep" and record is not self._last:
             self._last = record
-            self._records.append(_frozen(record))
+            self._records.append(_freeze(record))
 
     def hand_over(self) -> None:
         """Print and log here what was kept; what comes later passes through.
@@ -77,28 +77,28 @@ _CURRENT: contextvars.ContextVar[CallOutput | None] = contextvars.ContextVar("au
 class OutputSplitter:
     """Installs the splitting; one for a session.
 
-    ``install`` is cheap and may be repeated: it takes in whatever ``sys.stdout``, ``sys.stderr`` and the root
+    ``install`` is cheap and may be repeated: it covers whatever ``sys.stdout``, ``sys.stderr`` and the root
     logger's handlers are at the time, since pytest swaps them between phases.  As it shadows the ``write`` of the
-    stream objects themselves, a stream once taken in stays so when it is swapped out and in again.
+    stream objects themselves, a stream once covered stays so when it is swapped out and in again.
     """
 
     def __init__(self) -> None:
-        self._undo = ExitStack()
+        self._restore = ExitStack()
 
     def install(self) -> None:
-        """Take in the current streams and root handlers."""
+        """Cover the current streams and root handlers."""
         for handler in logging.root.handlers:
             if keep_with_call not in handler.filters:
                 handler.addFilter(keep_with_call)
-                self._undo.callback(handler.removeFilter, keep_with_call)
+                self._restore.callback(handler.removeFilter, keep_with_call)
         for name in _STREAMS:
             stream = getattr(sys, name)
             if stream is not None and not isinstance(stream, _Proxy) and "write" not in getattr(stream, "__dict__", ()):
-                self._take_in(name, stream)
+                self._split_stream(name, stream)
 
     def uninstall(self) -> None:
         """Leave everything as it was found."""
-        self._undo.close()
+        self._restore.close()
 
     def __enter__(self) -> OutputSplitter:
         self.install()
@@ -107,15 +107,15 @@ class OutputSplitter:
     def __exit__(self, *_: object) -> None:
         self.uninstall()
 
-    def _take_in(self, name: str, stream: Any) -> None:
+    def _split_stream(self, name: str, stream: Any) -> None:
         try:
-            stream.write = _splitting(name, stream.write)
+            stream.write = _splitting_write(name, stream.write)
         except AttributeError:  # an object that takes no attributes
             proxy = _Proxy(name, stream)
             setattr(sys, name, proxy)
-            self._undo.callback(_put_back, name, proxy, stream)
+            self._restore.callback(_put_back, name, proxy, stream)
         else:
-            self._undo.callback(stream.__dict__.pop, "write", None)
+            self._restore.callback(stream.__dict__.pop, "write", None)
 
 
 def _put_back(name: str, proxy: _Proxy, stream: Any) -> None:
@@ -128,7 +128,7 @@ class _Proxy:
 
     def __init__(self, name: str, stream: Any) -> None:
         self._stream = stream
-        self.write = _splitting(name, stream.write)
+        self.write = _splitting_write(name, stream.write)
 
     def writelines(self, lines: Any) -> None:
         for line in lines:
@@ -138,7 +138,7 @@ class _Proxy:
         return getattr(self._stream, name)
 
 
-def _splitting(name: str, write: Callable[[str], int]) -> Callable[[str], int]:
+def _splitting_write(name: str, write: Callable[[str], int]) -> Callable[[str], int]:
     def write_or_keep(text: str) -> int:
         output = CallOutput.current()
         if output is None:
@@ -158,11 +158,11 @@ def keep_with_call(record: logging.LogRecord) -> bool:
     return False
 
 
-def _frozen(record: logging.LogRecord) -> logging.LogRecord:
+def _freeze(record: logging.LogRecord) -> logging.LogRecord:
     """Format now what may have changed by the time it is replayed."""
     frozen = copy.copy(record)
     try:
         frozen.msg, frozen.args = record.getMessage(), None
-    except Exception:  # a faulty log call: its handler shall complain, in the item that made it
+    except Exception:  # a faulty log call: its handler raises, in the item that made it
         return record
     return frozen

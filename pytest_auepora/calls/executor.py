@@ -1,4 +1,4 @@
-"""Runs calls in one event loop, so many at once: coroutines as its tasks, functions that may block in daemon threads.
+"""Runs a limited number of calls at once in one event loop: coroutines as tasks, blocking functions in daemon threads.
 
 `concurrent.futures` joins its threads when the interpreter exits, so Ctrl-C would wait for the slowest call; a
 daemon thread that hangs is left behind, and a new one takes its place.
@@ -20,11 +20,11 @@ from weakref import finalize
 
 from .call import Call
 
-_AGAIN = 0.1  # seconds after which a thread is wanted again that the system would not give
-_SIGN = 0.5  # seconds that a loop has at least to give a sign of life, on a machine with much else to do
+_RETRY_AFTER = 0.1  # seconds before the next try, where the system refused a thread
+_SIGN_OF_LIFE = 0.5  # seconds that a loop has at least to answer, on a busy machine
 
 Inbox = SimpleQueue["tuple[Call, Callable[[], None]] | None"]
-"""What a thread is to do: a call, and what it says then; None ends it."""
+"""The work of a thread: a call, and what reports its end; None ends the thread."""
 
 
 class Executor:
@@ -33,18 +33,18 @@ class Executor:
     A call holds its place from its start until it is over or given up, whether in a thread or in the loop.
 
     Args:
-        loop: a running loop of somebody else's.
+        loop: a running loop of others.
         size: how many calls may run at once.
         grace: seconds that a cancelled call has to clean up.
         blocks: whether functions may block, and are called in threads.
     """
 
     ours = False
-    """Whether the loop is ours: then nobody else ends it, and an interrupt in it is not for its owner."""
+    """Whether the loop is ours: nobody else ends it, and its interrupts are not for the owner of a call."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, size: int, grace: float, *, blocks: bool) -> None:
         self.loop = loop
-        self.left = False
+        self.closed = False
         self.running: dict[Call, asyncio.Task[None] | None] = {}  # None of those in a thread
         self._size, self._grace, self._blocks = size, grace, blocks
         self._queue: deque[Call] = deque()
@@ -82,7 +82,7 @@ class Executor:
 
     def close(self) -> None:
         """Start nothing more, and let idle threads end."""
-        self.left = True
+        self.closed = True
         self._end()
 
     # -- in the loop
@@ -100,7 +100,7 @@ class Executor:
 
     def _add(self, calls: list[Call]) -> None:
         self._queue.extend(calls)
-        self._pump()
+        self._start_queued()
 
     def _expect(self, call: Call) -> None:
         if call in self.running:
@@ -109,7 +109,7 @@ class Executor:
             if call in self._queue:
                 self._queue.remove(call)
             self._queue.appendleft(call)
-            self._pump()
+            self._start_queued()
 
     def _cancel(self, calls: list[Call]) -> None:
         for call in calls:
@@ -120,22 +120,22 @@ class Executor:
         call.abandon()
         if (task := self.running.get(call)) is not None:
             task.cancel()
-        self._free(call)
-        self._pump()
+        self._free_place(call)
+        self._start_queued()
 
-    def _pump(self) -> None:
-        while self._queue and len(self.running) < self._size and not self.left:
+    def _start_queued(self) -> None:
+        while self._queue and len(self.running) < self._size and not self.closed:
             call = self._queue.popleft()
             if call.state != "queued":
                 continue
             if not self._blocks or call.awaitable is not None:
                 self.running[call] = task = call.context.run(self.loop.create_task, self._run(call))
-                task.add_done_callback(partial(self._ended, call))
+                task.add_done_callback(partial(self._on_task_done, call))
             elif not self._start_in_thread(call):
                 self._queue.appendleft(call)
                 return
 
-    def _free(self, call: Call) -> None:
+    def _free_place(self, call: Call) -> None:
         self.running.pop(call, None)
         if (timer := self._timers.pop(call, None)) is not None:
             timer.cancel()
@@ -146,10 +146,10 @@ class Executor:
             return
         if (timer := self._timers.pop(call, None)) is not None:
             timer.cancel()
-        if (left := call.left()) is None:
+        if (seconds_left := call.seconds_left()) is None:
             return
         if not call.expire():
-            self._timers[call] = self.loop.call_later(max(left, 0.001), self._watch, call)
+            self._timers[call] = self.loop.call_later(max(seconds_left, 0.001), self._watch, call)
         elif (task := self.running[call]) is None:
             self._abandon(call)
         else:
@@ -159,7 +159,7 @@ class Executor:
     # -- calls as tasks
 
     async def _run(self, call: Call) -> None:
-        if self.left or not call.claim():  # not before this first step: the next loop takes what a blocked one has not
+        if self.closed or not call.claim():  # claimed here, not before: the next loop takes what has not begun
             return
         awaitable, call.awaitable = call.awaitable, None
         self._watch(call)
@@ -170,16 +170,16 @@ class Executor:
         finally:
             call.abandon()
 
-    def _ended(self, call: Call, task: asyncio.Task[None]) -> None:
+    def _on_task_done(self, call: Call, task: asyncio.Task[None]) -> None:
         if not task.cancelled():
             task.exception()  # or asyncio says that nobody looked at it
-        elif not self.left:
+        elif not self.closed:
             call.take_back()  # cancelled before its first step
         if self.running.get(call) is not task:
             return
-        self._free(call)
+        self._free_place(call)
         if self.ours or not (task.cancelled() or isinstance(call.result.error, asyncio.CancelledError)):
-            self._pump()  # but not where somebody ends the loop, which cancels everything
+            self._start_queued()  # but not where somebody ends the loop, which cancels everything
 
     # -- calls in threads
 
@@ -188,13 +188,13 @@ class Executor:
         if not self._idle:
             try:
                 inbox = Inbox()
-                _start_thread("auepora-call", _work, inbox)
+                _start_thread("auepora-call", _work_through, inbox)
             except RuntimeError as exc:  # the system has none left: fewer will do
                 if None in self.running.values():
                     return False
                 if self._refused is not call:
                     self._refused = call
-                    self.loop.call_later(_AGAIN, self._pump)
+                    self.loop.call_later(_RETRY_AFTER, self._start_queued)
                     return False
                 call.abandon(exc)
                 return True
@@ -204,22 +204,22 @@ class Executor:
             self.running[call] = None
             self._watch(call)
             inbox = self._idle.pop()
-            inbox.put((call, partial(self.post, self._returned, inbox, call)))
+            inbox.put((call, partial(self.post, self._on_thread_idle, inbox, call)))
         return True
 
-    def _returned(self, inbox: Inbox, call: Call) -> None:
+    def _on_thread_idle(self, inbox: Inbox, call: Call) -> None:
         self._idle.append(inbox)
         if self.running.get(call, self) is None:  # it was not abandoned
             if call.state == "queued":  # it gave something to await, and keeps its place
                 self._queue.appendleft(call)
-            self._free(call)
-        self._pump()
+            self._free_place(call)
+        self._start_queued()
 
 
 class OwnLoop(Executor):
     """The same in a loop of our own, in a daemon thread, so that clients bound to a loop survive from call to call.
 
-    It ends when it is closed, or with the last one who knows it.
+    It ends when it is closed, or is collected.
 
     Raises:
         RuntimeError: the system has no thread left for it.
@@ -231,7 +231,7 @@ class OwnLoop(Executor):
         super().__init__(asyncio.new_event_loop(), size, grace, blocks=blocks)
         self._end.detach()
         try:
-            self._thread = _started_again("auepora-loop", _serve, self.loop)
+            self._thread = _start_thread_or_retry("auepora-loop", _run_loop, self.loop)
         except RuntimeError:
             self.loop.close()
             raise
@@ -244,16 +244,16 @@ class OwnLoop(Executor):
         if wait:
             self._thread.join(2 * self._grace)
 
-    def is_stuck(self, patience: float) -> bool:
-        """Whether a call that was given up, or is overdue by *patience* seconds, keeps the loop from doing anything."""
-        if not any(call.abandoned or call.is_overdue(patience) for call in list(self.running)):
+    def is_stuck(self, tolerance: float) -> bool:
+        """Whether a call that was given up, or is overdue by *tolerance* seconds, blocks the loop."""
+        if not any(call.abandoned or call.is_overdue(tolerance) for call in list(self.running)):
             return False
-        sign = threading.Event()
-        self.post(sign.set)
-        return not sign.wait(max(self._grace, _SIGN))
+        answered = threading.Event()
+        self.post(answered.set)
+        return not answered.wait(max(self._grace, _SIGN_OF_LIFE))
 
-    def leave(self) -> list[Call]:
-        """Leave the loop, which is blocked, behind; return the calls that are caught in it."""
+    def leave_behind(self) -> list[Call]:
+        """Leave the blocked loop behind; return the calls that are caught in it."""
         self.close(wait=False)
         return [call for call, task in list(self.running.items()) if task is not None and call.state == "running"]
 
@@ -264,19 +264,19 @@ def _start_thread(name: str, target: Callable[..., None], *args: Any) -> threadi
     return thread
 
 
-def _work(inbox: Inbox) -> None:
+def _work_through(inbox: Inbox) -> None:
     while (job := inbox.get()) is not None:
-        _make(*job)
-        del job  # who has the threads can go while they wait
+        _run_call(*job)
+        del job  # lets the executor be collected while its threads wait
 
 
-def _make(call: Call, back: Callable[[], None]) -> None:
+def _run_call(call: Call, report: Callable[[], None]) -> None:
     try:
         if (awaitable := call.context.run(call.run)) is not None:
             call.hand_over(awaitable)
     except BaseException as exc:  # of a retry policy
         call.abandon(exc)
-    back()
+    report()
 
 
 def _end_threads(inboxes: list[Inbox]) -> None:
@@ -284,15 +284,15 @@ def _end_threads(inboxes: list[Inbox]) -> None:
         inbox.put(None)
 
 
-def _started_again(name: str, target: Callable[..., None], *args: Any) -> threading.Thread:
+def _start_thread_or_retry(name: str, target: Callable[..., None], *args: Any) -> threading.Thread:
     try:
         return _start_thread(name, target, *args)
     except RuntimeError:
-        time.sleep(_AGAIN)
+        time.sleep(_RETRY_AFTER)
         return _start_thread(name, target, *args)
 
 
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
     try:
         while True:
             try:

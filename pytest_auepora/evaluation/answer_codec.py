@@ -1,6 +1,6 @@
-"""`Parts`: an answer taken apart into plain data that JSON carries unchanged, and put together again.
+"""`Parts`: an answer as plain data that JSON carries unchanged, and back.
 
-Whoever reads a part that is not there is told why.
+Reading a part that is missing raises an error that says why.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class Parts:
 
     @classmethod
     def of(cls, outputs: SystemOutputs) -> Parts:
-        """Take *outputs* apart; what JSON cannot carry becomes a gap."""
-        said = outputs.response
-        out = cls(said.text)
-        out.metadata = out._mapping(said.metadata, ("metadata",))
-        if said.structured is not None:
-            out.structured = out._value(said.structured, ("structured",))
+        """Return *outputs* as parts; what JSON cannot carry becomes a gap."""
+        response = outputs.response
+        out = cls(response.text)
+        out.metadata = out._mapping(response.metadata, ("metadata",))
+        if response.structured is not None:
+            out.structured = out._value(response.structured, ("structured",))
         out.retrieved = [
             [(doc := r.doc).doc_id, doc.text, score if type(score := r.score) is float else _number(score), r.rank,
              out._mapping(doc.metadata, ("retrieved", i, "metadata")) if doc.metadata else {}]
@@ -77,13 +77,13 @@ class Parts:
         out.extra = out._mapping(outputs.extra, ("extra",))
         return out
 
-    def _mapping(self, given: Mapping[str, Any] | None, path: Path) -> dict[str, Any]:
+    def _mapping(self, mapping: Mapping[str, Any] | None, path: Path) -> dict[str, Any]:
         out = {}
-        for key, value in (given or {}).items():
+        for key, value in (mapping or {}).items():
             if not isinstance(key, str):
                 self.gaps[path] = f"was not recorded: its key {key!r} is no text"
-            elif (kept := self._value(value, (*path, key))) is not None or value is None:
-                out[key] = kept
+            elif (plain_value := self._value(value, (*path, key))) is not None or value is None:
+                out[key] = plain_value
         return out
 
     def _value(self, value: Any, path: Path) -> Any:
@@ -97,8 +97,8 @@ class Parts:
     def from_dict(cls, raw: Mapping[str, Any]) -> Parts:
         """Read what `to_dict` gave."""
         gaps = {tuple(path): reason for path, reason in raw.get("gaps", ())}
-        known = {f.name for f in fields(cls)}
-        return cls(**{**{name: value for name, value in raw.items() if name in known}, "gaps": gaps})
+        names = {f.name for f in fields(cls)}
+        return cls(**{**{name: value for name, value in raw.items() if name in names}, "gaps": gaps})
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -114,7 +114,7 @@ class Parts:
         return out
 
     def drop(self, path: Path, reason: str, known: Mapping[str, Any] | None = None) -> None:
-        """Take one part out, for *reason*; of a mapping the *known* keys may stay."""
+        """Remove one part, for *reason*; of a mapping the *known* keys may stay."""
         self.gaps = {p: r for p, r in self.gaps.items() if p[: len(path)] != path}
         self.gaps[path] = reason
         match path:
@@ -130,7 +130,7 @@ class Parts:
                 raise KeyError(path)
 
     def pieces(self) -> dict[Path, Any]:
-        """Return what can be taken out without losing ids, scores and times, by path."""
+        """Return what can be dropped without losing ids, scores and times, by path."""
         out: dict[Path, Any] = {("answer",): self.answer, ("structured",): self.structured}
         out |= {("metadata",): self.metadata, ("extra",): self.extra}
         for i, hit in enumerate(self.retrieved or ()):
@@ -139,7 +139,7 @@ class Parts:
         return {path: value for path, value in out.items() if value}
 
     def restore(self) -> SystemOutputs:
-        """Put the answer together; reading a part that is a gap raises `NotRecordedError`."""
+        """Return the answer; reading a part that is a gap raises `NotRecordedError`."""
         metadata = self._restored("the answer's metadata", self.metadata, ("metadata",))
         if ("structured",) in self.gaps:
             reason = self.gaps["structured",]
@@ -157,8 +157,8 @@ class Parts:
         return SystemOutputs(retrieved, response, timings, self._restored("extra", self.extra, ("extra",)))
 
     def _hit(self, i: int, hit: list[Any]) -> RetrievedDocument:
-        doc_id, text, score, rank, said = hit
-        metadata = self._restored(f"the metadata of {doc_id!r}", said, ("retrieved", i, "metadata"))
+        doc_id, text, score, rank, raw_metadata = hit
+        metadata = self._restored(f"the metadata of {doc_id!r}", raw_metadata, ("retrieved", i, "metadata"))
         if text is None:
             doc: Document = WithheldDocument(doc_id, self.gaps.get(("retrieved", i, "text"), ""), metadata)
         else:

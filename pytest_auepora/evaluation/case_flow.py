@@ -1,4 +1,4 @@
-"""The one door out of a case: its finished calls come in, its result leaves.
+"""Scores, redacts, records and checks one case after its calls finished.
 
 Golden items, `auepora_case`, `evaluate`, `auepora score`, replays and crashed workers all end their cases here, so that
 a case ends the same way whoever ran it: labels matched anew, answers scored, recorded and redacted, repeats merged,
@@ -57,7 +57,7 @@ class Asked:
 
 @dataclass(eq=False, repr=False, slots=True)
 class Finished:
-    """A case that left.
+    """A case that is over.
 
     Attributes:
         result: what was measured, redacted and judged.
@@ -87,8 +87,8 @@ class CaseFlow:
         convert: reads the system's own answers.
         relabel: matches labels that moved, by the corpus, anew; told whether documents are cut otherwise than for the
             baseline.
-        is_known_id: gives what knows an id of the corpus, for citations; None where there is no corpus.
-        redact: takes out of a result what nobody may see; called for each answer.
+        is_known_id: returns, for a corpus, the check of its ids, for citations; None where there is no corpus.
+        redact: removes secrets from a result; called for each answer.
         record_cap: characters kept of each answer; 0 keeps none.
         ended_by: what counts as a skip, or as an expected failure.
         baseline_answers: accepted answers by case id and content hash, for metrics that compare with them.
@@ -118,75 +118,77 @@ class CaseFlow:
 
     def finish_all(self, asked: Sequence[Asked], system: System) -> list[Finished]:
         """End several cases; models score their answers together."""
-        begun = [self._begin(one) for one in asked]
-        every = [call for one in begun if not isinstance(one, Finished) for call in one]
+        started = [self._begin(asked_case) for asked_case in asked]
+        calls = [call for case_calls in started if not isinstance(case_calls, Finished) for call in case_calls]
         measured = iter(
-            measure_calls(every, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress)
+            measure_calls(calls, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress)
         )
         return [
-            done if isinstance(done, Finished) else self._end(one, done[0].case, [next(measured) for _ in done])
-            for one, done in zip(asked, begun, strict=True)
+            start if isinstance(start, Finished) else self._end(case, start[0].case, [next(measured) for _ in start])
+            for case, start in zip(asked, started, strict=True)
         ]
 
     def _begin(self, asked: Asked) -> Finished | list[CaseCall]:
         """Return the calls that are to be measured, or how the case ended without."""
         for call in asked.counted:
-            if call.error is not None and (ended := self._how(call.error)) is not None:
+            if call.error is not None and (ended := self._ended_on_purpose(call.error)) is not None:
                 return self.leave_out(asked.case, ended, call.error)
         case = asked.case
         try:
             if self.relabel is not None:
                 case = self.relabel(case, asked.corpus, bool(self._comparability.recut))
-            is_known_id = self.is_known_id(asked.corpus) if self.is_known_id is not None and self._cites else None
+            is_known_id = (
+                self.is_known_id(asked.corpus) if self.is_known_id is not None and self._has_citations else None
+            )
         except AueporaError as exc:
             return self.end(asked.case, exc)
-        first = [self.case_call(case, call, is_known_id) for call in asked.counted]
-        return first + [
-            self.case_call(case, call, is_known_id, asked.skipped_metrics) for call in asked.calls[len(first) :]
+        counted = [self.case_call(case, call, is_known_id) for call in asked.counted]
+        return counted + [
+            self.case_call(case, call, is_known_id, asked.skipped_metrics) for call in asked.calls[len(counted) :]
         ]
 
     def _end(self, asked: Asked, case: GoldenCase, measured: list[Measured]) -> Finished:
         counted = measured[: len(asked.counted)]
-        done = self.conclude(case, [one.result for one in counted], self._record(case, counted))
-        done.error = next((call.error for call in asked.counted if call.error is not None), None)
-        singles = [one.result for one in measured]
-        record_repeats(done.result, singles, self.run.metrics)
-        _sum_usage(done.result, singles)
-        return done
+        finished = self.conclude(case, [answer.result for answer in counted], self._record(case, counted))
+        finished.error = next((call.error for call in asked.counted if call.error is not None), None)
+        singles = [answer.result for answer in measured]
+        record_repeats(finished.result, singles, self.run.metrics)
+        _add_usage(finished.result, singles)
+        return finished
 
     def case_call(
         self, case: GoldenCase, call: CallResult, is_known_id: Any = None, skipped_metrics: Collection[str] = ()
     ) -> CaseCall:
         """Return *call* with what is known of its case."""
-        accepted = self.baseline_answers.get((case.id, case.content_hash), "")
-        return CaseCall(case, call, self.where(case), is_known_id, accepted, skipped_metrics)
+        baseline_answer = self.baseline_answers.get((case.id, case.content_hash), "")
+        return CaseCall(case, call, self.where(case), is_known_id, baseline_answer, skipped_metrics)
 
-    def confirm(self, done: Finished, asked: Asked, system: System) -> None:
+    def confirm(self, finished: Finished, asked: Asked, system: System) -> None:
         """Decide a failed case by the finished calls that asked *system* again: it fails if every answer fails.
 
         Its scores stay those of the first answer; how the answers differ is noted, and they are kept for a replay.
         Advisory judges are not asked.
         """
-        finished = [self._deciding.finish(replace(asked, calls=[call]), system) for call in asked.calls]
-        again = [one.result for one in finished]
-        if kept := [recording for one in finished for recording in one.recordings]:
-            done.recordings += kept
-            done.result.extra[CONFIRMED] = len(kept)
-        record_repeats(done.result, [done.result, *again], self.run.metrics)
-        _sum_usage(done.result, [done.result, *again])
-        merge_confirmed(done.result, again)
-        if done.comparison is not None:
-            done.comparison.note_state(done.result)
+        retried = [self._without_advisory.finish(replace(asked, calls=[call]), system) for call in asked.calls]
+        again = [retry.result for retry in retried]
+        if recordings := [recording for retry in retried for recording in retry.recordings]:
+            finished.recordings += recordings
+            finished.result.extra[CONFIRMED] = len(recordings)
+        record_repeats(finished.result, [finished.result, *again], self.run.metrics)
+        _add_usage(finished.result, [finished.result, *again])
+        merge_confirmed(finished.result, again)
+        if finished.comparison is not None:
+            finished.comparison.note_state(finished.result)
 
     def end(self, case: GoldenCase, error: BaseException) -> Finished:
         """End a case that was not measured because of *error*: its set-up failed or skipped it, its process died."""
-        if (ended := self._how(error)) is not None:
+        if (ended := self._ended_on_purpose(error)) is not None:
             return self.leave_out(case, ended, error)
-        return self._leave(errored_result(case, error, self.metrics, where=self.where(case)), error)
+        return self._finish_unmeasured(errored_result(case, error, self.metrics, where=self.where(case)), error)
 
     def leave_out(self, case: GoldenCase, ended: Ended, error: BaseException | None = None) -> Finished:
         """End a case that is not measured on purpose."""
-        return self._leave(ended_result(case, ended, where=self.where(case)), error)
+        return self._finish_unmeasured(ended_result(case, ended, where=self.where(case)), error)
 
     def conclude(
         self, case: GoldenCase, singles: Sequence[CaseResult], recordings: Sequence[Recording] = ()
@@ -215,13 +217,13 @@ class CaseFlow:
         return f"{self.run.path}:{case.line}"
 
     @cached_property
-    def _deciding(self) -> CaseFlow:
-        """Ends cases without the judges that fail none: nobody reads what they say of an answer that only decides."""
+    def _without_advisory(self) -> CaseFlow:
+        """Ends cases without advisory judges: nobody reads their scores of an answer that only decides."""
         silent = {name for name, metric in self.metrics.items() if metric.judged and name in self.advisory}
         return replace(self, metrics={n: m for n, m in self.metrics.items() if n not in silent}) if silent else self
 
     @cached_property
-    def _cites(self) -> bool:
+    def _has_citations(self) -> bool:
         return any("citation_coverage" in name for name in self.metrics)
 
     @cached_property
@@ -232,11 +234,11 @@ class CaseFlow:
     def _comparability(self) -> Comparability:
         return comparability_of(self.run, self.baseline) if self.baseline is not None else Comparability()
 
-    def _leave(self, result: CaseResult, error: BaseException | None) -> Finished:
+    def _finish_unmeasured(self, result: CaseResult, error: BaseException | None) -> Finished:
         self._redact(result)
         return Finished(result, error=error)
 
-    def _how(self, error: BaseException) -> Ended | None:
+    def _ended_on_purpose(self, error: BaseException) -> Ended | None:
         if isinstance(error, CaseEndedError):
             return error.ended
         return self.ended_by(error) if self.ended_by is not None else None
@@ -246,14 +248,14 @@ class CaseFlow:
         if not self.record_cap:
             return []
         return [
-            one.answer.rescored(one.result, self.metrics, redact=self.redact)
-            if isinstance(one.answer, RecordedAnswer)
-            else record(case, one.result, one.answer, self.metrics, redact=self.redact, cap=self.record_cap)
-            for one in singles
+            single.answer.rescored(single.result, self.metrics, redact=self.redact)
+            if isinstance(single.answer, RecordedAnswer)
+            else record(case, single.result, single.answer, self.metrics, redact=self.redact, cap=self.record_cap)
+            for single in singles
         ]  # fmt: skip
 
     def _redact(self, result: CaseResult) -> None:
-        """Let the project redact *result*; reasons of scores that repeat its error say what the error says then."""
+        """Let the project redact *result*; score reasons that repeat its error get the redacted error."""
         if self.redact is None:
             return
         before = result.error_line
@@ -264,9 +266,9 @@ class CaseFlow:
                 score.reason = score.reason.replace(before, after)
 
 
-def _sum_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
-    if spent := add_usage(part.extra[USAGE] for part in parts if USAGE in part.extra):
-        result.extra[USAGE] = spent  # on all answers to the case
+def _add_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
+    if usage := add_usage(part.extra[USAGE] for part in parts if USAGE in part.extra):
+        result.extra[USAGE] = usage  # on all answers to the case
 
 
 def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]) -> CaseResult:
@@ -280,12 +282,12 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
     first = results[0]
     if len(results) == 1:
         return first
-    if failed := [r for r in results if r.state == "error"]:
-        worst = failed[0]
-        head, _, rest = worst.error.partition("\n")
-        error = f"{head} (in {len(failed)} of {len(results)} repeats)" + (f"\n{rest}" if rest else "")
-        return replace(worst, error=error)
-    scores = {name: _merged([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
+    if errored := [r for r in results if r.state == "error"]:
+        first_error = errored[0]
+        head, _, rest = first_error.error.partition("\n")
+        error = f"{head} (in {len(errored)} of {len(results)} repeats)" + (f"\n{rest}" if rest else "")
+        return replace(first_error, error=error)
+    scores = {name: _merge_scores([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
     singles = {name: [r.scores[name].value for r in results] for name, s in scores.items() if s.value is not None}
     extra = {**first.extra, "repeats": singles}
     if any(r.ranks != first.ranks for r in results):
@@ -295,9 +297,9 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
     return replace(first, scores=scores, seconds=statistics.median(r.seconds for r in results), extra=extra)
 
 
-def _merged(scores: Sequence[Score], info: MetricInfo | None) -> Score:
-    if failed := [score for score in scores if score.state == "error"]:
-        return failed[0]
+def _merge_scores(scores: Sequence[Score], info: MetricInfo | None) -> Score:
+    if errored := [score for score in scores if score.state == "error"]:
+        return errored[0]
     measured = [s for s in scores if s.measurement is not None]
     if not measured:
         return scores[0]
@@ -310,5 +312,5 @@ def _merged(scores: Sequence[Score], info: MetricInfo | None) -> Score:
         return replace(first, details=details)
     import statistics
 
-    middle = statistics.median if info is not None and info.target == "LATENCY" else statistics.fmean
-    return Score("number", middle(values), data=first.data, details=details)
+    average = statistics.median if info is not None and info.target == "LATENCY" else statistics.fmean
+    return Score("number", average(values), data=first.data, details=details)

@@ -1,5 +1,5 @@
-"""What a result says beside its scores: what the golden file knows of the case, why it has no answer, and what reports
-show of one: its text, what was retrieved with grades, times; capped in size.
+"""Everything in a result except its scores: data from the golden file, the error, and what reports show of the answer
+(text, retrieved documents with grades, times), capped in size.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Ended(NamedTuple):
 
 
 def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
-    """Return the result of a case of which only the golden file is known."""
+    """Return the result of a case that was not measured: data from the golden file alone."""
     sample = case.sample
     slices = {k: v for k, v in sample.labels.items() if isinstance(v, (str, int, float, bool))}
     return CaseResult(
@@ -42,7 +42,7 @@ def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
         cluster=case.cluster,
         labels={**slices, "tags": list(case.tags)},
         expected=_expected(sample),
-        extra=_terms(case),
+        extra=_case_settings(case),
     )
 
 
@@ -76,8 +76,8 @@ def errored_result(
     return result
 
 
-def _terms(case: GoldenCase) -> dict[str, Any]:
-    """What the golden file says about judging the case: its bounds, and whether it is held to a baseline."""
+def _case_settings(case: GoldenCase) -> dict[str, Any]:
+    """Return how the golden file wants the case checked: its bounds, and whether it is held to a baseline."""
     out: dict[str, Any] = {"thresholds": {n: [[b.op, b.limit] for b in bs] for n, bs in case.thresholds.items()}}
     if case.moved is not None:
         out["labels"] = case.moved
@@ -127,39 +127,39 @@ def describe_error(error: BaseException, frames: int = 6) -> str:
     A group of errors, as ``asyncio.TaskGroup`` raises, says little by itself: the first line has what is in
     it as well, and the frames and causes are those of its first error.
     """
-    told, inner = _only(error), error
-    if (errors := list(_inside(error))) != [error]:
-        named = list(dict.fromkeys(_only(one).partition("\n")[0] for one in errors))
-        more = f"; and {len(named) - _MOST} more" if len(named) > _MOST else ""
-        told, inner = f"{told}: {'; '.join(named[:_MOST])}{more}", errors[0]
-    return "\n".join([told, *(_frames(inner, frames) or _frames(error, frames)), *_causes(inner)])
+    summary, origin = _type_and_message(error), error
+    if (errors := list(_group_members(error))) != [error]:
+        messages = list(dict.fromkeys(_type_and_message(member).partition("\n")[0] for member in errors))
+        more = f"; and {len(messages) - _MOST} more" if len(messages) > _MOST else ""
+        summary, origin = f"{summary}: {'; '.join(messages[:_MOST])}{more}", errors[0]
+    return "\n".join([summary, *(_frames(origin, frames) or _frames(error, frames)), *_causes(origin)])
 
 
-def _only(error: BaseException) -> str:
+def _type_and_message(error: BaseException) -> str:
     return "".join(traceback.format_exception_only(error)).strip()
 
 
-def _inside(error: BaseException) -> Iterator[BaseException]:
-    """Give the errors of a group, and of groups in it; of any other error itself.  Python 3.10 knows no groups."""
-    inner = getattr(error, "exceptions", None)
-    if isinstance(inner, tuple) and inner and all(isinstance(one, BaseException) for one in inner):
-        for one in inner:
-            yield from _inside(one)
+def _group_members(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors of a group, and of groups in it; any other error itself.  Python 3.10 knows no groups."""
+    members = getattr(error, "exceptions", None)
+    if isinstance(members, tuple) and members and all(isinstance(member, BaseException) for member in members):
+        for member in members:
+            yield from _group_members(member)
     else:
         yield error
 
 
-def _frames(error: BaseException, most: int) -> list[str]:
-    entries = list(_entries(error.__traceback__))
-    shown = [i for i, tb in enumerate(entries) if "pytest_auepora" not in tb.tb_frame.f_code.co_filename][-most:]
-    if not shown:
+def _frames(error: BaseException, limit: int) -> list[str]:
+    entries = list(_traceback_entries(error.__traceback__))
+    user_frames = [i for i, tb in enumerate(entries) if "pytest_auepora" not in tb.tb_frame.f_code.co_filename][-limit:]
+    if not user_frames:
         return []
     # a test runner stands before them with dozens of frames, whose sources nobody asks for
-    stack = [f for f in traceback.extract_tb(entries[shown[0]]) if "pytest_auepora" not in f.filename]
+    stack = [f for f in traceback.extract_tb(entries[user_frames[0]]) if "pytest_auepora" not in f.filename]
     return ["".join(traceback.format_list(stack)).rstrip()]
 
 
-def _entries(tb: TracebackType | None) -> Iterator[TracebackType]:
+def _traceback_entries(tb: TracebackType | None) -> Iterator[TracebackType]:
     while tb is not None:
         yield tb
         tb = tb.tb_next
@@ -167,15 +167,16 @@ def _entries(tb: TracebackType | None) -> Iterator[TracebackType]:
 
 def _causes(error: BaseException) -> Iterator[str]:
     """Name what *error* was raised for or amid; libraries that wrap an error in their own repeat its words."""
-    seen, said = {id(error)}, {message_of(error)}
+    seen_ids, messages = {id(error)}, {message_of(error)}
     for _ in range(_MOST):
         cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-        if cause is None or id(cause) in seen:
+        if cause is None or id(cause) in seen_ids:
             return
-        if message_of(cause) not in said:
-            yield f"{'caused by' if error.__cause__ else 'while handling'} {_only(cause).partition(chr(10))[0]}"
-        seen.add(id(cause))
-        said.add(message_of(cause))
+        if message_of(cause) not in messages:
+            first_line = _type_and_message(cause).partition("\n")[0]
+            yield f"{'caused by' if error.__cause__ else 'while handling'} {first_line}"
+        seen_ids.add(id(cause))
+        messages.add(message_of(cause))
         error = cause
 
 
@@ -196,19 +197,19 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
         "retrieved": [_hit(retrieved, grade) for retrieved, grade in graded],
         "timings": {k: float(v) for k, v in outputs.timings.items()},
     }
-    if isinstance(again := _RETRIES.measure(sample, outputs), Measurement):
-        out["retries"] = again.value
-    said = outputs.response.metadata
-    out.update({key: bool(said[key]) for key in ("refused", "grounded") if said.get(key) is not None})
+    if isinstance(retries := _RETRIES.measure(sample, outputs), Measurement):
+        out["retries"] = retries.value
+    metadata = outputs.response.metadata
+    out.update({key: bool(metadata[key]) for key in ("refused", "grounded") if metadata.get(key) is not None})
     with suppress(MetricError):  # the metric that needs them says what is wrong with them
-        if cited := citations_of(outputs):
-            out["citations"] = [c if isinstance(c, int) else str(c) for c in cited]
+        if citations := citations_of(outputs):
+            out["citations"] = [c if isinstance(c, int) else str(c) for c in citations]
     return out if whole else cropped(out)
 
 
 def _hit(retrieved: RetrievedDocument, grade: int) -> dict[str, Any]:
     doc = retrieved.doc
-    hit: dict[str, Any] = {"id": doc.doc_id, "score": _plain(retrieved.score), "grade": grade, "text": doc.text}
+    hit: dict[str, Any] = {"id": doc.doc_id, "score": _to_float(retrieved.score), "grade": grade, "text": doc.text}
     if doc.metadata:
         hit |= source_key(doc)
         if (place := span_of(doc)) is not None:
@@ -223,12 +224,12 @@ def cropped(shown: Mapping[str, Any]) -> dict[str, Any]:
     """
     out = dict(shown)
     if isinstance(answer := out.get("answer"), str):
-        out["answer"] = _cap(answer, ANSWER_CAP)
+        out["answer"] = _truncate(answer, ANSWER_CAP)
     if "citations" in out:
         out["citations"] = [c if isinstance(c, int) else snippet(c) for c in out["citations"][:RETRIEVED_CAP]]
     if "retrieved" in out:
         out["retrieved"] = [
-            {**h, "text": _cap(h["text"], ANSWER_CAP if h.get("grade") else SNIPPET_CAP)} if h.get("text") else h
+            {**h, "text": _truncate(h["text"], ANSWER_CAP if h.get("grade") else SNIPPET_CAP)} if h.get("text") else h
             for h in out["retrieved"][:RETRIEVED_CAP]
         ]
     return out
@@ -236,7 +237,7 @@ def cropped(shown: Mapping[str, Any]) -> dict[str, Any]:
 
 def snippet(text: str) -> str:
     """Return the beginning of *text*, as long as what is shown of an irrelevant document."""
-    return _cap(text, SNIPPET_CAP)
+    return _truncate(text, SNIPPET_CAP)
 
 
 def source_key(document: Document) -> dict[str, str]:
@@ -245,8 +246,8 @@ def source_key(document: Document) -> dict[str, str]:
     return {} if source == document.doc_id else {"doc": source}
 
 
-def _plain(score: Any) -> float | None:
-    """A builtin float (a numpy one would break the report's journey between processes); NaN becomes None."""
+def _to_float(score: Any) -> float | None:
+    """Return a builtin float, as pytest-xdist sends no numpy values; NaN becomes None."""
     try:
         value = float(score)
     except (TypeError, ValueError):
@@ -254,5 +255,5 @@ def _plain(score: Any) -> float | None:
     return value if value - value == 0 else None
 
 
-def _cap(text: str, room: int) -> str:
+def _truncate(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"

@@ -69,71 +69,81 @@ def measure_calls(
     timed: bool = True,
     progress: Progress | None = None,
 ) -> list[Measured]:
-    """Turn the finished calls of *system* into scores, all of them before the metrics at once, as models like it.
+    """Turn the finished calls of *system* into scores; each metric gets all answers at once, as models like it.
 
     An exception of a call, or an answer of a shape nobody can read, gives a result in state ``error``
-    with an error score under every metric.  The state is otherwise ``passed`` until somebody judges it.
-    Where the value of a call is `RecordedAnswer`, the answer recorded there is what is measured; of a `JudgedAnswer`
-    the judged scores are known already.  Judged scores are counted in *progress*, with those no judge is asked for.
+    with an error score under every metric.  The state is otherwise ``passed`` until the case is checked.
+    A call's value may be a `RecordedAnswer`, which is measured in its place, or a `JudgedAnswer`, whose judged scores
+    are known already.  Judged scores are counted in *progress*, with those no judge is asked for.
     """
-    given = [answer_of(one, system, convert, timed=timed) for one in calls]
-    good = [(one.case.sample, o) for one, o in zip(calls, given, strict=True) if isinstance(o, SystemOutputs)]
-    aside = [metric for metric in metrics.values() if metric.judged]
-    plain = [metric for metric in metrics.values() if not metric.judged]
-    scores = iter(score_cases(plain, [sample for sample, _ in good], [outputs for _, outputs in good]))
-    judged = iter(judge_answers([*_to_judge(calls, given, aside)], progress=progress))
+    answers = [answer_of(case_call, system, convert, timed=timed) for case_call in calls]
+    answered = [
+        (case_call.case.sample, answer)
+        for case_call, answer in zip(calls, answers, strict=True)
+        if isinstance(answer, SystemOutputs)
+    ]
+    judge_metrics = [metric for metric in metrics.values() if metric.judged]
+    other_metrics = [metric for metric in metrics.values() if not metric.judged]
+    scores = iter(score_cases(other_metrics, [sample for sample, _ in answered], [outputs for _, outputs in answered]))
+    judge_scores = iter(judge_answers([*_judge_tasks(calls, answers, judge_metrics)], progress=progress))
     out = []
-    for one, answer in zip(calls, given, strict=True):
+    for case_call, answer in zip(calls, answers, strict=True):
         if isinstance(answer, SystemOutputs):
-            found = {**next(scores), **next(judged), **_judged_early(one)}
-            in_order = {name: found[name] for name in metrics if name in found}
-            out.append(Measured(_measured(one, answer, in_order), answer))
+            by_name = {**next(scores), **next(judge_scores), **_early_scores(case_call)}
+            in_order = {name: by_name[name] for name in metrics if name in by_name}
+            out.append(Measured(_scored_result(case_call, answer, in_order), answer))
             continue
-        told = {**next(judged), **_judged_early(one)} if isinstance(answer, RecordedAnswer) else {}
+        known_scores = {**next(judge_scores), **_early_scores(case_call)} if isinstance(answer, RecordedAnswer) else {}
         if progress is not None:
-            progress.done(sum(metric.name not in one.skipped_metrics and metric.name not in told for metric in aside))
+            not_asked = {*case_call.skipped_metrics, *known_scores}
+            progress.done(sum(metric.name not in not_asked for metric in judge_metrics))
         if isinstance(answer, RecordedAnswer):
-            wanted = {name: metric for name, metric in metrics.items() if name not in one.skipped_metrics}
-            out.append(Measured(_measured_again(one, answer, wanted, told), answer))
+            asked_metrics = {name: metric for name, metric in metrics.items() if name not in case_call.skipped_metrics}
+            out.append(Measured(_rescored_result(case_call, answer, asked_metrics, known_scores), answer))
         else:
-            out.append(Measured(errored_result(one.case, answer, metrics, where=one.where, call=one.call), None))
+            case, call, where, *_ = case_call
+            out.append(Measured(errored_result(case, answer, metrics, where=where, call=call), None))
     return out
 
 
-def _to_judge(calls: Sequence[CaseCall], given: Sequence[Any], aside: Sequence[Metric]) -> Iterator[ToJudge]:
+def _judge_tasks(
+    calls: Sequence[CaseCall], answers: Sequence[Any], judge_metrics: Sequence[Metric]
+) -> Iterator[JudgeTask]:
     """Yield what judges are asked about each answer."""
     times: Counter[str] = Counter()
-    for one, answer in zip(calls, given, strict=True):
+    for case_call, answer in zip(calls, answers, strict=True):
         if not isinstance(answer, BaseException):
-            known = _judged_early(one)
-            wanted = [m for m in aside if m.name not in known and m.name not in one.skipped_metrics]
-            yield to_judge(one, answer, wanted, times[one.case.id])
-        times[one.case.id] += 1
+            not_asked = {*case_call.skipped_metrics, *_early_scores(case_call)}
+            asked_metrics = [metric for metric in judge_metrics if metric.name not in not_asked]
+            yield judge_task(case_call, answer, asked_metrics, times[case_call.case.id])
+        times[case_call.case.id] += 1
 
 
-def to_judge(one: CaseCall, answer: SystemOutputs | RecordedAnswer, metrics: Sequence[Metric], repeat: int) -> ToJudge:
+def judge_task(
+    case_call: CaseCall, answer: SystemOutputs | RecordedAnswer, metrics: Sequence[Metric], repeat: int
+) -> JudgeTask:
     """Return which of *metrics* judges are asked for; not those whose scores were recorded with *answer*."""
     if isinstance(answer, SystemOutputs):
-        return ToJudge(metrics, one.case.sample, answer, repeat)
-    wanted = [m for m in metrics if answer.is_answer and _known(m, answer) is None]
-    outputs = _noted(one, answer.parts().restore()) if wanted else SystemOutputs([], Response(""))
-    return ToJudge(wanted, answer.relabelled(one.case).sample, outputs, repeat)
+        return JudgeTask(metrics, case_call.case.sample, answer, repeat)
+    asked_metrics = [m for m in metrics if answer.is_answer and _reusable_score(m, answer) is None]
+    outputs = _with_notes(case_call, answer.parts().restore()) if asked_metrics else SystemOutputs([], Response(""))
+    return JudgeTask(asked_metrics, answer.relabelled(case_call.case).sample, outputs, repeat)
 
 
-def _judged_early(one: CaseCall) -> Mapping[str, Score]:
-    return one.call.value.scores if isinstance(one.call.value, JudgedAnswer) else {}
+def _early_scores(case_call: CaseCall) -> Mapping[str, Score]:
+    return case_call.call.value.scores if isinstance(case_call.call.value, JudgedAnswer) else {}
 
 
 def answer_of(
-    one: CaseCall, system: System, convert: Convert | None, *, timed: bool
+    case_call: CaseCall, system: System, convert: Convert | None, *, timed: bool
 ) -> SystemOutputs | RecordedAnswer | BaseException:
     """Return what the call gave, as outputs, or why there are none."""
-    case, call = one.case, one.call
+    case, call = case_call.case, case_call.call
     if call.error is not None:
         return call.error
     if isinstance(call.value, JudgedAnswer):
         early = call.value.outputs
-        return early if isinstance(early, RecordedAnswer) else _noted(one, early)
+        return early if isinstance(early, RecordedAnswer) else _with_notes(case_call, early)
     value, resources = call.value if isinstance(call.value, SampledCall) else (call.value, None)
     if isinstance(value, RecordedAnswer):
         return value
@@ -149,101 +159,102 @@ def answer_of(
         outputs.extra.setdefault("retry", {"attempts": call.attempts, "reasons": list(call.retry_reasons)})
     if resources:
         outputs.extra.setdefault("resources", resources)
-    return _noted(one, outputs)
+    return _with_notes(case_call, outputs)
 
 
-def _noted(one: CaseCall, outputs: SystemOutputs) -> SystemOutputs:
-    """Note with *outputs* what metrics may want to know beside them."""
-    if one.is_known_id is not None:
-        note_known_citations(outputs, one.is_known_id)
-    if one.baseline_answer:
+def _with_notes(case_call: CaseCall, outputs: SystemOutputs) -> SystemOutputs:
+    """Return *outputs* with notes that metrics may read: known citations, the accepted answer."""
+    if case_call.is_known_id is not None:
+        note_known_citations(outputs, case_call.is_known_id)
+    if case_call.baseline_answer:
         from ..metrics.judge.measures import BASELINE_ANSWER  # brings all that judges need
 
-        outputs.memo[BASELINE_ANSWER] = one.baseline_answer
+        outputs.memo[BASELINE_ANSWER] = case_call.baseline_answer
     return outputs
 
 
-def _measured(one: CaseCall, outputs: SystemOutputs, scores: dict[str, Score]) -> CaseResult:
-    case, call, where, *_ = one
+def _scored_result(case_call: CaseCall, outputs: SystemOutputs, scores: dict[str, Score]) -> CaseResult:
+    case, call, where, *_ = case_call
     result = blank_result(case, where=where)
     result.seconds, result.concurrency = call.seconds, call.concurrency
-    if spent := pop_usage(scores):
-        result.extra[USAGE] = spent
+    if usage := pop_usage(scores):
+        result.extra[USAGE] = usage
     result.scores = scores
-    _say_why_unlabelled(result, case)
+    _explain_missing_labels(result, case)
     result.ranks = ranks_of_relevant(case.sample, outputs)
     result.outputs = shown_outputs(case.sample, outputs)
     return result
 
 
-def _measured_again(
-    one: CaseCall, recorded: RecordedAnswer, metrics: Mapping[str, Metric], judged: Mapping[str, Score]
+def _rescored_result(
+    case_call: CaseCall, recorded: RecordedAnswer, metrics: Mapping[str, Metric], judge_scores: Mapping[str, Score]
 ) -> CaseResult:
     """Measure an answer of an earlier run with the metrics and the golden case of today; times are those of then.
 
     A score of a metric that is not deterministic, or that reads what was not recorded, is the one it had then if the
     metric has the same version and parameters; where it has none, what was not recorded is an error of that metric.
-    What judges said since is in *judged*.
+    *judge_scores* are those that judges gave since.
     """
-    case = recorded.relabelled(one.case)
-    raw, result = recorded.raw, blank_result(case, where=one.where)
+    case = recorded.relabelled(case_call.case)
+    raw, result = recorded.raw, blank_result(case, where=case_call.where)
     result.seconds, result.concurrency = raw["seconds"], raw["concurrency"]
     if recorded.run_id:
         result.extra["recorded_in"] = recorded.run_id
     if not recorded.is_answer:
         result.state, result.error = "error", raw["error"]
-        told = (raw["error"] or "?").splitlines()[0]
-        result.scores = failed_scores(metrics.values(), case.sample, told, RecordedError(told))
+        message = (raw["error"] or "?").splitlines()[0]
+        result.scores = failed_scores(metrics.values(), case.sample, message, RecordedError(message))
         return result
-    outputs = _noted(one, recorded.parts().restore())
+    outputs = _with_notes(case_call, recorded.parts().restore())
     result.scores = {
-        name: _score_again(m, case.sample, outputs, recorded, judged.get(name)) for name, m in metrics.items()
+        name: _score_again(m, case.sample, outputs, recorded, judge_scores.get(name)) for name, m in metrics.items()
     }
-    if spent := pop_usage(result.scores):
-        result.extra[USAGE] = spent
+    if usage := pop_usage(result.scores):
+        result.extra[USAGE] = usage
     if "shown" in raw:
         result.outputs, result.ranks = raw["shown"], raw["ranks"]
     else:
         result.outputs, result.ranks = shown_outputs(case.sample, outputs), ranks_of_relevant(case.sample, outputs)
-    _say_why_unlabelled(result, case)
+    _explain_missing_labels(result, case)
     return result
 
 
-def _then(metric: Metric, recorded: RecordedAnswer) -> Score | None:
+def _recorded_score(metric: Metric, recorded: RecordedAnswer) -> Score | None:
     """Return what *metric* gave when the answer was recorded, if it is the same today."""
-    then = recorded.score(metric.name)
-    return then if then and recorded.keys.get(metric.name) == metric_key(MetricInfo.of(metric)) else None
+    score = recorded.score(metric.name)
+    return score if score and recorded.keys.get(metric.name) == metric_key(MetricInfo.of(metric)) else None
 
 
-def _known(metric: Metric, recorded: RecordedAnswer) -> Score | None:
+def _reusable_score(metric: Metric, recorded: RecordedAnswer) -> Score | None:
     """Return the score that need not be measured again."""
-    then = _then(metric, recorded) if not metric.deterministic else None
-    return then if then and then.state != "error" else None
+    score = _recorded_score(metric, recorded) if not metric.deterministic else None
+    return score if score and score.state != "error" else None
 
 
 def _score_again(
-    metric: Metric, sample: EvaluationSample, outputs: SystemOutputs, recorded: RecordedAnswer, judged: Score | None
+    metric: Metric, sample: EvaluationSample, outputs: SystemOutputs, recorded: RecordedAnswer, fresh: Score | None
 ) -> Score:
-    if judged is None and (known := _known(metric, recorded)) is not None:
-        return known
-    score = judged or score_case([metric], sample, outputs)[metric.name]
+    if fresh is None and (reusable := _reusable_score(metric, recorded)) is not None:
+        return reusable
+    score = fresh or score_case([metric], sample, outputs)[metric.name]
     if score.state == "error" and score.reason.startswith(f"{NotRecordedError.__name__}: "):
-        return _then(metric, recorded) or Score.failed(f"cannot be measured again: {score.reason.partition(': ')[2]}")
+        reason = f"cannot be measured again: {score.reason.partition(': ')[2]}"
+        return _recorded_score(metric, recorded) or Score.failed(reason)
     return score
 
 
-def _say_why_unlabelled(result: CaseResult, case: GoldenCase) -> None:
-    """A case whose labels cannot be found is n/a; nobody should have to guess why."""
+def _explain_missing_labels(result: CaseResult, case: GoldenCase) -> None:
+    """Say of scores that are n/a because labels were not found which labels those are."""
     if case.moved is None or case.moved["match"] != "none":
         return
-    lost = ", ".join(name for name, told in case.moved["labels"].items() if told["match"] == "none")
+    missing = ", ".join(name for name, match in case.moved["labels"].items() if match["match"] == "none")
     for score in result.scores.values():
         if score.state == "n/a" and score.reason == "no relevant_docs":
-            score.reason = f"labels moved: {snippet(lost)}"
+            score.reason = f"labels moved: {snippet(missing)}"
 
 
 @dataclass(eq=False, repr=False)
-class ToJudge:
+class JudgeTask:
     """An answer, the metrics to ask about it, and which answer to its case it is, counted from 0."""
 
     metrics: Sequence[Metric]
@@ -254,7 +265,7 @@ class ToJudge:
 
 @dataclass(eq=False, repr=False)
 class JudgedAnswer:
-    """In place of what a system returned: the same as outputs or recorded, and the scores that are known already."""
+    """An answer with the scores that judges gave early; stands in place of what the system returned."""
 
     outputs: SystemOutputs | RecordedAnswer
     scores: dict[str, Score] = field(default_factory=dict)
@@ -265,25 +276,25 @@ def side_by_side(metrics: Iterable[Metric]) -> list[Metric]:
     return [metric for metric in metrics if metric.judged and metric.concurrency > 1]
 
 
-def judge_answers(work: Sequence[ToJudge], *, progress: Progress | None = None) -> list[dict[str, Score]]:
+def judge_answers(tasks: Sequence[JudgeTask], *, progress: Progress | None = None) -> list[dict[str, Score]]:
     """Return the scores of each answer by metric, with what they cost; asked at once as far as the judges allow.
 
     They are counted in *progress*.
     """
-    if not any(one.metrics for one in work):
-        return [{} for _ in work]
-    jobs = [(i, group) for i, one in enumerate(work) for group in _groups(one.metrics)]
-    together = [(i, group) for i, group in jobs if _at_once(group)]
-    out: list[dict[str, Score]] = [{} for _ in work]
+    if not any(task.metrics for task in tasks):
+        return [{} for _ in tasks]
+    jobs = [(i, group) for i, task in enumerate(tasks) for group in _metric_groups(task.metrics)]
+    concurrent_jobs = [(i, group) for i, group in jobs if _allows_concurrency(group)]
+    out: list[dict[str, Score]] = [{} for _ in tasks]
     bar = progress or Progress("judged scores", show=False)
     for i, group in jobs:
-        if not _at_once(group):
-            out[i] |= _scores(work[i], group)
+        if not _allows_concurrency(group):
+            out[i] |= _score_task(tasks[i], group)
             bar.done(len(group))
-    most = max((metric.concurrency for _, group in together for metric in group), default=1)
-    with Caller(max(1, min(most, len(together)))) as caller:
-        calls = caller.map(partial(_scores, work[i], group) for i, group in together)
-        for (i, group), call in zip(together, calls, strict=True):
+    most = max((metric.concurrency for _, group in concurrent_jobs for metric in group), default=1)
+    with Caller(max(1, min(most, len(concurrent_jobs)))) as caller:
+        calls = caller.map(partial(_score_task, tasks[i], group) for i, group in concurrent_jobs)
+        for (i, group), call in zip(concurrent_jobs, calls, strict=True):
             if call.error is not None:
                 raise call.error
             out[i] |= call.value
@@ -297,22 +308,22 @@ def judging_bar(metrics: Mapping[str, Metric], answers: int, *, show: bool | Non
     return Progress("judged scores", total, show=show if total else False)
 
 
-def _groups(metrics: Sequence[Metric]) -> list[list[Metric]]:
-    """What may be asked at once about one answer; metrics that share what they ask follow one after the other."""
+def _metric_groups(metrics: Sequence[Metric]) -> list[list[Metric]]:
+    """Return groups of metrics that may be asked at once; metrics that share a request are one group."""
     shared = [metric for metric in metrics if metric.shares]
     return [[metric] for metric in metrics if not metric.shares] + ([shared] if shared else [])
 
 
-def _at_once(metrics: Sequence[Metric]) -> bool:
+def _allows_concurrency(metrics: Sequence[Metric]) -> bool:
     return min(metric.concurrency for metric in metrics) > 1
 
 
-def _scores(one: ToJudge, metrics: Sequence[Metric]) -> dict[str, Score]:
+def _score_task(task: JudgeTask, metrics: Sequence[Metric]) -> dict[str, Score]:
     out: dict[str, Score] = {}
     for metric in metrics:
-        with repeated(one.repeat), metered() as usage:
-            out |= score_case([metric], one.sample, one.outputs)
-        if spent := usage.to_dict():
+        with repeated(task.repeat), metered() as meter:
+            out |= score_case([metric], task.sample, task.outputs)
+        if usage := meter.to_dict():
             score = out[metric.name]
-            score.details = {**score.details, USAGE: spent}
+            score.details = {**score.details, USAGE: usage}
     return out

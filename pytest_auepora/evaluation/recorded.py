@@ -1,4 +1,4 @@
-"""Recorded outputs scored as if they had just been given: in batches, in as many processes as are wanted.
+"""Scores recorded outputs as if they had just been given: in batches, in as many processes as are wanted.
 
 Their texts lie in a temporary file, for whoever reads them.
 """
@@ -29,7 +29,7 @@ from ..metrics.registry import Registry
 from .case_flow import CaseFlow
 from .case_result import Ended, blank_result
 from .measure import CaseCall, judging_bar, measure_calls
-from .suite import Evaluation, opened
+from .suite import Evaluation, open_evaluation
 
 
 def score_recorded(
@@ -65,35 +65,37 @@ def score_recorded(
         UnsendableError: a metric cannot be sent to another process.
         BaselineError: the baseline is there and cannot be read.
     """
-    out = opened(suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations)
-    run, metrics = out.run, out.metrics
-    flow = CaseFlow(run, metrics, suite.policy, baseline=out.baseline, advisory=out.advisory)
+    evaluation = open_evaluation(
+        suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations
+    )
+    run, metrics = evaluation.run, evaluation.metrics
+    flow = CaseFlow(run, metrics, suite.policy, baseline=evaluation.baseline, advisory=evaluation.advisory)
     if any(metric.judged for metric in metrics.values()):
         jobs = 1
     alone = executor is None and jobs == 1
     texts = ResultFile()
-    wanted = len(suite.cases) - len(suite.skipped)
-    judging = judging_bar(metrics, wanted, show=progress if alone else False)
-    with Progress("cases", wanted, show=progress) as bar, judging:
+    total = len(suite.cases) - len(suite.skipped)
+    judging = judging_bar(metrics, total, show=progress if alone else False)
+    with Progress("cases", total, show=progress) as bar, judging:
         scoring = _Scoring(metrics, run.path, judging if alone else None)  # it goes to no other process
-        batches = in_batches(_wanted(Path(outputs), suite), BATCH_SIZE)
-        done = run_batches(
-            scoring, batches, executor=executor, jobs=jobs, in_flight=in_flight, name_of=lambda one: one.case.id
+        batches = in_batches(_unskipped_records(Path(outputs), suite), BATCH_SIZE)
+        scored_batches = run_batches(
+            scoring, batches, executor=executor, jobs=jobs, in_flight=in_flight, name_of=lambda record: record.case.id
         )
-        for batch, made in done:
-            results = _lost(batch, made, metrics, run.path) if isinstance(made, LostBatch) else made
-            for one, result in zip(batch, results, strict=True):
-                judged = flow.conclude(one.case, [result]).result
-                texts.offload(judged)
-                run.add([judged])
+        for batch, scored in scored_batches:
+            results = _lost_results(batch, scored, metrics, run.path) if isinstance(scored, LostBatch) else scored
+            for record, result in zip(batch, results, strict=True):
+                final = flow.conclude(record.case, [result]).result
+                texts.offload(final)
+                run.add([final])
             bar.done(len(batch))
     run.add(flow.leave_out(c, Ended("skip", c.skip or "")).result for c in suite.skipped)
     run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
-    return out
+    return evaluation
 
 
-def _wanted(outputs: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
-    return (one for one in read_recorded(outputs, suite) if one.case.skip is None)
+def _unskipped_records(outputs: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
+    return (record for record in read_recorded(outputs, suite) if record.case.skip is None)
 
 
 @dataclass
@@ -105,12 +107,12 @@ class _Scoring:
     progress: Progress | None = None
 
     def __call__(self, batch: Sequence[RecordedCase]) -> list[CaseResult]:
-        calls = [CaseCall(one.case, _call(one.raw), f"{self.path}:{one.case.line}") for one in batch]
+        calls = [CaseCall(record.case, _call(record.raw), f"{self.path}:{record.case.line}") for record in batch]
         # the time it takes to look an answer up is no latency: only recorded timings count
-        done = measure_calls(
+        measured = measure_calls(
             calls, _RECORDED, self.metrics, convert=lambda raw, _: to_outputs(raw), timed=False, progress=self.progress
         )
-        return [one.result for one in done]
+        return [answer.result for answer in measured]
 
     def parts(self) -> dict[str, Any]:
         return {f"metric {name!r}": metric for name, metric in self.metrics.items()}
@@ -128,9 +130,11 @@ def _recorded(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001
 _RECORDED = System("recorded outputs", False, _recorded)
 
 
-def _lost(batch: Iterable[RecordedCase], lost: LostBatch, metrics: Mapping[str, Metric], path: str) -> list[CaseResult]:
+def _lost_results(
+    batch: Iterable[RecordedCase], lost: LostBatch, metrics: Mapping[str, Metric], path: str
+) -> list[CaseResult]:
     """Return errors under every metric; none of them is asked here about what just ended another process."""
-    results = [blank_result(one.case, where=f"{path}:{one.case.line}") for one in batch]
+    results = [blank_result(record.case, where=f"{path}:{record.case.line}") for record in batch]
     reason = f"LostWorkError: not scored, the worker that had it died ({lost.reason})"
     for result in results:
         result.state, result.error = "error", reason

@@ -1,9 +1,8 @@
 """One answer as it is kept to be judged again: everything that a metric may read, as one short text.
 
-The text begins with a mark that says what is in it (`ERRORED`, `CUT`, `ANSWERED`), so that nobody has to read on to
-know; the rest is JSON in one line.  The texts of documents stand beside it, so that who keeps many answers
-can keep each text once.
-What was not kept is missed when a metric reads it.
+The text begins with a mark that says what is in it (`ERRORED`, `CUT`, `ANSWERED`), so readers need not parse the
+rest, which is JSON in one line.  The texts of documents are kept separately, each once for many answers.
+A metric that reads what was not kept gets an error.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ Redact = Callable[[CaseResult], None]
 _CHANGED = "was changed by pytest_auepora_redact before it was recorded"
 _UNSEEN = "was not recorded, as pytest_auepora_redact is not shown it"
 
-_SAID = ("refused", "grounded", "citations")
+_RESPONSE_FLAGS = ("refused", "grounded", "citations")
 
 
 def record(
@@ -58,7 +57,7 @@ def record(
     redact: Redact | None = None,
     cap: int,
 ) -> Recording:
-    """Return what is kept of one answer, apart from the texts of its documents.
+    """Return what is kept of one answer, and the texts of its documents.
 
     Args:
         case: what was asked.
@@ -69,40 +68,40 @@ def record(
             changes or is not shown is kept.
         cap: characters kept; the largest texts go first, ids, scores of documents and times never.
     """
-    told = deepcopy(result) if redact is not None else result
+    redacted = deepcopy(result) if redact is not None else result
     raw: dict[str, Any] = {
         "hash": case.content_hash, "top_k": case.top_k, "seconds": result.seconds, "concurrency": result.concurrency,
     }  # fmt: skip
     if outputs is None:
         if redact is not None:
-            redact(told)
-        return ERRORED + dumps({**raw, "error": told.error}), []
+            redact(redacted)
+        return ERRORED + dumps({**raw, "error": redacted.error}), []
     parts = Parts.of(outputs)
     if case.moved is not None:
         raw["moved"] = case.moved
         if redact is None:
             raw["gold"] = [[d.doc_id, d.text, d.metadata] for d in case.sample.relevant_docs or ()]
     if redact is not None:
-        _redact(case, outputs, told, parts, redact)
-    raw["scores"] = _said(_costly(told.scores, metrics))
-    kept, mark = _without_texts(raw, parts), ANSWERED
-    if (excess := _size(kept, cap) - cap) > 0:
-        _cut(parts, excess, cap)
+        _redact(case, outputs, redacted, parts, redact)
+    raw["scores"] = _scores_to_json(_unrepeatable_scores(redacted.scores, metrics))
+    recording, mark = _without_texts(raw, parts), ANSWERED
+    if (excess := _size(recording, cap) - cap) > 0:
+        _drop_largest(parts, excess, cap)
         mark = CUT
     if not parts.gaps:
-        return ANSWERED + kept[0], kept[1]
-    raw |= {"scores": _said(told.scores), "ranks": told.ranks}
-    raw["shown"] = told.outputs if redact is None else cropped(told.outputs)
+        return ANSWERED + recording[0], recording[1]
+    raw |= {"scores": _scores_to_json(redacted.scores), "ranks": redacted.ranks}
+    raw["shown"] = redacted.outputs if redact is None else cropped(redacted.outputs)
     rest, texts = _without_texts(raw, parts)
     return mark + rest, texts
 
 
-def _redact(case: GoldenCase, outputs: SystemOutputs, told: CaseResult, parts: Parts, redact: Redact) -> None:
-    """Show the project *told* with every text in full, and leave only what it does not object to in *parts*."""
-    told.outputs = shown_outputs(case.sample, outputs, whole=True)
-    before = deepcopy(told.outputs)
-    redact(told)
-    _conceal(parts, before, told.outputs)
+def _redact(case: GoldenCase, outputs: SystemOutputs, result: CaseResult, parts: Parts, redact: Redact) -> None:
+    """Let the project redact *result* with every text in full; drop from *parts* what it changed."""
+    result.outputs = shown_outputs(case.sample, outputs, whole=True)
+    before = deepcopy(result.outputs)
+    redact(result)
+    _conceal(parts, before, result.outputs)
     if case.moved is not None:
         parts.drop(("retrieved",), f"{_UNSEEN}: the passages that labels which moved were matched by")
 
@@ -121,27 +120,27 @@ def _without_texts(raw: dict[str, Any], parts: Parts) -> Recording:
 
 
 def _conceal(parts: Parts, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Take out of *parts* whatever the hook changed between *before* and *after*, and what neither of them has.
+    """Drop from *parts* whatever the hook changed between *before* and *after*, and what neither of them has.
 
     Both are what `shown_outputs` gives of the whole answer.
     """
     if after.get("answer") != before["answer"]:
         parts.drop(("answer",), _CHANGED)
-    _ranking(parts, before["retrieved"], after.get("retrieved"))
+    _conceal_ranking(parts, before["retrieved"], after.get("retrieved"))
     if after.get("timings") != before["timings"]:
         parts.drop(("timings",), _CHANGED)
     if parts.metadata:
-        known = {key: before[key] for key in _SAID if key in before and after.get(key) == before[key]}
-        changed = any(key in before and key not in known for key in _SAID)
-        parts.drop(("metadata",), _CHANGED if changed else _UNSEEN, known)
+        unchanged = {key: before[key] for key in _RESPONSE_FLAGS if key in before and after.get(key) == before[key]}
+        changed = any(key in before and key not in unchanged for key in _RESPONSE_FLAGS)
+        parts.drop(("metadata",), _CHANGED if changed else _UNSEEN, unchanged)
     if parts.structured is not None or ("structured",) in parts.gaps:
         parts.drop(("structured",), _UNSEEN)
     if parts.extra or any(path[0] == "extra" for path in parts.gaps):
         parts.drop(("extra",), _UNSEEN)
 
 
-def _ranking(parts: Parts, before: list[dict[str, Any]], after: Any) -> None:
-    if not isinstance(after, list) or _bones(after) != _bones(before):
+def _conceal_ranking(parts: Parts, before: list[dict[str, Any]], after: Any) -> None:
+    if not isinstance(after, list) or _without_hit_texts(after) != _without_hit_texts(before):
         parts.drop(("retrieved",), _CHANGED)
         return
     for i, (old, new) in enumerate(zip(before, after, strict=True)):
@@ -154,20 +153,20 @@ def _ranking(parts: Parts, before: list[dict[str, Any]], after: Any) -> None:
             parts.drop(("retrieved", i, "metadata"), _UNSEEN, shown)
 
 
-def _bones(hits: list[Any]) -> list[Any]:
-    """Everything of the hits but their texts."""
+def _without_hit_texts(hits: list[Any]) -> list[Any]:
+    """Return the hits without their texts."""
     return [{k: v for k, v in hit.items() if k != "text"} if isinstance(hit, dict) else hit for hit in hits]
 
 
 def _size(recording: Recording, cap: int) -> int:
     """Return how many characters *recording* has; 0 where these are sure to be no more than *cap*."""
     rest, texts = recording
-    most = sum(map(len, texts)) * _LONGEST + len(texts) * len('"",')
-    return len(rest) + sum(len(dumps(text)) + 1 for text in texts) if len(rest) + most > cap else 0
+    upper_bound = sum(map(len, texts)) * _LONGEST + len(texts) * len('"",')
+    return len(rest) + sum(len(dumps(text)) + 1 for text in texts) if len(rest) + upper_bound > cap else 0
 
 
-def _cut(parts: Parts, excess: int, cap: int) -> None:
-    """Take the largest texts out until *excess* characters are gone."""
+def _drop_largest(parts: Parts, excess: int, cap: int) -> None:
+    """Drop the largest texts until *excess* characters are gone."""
     reason = f"was not recorded: the answer with its documents is larger than auepora_keep = characters={cap}"
     sizes = {path: len(dumps(value)) for path, value in parts.pieces().items()}
     for path in sorted(sizes, key=lambda p: sizes[p], reverse=True):
@@ -231,7 +230,7 @@ class RecordedAnswer:
         """
         if self._raw is None:
             try:
-                self._raw = _reunited(*self.recording)
+                self._raw = _parse_recording(*self.recording)
             except (ValueError, LookupError, TypeError, RecursionError) as exc:
                 raise HistoryError(f"a recorded answer is damaged: {exc}") from None
         return self._raw
@@ -242,13 +241,13 @@ class RecordedAnswer:
         return not self.recording[0].startswith(ERRORED)
 
     def parts(self) -> Parts:
-        """Return the answer, taken apart."""
+        """Return the answer as its parts."""
         return Parts.from_dict(self.raw["parts"])
 
     def score(self, name: str) -> Score | None:
         """Return what the metric *name* gave then, if it cannot, or need not, be measured again."""
-        kept = self.raw.get("scores", {}).get(name)
-        return Score(**kept) if kept is not None else None
+        raw_score = self.raw.get("scores", {}).get(name)
+        return Score(**raw_score) if raw_score is not None else None
 
     def rescored(self, result: CaseResult, metrics: Mapping[str, Metric], *, redact: Redact | None = None) -> Recording:
         """Return what is kept of the answer with the scores of *result*, which go with the metrics of that run."""
@@ -256,7 +255,7 @@ class RecordedAnswer:
             return self.recording
         if redact is not None:
             redact(result := deepcopy(result))
-        scores = _said(result.scores if "shown" in self.raw else _costly(result.scores, metrics))
+        scores = _scores_to_json(result.scores if "shown" in self.raw else _unrepeatable_scores(result.scores, metrics))
         if scores == self.raw.get("scores"):
             return self.recording
         rest, texts = self.recording
@@ -281,16 +280,16 @@ class RecordedAnswer:
         return ""
 
 
-def _costly(scores: Mapping[str, Score], metrics: Mapping[str, Metric]) -> dict[str, Score]:
-    """Return the scores that would not be the same again."""
+def _unrepeatable_scores(scores: Mapping[str, Score], metrics: Mapping[str, Metric]) -> dict[str, Score]:
+    """Return the scores of metrics that are not deterministic."""
     return {n: s for n, s in scores.items() if n in metrics and not metrics[n].deterministic}
 
 
-def _said(scores: Mapping[str, Score]) -> dict[str, Any]:
+def _scores_to_json(scores: Mapping[str, Score]) -> dict[str, Any]:
     return {name: score.to_dict() for name, score in scores.items()}
 
 
-def _reunited(text: str, texts: Sequence[str]) -> dict[str, Any]:
+def _parse_recording(text: str, texts: Sequence[str]) -> dict[str, Any]:
     raw: dict[str, Any] = json.loads(text[1:])
     check_shape(raw, _Errored if text.startswith(ERRORED) else _Answered)
     for hit in (raw.get("parts") or {}).get("retrieved") or ():

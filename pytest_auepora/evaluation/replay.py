@@ -42,7 +42,7 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
     if isinstance(system, Answering) and (recorded := system.answer(case, repeat)) is not None:
         return recorded
     if case.sample.labels.get(NOISE_DOCS) and not system.takes_noise:
-        return partial(_no_noise, system)
+        return partial(_refuse_noise, system)
     fn: Callable[[], Any] = partial(system.invoke, case.sample, case.top_k)
     if seed is not None:
         from ..calls.seeding import derive_seed, seeded
@@ -53,7 +53,7 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
     return with_resources(fn, is_async=system.is_async)
 
 
-def _no_noise(system: System) -> Any:
+def _refuse_noise(system: System) -> Any:
     """Say why a case cannot be asked; without its noise it would be the case it is a variant of, and always pass."""
     raise SystemShapeError(
         f"noise_docs: {system.name} has no context to put them into; return (retriever, generator) from the fixture, "
@@ -76,9 +76,9 @@ class RecordedRun:
 
     def times(self, case: GoldenCase) -> int:
         """Return how often the system was asked about *case*, before that was asked again because it failed."""
-        return len(self._texts(case)) - self.confirmed(case)
+        return len(self._recordings_of(case)) - self.confirmed(case)
 
-    def _texts(self, case: GoldenCase) -> Sequence[Recording]:
+    def _recordings_of(self, case: GoldenCase) -> Sequence[Recording]:
         """Return what was recorded; nothing where that is damaged, which `answer` tells."""
         with suppress(HistoryError):
             return self.recordings.get(case.id, ())
@@ -100,7 +100,7 @@ class RecordedRun:
         try:
             texts = self.recordings.get(case.id, ())
             if repeat >= len(texts):
-                raise NotRecordedError(self._missing(case, repeat))
+                raise NotRecordedError(self._why_missing(case, repeat))
             recorded = RecordedAnswer(texts[repeat], self.keys, self.run_id)
             if reason := recorded.differs(case):
                 raise NotRecordedError(f"run {self.run_id} does not answer this case: {reason}")
@@ -108,14 +108,14 @@ class RecordedRun:
             raise NotRecordedError(f"run {self.run_id}: {exc} (in {self.place or 'its history'})") from None
         return recorded
 
-    def _missing(self, case: GoldenCase, repeat: int) -> str:
+    def _why_missing(self, case: GoldenCase, repeat: int) -> str:
         if times := self.times(case):
             asked = "once" if times == 1 else f"{times} times"
             return f"run {self.run_id} asked {asked}, there is no answer number {repeat + 1}"
         result = self.run.cases.get(case.id)
         if result is None and case.id in self.run.expected_ids:
-            seen = f"{len(self.run.cases)} of {len(self.run.expected_ids)} cases"
-            return f"run {self.run_id} has no answer to this case: it ran {seen} and not this one"
+            extent = f"{len(self.run.cases)} of {len(self.run.expected_ids)} cases"
+            return f"run {self.run_id} has no answer to this case: it ran {extent} and not this one"
         if result is None:
             return f"run {self.run_id} has no answer to this case: it is new"
         return f"run {self.run_id} recorded no answer to this case ({result.error_line or result.state})"
@@ -141,13 +141,13 @@ class Answering(System):
         Where nothing may be asked, a missing answer is a recorded error.
         """
         if self.base is not None:
-            recorded = self._good(case, repeat)
+            recorded = self._recorded_answer(case, repeat)
             return None if recorded is None else lambda: recorded
-        return lambda: self._told(case, repeat)
+        return lambda: self._answer_or_error(case, repeat)
 
     def has(self, case: GoldenCase) -> bool:
         """Whether the system need not be asked about *case* the first time."""
-        return self.base is None or self._good(case, 0) is not None
+        return self.base is None or self._recorded_answer(case, 0) is not None
 
     def times(self, case: GoldenCase) -> int:
         """Return how often the run asked about *case*; at least 1."""
@@ -160,16 +160,16 @@ class Answering(System):
         times = self.source.times(case)
         return range(times, times + self.source.confirmed(case))
 
-    def _good(self, case: GoldenCase, repeat: int) -> RecordedAnswer | None:
+    def _recorded_answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer | None:
         try:
             recorded = self.source.answer(case, repeat) if self.source is not None else None
         except NotRecordedError:
             return None
         return recorded if recorded is not None and recorded.is_answer else None
 
-    def _told(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
+    def _answer_or_error(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         if self.source is None:
-            return _failed(self.missing)
+            return _recorded_error(self.missing)
         result = self.source.run.cases.get(case.id)
         if result is not None and result.state == "skipped":
             from .case_result import Ended
@@ -178,10 +178,10 @@ class Answering(System):
         try:
             return self.source.answer(case, repeat)
         except NotRecordedError as exc:
-            return _failed(str(exc))
+            return _recorded_error(str(exc))
 
 
-def _failed(why: str) -> RecordedAnswer:
+def _recorded_error(why: str) -> RecordedAnswer:
     from .recording import RecordedAnswer
 
     return RecordedAnswer.failed(f"NotRecordedError: {why}")

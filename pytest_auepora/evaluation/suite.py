@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..regression.verdict import Verdict
 
 _RATES = ("error_rate", "pass_rate")
-_MOST = 20  # lines of a failed assertion
+_MOST_LINES = 20  # of a failed assertion
 
 
 @dataclass(eq=False, repr=False)
@@ -92,9 +92,11 @@ class Evaluation:
             return ComparableScore(name, gate.value, gate.message, run=self.run)
         if name not in self.metrics:
             raise UnknownNameError("metric of this run", name, [*self.metrics, *_RATES])
-        found = self.verdict.aggregates[name]
+        aggregate = self.verdict.aggregates[name]
         reasons = sorted({s.reason for s in self.run.scores_of(name) if s.reason})
-        return ComparableScore(name, found.gated, "; ".join(reasons[:2]), self.run, None, self.run.metrics[name], found)
+        return ComparableScore(
+            name, aggregate.gated, "; ".join(reasons[:2]), self.run, None, self.run.metrics[name], aggregate
+        )
 
     def assert_no_regression(self) -> None:
         """Raise AssertionError if a case or a metric got worse than the baseline, or a metric than the anchor.
@@ -117,7 +119,7 @@ class Evaluation:
                 bad.append(f"{case.case_id}: {case.error_line}")
             bad += [f"{case.case_id}: {line}" for line in drops_of(case)]
         if bad:
-            raise AssertionError(_listed(f"{self.run.title} got worse than its baseline", bad))
+            raise AssertionError(_join_lines(f"{self.run.title} got worse than its baseline", bad))
 
     def assert_thresholds(self) -> None:
         """Raise AssertionError if a suite threshold or a case's own threshold does not hold."""
@@ -125,7 +127,7 @@ class Evaluation:
         bad = [g.message for g in self.failed_thresholds]
         bad += [f"{c.case_id}: {p}" for c in self.run.cases.values() for p in c.problems]
         if bad:
-            raise AssertionError(_listed(f"{self.run.title} misses its thresholds", bad))
+            raise AssertionError(_join_lines(f"{self.run.title} misses its thresholds", bad))
 
     @property
     def failed_thresholds(self) -> list[GateOutcome]:
@@ -133,9 +135,9 @@ class Evaluation:
         return [g for g in self.verdict.gates if g.kind == "threshold" and g.state == "failed"]
 
 
-def _listed(title: str, lines: list[str]) -> str:
-    more = [f"… and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
-    return "\n".join([title, *(f"  {line}" for line in [*lines[:_MOST], *more])])
+def _join_lines(title: str, lines: list[str]) -> str:
+    more = [f"… and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
+    return "\n".join([title, *(f"  {line}" for line in [*lines[:_MOST_LINES], *more])])
 
 
 def evaluate(
@@ -182,45 +184,50 @@ def evaluate(
         ValueError: a seed, and a concurrency under which calls would draw from the generators in any order.
     """
     system = as_system(rag)
-    own = caller or Caller(concurrency, timeout=timeout, coroutines=system.is_async)
-    if seed is not None and own.concurrency > 1:
-        raise ValueError(f"calls with a seed are made one at a time, not {own.concurrency}: leave out concurrency")
+    own_caller = caller or Caller(concurrency, timeout=timeout, coroutines=system.is_async)
+    if seed is not None and own_caller.concurrency > 1:
+        raise ValueError(
+            f"calls with a seed are made one at a time, not {own_caller.concurrency}: leave out concurrency"
+        )
     registry = registry or Registry()
     suite = golden if isinstance(golden, GoldenSuite) else load_golden(Path(golden), registry)
     times = suite.repeat if repeat is None else repeat
-    out = opened(suite, registry, variant=variant, baseline=baseline, calibrations=calibrations, repeat=times)
-    out.run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
+    evaluation = open_evaluation(
+        suite, registry, variant=variant, baseline=baseline, calibrations=calibrations, repeat=times
+    )
+    evaluation.run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
     answers = times * (len(suite.cases) - len(suite.skipped))
     flow = CaseFlow(
-        out.run, out.metrics, suite.policy, baseline=out.baseline, advisory=out.advisory, timed=timed, convert=convert,
-        progress=(judging := judging_bar(out.metrics, answers, show=progress)),
+        evaluation.run, evaluation.metrics, suite.policy, baseline=evaluation.baseline, advisory=evaluation.advisory,
+        timed=timed, convert=convert,
+        progress=(judging := judging_bar(evaluation.metrics, answers, show=progress)),
     )  # fmt: skip
-    confirms = _confirming(suite, live=timed and times == 1 and not isinstance(system, Answering))
+    confirms = _confirmation_rule(suite, live=timed and times == 1 and not isinstance(system, Answering))
     try:
         with judging:
-            for done in run_suite(
-                flow, suite.cases, system, own, repeat=times, seed=seed, progress=progress, confirms=confirms
+            for finished in run_suite(
+                flow, suite.cases, system, own_caller, repeat=times, seed=seed, progress=progress, confirms=confirms
             ):
-                out.run.add([done.result])
+                evaluation.run.add([finished.result])
     finally:
         if caller is None:
-            own.close()
-    return out
+            own_caller.close()
+    return evaluation
 
 
-def _confirming(suite: GoldenSuite, *, live: bool) -> Callable[[GoldenCase, CaseResult], range]:
-    """Return what says which repeats ask a failed case again; none where no *live* system answers."""
-    asking = Confirmations()
+def _confirmation_rule(suite: GoldenSuite, *, live: bool) -> Callable[[GoldenCase, CaseResult], range]:
+    """Return the function that says which repeats ask a failed case again; none where no *live* system answers."""
+    confirmations = Confirmations()
 
     def confirms(case: GoldenCase, result: CaseResult) -> range:
         timed = case.benchmark is not None
-        wanted = live and asking.wants(suite.path, len(suite.cases), result, suite.policy, timed=timed)
+        wanted = live and confirmations.wants(suite.path, len(suite.cases), result, suite.policy, timed=timed)
         return range(1, 1 + suite.policy.confirm) if wanted else range(0)
 
     return confirms
 
 
-def opened(
+def open_evaluation(
     suite: GoldenSuite,
     registry: Registry,
     *,
@@ -229,7 +236,7 @@ def opened(
     calibrations: str | os.PathLike[str] | None = None,
     repeat: int = 1,
 ) -> Evaluation:
-    """Return the evaluation of *suite* before anything was measured: its run is empty, what it is held to is there.
+    """Return the evaluation of *suite* before anything was measured: an empty run, and the loaded baseline.
 
     Parameters are those of `evaluate`.
 
@@ -238,11 +245,11 @@ def opened(
     """
     metrics = suite_metrics(suite, registry)
     override = Path(baseline) if baseline is not None else None
-    found, note = find_baseline(suite, variant, override)
-    beside = baseline_path(suite.path, suite.name, variant, override)
-    anchor = load_anchor(beside, suite.name, variant)
+    accepted, note = find_baseline(suite, variant, override)
+    path = baseline_path(suite.path, suite.name, variant, override)
+    anchor = load_anchor(path, suite.name, variant)
     return Evaluation(
-        blank_run(suite, metrics, variant), suite, metrics, found, note,
+        blank_run(suite, metrics, variant), suite, metrics, accepted, note,
         calibrations=calibrations_of(suite, calibrations), anchor=anchor, repeat=repeat,
     )  # fmt: skip
 
@@ -250,14 +257,14 @@ def opened(
 _ASSERTED = {"assertion_pass": {"must_contain", "forbidden"}, "json_schema_valid": {"answer_schema"}}
 """The metrics that measure assertions, with the labels that make one: a contract holds whatever the file lists."""
 _LABELLED = {"coverage_entities": {"entities"}, "redaction_efficacy": {"sensitive"}}
-"""The metrics that nothing but these labels is for."""
+"""The metrics that read only these labels."""
 
 
 def suite_metrics(suite: GoldenSuite, registry: Registry) -> dict[str, Metric]:
     """Return the metrics of *suite* by name: those listed, those of assertions and labels, those always measured."""
-    said = {label for case in suite.cases for label in case.sample.labels}
+    labels_used = {label for case in suite.cases for label in case.sample.labels}
     asserted = _ASSERTED if suite.policy.assertions == "fail" else {}
-    labelled = [name for name, labels in {**asserted, **_LABELLED}.items() if not labels.isdisjoint(said)]
+    labelled = [name for name, labels in {**asserted, **_LABELLED}.items() if not labels.isdisjoint(labels_used)]
     listed = {name.partition("[")[0] for name in suite.metrics}
     names = dict.fromkeys([*suite.metrics, *(name for name in labelled if name not in listed), *ALWAYS])
     return {name: registry.get(name) for name in names}
@@ -274,9 +281,9 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
         asked_for = suite.policy.metrics.get(name, {}).get("policy", "report") != "report"
         info.baselined = (info.baselined and name in suite.metrics) or asked_for
         info.owner = suite.owners.get(name, "")
-        own = suite.policy.ruler_of(name)
-        info.ruler += [key for key in own if key not in info.ruler]
-        info.survives = "" if set(own).intersection(CHUNK_KEYS) else info.survives
+        policy_keys = suite.policy.ruler_of(name)
+        info.ruler += [key for key in policy_keys if key not in info.ruler]
+        info.survives = "" if set(policy_keys).intersection(CHUNK_KEYS) else info.survives
     return Run(
         suite.name,
         path or str(suite.path),
@@ -290,9 +297,9 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
 def find_baseline(suite: GoldenSuite, variant: str = "", override: Path | None = None) -> tuple[Baseline | None, str]:
     """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`."""
     path = baseline_path(suite.path, suite.name, variant, override)
-    found = load_baseline(path, suite.name, variant)
-    if found is not None:
-        return found, ""
+    baseline = load_baseline(path, suite.name, variant)
+    if baseline is not None:
+        return baseline, ""
     plain = baseline_path(suite.path, suite.name, "", override)
     other = f"; {plain.name} is of no variant" if variant and plain.exists() else ""
     place = path.name if override in (None, path) else f"{path.parent.name}/{path.name}"  # it may be mistyped
@@ -304,7 +311,7 @@ def calibrations_of(suite: GoldenSuite, folder: str | os.PathLike[str] | None = 
     return Path(folder) if folder is not None else suite.path.parent / FOLDER
 
 
-_TOGETHER = 32  # cases that are measured at once: enough for a model, not many to hold
+_BATCH_SIZE = 32  # cases that are measured at once: enough for a model, not many to hold
 
 
 def run_suite(
@@ -344,17 +351,17 @@ def run_suite(
         if case.skip is not None:
             yield flow.leave_out(case, Ended("skip", case.skip))
     with Progress("cases", len(todo), show=progress) as bar:
-        for batch in in_batches(todo, _TOGETHER):
+        for batch in in_batches(todo, _BATCH_SIZE):
             asked = [
                 Asked(case, list(islice(calls, times[case.id])), corpus, times[case.id] - repeat) for case in batch
             ]
-            for one, finished in zip(asked, flow.finish_all(asked, system), strict=True):
-                case = one.case
+            for asked_case, finished in zip(asked, flow.finish_all(asked, system), strict=True):
+                case = asked_case.case
                 if numbers := confirms(case, finished.result) if confirms is not None else ():
                     fns = [ask_case(system, case, i, seed=seed) for i in numbers]
-                    more = [
+                    retries = [
                         caller.call((case.id, i), fn, timeout=case.timeout) for i, fn in zip(numbers, fns, strict=True)
                     ]
-                    flow.confirm(finished, Asked(case, more, corpus), system)
+                    flow.confirm(finished, Asked(case, retries, corpus), system)
                 yield finished
                 bar.done()

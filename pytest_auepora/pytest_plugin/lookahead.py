@@ -306,14 +306,14 @@ class JudgeLookahead:
             source.caller.prepare(key, fn)
 
     def _judge(self, expected: _Expected, result: CallResult) -> JudgedAnswer | None:
-        from ..evaluation.measure import JudgedAnswer, answer_of, judge_answers, to_judge
+        from ..evaluation.measure import JudgedAnswer, answer_of, judge_answers, judge_task
 
         case, source, flow, metrics, repeat = expected
         asked = flow.case_call(case, result)
         answer = answer_of(asked, source.system, flow.convert, timed=True)
         if isinstance(answer, BaseException):
             return None
-        work = [to_judge(asked, answer, metrics, repeat)]
+        work = [judge_task(asked, answer, metrics, repeat)]
         return JudgedAnswer(answer, judge_answers(work, progress=flow.progress)[0])
 
     def with_scores(self, key: Hashable, result: CallResult) -> CallResult:

@@ -15,7 +15,7 @@ from pytest_auepora.evaluation import measure
 from pytest_auepora.evaluation.measure import (
     CaseCall,
     JudgedAnswer,
-    ToJudge,
+    JudgeTask,
     judge_answers,
     measure_calls,
     side_by_side,
@@ -54,7 +54,7 @@ SAMPLE, OUTPUTS = EvaluationSample("1", "q"), SystemOutputs([], Response("a"))
 def test_answers_and_metrics_are_asked_at_once() -> None:
     critic = Meeting(4)
     metrics = [metric(critic, "a"), metric(critic, "b")]
-    found = judge_answers([ToJudge(metrics, SAMPLE, OUTPUTS, repeat=i) for i in range(2)])
+    found = judge_answers([JudgeTask(metrics, SAMPLE, OUTPUTS, repeat=i) for i in range(2)])
     assert [{n: s.value for n, s in scores.items()} for scores in found] == [{"a": 0.5, "b": 0.5}] * 2
     assert sorted(critic.repeats) == [0, 0, 1, 1]
     assert found[0]["a"].details[USAGE] == {"requests": 1}
@@ -68,7 +68,7 @@ def test_who_is_asked_alone_is_not_asked_side_by_side() -> None:
     fast = metric(Meeting(2))
     assert side_by_side([metric(Alone()), fast, Registry().get("token_f1")]) == [fast]
     assert judge_answers([]) == []
-    assert judge_answers([ToJudge([], SAMPLE, OUTPUTS)]) == [{}]
+    assert judge_answers([JudgeTask([], SAMPLE, OUTPUTS)]) == [{}]
 
 
 def test_the_scores_of_many_calls_keep_their_order_and_usage() -> None:
@@ -101,5 +101,5 @@ def metric_score(value: float) -> Any:
 
 def test_nothing_is_called_where_nothing_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "Caller", lambda concurrency: pytest.fail("a caller was made"))
-    assert judge_answers([ToJudge([], EvaluationSample("a", "q"), SystemOutputs([], Response("")))]) == [{}]
+    assert judge_answers([JudgeTask([], EvaluationSample("a", "q"), SystemOutputs([], Response("")))]) == [{}]
     assert judge_answers([]) == []
