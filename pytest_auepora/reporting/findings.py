@@ -12,8 +12,8 @@ from ..core.run import CaseResult, Run
 from ..errors import Problem
 from ..regression.guards.gates import GateKind
 from ..regression.verdict import Verdict
-from .diagnosis import blamed_metrics, together, worst_first
-from .tally import FAILING, Kind, cases_of
+from .diagnosis import blamed_metrics, group_by_cause, worst_first
+from .tally import FAILING, CaseStatus, cases_of
 from .text import listed, printable
 
 MOST_ANNOTATIONS = 10
@@ -49,7 +49,7 @@ class Finding:
     @property
     def summary(self) -> str:
         """Title and message together, in one line."""
-        return titled(self.title, "; ".join(self.message.splitlines()))
+        return with_title(self.title, "; ".join(self.message.splitlines()))
 
     def path_from(self, prefix: str) -> str:
         """Return the path under *prefix*, the way from the root of the repository; empty without a path."""
@@ -61,7 +61,7 @@ class Finding:
         return self.kind in get_args(GateKind)
 
 
-def titled(title: str, message: str) -> str:
+def with_title(title: str, message: str) -> str:
     """Return *message* after its title; a subject that both have is written once."""
     subject = title.rpartition(": ")[2]
     if message.startswith((f"{title}: ", f"{title} ")):
@@ -109,7 +109,7 @@ def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
 
 
 def _errors(run: Run, verdict: Verdict) -> Iterator[Finding]:
-    for reason, cases in together(cases_of(run, verdict).get("errored", ()), run, {}):
+    for reason, cases in group_by_cause(cases_of(run, verdict).get("errored", ()), run, {}):
         path, line = _location(cases[0], run)
         ids = [c.case_id for c in cases]
         subject = ids[0] if len(ids) == 1 else f"{len(ids)} cases errored ({listed(ids)})"
@@ -118,10 +118,10 @@ def _errors(run: Run, verdict: Verdict) -> Iterator[Finding]:
         )
 
 
-def _failures(run: Run, verdict: Verdict, kind: Kind) -> Iterator[Finding]:
+def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]:
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     cases = cases_of(run, verdict).get(kind, [])
-    for reason, (case, *others) in together(worst_first(cases, compared), run, compared):
+    for reason, (case, *others) in group_by_cause(worst_first(cases, compared), run, compared):
         path, line = _location(case, run)
         owners = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
         message = "\n".join([str(reason), *case.problems, *([f"Owner: {', '.join(owners)}"] if owners else [])])
@@ -163,7 +163,7 @@ def _merge_gates(group: Sequence[Finding]) -> list[Finding]:
     for path in dict.fromkeys(f.path for f in group):
         gates = [f for f in group if f.path == path and f.is_gate]
         if len(gates) > 1:
-            message = "\n".join(titled(f.title, f.message.splitlines()[0]) for f in gates)
+            message = "\n".join(with_title(f.title, f.message.splitlines()[0]) for f in gates)
             out.append(replace(gates[0], title=f"{len(gates)} gates", message=message))
         else:
             out += gates

@@ -27,7 +27,7 @@ from .notes import judge_usage_dict
 from .side_by_side import SideBySide
 from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
 from .side_by_side_formats import RowData, side_by_side_dict
-from .tally import Kind, headline, overall_outcome, tally
+from .tally import CaseStatus, headline, overall_outcome, tally
 
 FORMAT = 1
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""
@@ -41,7 +41,7 @@ class SuiteReport(TypedDict):
     title: str
     outcome: Outcome
     word: Word
-    counts: dict[Kind, int]
+    counts: dict[CaseStatus, int]
     judge: dict[str, Any]
     run: Run
     verdict: dict[str, Any]

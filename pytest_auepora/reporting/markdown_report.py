@@ -1,7 +1,6 @@
 """The report as Markdown: for a pull request, a step summary, an issue.
 
-Everything a user or a system wrote is escaped: it can neither format the report, nor leave its place, nor notify
-anybody.
+All text of users and systems is escaped: it cannot format the report, break out of its place or notify anybody.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from ..errors import Problem
 from ..regression.guards.gates import REGRESSION
 from ..regression.verdict import Verdict
 from . import notes
-from .diagnosis import together, worst_first
-from .findings import titled
-from .metric_rows import MetricRow, has_values, metric_rows, state_mark
+from .diagnosis import group_by_cause, worst_first
+from .findings import with_title
+from .metric_rows import MetricRow, has_values, metric_rows, state_symbol
 from .numbers import metric_value, plural
 from .side_by_side import SideBySide
 from .side_by_side_formats import side_by_side_parts
-from .tally import FAILING, Kind, cases_of, comparison_word, headline, overall_outcome
+from .tally import FAILING, CaseStatus, cases_of, comparison_word, headline, overall_outcome
 from .terminal.failure import failure_text
 from .text import UNICODE, escape_html, escape_markdown, escape_step, listed, printable, table_lines
 
@@ -30,17 +29,17 @@ COMMENT_LIMIT = 65_536
 """Characters GitHub accepts in a comment."""
 
 SUMMARY_BYTES = 1_048_576
-"""What all steps of a job may write to the summary of one step; beyond it GitHub shows nothing."""
+"""Size limit of a step summary; GitHub shows nothing of a larger one."""
 
 MARKER = "<!-- auepora report -->"
-"""The first line, by which a script finds its own comment again."""
+"""The first line, by which a script finds its own comment."""
 
 _LEAST_ROOM = 1000
 _ICONS = {"passed": "✅", "failed": "❌", "inconclusive": "❔", "not judged": "⚪"}
 
 
 class _Detail(NamedTuple):
-    """How much to tell: failing cases with their text, ids in lists, whether to list every case."""
+    """How much to show: failing cases with their text, entries of lists, whether to list every case."""
 
     texts: int
     listed: int
@@ -76,7 +75,7 @@ def markdown_report(
         text = "\n".join(_report(runs, verdicts, compared, mistakes, detail)) + "\n"
         if len(text) <= limit:
             return text
-    return _cut(text, limit)
+    return _truncate(text, limit)
 
 
 def step_summary(
@@ -87,15 +86,15 @@ def step_summary(
     compared: Sequence[SideBySide] = (),
     mistakes: Sequence[Problem] = (),
 ) -> str:
-    """Return the text to append to the file that ``GITHUB_STEP_SUMMARY`` names, in which *room* bytes are left.
+    """Return the text to append to the file in ``GITHUB_STEP_SUMMARY``, in which *room* bytes are left.
 
-    At most as long as a comment; empty where there is no room for anything of use.
+    At most as long as a comment; empty where there is too little room.
     """
-    whole = partial(markdown_report, runs, verdicts, compared=compared, mistakes=mistakes)
-    text = "\n" + whole()
+    report = partial(markdown_report, runs, verdicts, compared=compared, mistakes=mistakes)
+    text = "\n" + report()
     if len(text.encode("utf-8", "replace")) > room:
         limit = (room - 1) // 4  # a character has at most four bytes
-        text = "\n" + whole(limit=limit) if limit > _LEAST_ROOM else ""
+        text = "\n" + report(limit=limit) if limit > _LEAST_ROOM else ""
     return text
 
 
@@ -112,22 +111,22 @@ def _report(
     yield ""
     yield f"**{escape_markdown(headline(verdicts, runs, mistakes))}**"
     yield from _mistakes(mistakes, detail)
-    for one in compared:
+    for suite in compared:
         yield ""
-        yield from side_by_side_parts(one, most=detail.listed)
+        yield from side_by_side_parts(suite, most=detail.listed)
     for run, verdict in zip(runs, verdicts, strict=True):
         yield ""
         yield from _suite(run, verdict, detail, alone=len(runs) == 1)
 
 
 def _mistakes(mistakes: Sequence[Problem], detail: _Detail) -> Iterator[str]:
-    for i, one in enumerate(mistakes):
+    for i, mistake in enumerate(mistakes):
         if i == 0:
             yield ""
         if i == max(detail.listed, 1):
             yield f"- \u2026 and {len(mistakes) - i:,} more"
             return
-        yield f"- **{escape_markdown(one.place)}** {escape_markdown(one.message)}"
+        yield f"- **{escape_markdown(mistake.place)}** {escape_markdown(mistake.message)}"
 
 
 def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Iterator[str]:
@@ -136,8 +135,8 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
     yield f"### {_ICONS[verdict.outcome]} {escape_markdown(run.title)}{word}{owner}"
     if not alone:
         yield f"{escape_markdown(headline([verdict], [run]))}"
-    if told := notes.balance_note(verdict):
-        yield f"**{escape_markdown(told)}**"
+    if note := notes.balance_note(verdict):
+        yield f"**{escape_markdown(note)}**"
     rows = metric_rows(run, verdict)
     yield ""
     yield from _table(rows)
@@ -145,7 +144,7 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
     yield from _gates(run, verdict, detail)
     for kind, cases in cases_of(run, verdict).items():
         if kind in FAILING:
-            yield from _failing(kind, cases, run, verdict, detail)
+            yield from _case_list(kind, cases, run, verdict, detail)
         elif kind == "fixed":
             yield ""
             yield f"**Fixed:** {escape_markdown(listed([c.case_id for c in cases], max(detail.listed, 1)))}"
@@ -167,16 +166,16 @@ def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
     for row in rows:
         change = escape_markdown(row.change_text)
         if row.mark:
-            change = f"**{change}** {state_mark(row.mark, UNICODE)}"
+            change = f"**{change}** {state_symbol(row.mark, UNICODE)}"
         middle = f" {escape_markdown(row.baseline_text)} | {change} |" if compared else ""
         start = " | ".join(map(escape_markdown, (row.name, row.value_text, row.n_text)))
         yield f"| {start} |{middle} {escape_markdown(row.gate_text(UNICODE))} |"
 
 
 def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
-    told = [notes.latency_line(run, verdict), *notes.missing_notes(run, verdict, rows), *notes.warnings(verdict, 1000)]
-    told += [*notes.run_notes(run, verdict), notes.changed_note(verdict)]
-    for i, note in enumerate(filter(None, told)):
+    lines = [notes.latency_line(run, verdict), *notes.missing_notes(run, verdict, rows), *notes.warnings(verdict, 1000)]
+    lines += [*notes.run_notes(run, verdict), notes.changed_note(verdict)]
+    for i, note in enumerate(filter(None, lines)):
         if i == 0:
             yield ""
         yield f"<sub>{escape_markdown(note)}</sub><br>"
@@ -185,7 +184,7 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
 def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
     for group in notes.gate_groups(verdict):
         folded = not group.open
-        if group.state == "advisory" or (folded and not detail.texts):  # the notes tell what is advisory
+        if group.state == "advisory" or (folded and not detail.texts):  # the notes have the advisory gates
             continue
         yield ""
         yield f"<details><summary>{_inline(group.title)}</summary>" if folded else f"**{escape_markdown(group.title)}**"
@@ -197,31 +196,33 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
             cost = f"costs most: {culprits}" if culprits else ""
             before = REGRESSION if gate.kind == "regression" else ""
             stories.append(((before, gate.message, owner, cost), gate.part))
-        for (kind, message, *beside), parts in grouped(stories).items():
-            told = [titled(kind + ", ".join(parts), message), *filter(None, beside)]
-            shown = " \u00b7 ".join(map(escape_markdown, told))
-            yield f"- {state_mark(group.state, UNICODE)} {shown}"
+        for (kind, message, *extras), parts in grouped(stories).items():
+            texts = [with_title(kind + ", ".join(parts), message), *filter(None, extras)]
+            line = " \u00b7 ".join(map(escape_markdown, texts))
+            yield f"- {state_symbol(group.state, UNICODE)} {line}"
         if folded:
             yield ""
             yield "</details>"
 
 
-def _failing(kind: Kind, cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
-    """Tell cases of one kind: some collapsible with their text, some as a line, the others as a number."""
+def _case_list(
+    kind: CaseStatus, cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail
+) -> Iterator[str]:
+    """Yield the cases of one kind: some collapsible with their text, some as a line, the others as a count."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    groups = together(worst_first(cases, compared), run, compared)
+    groups = group_by_cause(worst_first(cases, compared), run, compared)
     yield ""
     yield f"**{len(cases):,} {kind}**"
     yield ""
     for i, (diagnosis, (case, *others)) in enumerate(groups):
-        why = str(diagnosis or case.state)
-        who = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
+        reason = str(diagnosis or case.state)
+        name = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
         if i < detail.texts:
             text = failure_text(case, compared.get(case.case_id), run.metrics, width=100)
-            yield f"<details><summary><b>{_inline(who)}</b> {_inline(why)}</summary>"
+            yield f"<details><summary><b>{_inline(name)}</b> {_inline(reason)}</summary>"
             yield f"\n<pre>{escape_html(text)}</pre>\n</details>\n"
         elif i < detail.listed:
-            yield f"- **{escape_markdown(who)}** {escape_markdown(why)}"
+            yield f"- **{escape_markdown(name)}** {escape_markdown(reason)}"
         else:
             yield f"- \u2026 and {len(groups) - i:,} more"
             return
@@ -245,8 +246,8 @@ def _all_cases(run: Run) -> Iterator[str]:
     yield "</details>"
 
 
-def _cut(text: str, limit: int) -> str:
-    """Keep as many whole lines as fit; at the lowest level of detail no line opens what another closes."""
+def _truncate(text: str, limit: int) -> str:
+    """Return as many whole lines as fit; at the lowest level of detail no element spans lines."""
     note = "\n\n\u2026 shortened: the report is longer than fits here\n"
     head = text[: max(limit - len(note), 0)]
     return (head[: head.rfind("\n")] + note)[:limit]

@@ -1,4 +1,4 @@
-"""Metrics as every report shows them: the rows of the table, and which come first where there is no room for all."""
+"""The metrics table of every report: its rows, and which metrics come first where there is no room for all."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from .text import Symbols
 class MetricRow(NamedTuple):
     """One metric, or one gate on a statistic of it.
 
-    ``change`` is over the cases that compare, ``mark`` the state of the comparison where it wants a mark (``failed``,
-    ``inconclusive``); ``gate`` is None where nothing was asked.
-    ``baseline_word`` stands where there is no number to compare with: ``"new"``, ``"changed"`` or nothing; ``former``
-    is then what the baseline has, measured differently.
+    ``change`` is over the cases that compare; ``mark`` is the state of the comparison if ``failed`` or
+    ``inconclusive``; ``gate`` is None without a gate.  ``baseline_word`` is shown where no number compares: ``"new"``,
+    ``"changed"`` or nothing; ``former`` is then the value of the baseline, measured differently.
     """
 
     name: str
@@ -36,7 +35,7 @@ class MetricRow(NamedTuple):
 
     @property
     def value_text(self) -> str:
-        """The value; where a gate is on this very value, with as many digits as it takes to see why it failed."""
+        """The value; where a gate is on it, with enough digits to see why it failed."""
         gate = self.gate
         bound = bound_of(gate.bound) if gate is not None and gate.value == self.value else None
         return metric_value(self.value, self.info, bound)
@@ -66,7 +65,7 @@ class MetricRow(NamedTuple):
 
     @property
     def gate_state(self) -> str:
-        """What became of the gate."""
+        """The state of the gate; empty without one."""
         return self.gate.state if self.gate is not None else ""
 
     @property
@@ -80,32 +79,32 @@ class MetricRow(NamedTuple):
             bound = f"{metric_value(gate.value, self.info, bound_of(gate.bound))} {bound}"
         return f"{bound}{' (advisory)' if gate.state == 'advisory' else ''}"
 
-    def gate_text(self, marks: Symbols) -> str:
+    def gate_text(self, symbols: Symbols) -> str:
         """``✓ >= 0.8``."""
-        return f"{state_mark(self.gate_state, marks)} {self.bound_text}" if self.gate is not None else ""
+        return f"{state_symbol(self.gate_state, symbols)} {self.bound_text}" if self.gate is not None else ""
 
 
-def state_mark(state: str, marks: Symbols) -> str:
-    """Return the mark of a gate's state."""
-    return {"passed": marks.good, "failed": marks.bad, "inconclusive": marks.unsure}.get(state, marks.unjudged)
+def state_symbol(state: str, symbols: Symbols) -> str:
+    """Return the symbol of a gate's state."""
+    return {"passed": symbols.good, "failed": symbols.bad, "inconclusive": symbols.unsure}.get(state, symbols.unjudged)
 
 
 def metric_rows(run: Run, verdict: Verdict) -> list[MetricRow]:
     """Return the rows of a run: its metrics in order, the further gates of each below it, the rates last.
 
-    Left out are metrics nobody can say anything about (`notes` names them), times without a gate
-    (`notes` tells them), an empty_result_rate or error_rate of none, and slices, which would fill pages.
+    Left out are metrics without any value and times without a gate (`notes` has both), an empty_result_rate or
+    error_rate of 0, and slices, which are many.
     """
     gates = [g for g in verdict.gates if g.kind == "threshold"]
     rows: list[MetricRow] = []
-    for name, found in verdict.aggregates.items():
-        own = [g for g in gates if g.metric == name]
-        first = next((g for g in own if g.title == name), None)
-        others = [g for g in own if g is not first]
-        row = _row(run, verdict, found, first)
-        if first is not None or _worth_showing(row):
+    for name, aggregate in verdict.aggregates.items():
+        metric_gates = [g for g in gates if g.metric == name]
+        main_gate = next((g for g in metric_gates if g.title == name), None)
+        further_gates = [g for g in metric_gates if g is not main_gate]
+        row = _row(run, verdict, aggregate, main_gate)
+        if main_gate is not None or _worth_showing(row):
             rows.append(row)
-        rows += [_gate_row(g, run.metrics.get(name)) for g in others]
+        rows += [_gate_row(g, run.metrics.get(name)) for g in further_gates]
         anchors = (g for g in verdict.gates if g.metric == name and g.kind == "anchor" and g.state != "not judged")
         rows += [_anchor_row(g, run.metrics.get(name)) for g in anchors]
     for gate in gates:
@@ -122,20 +121,22 @@ def _worth_showing(row: MetricRow) -> bool:
     return row.n > 0 or row.n_error == row.total > 0 or (row.n_error > 0 and row.change is not None)
 
 
-def _row(run: Run, verdict: Verdict, found: Aggregate, gate: GateOutcome | None) -> MetricRow:
-    name, comparison = found.name, verdict.comparison
+def _row(run: Run, verdict: Verdict, aggregate: Aggregate, gate: GateOutcome | None) -> MetricRow:
+    name, comparison = aggregate.name, verdict.comparison
     change = comparison.metric(name) if comparison is not None else None
     info = run.metrics.get(name)
     word = ""
     if comparison is not None and change is None and info is not None and info.baselined:
-        has_cases = any(s.state == "number" for s in run.scores_of(name))  # which is what baselines hold
+        has_cases = any(s.state == "number" for s in run.scores_of(name))  # baselines hold only these
         word = "changed" if name in comparison.incomparable else "new" if has_cases else ""
-    mark = next((_mark(g) for g in verdict.gates if g.metric == name and g.is_of_whole), "")
+    mark = next((_comparison_state(g) for g in verdict.gates if g.metric == name and g.is_of_whole), "")
     former = comparison.former.get(name) if comparison is not None else None
-    return MetricRow(name, found.value, found.n, found.total, info, found.n_error, change, word, gate, mark, former)
+    return MetricRow(
+        name, aggregate.value, aggregate.n, aggregate.total, info, aggregate.n_error, change, word, gate, mark, former
+    )
 
 
-def _mark(gate: GateOutcome) -> str:
+def _comparison_state(gate: GateOutcome) -> str:
     return gate.state if gate.state in ("failed", "inconclusive") else ""
 
 
@@ -148,14 +149,14 @@ def _anchor_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
     if gate.before is not None and gate.value is not None:
         gain = gate.value - gate.before if info is None else info.gain(gate.before, gate.value)
         change = MetricChange(gate.n, gate.before, gate.value, gain)
-    return MetricRow(gate.part, gate.value, gate.n, gate.n, info, change=change, mark=_mark(gate))
+    return MetricRow(gate.part, gate.value, gate.n, gate.n, info, change=change, mark=_comparison_state(gate))
 
 
 def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False) -> list[str]:
-    """Return at most *most* metrics with values of single cases, in the order of the run.
+    """Return at most *most* metrics that have values per case, in the order of the run.
 
-    Those with a failed gate go before those with another gate, and these before the rest; times come last, and only
-    where *times* are wanted or a gate is on them.
+    Metrics with a failed gate are preferred, then those with another gate; times come last, and only with *times* or
+    where their gate failed.
     """
     failed = {gate.metric for gate in verdict.gates if gate.state == "failed"}
     names = [
@@ -163,8 +164,8 @@ def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False
         for n, info in run.metrics.items()
         if n != "empty_result_rate" and (times or info.target != "LATENCY" or n in failed) and has_values(run, n)
     ]
-    kept = set(sorted(names, key=lambda n: rank_of(n, run, verdict))[:most])
-    return [n for n in names if n in kept]
+    chosen = set(sorted(names, key=lambda n: rank_of(n, run, verdict))[:most])
+    return [n for n in names if n in chosen]
 
 
 def has_values(run: Run, name: str) -> bool:
@@ -173,9 +174,9 @@ def has_values(run: Run, name: str) -> bool:
 
 
 def rank_of(name: str, run: Run, verdict: Verdict) -> tuple[int, float]:
-    """Return what metrics are ordered by, the most important first."""
-    asked = [g for g in verdict.gates if g.metric == name and (g.kind == "threshold" or g.state != "passed")]
+    """Return the sort key of a metric, the most important first."""
+    gates = [g for g in verdict.gates if g.metric == name and (g.kind == "threshold" or g.state != "passed")]
     change = verdict.comparison.metric(name) if verdict.comparison is not None else None
-    failed = sum(g.state == "failed" for g in asked)
-    time = run.metrics[name].target == "LATENCY"
-    return -failed if failed else 3 if time else 1 if asked else 2, change.gain if change else 0.0
+    failed = sum(g.state == "failed" for g in gates)
+    is_time = run.metrics[name].target == "LATENCY"
+    return -failed if failed else 3 if is_time else 1 if gates else 2, change.gain if change else 0.0

@@ -20,21 +20,21 @@ _MOST_FLAKY = 10
 _MOST_METRICS = 4
 _MOST_UNEVEN = 5
 _CLEAR = 0.001
-"""A drop that chance gives less often than this is not told as perhaps chance."""
+"""Below this p-value, a drop is not called possible chance."""
 _PERHAPS = (
     "nothing changed: metrics that vary make a share `alpha` of such runs red; run again, see the page "
     "Non-deterministic systems"
 )
 _MOST_OPEN = 12
-"""Gates that are told without being asked for."""
+"""Most gates in a group that is open by default."""
 
 _STOPPED = "JudgeBudgetError: "
 
 
 def warnings(verdict: Verdict, most_flaky: int = _MOST_FLAKY) -> list[str]:
-    """Return what a reader has to know to trust the numbers: notes of the verdict, flaky cases, a missing baseline.
+    """Return the warnings about the numbers: notes of the verdict, flaky cases, a missing baseline.
 
-    How many cases would detect more is no news in a run that failed.
+    In a failed run, the number of cases needed to detect smaller drops is left out.
     """
     notes = verdict.notes
     if verdict.outcome == "failed":
@@ -43,10 +43,10 @@ def warnings(verdict: Verdict, most_flaky: int = _MOST_FLAKY) -> list[str]:
 
 
 def balance_note(verdict: Verdict) -> str:
-    """Return that about as many cases scored higher as lower, where that is so in a run that failed; else nothing.
+    """Return a note if about as many cases scored higher as lower in a failed run; else an empty string.
 
-    Both numbers are alike if a fair coin would often part them so: they differ by one standard deviation at most.
-    Nor may one side have moved far more than the other: noise of many cases does not balance what a few lost.
+    The counts may differ by one standard deviation of a fair coin at most.  The gains and losses must be of similar
+    size as well: noise of many cases does not balance the losses of a few.
     """
     if verdict.outcome != "failed" or verdict.comparison is None:
         return ""
@@ -54,38 +54,38 @@ def balance_note(verdict: Verdict) -> str:
     lower, higher = ([gain for gain in gains if gain * sign > 0] for sign in (-1, 1))
     if min(len(lower), len(higher)) < 2 or (len(lower) - len(higher)) ** 2 > len(lower) + len(higher):
         return ""
-    moved = sorted((sum(higher), -sum(lower)))
-    if moved[0] * _MOST_UNEVEN < moved[1]:
+    sums = sorted((sum(higher), -sum(lower)))
+    if sums[0] * _MOST_UNEVEN < sums[1]:
         return ""
-    by = [f"{len(some)}, {change(sum(some) / len(some), 2)} on average" for some in (higher, lower)]
-    return f"about as many cases scored higher ({by[0]}) as lower ({by[1]})"
+    summaries = [f"{len(side)}, {change(sum(side) / len(side), 2)} on average" for side in (higher, lower)]
+    return f"about as many cases scored higher ({summaries[0]}) as lower ({summaries[1]})"
 
 
 def lowest_note(run: Run, verdict: Verdict) -> str:
-    """Return the worst cases of the first metric that is not perfect and not alike in all: for a green run."""
+    """Return the worst cases of the first metric whose values differ and are not all perfect: for a green run."""
     names = chosen_metrics(run, verdict, len(run.metrics))
     for name in sorted(names, key=lambda name: rank_of(name, run, verdict)):
         info = run.metrics[name]
         best = info.range[1] if info.direction == "higher" else info.range[0]
         scored = [(s.value, c.case_id) for c in run.cases.values() if (s := c.scores.get(name)) and s.value is not None]
-        short = sorted((one for one in scored if one[0] != best), reverse=info.direction == "lower")[:3]
-        if short and len({value for value, _ in scored}) > 1:
-            return f"worst {name}: {', '.join(f'{case_id} {metric_value(value, info)}' for value, case_id in short)}"
+        worst = sorted((pair for pair in scored if pair[0] != best), reverse=info.direction == "lower")[:3]
+        if worst and len({value for value, _ in scored}) > 1:
+            return f"worst {name}: {', '.join(f'{case_id} {metric_value(value, info)}' for value, case_id in worst)}"
     return ""
 
 
 def gate_reason(gate: GateOutcome) -> str:
-    """Return why *gate* is what it is; of a regression the finding, without the arithmetic, which the reports have."""
+    """Return the reason of *gate*; for a failed regression only the finding, without the arithmetic."""
     return gate.finding if gate.finding and gate.state == "failed" else full_reason(gate)
 
 
 def full_reason(gate: GateOutcome) -> str:
-    """Return why *gate* is what it is, with the name of its part only where that is part of the sentence."""
+    """Return the full reason of *gate*, with the name of its part only where that is part of the sentence."""
     return gate.reason if gate.subject.endswith(": ") else gate.message
 
 
 class GateGroup(NamedTuple):
-    """Gates of one state under one heading; what nobody has to read at once is not ``open``."""
+    """Gates of one state under one heading; ``open`` says whether reports show them expanded."""
 
     title: str
     open: bool
@@ -94,12 +94,12 @@ class GateGroup(NamedTuple):
 
 
 def gate_groups(verdict: Verdict) -> Iterator[GateGroup]:
-    """Yield the gates that did not pass: those that failed, then slices, then what could not be decided.
+    """Yield the gates that did not pass: failed gates, then slices, then undecided ones.
 
-    Why a partial run is not judged is in its headline.
+    Of unjudged gates, only those about the baseline: the headline says when a run is partial.
     """
     red = verdict.outcome == "failed"
-    for state, title, wanted in (
+    for state, title, opens in (
         ("failed", "{} failed: why", True),
         ("slices", "{} got worse", False),
         ("inconclusive", "{} could not be decided", not red),
@@ -109,13 +109,13 @@ def gate_groups(verdict: Verdict) -> Iterator[GateGroup]:
         gates = [g for g in verdict.gates if state == ("slices" if g.is_of_slice and g.state == "failed" else g.state)]
         gates = [g for g in gates if state != "not judged" or g.kind == "baseline"]
         if gates:
-            what = plural(len(gates), "slice" if state == "slices" else "gate")
-            is_open = wanted and (state in ("failed", "not judged") or len(gates) <= _MOST_OPEN)
-            yield GateGroup(title.format(what), is_open, "failed" if state == "slices" else state, gates)
+            count_text = plural(len(gates), "slice" if state == "slices" else "gate")
+            is_open = opens and (state in ("failed", "not judged") or len(gates) <= _MOST_OPEN)
+            yield GateGroup(title.format(count_text), is_open, "failed" if state == "slices" else state, gates)
 
 
 def _words(verdict: Verdict) -> str:
-    """Return the words of an update: a run that its anchor fails is not accepted by a baseline alone."""
+    """Return the words for ``--auepora-update``: a run that fails against its anchor needs ``anchor`` as well."""
     failed = {gate.kind for gate in verdict.gates if gate.state == "failed" and gate.word == "worse"}
     if "anchor" not in failed:
         return ""
@@ -123,9 +123,9 @@ def _words(verdict: Verdict) -> str:
 
 
 def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
-    """Return what to do about a run that is red or got better, a sentence each; nothing for others.
+    """Return the next steps for a run that failed or got better, a sentence each; none for others.
 
-    *html* is the HTML report to look closer at, where there is one; empty where that is what is being read.
+    *html* is the HTML report, where there is one; empty in the HTML report itself.
     """
     word = verdict.word
     if verdict.outcome != "failed":
@@ -139,8 +139,8 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
         steps += [_PERHAPS] if _perhaps_chance(verdict) else []
         steps.append(f"intended: accept it with `pytest --auepora-update{_words(verdict)}`, and commit the baseline")
     if verdict.varies:
-        many = plural(len(verdict.varies), "case")
-        steps.append(f"varies: {many} answered differently when asked again; see the page Non-deterministic systems")
+        cases = plural(len(verdict.varies), "case")
+        steps.append(f"varies: {cases} answered differently when asked again; see the page Non-deterministic systems")
     if html is None and word in ("worse", "mixed"):
         html = "`pytest --auepora-report html:report.html` shows each case beside its baseline"
     elif html is None and not steps:
@@ -149,7 +149,7 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
 
 
 def _perhaps_chance(verdict: Verdict) -> bool:
-    """Whether the run is red by nothing but means of metrics that vary, and not by much."""
+    """Whether the run failed only by small drops of non-deterministic metrics."""
     steady = verdict.comparison.steady if verdict.comparison is not None else ()
     failed = [gate for gate in verdict.gates if gate.state == "failed"]
     return not verdict.failed_cases and all(
@@ -162,28 +162,28 @@ def changed_lines(verdict: Verdict) -> list[str]:
     if verdict.comparison is None:
         return []
     changes = verdict.comparison.provenance.items()
-    shown = {key: ["(nothing)" if value is None else listed([value]) for value in change] for key, change in changes}
-    return [f"{key} {old} → {new}" for key, (old, new) in shown.items()]
+    texts = {key: ["(nothing)" if value is None else listed([value]) for value in change] for key, change in changes}
+    return [f"{key} {old} → {new}" for key, (old, new) in texts.items()]
 
 
 def changed_note(verdict: Verdict) -> str:
-    """Return the same in one line; empty where nothing changed."""
+    """Return `changed_lines` in one line; empty where nothing changed."""
     changes = changed_lines(verdict)
     return f"changed since the baseline: {', '.join(changes)}" if changes else ""
 
 
 def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
-    """Say what the denominators of *rows* lack: errors, n/a and why, changes over fewer cases than the value."""
-    if any(row.n for row in rows) and (errors := _errored(run, rows)):
+    """Yield notes on the denominators of *rows*: errors, n/a and why, changes over fewer cases than the value."""
+    if any(row.n for row in rows) and (errors := _error_counts(run, rows)):
         yield f"{errors}: left out of the values, the worst value in gates and changes"
     gaps = grouped(
-        ((found.n_na if found.n or found.n_error else "all", _reasons(run, name)), name)
-        for name, found in verdict.aggregates.items()
-        if found.n_na
+        ((aggregate.n_na if aggregate.n or aggregate.n_error else "all", _na_reasons(run, name)), name)
+        for name, aggregate in verdict.aggregates.items()
+        if aggregate.n_na
     )
     if gaps:
-        told = (f"{n} in {', '.join(names)}{f' ({why})' if why else ''}" for (n, why), names in gaps.items())
-        yield f"n/a: {'; '.join(told)}"
+        texts = (f"{n} in {', '.join(names)}{f' ({reason})' if reason else ''}" for (n, reason), names in gaps.items())
+        yield f"n/a: {'; '.join(texts)}"
     for row in rows:
         if (aggregate := verdict.aggregates.get(row.name)) is None:
             continue
@@ -191,78 +191,78 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
             yield f"{row.name}: needs at least {aggregate.details.get('needs')} values, got {aggregate.n}"
         if note := aggregate.details.get("reason") or aggregate.details.get("note"):
             yield f"{row.name}: {note}"
-    yield from _labelled(verdict)
+    yield from _labelled_shares(verdict)
     if verdict.comparison is not None:
         yield from _comparison_notes(verdict.comparison, rows)
-        yield from _found_from(verdict)
-    by = grouped((info.owner, name) for name, info in run.metrics.items() if info.owner not in ("", run.owner))
-    if by:
-        yield f"owners: {'; '.join(f'{owner} of {_and(names)}' for owner, names in by.items())}"
+        yield from _detectable_drop(verdict)
+    by_owner = grouped((info.owner, name) for name, info in run.metrics.items() if info.owner not in ("", run.owner))
+    if by_owner:
+        yield f"owners: {'; '.join(f'{owner} of {_join_names(names)}' for owner, names in by_owner.items())}"
 
 
 def _by_metric(word: str, pairs: Iterable[tuple[object, str]]) -> str:
-    return "; ".join(f"{what} {word} {', '.join(names)}" for what, names in grouped(pairs).items())
+    return "; ".join(f"{value} {word} {', '.join(names)}" for value, names in grouped(pairs).items())
 
 
-def _errored(run: Run, rows: Sequence[MetricRow]) -> str:
+def _error_counts(run: Run, rows: Sequence[MetricRow]) -> str:
     """Return how many cases errored, and how many metrics of other cases."""
     cases = sum(case.state == "error" for case in run.cases.values())
-    by = grouped((row.n_error - cases, row.name) for row in rows if row.n_error > cases)
-    said = [f"{plural(cases, 'case')} errored"] if cases else []
-    other = "other case" if cases else "case"
-    said += [f"{', '.join(names)} errored in {plural(n, other)}" for n, names in by.items()]
-    return "; ".join(said)
+    by_count = grouped((row.n_error - cases, row.name) for row in rows if row.n_error > cases)
+    parts = [f"{plural(cases, 'case')} errored"] if cases else []
+    noun = "other case" if cases else "case"
+    parts += [f"{', '.join(names)} errored in {plural(n, noun)}" for n, names in by_count.items()]
+    return "; ".join(parts)
 
 
 def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:
     changed = ((row.change.n, row) for row in rows if row.change is not None)
     if fewer := _by_metric("in", ((n, row.name) for n, row in changed if n != row.n + row.n_error)):
         yield f"changes are over the cases that compare: {fewer}"
-    for reason, names in grouped((why, name) for name, why in comparison.incomparable.items()).items():
+    for reason, names in grouped((reason, name) for name, reason in comparison.incomparable.items()).items():
         brackets = ", the baseline's value is in brackets" if comparison.former.keys() & set(names) else ""
         yield f"not comparable{brackets}: {', '.join(names)} ({reason})"
 
 
-def _labelled(verdict: Verdict) -> Iterator[str]:
-    """Say how much of what was returned somebody labelled, where a score over labels takes the rest for irrelevant."""
-    details = ((name, item) for name, found in verdict.aggregates.items() for item in found.details.items())
+def _labelled_shares(verdict: Verdict) -> Iterator[str]:
+    """Yield the labelled share of the returned documents, for metrics that count unlabelled ones as irrelevant."""
+    details = ((name, item) for name, aggregate in verdict.aggregates.items() for item in aggregate.details.items())
     shares = ((name, key, share) for name, (key, share) in details if key.startswith("judged@") and share < 1)
-    if told := _by_metric("beside", ((f"{key} {number(share)}", name) for name, key, share in shares)):
-        yield f"labelled: {told}"
+    if text := _by_metric("beside", ((f"{key} {number(share)}", name) for name, key, share in shares)):
+        yield f"labelled: {text}"
 
 
-def _found_from(verdict: Verdict) -> Iterator[str]:
-    """Say how small a loss these cases would show, of the metrics that were tested as a whole."""
+def _detectable_drop(verdict: Verdict) -> Iterator[str]:
+    """Yield the minimum detectable drop of the metrics that were tested as a whole."""
     gates = (gate for gate in verdict.gates if gate.state != "not judged" and gate.is_of_whole)
-    found = grouped((number(gate.mde), gate.metric) for gate in gates if gate.mde is not None)
-    if found and verdict.outcome != "failed":
-        every = len(found) == 1
-        said = "; ".join(size if every else f"{size} in {', '.join(names)}" for size, names in found.items())
-        yield f"minimum detectable drop (80 % power): {said}"
+    by_size = grouped((number(gate.mde), gate.metric) for gate in gates if gate.mde is not None)
+    if by_size and verdict.outcome != "failed":
+        is_same = len(by_size) == 1
+        text = "; ".join(size if is_same else f"{size} in {', '.join(names)}" for size, names in by_size.items())
+        yield f"minimum detectable drop (80 % power): {text}"
 
 
-def _reasons(run: Run, name: str) -> str:
+def _na_reasons(run: Run, name: str) -> str:
     return "; ".join(sorted({s.reason for s in run.scores_of(name) if s.state == "n/a" and s.reason})[:2])
 
 
 def latency_line(run: Run, verdict: Verdict) -> str:
-    """Return the times that have no row of their own: ``latency: mean 12 ms, p50 10 ms, p95 35 ms over 44``."""
+    """Return the times without a row of their own: ``latency: mean 12 ms, p50 10 ms, p95 35 ms over 44 cases``."""
     gated = {g.metric for g in verdict.gates if g.kind == "threshold"}
-    said: list[str] = []
+    parts: list[str] = []
     n = 0
-    for name, found in verdict.aggregates.items():
+    for name, aggregate in verdict.aggregates.items():
         info = run.metrics.get(name)
-        if info is None or info.target != "LATENCY" or name in gated or found.value is None:
+        if info is None or info.target != "LATENCY" or name in gated or aggregate.value is None:
             continue
-        text = f"{name.replace('_latency', '')} {metric_value(found.value, info)}"
-        if found.details.get("reliable") is False:
-            text += f" (needs at least {found.details.get('needs')} cases)"
-        said.append(text)
-        n = found.n
-    return f"latency: {', '.join(said)} over {plural(n, 'case')}" if said else ""
+        text = f"{name.replace('_latency', '')} {metric_value(aggregate.value, info)}"
+        if aggregate.details.get("reliable") is False:
+            text += f" (needs at least {aggregate.details.get('needs')} cases)"
+        parts.append(text)
+        n = aggregate.n
+    return f"latency: {', '.join(parts)} over {plural(n, 'case')}" if parts else ""
 
 
-def _and(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -270,46 +270,46 @@ def repeats_line(run: Run) -> str:
     """Return ``each case asked 5 times, seed 7``; empty where nothing was repeated or seeded."""
     repeated = any(run.having("repeats"))
     times = sorted({c.repeats for c in run.cases.values() if c.state in ("passed", "failed")}) if repeated else []
-    said = ""
+    text = ""
     if times and times[-1] > 1:
-        said = f"each case asked {times[-1]} times" if len(times) == 1 else f"asked {times[0]} to {times[-1]} times"
+        text = f"each case asked {times[-1]} times" if len(times) == 1 else f"asked {times[0]} to {times[-1]} times"
     seed = run.provenance.get("seed")
-    return ", ".join(filter(None, [said, "" if seed is None else f"seed {seed}"]))
+    return ", ".join(filter(None, [text, "" if seed is None else f"seed {seed}"]))
 
 
 def flaky_line(verdict: Verdict, most: int = _MOST_FLAKY) -> str:
     """Return ``2 flaky cases: late-return (passes in 2 of 5 repeats), …``; empty without any."""
-    told = [f"{case_id} ({why.split(' and ')[0]})" for case_id, why in verdict.flaky.items()]
-    more = [f"and {len(told) - most} more"] if len(told) > most else []
-    return f"{plural(len(told), 'flaky case')}: {', '.join([*told[:most], *more])}" if told else ""
+    parts = [f"{case_id} ({reason.split(' and ')[0]})" for case_id, reason in verdict.flaky.items()]
+    suffix = [f"and {len(parts) - most} more"] if len(parts) > most else []
+    return f"{plural(len(parts), 'flaky case')}: {', '.join([*parts[:most], *suffix])}" if parts else ""
 
 
 def noise_lines(verdict: Verdict) -> list[str]:
-    """Return one line for each metric that varied between repeats, those with most to gain from more of them first."""
+    """Return a line for each metric that varied between repeats, those that more repeats help most first."""
     splits = sorted(verdict.noise.items(), key=lambda item: -(item[1].most_shrink or 0.0))
-    alike = grouped((str(split), name) for name, split in splits)
-    told = [f"{', '.join(names)}: {split}" for split, names in alike.items()]
-    left = sum(len(names) for names in list(alike.values())[_MOST_METRICS:])
-    return told[:_MOST_METRICS] + ([f"{plural(left, 'other metric')} varied as well"] if left else [])
+    by_split = grouped((str(split), name) for name, split in splits)
+    lines = [f"{', '.join(names)}: {split}" for split, names in by_split.items()]
+    n_left = sum(len(names) for names in list(by_split.values())[_MOST_METRICS:])
+    return lines[:_MOST_METRICS] + ([f"{plural(n_left, 'other metric')} varied as well"] if n_left else [])
 
 
 def run_notes(run: Run, verdict: Verdict) -> list[str]:
-    """Return how the run went: its repeats, what varied between them, what judges spent."""
+    """Return notes on the run: its repeats, the noise between them, the cost of judges."""
     return [note for note in (repeats_line(run), *noise_lines(verdict), *judge_lines(run)) if note]
 
 
 def judge_lines(run: Run) -> list[str]:
-    """Return ``judge: 24 requests, 2,400 + 240 tokens, cost 0.0072``, the same by metric, and what went wrong.
+    """Return ``judge: 24 requests, 2,400 + 240 tokens, cost 0.0072``, the same by metric, and problems.
 
-    Nothing for a run that asked no judge.
+    Empty for a run without judge requests.
     """
-    found = usage_of(run)
-    if not found:
+    usages = usage_of(run)
+    if not usages:
         return []
-    total = _total(found)
+    total = _total(usages)
     lines = [f"judge: {usage_text(total)}"]
-    if len(found) > 1:
-        lines.append(f"judge by metric: {'; '.join(f'{name} {_brief(usage)}' for name, usage in found.items())}")
+    if len(usages) > 1:
+        lines.append(f"judge by metric: {'; '.join(f'{name} {_summary(usage)}' for name, usage in usages.items())}")
     stopped = [s.reason for c in run.cases.values() for s in c.scores.values() if s.reason.startswith(_STOPPED)]
     if stopped:
         lines.append(f"{stopped[0].removeprefix(_STOPPED)}: {plural(len(stopped), 'score')} not judged")
@@ -317,39 +317,39 @@ def judge_lines(run: Run) -> list[str]:
 
 
 def judge_usage_dict(run: Run) -> dict[str, Any]:
-    """Return the usage by metric, and in ``total``; nothing for a run that asked no judge."""
-    found = usage_of(run)
-    if not found:
+    """Return the usage by metric, and in ``total``; empty for a run without judge requests."""
+    usages = usage_of(run)
+    if not usages:
         return {}
-    return {"total": _total(found).to_dict(), "metrics": {name: usage.to_dict() for name, usage in found.items()}}
+    return {"total": _total(usages).to_dict(), "metrics": {name: usage.to_dict() for name, usage in usages.items()}}
 
 
 def cost_text(cost: float) -> str:
-    """Return a cost to the millionth."""
+    """Return a cost with up to six decimals."""
     return f"{cost:,.6f}".rstrip("0").rstrip(".")
 
 
-def _total(found: dict[str, JudgeUsage]) -> JudgeUsage:
+def _total(usages: dict[str, JudgeUsage]) -> JudgeUsage:
     total = JudgeUsage()
-    for usage in found.values():
+    for usage in usages.values():
         total.add(**usage.to_dict())
     return total
 
 
-def _brief(usage: JudgeUsage) -> str:
+def _summary(usage: JudgeUsage) -> str:
     cost = "" if usage.cost is None else f", {cost_text(usage.cost)}"
     return f"{plural(usage.requests, 'request')}, {usage.tokens:,} tokens{cost}"
 
 
 def usage_text(usage: JudgeUsage) -> str:
-    """Return ``24 requests (1 retry), 2,400 + 240 tokens, cost 0.0072``: prompts' tokens, then replies'."""
-    beside = [plural(usage.retries, "retry", "retries")] if usage.retries else []
-    beside += [f"{usage.cache_hits:,} more from the cache"] if usage.cache_hits else []
-    told = [plural(usage.requests, "request") + (f" ({', '.join(beside)})" if beside else "")]
+    """Return ``24 requests (1 retry), 2,400 + 240 tokens, cost 0.0072``: tokens of prompts, then of replies."""
+    extras = [plural(usage.retries, "retry", "retries")] if usage.retries else []
+    extras += [f"{usage.cache_hits:,} more from the cache"] if usage.cache_hits else []
+    parts = [plural(usage.requests, "request") + (f" ({', '.join(extras)})" if extras else "")]
     if usage.tokens or not usage.unreported:
-        told.append(f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens")
+        parts.append(f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens")
     if usage.unreported:
-        told.append(f"{plural(usage.unreported, 'reply', 'replies')} without token counts")
+        parts.append(f"{plural(usage.unreported, 'reply', 'replies')} without token counts")
     if usage.cost is not None:
-        told.append(f"cost {cost_text(usage.cost)}")
-    return ", ".join(told)
+        parts.append(f"cost {cost_text(usage.cost)}")
+    return ", ".join(parts)

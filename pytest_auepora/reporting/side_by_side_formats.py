@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 
 from ..core.run import Run
 from ..regression.verdict import Verdict
-from .metric_rows import state_mark
+from .metric_rows import state_symbol
 from .numbers import metric_change, metric_value, number, percent, plural
 from .side_by_side import CaseRow, Figure, Row, SideBySide
 from .terminal import layout
@@ -84,7 +84,7 @@ def case_cell(case: CaseRow, i: int, key: Row | None, symbols: Symbols) -> str:
         return ""
     if system.state == "skipped":
         return "skipped"
-    symbol = "error" if system.state == "error" else state_mark(system.state, symbols)
+    symbol = "error" if system.state == "error" else state_symbol(system.state, symbols)
     score = system.scores.get(key.name) if key is not None else None
     return f"{symbol} {metric_value(score, key.info)}" if key is not None and score is not None else symbol
 
@@ -98,16 +98,16 @@ def side_by_side_lines(compared: SideBySide, *, width: int = 80, ascii_only: boo
     names = ", ".join(column.name for column in compared.columns)
     page.title(f"{compared.suite} side by side")
     owner = f", owner {compared.owner}" if compared.owner else ""
-    page.free(f"{names} over {plural(compared.shared, 'case')} that all ran{owner}", "light")
+    page.paragraph(f"{names} over {plural(compared.shared, 'case')} that all ran{owner}", "light")
     rows = [row for row in compared.rows if not row.is_idle]
     if rows:
         _add_values(page, compared, rows)
         _add_differences(page, compared, rows)
-        for line in legend(compared, page.marks):
-            page.free(line, "light")
+        for line in legend(compared, page.symbols):
+            page.paragraph(line, "light")
     _add_cases(page, compared)
     for note in compared.notes:
-        page.free(note, "light", most=3)
+        page.paragraph(note, "light", most=3)
     return page.lines
 
 
@@ -128,12 +128,12 @@ def _add_values(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
 def _add_differences(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
     shown = [row for row in rows if any(f.standing not in (None, "equal") for f in row.figures)]
     if not shown:
-        page.free("no case differs in any metric", "light")
+        page.paragraph("no case differs in any metric", "light")
         return
     first, *others = [column.name for column in compared.columns]
     cells = [
         [
-            Cell(difference_text(row, figure, page.marks), _STYLE.get(figure.standing or "", ()))
+            Cell(difference_text(row, figure, page.symbols), _STYLE.get(figure.standing or "", ()))
             for figure in row.figures[1:]
         ]
         for row in shown
@@ -150,11 +150,11 @@ def _add_cases(page: Page, compared: SideBySide) -> None:
     row = key_metric(compared)
     what = f" ({row.name} beside)" if row is not None else ""
     page.lines.append([])
-    page.free(f"{plural(len(differing), 'case')} that only some of them pass{what}", "bold")
+    page.paragraph(f"{plural(len(differing), 'case')} that only some of them pass{what}", "bold")
     shown = differing[:MOST_CASES]
     cells = [
         [
-            Cell(case_cell(case, i, row, page.marks), _STYLE.get(system.state, ()) if system is not None else ())
+            Cell(case_cell(case, i, row, page.symbols), _STYLE.get(system.state, ()) if system is not None else ())
             for i, system in enumerate(case.systems)
         ]
         for case in shown
@@ -163,7 +163,7 @@ def _add_cases(page: Page, compared: SideBySide) -> None:
     left, labels = [layout.Column("case", least=24)], [[Cell(case.case_id)] for case in shown]
     _add_tables(page, heads, cells, left=left, labels=labels, left_width=26, least=6)
     if len(differing) > MOST_CASES:
-        page.free(f"{page.marks.dots} and {len(differing) - MOST_CASES} more", "light", indent=2)
+        page.paragraph(f"{page.symbols.dots} and {len(differing) - MOST_CASES} more", "light", indent=2)
 
 
 def _add_tables(

@@ -15,13 +15,13 @@ from ..regression.guards.gates import GateState
 from ..regression.verdict import Outcome, Verdict
 from .numbers import plural
 
-Kind = Literal[
+CaseStatus = Literal[
     "newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",
     "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped",
 ]  # fmt: skip
 """The status of a case, in the order of reports."""
 
-ORDER: tuple[Kind, ...] = get_args(Kind)
+ORDER: tuple[CaseStatus, ...] = get_args(CaseStatus)
 """All kinds, the worst first."""
 
 FAILING = ORDER[: ORDER.index("fixed")]
@@ -31,7 +31,7 @@ _WORDS = {"edited": "not comparable (edited)"}
 _SHORT_NOTE = 40
 
 
-def kind_of(result: CaseResult, comparison: CaseComparison | None) -> Kind:
+def case_status(result: CaseResult, comparison: CaseComparison | None) -> CaseStatus:
     """Return the status of a case against its baseline; without a baseline, that of the case alone."""
     if result.state == "skipped":
         return "expected to fail" if result.expected_to_fail else "skipped"
@@ -51,16 +51,16 @@ def kind_of(result: CaseResult, comparison: CaseComparison | None) -> Kind:
             return flip
 
 
-def cases_of(run: Run, verdict: Verdict, kinds: Sequence[Kind] = ORDER) -> dict[Kind, list[CaseResult]]:
-    """Return the cases of a run by kind, worst kinds first, each in the order of the golden file; only *kinds*."""
+def cases_of(run: Run, verdict: Verdict, statuses: Sequence[CaseStatus] = ORDER) -> dict[CaseStatus, list[CaseResult]]:
+    """Return the cases of a run by kind, worst kinds first, each in the order of the golden file; only *statuses*."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    groups = grouped((kind_of(result, compared.get(case_id)), result) for case_id, result in run.cases.items())
-    return {kind: groups[kind] for kind in ORDER if kind in groups and kind in kinds}
+    groups = grouped((case_status(result, compared.get(case_id)), result) for case_id, result in run.cases.items())
+    return {status: groups[status] for status in ORDER if status in groups and status in statuses}
 
 
-def tally(run: Run, verdict: Verdict) -> Counter[Kind]:
+def tally(run: Run, verdict: Verdict) -> Counter[CaseStatus]:
     """Return the number of cases of each kind."""
-    return Counter({kind: len(cases) for kind, cases in cases_of(run, verdict).items()})
+    return Counter({status: len(cases) for status, cases in cases_of(run, verdict).items()})
 
 
 def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequence[Problem] = ()) -> str:
@@ -68,8 +68,8 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequenc
 
     ``2 newly failing, 1 fixed, 41 unchanged, 1 not comparable (edited); 1 gate failed``
     """
-    compared: Counter[Kind] = Counter()
-    uncompared: Counter[Kind] = Counter()
+    compared: Counter[CaseStatus] = Counter()
+    uncompared: Counter[CaseStatus] = Counter()
     for run, verdict in zip(runs, verdicts, strict=True):
         (uncompared if verdict.comparison is None else compared).update(tally(run, verdict))
     parts: list[str] = []
@@ -126,8 +126,8 @@ def long_note(verdict: Verdict) -> str:
     return note if len(note) > _SHORT_NOTE and not in_gate else ""
 
 
-def _counts_text(counts: Counter[Kind]) -> str:
-    return ", ".join(f"{counts[kind]:,} {_WORDS.get(kind, kind)}" for kind in ORDER if counts[kind])
+def _counts_text(counts: Counter[CaseStatus]) -> str:
+    return ", ".join(f"{counts[status]:,} {_WORDS.get(status, status)}" for status in ORDER if counts[status])
 
 
 def _baseline_reason(notes: Iterable[str]) -> str:

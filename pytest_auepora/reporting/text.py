@@ -117,17 +117,17 @@ def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> li
         at = rest.rfind(" ", 1, stop + 1)
         lines.append(rest[: at if at > 0 else stop])
         rest = rest[at + 1 if at > 0 else stop :]
-    return [uncommanded(line) for line in [*lines, rest] if line]
+    return [without_command(line) for line in [*lines, rest] if line]
 
 
-def uncommanded(line: str) -> str:
+def without_command(line: str) -> str:
     """Return *line* without a leading ``::``, by which a CI runner would read it as a command (``::error``)."""
     return re.sub(_COMMAND, r"\1", line) if "::" in line else line
 
 
 def harmless(text: str, *, ascii_only: bool = False) -> str:
     """Return *text* without control characters and CI commands, its lines kept."""
-    return "\n".join(map(uncommanded, printable(text, ascii_only=ascii_only, keep_lines=True).split("\n")))
+    return "\n".join(map(without_command, printable(text, ascii_only=ascii_only, keep_lines=True).split("\n")))
 
 
 def spreadsheet_text(text: str) -> str:

@@ -19,7 +19,7 @@ from ..diagnosis import cutoff, details_text, diagnose
 from ..metric_rows import chosen_metrics
 from ..numbers import metric_gain, metric_value, seconds
 from ..relevant_docs import relevant_docs, score_texts, source_text
-from ..tally import FAILING, kind_of
+from ..tally import FAILING, case_status
 from ..text import printable
 
 MOST_COLUMNS = 5
@@ -71,7 +71,7 @@ def case_line(
     case: CaseResult, compared: CaseComparison | None, run: Run, columns: Sequence[str], flaky: str = ""
 ) -> dict[str, Any]:
     """Return the data of the row of a case, without empty values."""
-    kind = kind_of(case, compared)
+    kind = case_status(case, compared)
     why = diagnose(case, compared, run.metrics)
     pair = compared if compared is not None and compared.paired else None
     row = {

@@ -14,12 +14,12 @@ from ...history.aggregates import compute_aggregate, unmapped_cases
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Outcome, Verdict
 from .. import notes
-from ..diagnosis import alike, diagnose, worst_first
-from ..findings import titled
+from ..diagnosis import cause_key, diagnose, worst_first
+from ..findings import with_title
 from ..metric_rows import MetricRow, metric_rows
 from ..numbers import number, plural
 from ..plots import MOST_PLOTS, metric_plots, trend_plot
-from ..tally import FAILING, Kind, cases_of, comparison_word, headline
+from ..tally import FAILING, CaseStatus, cases_of, comparison_word, headline
 from ..text import UNICODE, listed
 from ..trend import EarlierRun, Trend
 from .cases import suite_data
@@ -51,7 +51,7 @@ class BadCase:
 
     index: int
     case_id: str
-    kind: Kind
+    kind: CaseStatus
     why: str
 
 
@@ -126,7 +126,7 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
             why = diagnose(case, compared.get(case.case_id), run.metrics)
             parts[why.component if why else "system"] += 1
             bad = BadCase(places[case.case_id], case.case_id, kind, str(why or case.state))
-            bad_cases.setdefault(alike(str(why), case) or case.case_id, bad)
+            bad_cases.setdefault(cause_key(str(why), case) or case.case_id, bad)
     failed = [gate for gate in verdict.gates if gate.state == "failed"]
     return Broken(
         _summary(parts.most_common(), is_red=bool(failed)),
@@ -164,7 +164,7 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
 def _message(gate: GateOutcome, owner: str) -> str:
     details = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
     details += [f"owner {gate.owner}"] if gate.owner not in ("", owner) else []
-    return " \u00b7 ".join([titled(gate.title, notes.gate_reason(gate)), *details])
+    return " \u00b7 ".join([with_title(gate.title, notes.gate_reason(gate)), *details])
 
 
 def _own_figures(run: Run, verdict: Verdict) -> dict[str, float | None]:

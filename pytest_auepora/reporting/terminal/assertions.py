@@ -12,7 +12,7 @@ from ...regression.thresholds import Bound
 from ..diagnosis import cutoff, details_text
 from ..numbers import metric_value, plural
 from ..relevant_docs import relevant_docs
-from .failure import answer_lines, place_lines, ranking_lines, wanted_lines
+from .failure import add_answer, add_expected, add_place, add_ranking
 from .layout import Page, plain
 
 MOST_CASES = 5
@@ -32,7 +32,7 @@ def explain_score(
     other = repr(right)
     if isinstance(right, ComparableScore):
         other = f"{right.name} {metric_value(right.value, right.info)}"
-    page.free(f"{left.name} {metric_value(left.value, left.info, bound)} {op} {other}")
+    page.paragraph(f"{left.name} {metric_value(left.value, left.info, bound)} {op} {other}")
     if left.case is not None:
         _explain_case(page, left, left.case)
     elif left.run is not None:
@@ -77,9 +77,9 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
 
 def _add_cases(page: Page, run: Run, explanations: Mapping[str, str]) -> None:
     for case_id, explanation in list(explanations.items())[:MOST_CASES]:
-        page.free(f"{run.cases[case_id].where or run.path} {case_id}: {explanation}", indent=2, most=3)
+        page.paragraph(f"{run.cases[case_id].where or run.path} {case_id}: {explanation}", indent=2, most=3)
     if (n_left := len(explanations) - MOST_CASES) > 0:
-        page.free(f"{page.marks.dots} and {n_left} more", indent=2)
+        page.paragraph(f"{page.symbols.dots} and {n_left} more", indent=2)
 
 
 def _add_denominator(page: Page, left: ComparableScore, run: Run, scores: dict[str, Score]) -> None:
@@ -91,23 +91,23 @@ def _add_denominator(page: Page, left: ComparableScore, run: Run, scores: dict[s
             parts.append(f"{metric_value(left.aggregate.value, left.info)} without them")
     if n_na := sum(s.state == "n/a" for s in scores.values()):
         parts.append(f"{n_na} n/a")
-    page.free(", ".join(parts))
+    page.paragraph(", ".join(parts))
 
 
 def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
     state, word = ("error", "errored") if left.name == "error_rate" else ("passed", "passed")
     ran = [c for c in run.cases.values() if c.state != "skipped"]
-    page.free(f"{sum(c.state == state for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
+    page.paragraph(f"{sum(c.state == state for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
     bad = [c for c in ran if c.state in ("failed", "error")]
     _add_cases(page, run, {case.case_id: case.error_line or "; ".join(case.problems) for case in bad})
 
 
 def _explain_case(page: Page, left: ComparableScore, case: CaseResult) -> None:
-    place_lines(page, case)
+    add_place(page, case)
     page.text("query", case.query, most=2)
     if (score := case.scores.get(left.name)) is not None and (details := details_text(score)):
         page.text("details", details)
     infos = {left.name: left.info} if left.info is not None else {}
-    wanted_lines(page, case, relevant_docs(case), cutoff(left.info) if left.info is not None else None)
-    ranking_lines(page, case, infos, list(infos))
-    answer_lines(page, case, compare=True)
+    add_expected(page, case, relevant_docs(case), cutoff(left.info) if left.info is not None else None)
+    add_ranking(page, case, infos, list(infos))
+    add_answer(page, case, compare=True)

@@ -62,13 +62,13 @@ def label_page(
     ]
     cases = len({label.case_id for label in labels})
     style = "yellow" if moved else "green"
-    page.free(f"{plural(len(labels), 'label')} of {plural(cases, 'case')}: {kinds or 'none'}", style)
+    page.paragraph(f"{plural(len(labels), 'label')} of {plural(cases, 'case')}: {kinds or 'none'}", style)
     new_ids = repaired.new_ids if repaired is not None else {}
     for (line, col), key, label in sorted(moved, key=itemgetter(0)):
-        page.free(moved_text(label, f"{path}:{line}:{col}", new_ids.get(key, "")), indent=2)
+        page.paragraph(moved_text(label, f"{path}:{line}:{col}", new_ids.get(key, "")), indent=2)
     unchecked = Counter(label.finding.note for label in labels if label.finding.note.startswith("not checked"))
     for note, n in unchecked.items():
-        page.free(f"{plural(n, 'label')} {note}", "yellow")
+        page.paragraph(f"{plural(n, 'label')} {note}", "yellow")
     return page.lines
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..text import clip, printable, symbols, text_width, uncommanded, wrap
+from ..text import clip, printable, symbols, text_width, without_command, wrap
 
 LABEL_WIDTH = 11
 
@@ -48,7 +48,7 @@ class Page:
         self.width = max(width, LABEL_WIDTH + 20)
         self.room = self.width - LABEL_WIDTH
         self.ascii_only = ascii_only
-        self.marks = symbols(ascii_only)
+        self.symbols = symbols(ascii_only)
         self.lines: list[Line] = []
 
     def safe(self, text: str, most: int = 4000) -> str:
@@ -68,7 +68,7 @@ class Page:
         title, subtitle = self.clip(self.safe(title), self.width), self.safe(subtitle)
         if text_width(title) + text_width(subtitle) + 2 > self.width:
             self.lines.append([Cell(title, ("bold",))])
-            self.free(subtitle, "light")
+            self.paragraph(subtitle, "light")
         else:
             self.lines.append([Cell(title, ("bold",)), Cell(f"  {subtitle}" if subtitle else "", ("light",))])
 
@@ -83,7 +83,7 @@ class Page:
             room = most * self.room + 100
             self.block(label, [[Cell(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
 
-    def free(self, text: str, *style: str, indent: int = 0, most: int = 0) -> None:
+    def paragraph(self, text: str, *style: str, indent: int = 0, most: int = 0) -> None:
         """Add text over the whole width, wrapped; lines after the first are indented by two more."""
         for i, part in enumerate(self.wrap(self.safe(text), self.width - indent - 2, most)):
             self.lines.append([Cell(f"{' ' * indent}{'  ' if i else ''}{part}", style)])
@@ -156,7 +156,7 @@ def _row(cells: Sequence[Cell], sizes: Sequence[int], ascii_only: bool) -> Line:
 def printable_line(line: Line) -> Line:
     """Return *line* for printing, without a leading ``::`` that a CI runner would read as a command."""
     text = "".join([cell.text for cell in line])
-    safe = uncommanded(text)
+    safe = without_command(text)
     return line if safe == text else [Cell(safe, line[-1].style)]
 
 

@@ -7,7 +7,7 @@ import pytest
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.reporting.diagnosis import alike, blamed_metrics, cutoff, details_text, diagnose
+from pytest_auepora.reporting.diagnosis import blamed_metrics, cause_key, cutoff, details_text, diagnose
 
 from .builders import METRICS, Case, infos_of, judged
 
@@ -198,7 +198,7 @@ def test_errors(error: str, text: str) -> None:
 def test_what_differs_from_call_to_call_parts_no_outage() -> None:
     def said(trace: str, query: str, status: int = 503, state: str = "error") -> str:
         case = CaseResult("a", "error" if state == "error" else "failed", query=query)
-        return alike(f"{state}: HttpError: {status} on {query!r}, trace {trace}, at 1795396169.01", case)
+        return cause_key(f"{state}: HttpError: {status} on {query!r}, trace {trace}, at 1795396169.01", case)
 
     first = said("669f92f8-98e2-404f", "How long?")
     assert said("1ae5dcd3-4549-4592", "Who pays the postage?") == first != ""
@@ -210,11 +210,11 @@ def test_what_differs_from_call_to_call_parts_no_outage() -> None:
 def test_outputs_of_one_wrong_shape_are_alike() -> None:
     def said(answer: str, key: str = "result") -> str:
         case = CaseResult("a", "error", query="How long?")
-        return alike(f"output: no 'hits' in dict with the keys {key!r}: {{{key!r}: {answer!r}}}", case)
+        return cause_key(f"output: no 'hits' in dict with the keys {key!r}: {{{key!r}: {answer!r}}}", case)
 
     assert said("Within 30 days.") == said("You have a month.") != said("Within 30 days.", "reply")
     numbers = [
-        alike(f"output: document 1 is no document: int: {n}; accepted: …", CaseResult("a", "error")) for n in (0, 7)
+        cause_key(f"output: document 1 is no document: int: {n}; accepted: …", CaseResult("a", "error")) for n in (0, 7)
     ]
     assert numbers[0] == numbers[1]
 

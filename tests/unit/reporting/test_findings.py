@@ -22,7 +22,7 @@ from pytest_auepora.reporting.findings import (
     escape_data,
     escape_property,
     findings,
-    titled,
+    with_title,
 )
 
 from .builders import Case, baseline_of, run_of, verdict_of
@@ -150,7 +150,7 @@ def test_keys_are_of_the_configuration_and_not_of_the_line() -> None:
     ],
 )
 def test_a_subject_is_said_once(title: str, message: str, told: str) -> None:
-    assert titled(title, message) == told
+    assert with_title(title, message) == told
 
 
 def test_runs_and_verdicts_go_together() -> None:

@@ -9,7 +9,7 @@ import pytest
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.reporting.relevant_docs import RelevantDoc
-from pytest_auepora.reporting.terminal.failure import deepest, ranking_lines, wanted_lines
+from pytest_auepora.reporting.terminal.failure import add_expected, add_ranking, deepest
 from pytest_auepora.reporting.terminal.layout import Page, render
 from pytest_auepora.reporting.text import text_width
 
@@ -21,7 +21,7 @@ FAILED = CaseResult("a", "failed")
 
 def wanted(*docs: RelevantDoc, k: int | None = 5, result: CaseResult = FAILED, width: int = 80) -> list[str]:
     page = Page(width)
-    wanted_lines(page, result, docs, k)
+    add_expected(page, result, docs, k)
     return render(page.lines).splitlines()
 
 
@@ -29,7 +29,7 @@ def returned(*hits: dict[str, Any], scores: str = "recall@5", blamed: str = "rec
     page = Page(width)
     result = CaseResult("a", "failed", outputs={"retrieved": list(hits)})
     result.scores = {name: Score("number", 0.0) for name in scores.split()}
-    ranking_lines(page, result, INFOS, blamed.split())
+    add_ranking(page, result, INFOS, blamed.split())
     return render(page.lines).splitlines()
 
 
