@@ -34,12 +34,12 @@ def read_text(path: Path, error: type[AueporaError] = AueporaError) -> str:
         raise error(f"{path}: cannot be read: {exc.strerror or exc}") from None
 
 
-def lines_of(text: str) -> Iterator[tuple[int, str]]:
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines of *text* that are not blank, each after its number."""
     return ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
 
 
-def json_of(text: str, path: Path, line: int = 1, error: type[AueporaError] = AueporaError) -> Any:
+def parse_json(text: str, path: Path, line: int = 1, error: type[AueporaError] = AueporaError) -> Any:
     """Return the value of *text*, which begins at *line* of the file at *path*; raises *error* where it is no JSON."""
     try:
         return json.loads(text)
@@ -53,8 +53,8 @@ def json_of(text: str, path: Path, line: int = 1, error: type[AueporaError] = Au
 
 def read_json_lines(path: Path, error: type[AueporaError] = AueporaError) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file in JSON Lines, each after its place, ``path:line``; raises *error* as the others."""
-    for number, line in lines_of(read_text(path, error)):
-        yield f"{path}:{number}", json_of(line, path, number, error)
+    for number, line in numbered_lines(read_text(path, error)):
+        yield f"{path}:{number}", parse_json(line, path, number, error)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from pathlib import Path
 from struct import unpack
 from typing import Any, Literal
 
-from ..core.files import json_of, read_json_lines, read_text
+from ..core.files import parse_json, read_json_lines, read_text
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..errors import AueporaError
@@ -239,7 +239,7 @@ def _read_mapping(path: Path) -> Iterator[tuple[str, Any, Any]]:
 
     text = read_text(path)
     try:
-        raw = json_of(text, path) if path.suffix.lower() == ".json" else yaml.safe_load(text)
+        raw = parse_json(text, path) if path.suffix.lower() == ".json" else yaml.safe_load(text)
     except (ValueError, yaml.YAMLError) as exc:
         raise AueporaError(f"{path}: cannot be read: {exc}") from None
     if not isinstance(raw, Mapping):

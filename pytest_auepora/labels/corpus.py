@@ -12,7 +12,7 @@ from typing import Any
 
 from ..adapters.documents import to_document
 from ..adapters.shapes import describe
-from ..core.files import json_of, read_json_lines, read_text
+from ..core.files import parse_json, read_json_lines, read_text
 from ..core.types import Document
 from ..errors import CorpusError, OutputShapeError
 from ..metrics.ranking.gold import source_of, span_of
@@ -191,7 +191,7 @@ def load_corpus(path: Path) -> Corpus:
         CorpusError: it cannot be read; the message names the line.
     """
     if path.suffix.lower() == ".json":
-        raw = json_of(read_text(path, CorpusError), path, error=CorpusError)
+        raw = parse_json(read_text(path, CorpusError), path, error=CorpusError)
         with _errors_at(path):
             return corpus_of(raw)
     chunks = []

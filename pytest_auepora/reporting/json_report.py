@@ -91,9 +91,9 @@ def json_report(
         ],
     }
     if compared:
-        raw["side_by_side"] = [side_by_side_dict(one) for one in compared]
+        raw["side_by_side"] = [side_by_side_dict(suite) for suite in compared]
     if mistakes:
-        raw["mistakes"] = [one._asdict() for one in mistakes]
+        raw["mistakes"] = [mistake._asdict() for mistake in mistakes]
     try:
         text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain_data)
     except (TypeError, ValueError):  # a key that is no string; infinity or NaN

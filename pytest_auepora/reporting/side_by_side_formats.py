@@ -148,9 +148,9 @@ def _add_cases(page: Page, compared: SideBySide) -> None:
     if not differing:
         return
     row = key_metric(compared)
-    what = f" ({row.name} beside)" if row is not None else ""
+    suffix = f" ({row.name} beside)" if row is not None else ""
     page.lines.append([])
-    page.paragraph(f"{plural(len(differing), 'case')} that only some of them pass{what}", "bold")
+    page.paragraph(f"{plural(len(differing), 'case')} that only some of them pass{suffix}", "bold")
     shown = differing[:MOST_CASES]
     cells = [
         [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...core.files import lines_of, read_text
+from ...core.files import numbered_lines, read_text
 from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, document_name, drop_unsupported, ids_and_grades
 from .rows import read_rows, write_lines, write_text
 
@@ -50,7 +50,7 @@ def _split_file(path: Path, split: str | None) -> Path:
 
 def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
-    for number, line in lines_of(read_text(path, ImportProblem)):
+    for number, line in numbered_lines(read_text(path, ImportProblem)):
         parts = line.split("\t")
         if number == 1 and tuple(parts) == _HEADER:
             continue

@@ -12,7 +12,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ...core.files import json_of, lines_of, read_text
+from ...core.files import numbered_lines, parse_json, read_text
 from ...errors import GoldenFileError
 from ..source import Source
 from ..yaml.load import check_integer, load_yaml
@@ -33,7 +33,7 @@ def read_data(path: Path) -> Any:
     if suffix in (".csv", ".tsv"):
         return _parse_csv(text, "\t" if suffix == ".tsv" else ",", path)
     if suffix in (".jsonl", ".ndjson"):
-        return [_parse_json(line, path, number) for number, line in lines_of(text)]
+        return [_parse_json(line, path, number) for number, line in numbered_lines(text)]
     if suffix in (".yaml", ".yml"):
         return _parse_yaml(text, path)
     if suffix == ".json":
@@ -57,7 +57,7 @@ def read_rows(path: Path, *keys: str) -> list[dict[str, Any]]:
 
 
 def _parse_json(text: str, path: Path, line: int) -> Any:
-    data = json_of(text, path, line, ImportProblem)
+    data = parse_json(text, path, line, ImportProblem)
     try:
         _check_json(data)
     except RecursionError:

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ...core.files import lines_of, read_text
+from ...core.files import numbered_lines, read_text
 from ...core.types import Document, RetrievedDocument
 from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, document_texts, drop_unsupported, ids_and_grades
 from .rows import write_text
@@ -68,7 +68,7 @@ def read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
         ImportProblem: a line has other than four columns, or a grade that is no whole number.
     """
     grades: dict[str, dict[str, int]] = {}
-    for number, line in lines_of(read_text(path, ImportProblem)):
+    for number, line in numbered_lines(read_text(path, ImportProblem)):
         try:
             topic, iteration, document, grade_text = line.split()
             grade = int(grade_text)
@@ -92,7 +92,7 @@ def read_topics(path: Path) -> dict[str, str]:
     if "<top>" in text.lower():
         return _read_tagged(text, path)
     queries: dict[str, str] = {}
-    for number, line in lines_of(text):
+    for number, line in numbered_lines(text):
         topic, separator, query = line.partition("\t")
         if not separator or not query.strip():
             raise ImportProblem(f"{path}:{number}: expected 'topic<TAB>query', got {line!r}")
@@ -149,7 +149,7 @@ def read_run(path: Path) -> dict[str, list[RetrievedDocument]]:
         ImportProblem: a line has other than six columns, or a score that is no number.
     """
     results: dict[str, list[tuple[float, str]]] = {}
-    for number, line in lines_of(read_text(path, ImportProblem)):
+    for number, line in numbered_lines(read_text(path, ImportProblem)):
         try:
             topic, _, document, _, score_text, _ = line.split()
             if math.isnan(score := float(score_text)):  # which has no place in an order

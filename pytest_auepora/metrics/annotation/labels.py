@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ...core.files import json_of, lines_of, read_text
+from ...core.files import numbered_lines, parse_json, read_text
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs
 from ...errors import MetricError, did_you_mean
@@ -278,9 +278,9 @@ class AnnotationFile(LabelSource):
 
     def _read(self) -> None:
         problems = []
-        for number, line in lines_of(read_text(self.path, MetricError)):
+        for number, line in numbered_lines(read_text(self.path, MetricError)):
             try:
-                self._read_row(json_of(line, self.path, number, MetricError), f"{self.path}:{number}")
+                self._read_row(parse_json(line, self.path, number, MetricError), f"{self.path}:{number}")
             except MetricError as exc:
                 problems.append(str(exc))
         if problems:

@@ -95,7 +95,7 @@ def _view(index: int, run: Run, verdict: Verdict, trend: Trend, most_plots: int)
     return {
         "index": index,
         "title": run.title,
-        "beside": " \u00b7 ".join(filter(None, details)),
+        "details": " \u00b7 ".join(filter(None, details)),
         "outcome": verdict.outcome,
         "word": ", ".join(filter(None, [word, comparison_word(verdict)])),
         "mark": mark,

@@ -59,7 +59,7 @@ def html_report(
     outcome = overall_outcome(verdicts, mistakes)
     word, mark = OUTCOMES[outcome]
     return env.get_template("report.html.j2").render(
-        beside=_side_views(runs, compared),
+        comparisons=_side_views(runs, compared),
         suites=suite_views(runs, verdicts, trends or {}),
         outcome=outcome,
         word=word,

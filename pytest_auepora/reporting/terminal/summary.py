@@ -44,9 +44,10 @@ def summary_lines(
     steps: bool = True,
     later: Sequence[Verdict] = (),
 ) -> list[Line]:
-    """Return the closing summary of one run, at most about a screen and a half: what happened, the metrics, the worst
-    cases, the gates, and last, with *steps*, what to do next, but for what is said below *later* verdicts as well;
-    *html* is the HTML report that was written, if any.
+    """Return the closing summary of one run, about a screen and a half at most.
+
+    It has the headline, the metrics, the worst cases, the gates and, with *steps*, the next steps, except those that
+    *later* verdicts repeat.  *html* is the HTML report that was written, if any.
     """
     page = Page(width, ascii_only=ascii_only)
     page.title(run.title, ", ".join(filter(None, [run.path, f"owner {run.owner}" if run.owner else ""])))
