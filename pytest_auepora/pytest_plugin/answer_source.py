@@ -1,4 +1,4 @@
-"""Where answers come from: the system, or an earlier run in its place; and how often each case is asked.
+"""The source of answers: the system, or an earlier run in its place; and how often each case is asked.
 
 ``--auepora-replay`` has an earlier run answer all cases, ``--auepora-resume`` those that it has answers to; what reads
 the history is imported then.
@@ -46,7 +46,7 @@ class AnswerSources:
 
     Args:
         options: what the user asks for.
-        project: says how answers come about.
+        project: its hooks, which say how answers come about.
         suites: the golden files.
         callers: make the calls.
         replay: the earlier run that answers in place of the system, if one is to.
@@ -57,7 +57,7 @@ class AnswerSources:
     ) -> None:
         self.options, self.project, self.suites, self.callers, self._replay = options, project, suites, callers, replay
         self.confirmations = Confirmations()
-        self._known: dict[tuple[Path, str], AnswerSource] = {}  # the latest: a system made anew for each test is let go
+        self._by_suite: dict[tuple[Path, str], AnswerSource] = {}  # the latest: each test may make its system anew
         self._again: dict[Path, dict[str, int]] = {}
 
     @property
@@ -65,18 +65,18 @@ class AnswerSources:
         """Whether the system may not be called, nor be made."""
         return self._replay is not None and self._replay.asks_nothing
 
-    def of(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
+    def source_for(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
         """Return what answers the cases of *suite*: *rag*, a fixture's value, or an earlier run in its place.
 
         Raises:
             SystemShapeError: *rag* is nothing that can be asked.
         """
-        known = self._known.get((suite.path, variant))
-        if known is None or known.rag is not rag:
-            known = self._known[suite.path, variant] = self._made(rag, suite, variant)
-        return known
+        source = self._by_suite.get((suite.path, variant))
+        if source is None or source.rag is not rag:
+            source = self._by_suite[suite.path, variant] = self._make_source(rag, suite, variant)
+        return source
 
-    def _made(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
+    def _make_source(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
         if self._replay is not None and self._replay.asks_nothing:
             system = self._replay.replayed(suite, variant)
             return AnswerSource(self, suite, variant, rag, system, system.provenance)  # what was known then
@@ -94,21 +94,21 @@ class AnswerSources:
         if (plan := self._again.get(suite.path)) is None:
             from ..regression.determinism import repeat_plan
 
-            asked = (case.id for case in suite.cases if case.skip is None and case.benchmark is None)
-            known = self.options.repeats(suite.repeat) - 1  # repeats tell as much
-            found = repeat_plan(asked, suite.policy.again)
-            plan = self._again[suite.path] = {case_id: n - known for case_id, n in found.items() if n > known}
+            case_ids = (case.id for case in suite.cases if case.skip is None and case.benchmark is None)
+            repeats = self.options.repeats(suite.repeat) - 1  # repeats count as well
+            planned = repeat_plan(case_ids, suite.policy.again)
+            plan = self._again[suite.path] = {case_id: n - repeats for case_id, n in planned.items() if n > repeats}
         return plan
 
 
 @dataclass(eq=False, repr=False)
 class AnswerSource:
-    """What answers the cases of *suite* under the configuration *variant*; what is the same for all is found out once.
+    """Answers the cases of *suite* under the configuration *variant*; holds what is the same for all of them.
 
     Attributes:
         rag: the fixture's value.
-        system: made of it, or of an earlier run.
-        provenance: what is known of how the answers come about.
+        system: made from it, or from an earlier run.
+        provenance: how the answers come about, as far as known.
     """
 
     _sources: AnswerSources
@@ -131,11 +131,11 @@ class AnswerSource:
     @cached_property
     def caller(self) -> Caller:
         """Makes the calls."""
-        return self._sources.callers.of(self.system)
+        return self._sources.callers.caller_for(self.system)
 
     @cached_property
     def flow(self) -> CaseFlow:
-        """Ends the cases; another source may end others of the suite, which came about otherwise."""
+        """Ends the cases, with the provenance of this source."""
         flow = self._sources.suites.flow(self.suite, self.variant)
         return replace(flow, run=replace(flow.run, provenance=self.provenance))
 
@@ -176,7 +176,7 @@ class AnswerSource:
 
 
 def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
-    """Return what answers from an earlier run of the history at *place*, which one of the two options asks for.
+    """Return the replay of an earlier run of the history at *place*, as one of the two options asks for.
 
     Raises:
         pytest.UsageError: there is no such run.
@@ -186,8 +186,8 @@ def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
         raise pytest.UsageError("--auepora-replay asks the system nothing, --auepora-resume the rest: give one of them")
     ((kind, name),) = given.items()
     option = f"--{_OPTIONS[kind].replace('_', '-')}"
-    if (told := worker_input(config, _INPUT)) is not None:
-        return _told_replay(kind, name, told, place)
+    if (inputs := worker_input(config, _INPUT)) is not None:
+        return _worker_replay(kind, name, inputs, place)
     if place is None:
         raise pytest.UsageError(f"{option}: history is switched off, so there are no runs to take answers from")
     from ..history.answers import choose_runs, load_recorded
@@ -208,24 +208,24 @@ def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
     return replay
 
 
-def _told_replay(kind: str, name: str, told: dict[str, Any], place: str | Path | None) -> Replay:
-    """Return the same in a worker, which is told the runs; on another host they were sent along."""
+def _worker_replay(kind: str, name: str, inputs: dict[str, Any], place: str | Path | None) -> Replay:
+    """Return the replay of a worker, from its *inputs*; on another host these include the runs."""
     from ..history.answers import decode_recorded, load_recorded
     from ..history.store import HistoryStore
 
-    sent: dict[str, SentRun] = told["sent"]
+    sent: dict[str, SentRun] = inputs["sent"]
 
     def load(run_id: str) -> RecordedRun:
         if run_id in sent:
             return decode_recorded(run_id, sent[run_id])
-        return load_recorded(HistoryStore(told["path"] or place or ""), run_id)
+        return load_recorded(HistoryStore(inputs["path"] or place or ""), run_id)
 
-    chosen = {(suite, variant): run_id for suite, variant, run_id in told["chosen"]}
-    return Replay(kind, name, chosen, load, history=told["history"])
+    chosen = {(suite, variant): run_id for suite, variant, run_id in inputs["chosen"]}
+    return Replay(kind, name, chosen, load, history=inputs["history"])
 
 
 class Replay:
-    """The runs that answer, by suite and configuration; each is read when its first case asks.  In every process.
+    """The runs that answer, by suite and configuration, in every process; each is read when its first case asks.
 
     In the controller it says of every run where its answers came from, and tells workers which runs answer.
 
@@ -234,8 +234,8 @@ class Replay:
         name: what the user called the run.
         chosen: the runs, by id.
         load: reads one of them.
-        history: what people call the history they are in.
-        path: its file, if it is one; a worker may stand in another folder.
+        history: the name of their history.
+        path: its file, if it is one; a worker may run in another folder.
     """
 
     def __init__(
@@ -258,7 +258,7 @@ class Replay:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Where nothing may be asked, set up nothing for that."""
+        """Set up no system where none may be asked."""
         if self.asks_nothing and CASE in item.stash:
             funcargs: dict[str, Any] = getattr(item, "funcargs", {})
             for name in fixtures_only_for(item, item.stash[SUITE].fixture):
@@ -271,44 +271,45 @@ class Replay:
 
     def replayed(self, suite: GoldenSuite, variant: str) -> System:
         """Return what answers in place of the system of *suite*."""
-        of = " and ".join(run_title(*one) for one in sorted(self.chosen))
-        missing = f"{self.history} has no recorded run of {run_title(suite.name, variant)}: {self.name!r} is of {of}"
+        titles = " and ".join(run_title(*key) for key in sorted(self.chosen))
+        wanted = run_title(suite.name, variant)
+        missing = f"{self.history} has no recorded run of {wanted}: {self.name!r} is of {titles}"
         return replayed(self.source(suite.name, variant), missing=missing)
 
     def resumed(self, suite: GoldenSuite, variant: str, base: System, provenance: Mapping[str, Any]) -> System:
         """Return *base* with the answers that the earlier run has, where those came about as they would now."""
         source = self.source(suite.name, variant)
-        if source is None or moved(source.run.provenance, provenance):
+        if source is None or changed_provenance(source.run.provenance, provenance):
             return base
         return resumed(source, base)
 
     def pytest_report_header(self) -> str:
-        """Say so before anything is run."""
+        """Name the runs and say whether calls are made."""
         runs = sorted(set(self.chosen.values()))
         calls = "no calls" if self.asks_nothing else "calls only for what is missing there"
         return f"auepora: answers from {names_words(runs, 3)}, {calls}"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """All workers take the same runs, whatever is stored meanwhile, and wherever they are."""
+        """Give all workers the same runs, whatever is stored in between, and wherever they are."""
         spec = node.gateway.spec
         is_here = spec.popen and not spec.via
         node.workerinput[_INPUT] = {
             "chosen": [[*key, run_id] for key, run_id in self.chosen.items()],
             "history": self.history,
             "path": self.path,
-            "sent": {} if is_here else self._sent,
+            "sent": {} if is_here else self._sent_runs,
         }
 
     @cached_property
-    def _sent(self) -> dict[str, SentRun]:
+    def _sent_runs(self) -> dict[str, SentRun]:
         from ..history.answers import encode_recorded
 
         return {run_id: encode_recorded(self.read(run_id)) for run_id in self.chosen.values()}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
-        """Mark the run."""
+        """Note in the run and its verdict where its answers come from."""
         source = self.source(run.suite, run.variant)
         if source is None:
             verdict.notes.append(f"no recorded run of {run.title}; nothing was taken")
@@ -318,18 +319,19 @@ class Replay:
         if self.asks_nothing:
             verdict.notes.append(f"replayed from run {source.run_id}: its answers, no calls")
             return
-        asked = ", the others asked" if taken < len(run.cases) else ""
-        verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}{asked}")
-        if changed := moved(source.run.provenance, run.provenance):
-            told = ", ".join(f"{key} {then} → {now}" for key, (then, now) in changed.items())
-            verdict.notes.append(f"run {source.run_id} answered under other conditions, so nothing was taken: {told}")
+        rest = ", the others asked" if taken < len(run.cases) else ""
+        verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}{rest}")
+        if changed := changed_provenance(source.run.provenance, run.provenance):
+            changes = ", ".join(f"{key} {then} → {now}" for key, (then, now) in changed.items())
+            reason = f"answered under other conditions, so nothing was taken: {changes}"
+            verdict.notes.append(f"run {source.run_id} {reason}")
         commits = [str(provenance.get(GIT_COMMIT, ""))[:8] for provenance in (source.run.provenance, run.provenance)]
         if taken and all(commits) and commits[0] != commits[1]:
             verdict.notes.append(f"run {source.run_id} was made at commit {commits[0]}, this is {commits[1]}")
 
 
-def moved(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return what differs between two provenances as they look after JSON; the commit is no condition of an answer."""
+def changed_provenance(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return what differs between two provenances as they look after JSON, except the commit."""
     from ..regression.compare import provenance_changes
 
     return provenance_changes(then, json.loads(json.dumps(now, default=str)))

@@ -24,9 +24,9 @@ from .compat import fixture_definitions, has_pytest_asyncio, is_anyio_automatic,
 from .items import run_case, run_case_async
 from .session import CASE, CORPUS, SESSION, SUFFIXES, SUITE, AueporaSession
 
-_CHOOSING = ("keyword", "markexpr", "lf", "deselect", "ignore", "ignore_glob")
-_TOLD = "auepora_cases"
-"""What a worker says at its end: how many cases it collected, and how many of them were selected."""
+_SELECTING_OPTIONS = ("keyword", "markexpr", "lf", "deselect", "ignore", "ignore_glob")
+_CASE_COUNTS = "auepora_cases"
+"""Key of a worker's output: how many cases it collected, and how many of them were selected."""
 
 
 def has_golden_name(path: Path, config: pytest.Config) -> bool:
@@ -36,22 +36,22 @@ def has_golden_name(path: Path, config: pytest.Config) -> bool:
 
 def _matches(path: Path, root: Path, pattern: str) -> bool:
     """Whether *path* matches as ``PurePath.full_match`` does, its folders below *root*; a bare name does anywhere."""
-    wanted = PurePath(pattern).parts
-    if len(wanted) > 1 and path.is_relative_to(root):
+    parts = PurePath(pattern).parts
+    if len(parts) > 1 and path.is_relative_to(root):
         path = path.relative_to(root)
-    return _match_parts(path.parts, wanted if PurePath(pattern).is_absolute() else ("**", *wanted))
+    return _match_parts(path.parts, parts if PurePath(pattern).is_absolute() else ("**", *parts))
 
 
-def _match_parts(parts: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    if not wanted:
+def _match_parts(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    if not pattern:
         return not parts
-    if wanted[0] == "**":
-        return _match_parts(parts, wanted[1:]) or (bool(parts) and _match_parts(parts[1:], wanted))
-    return bool(parts) and fnmatchcase(parts[0], wanted[0]) and _match_parts(parts[1:], wanted[1:])
+    if pattern[0] == "**":
+        return _match_parts(parts, pattern[1:]) or (bool(parts) and _match_parts(parts[1:], pattern))
+    return bool(parts) and fnmatchcase(parts[0], pattern[0]) and _match_parts(parts[1:], pattern[1:])
 
 
 class Collecting:
-    """In every process that collects tests: takes golden files, counts cases before and after everybody deselects."""
+    """In every process that collects tests: collects golden files, counts cases before and after deselection."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -60,18 +60,18 @@ class Collecting:
     @property
     def is_everything(self) -> bool:
         """Whether the run is of all golden cases that there are; known once tests have run."""
-        config, here, root = self.config, self.config.invocation_params.dir, self.config.rootpath
-        if self.collected != self.selected or any(getattr(config.option, name, None) for name in _CHOOSING):
+        config, start, root = self.config, self.config.invocation_params.dir, self.config.rootpath
+        if self.collected != self.selected or any(getattr(config.option, name, None) for name in _SELECTING_OPTIONS):
             return False
-        if config.args == [str(here)]:  # none was given
+        if config.args == [str(start)]:  # none was given
             return True
-        given = {(here / arg).resolve() for arg in config.args}
+        chosen = {(start / arg).resolve() for arg in config.args}
         paths = [str(root / part) for part in config.getini("testpaths")]
-        wanted = {Path(one).resolve() for path in paths for one in glob(path, recursive=True)}  # noqa: PTH207 - absolute
-        return root.resolve() in given or (bool(wanted) and wanted <= given)
+        configured = {Path(match).resolve() for path in paths for match in glob(path, recursive=True)}  # noqa: PTH207 - absolute
+        return root.resolve() in chosen or (bool(configured) and configured <= chosen)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-        """Take golden files: by pattern, or because the command line names them; nothing else is opened."""
+        """Collect golden files, which match the pattern or are named on the command line."""
         is_named = file_path.suffix in SUFFIXES and parent.session.isinitpath(file_path)
         if not (is_named or has_golden_name(file_path, self.config)):
             return None
@@ -80,22 +80,23 @@ class Collecting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Count what there is."""
+        """Count all cases."""
         self.collected = sum(CASE in item.stash for item in items)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Count what is left."""
+        """Count the selected cases."""
         self.selected = sum(CASE in item.stash for item in session.items)
 
     def pytest_sessionfinish(self) -> None:
-        """Tell the controller."""
+        """Send the counts to the controller."""
         if (out := getattr(self.config, "workeroutput", None)) is not None:
-            out[_TOLD] = [self.collected, self.selected]
+            out[_CASE_COUNTS] = [self.collected, self.selected]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Hear it: each worker has collected all there is."""
-        self.collected, self.selected = getattr(node, "workeroutput", {}).get(_TOLD, (self.collected, self.selected))
+        """Read the counts of a worker: each collects all cases."""
+        counts = self.collected, self.selected
+        self.collected, self.selected = getattr(node, "workeroutput", {}).get(_CASE_COUNTS, counts)
 
 
 class GoldenFile(pytest.Module):
@@ -111,7 +112,7 @@ class GoldenFile(pytest.Module):
         try:
             suite = suites.at(self.path)
         except GoldenFileError as exc:
-            raise self.CollectError(_for_people(exc, self.config.rootpath)) from None
+            raise self.CollectError(_problems_text(exc, self.config.rootpath)) from None
         if (other := suites.namesake(suite)) is not None:
             raise self.CollectError(
                 f"suite {suite.name!r} is also that of {suites.relative(other)}: the two would share a "
@@ -142,10 +143,10 @@ class GoldenFile(pytest.Module):
     def _make_items(self, name: str, function: types.FunctionType) -> list[Any]:
         """Return what pytest and its plugins make of *function*: one item for each parameter of its fixtures."""
         function.__dict__["__test__"] = True  # collected whatever python_functions says
-        made = self.ihook.pytest_pycollect_makeitem(collector=self, name=name, obj=function) or []
-        for mark in ("__test__", "pytestmark"):  # some pytest selects by these names: `-k test` would match them
-            function.__dict__.pop(mark, None)
-        return made if isinstance(made, list) else [made]
+        items = self.ihook.pytest_pycollect_makeitem(collector=self, name=name, obj=function) or []
+        for attribute in ("__test__", "pytestmark"):  # some pytest selects by these names: `-k test` would match them
+            function.__dict__.pop(attribute, None)
+        return items if isinstance(items, list) else [items]
 
     def _function(
         self, case: GoldenCase, base: types.FunctionType, mark: pytest.MarkDecorator | None
@@ -180,14 +181,14 @@ class GoldenFile(pytest.Module):
         if self._auepora.options.checking:
             from .labels import check_labels, check_labels_async
 
-            run, given = check_labels_async if is_async else check_labels, ""
+            run, argument = check_labels_async if is_async else check_labels, ""
         else:
-            run, given = run_case_async if is_async else run_case, fixtures[0]
-        source = f"{prefix}def case({', '.join(fixtures)}): {wait}run({given})"
+            run, argument = run_case_async if is_async else run_case, fixtures[0]
+        source = f"{prefix}def case({', '.join(fixtures)}): {wait}run({argument})"
         scope: dict[str, Any] = {"run": partial(run, self._auepora), "__file__": str(self.path)}
         exec(compile(source, str(self.path), "exec"), scope)
-        made: types.FunctionType = scope["case"]
-        return made
+        template: types.FunctionType = scope["case"]
+        return template
 
     def _fixtures(self, suite: GoldenSuite) -> tuple[tuple[str, ...], pytest.MarkDecorator | None]:
         """Return the fixtures of the cases, and the mark that makes an event-loop plugin run those that are async.
@@ -197,16 +198,16 @@ class GoldenFile(pytest.Module):
         """
         if self._auepora.answers.asks_nothing:
             return (suite.fixture,), None
-        wanted: tuple[str, ...] = (suite.fixture, CORPUS)
+        names: tuple[str, ...] = (suite.fixture, CORPUS)
         if self._auepora.options.checking:
-            wanted = (CORPUS,)
+            names = (CORPUS,)
         elif any(case.benchmark is not None for case in suite.cases):
-            wanted += ("request",)  # which pytest-benchmark's fixture is asked of
-        base = self._template(wanted, is_async=False)
+            names += ("request",)  # which pytest-benchmark's fixture is asked of
+        base = self._template(names, is_async=False)
         probe = pytest.Function.from_parent(self, name="probe", callobj=base)
-        found = fixture_definitions(probe)
-        fixtures = tuple(name for name in wanted if name != CORPUS or found.get(name))
-        marks = (self._loop_mark(probe, found[name][-1]) for name in fixtures if found.get(name))
+        definitions = fixture_definitions(probe)
+        fixtures = tuple(name for name in names if name != CORPUS or definitions.get(name))
+        marks = (self._loop_mark(probe, definitions[name][-1]) for name in fixtures if definitions.get(name))
         return fixtures, next(filter(None, marks), None)
 
     def _loop_mark(self, probe: pytest.Item, definition: pytest.FixtureDef[Any]) -> pytest.MarkDecorator | None:
@@ -219,8 +220,8 @@ class GoldenFile(pytest.Module):
         return None
 
 
-def _for_people(error: GoldenFileError, root: Path) -> str:
-    """One line per problem, paths relative to the rootdir as everywhere in pytest's output."""
+def _problems_text(error: GoldenFileError, root: Path) -> str:
+    """Return a line per problem, paths relative to the rootdir as everywhere in pytest's output."""
     prefix = f"{root}/"
     lines = [str(p).removeprefix(prefix) for p in error.problems]
     if len(lines) == 1:

@@ -16,10 +16,10 @@ def fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[pytest.Fixtu
     Needed to know, before any fixture is set up, whether ``rag`` is async and whether upcoming items
     share its value.  Without it, cases of async fixtures are not recognised and calls run one by one.
     """
-    found: Mapping[str, Sequence[pytest.FixtureDef[Any]]] = getattr(
+    definitions: Mapping[str, Sequence[pytest.FixtureDef[Any]]] = getattr(
         getattr(item, "_fixtureinfo", None), "name2fixturedefs", {}
     )
-    return found
+    return definitions
 
 
 def fixtures_only_for(item: pytest.Item, name: str) -> list[str]:
@@ -30,22 +30,22 @@ def fixtures_only_for(item: pytest.Item, name: str) -> list[str]:
     first = getattr(getattr(item, "_fixtureinfo", None), "initialnames", None)
     if first is None:
         return [name]
-    needed = _reached(item, first, but=name)
-    return [one for one in getattr(item, "fixturenames", ()) if one not in needed]
+    needed = _needed_fixtures(item, first, but=name)
+    return [fixture for fixture in getattr(item, "fixturenames", ()) if fixture not in needed]
 
 
-def _reached(item: pytest.Item, names: Iterable[str], but: str = "") -> set[str]:
+def _needed_fixtures(item: pytest.Item, names: Iterable[str], but: str = "") -> set[str]:
     """Return *names* and all fixtures that they need, except *but* and what only that needs."""
     definitions = fixture_definitions(item)
-    seen: set[str] = set()
+    reached: set[str] = set()
     todo = list(names)
     while todo:
-        one = todo.pop()
-        if one not in seen and one != but:
-            seen.add(one)
-            for definition in definitions.get(one, ()):  # an override may ask for what it overrides
+        name = todo.pop()
+        if name not in reached and name != but:
+            reached.add(name)
+            for definition in definitions.get(name, ()):  # an override may ask for what it overrides
                 todo += definition.argnames
-    return seen
+    return reached
 
 
 def parameters_of(item: pytest.Item) -> str:
@@ -66,8 +66,8 @@ def variant_of(item: pytest.Item, fixture: str) -> str:
     ids: Sequence[str] = getattr(callspec, "_idlist", ())
     if len(ids) != len(callspec.params) or not fixture_definitions(item):
         return parameters_of(item)
-    needed = _reached(item, [fixture])
-    return "-".join(str(one) for name, one in zip(callspec.params, ids, strict=True) if name in needed)
+    needed = _needed_fixtures(item, [fixture])
+    return "-".join(str(param_id) for name, param_id in zip(callspec.params, ids, strict=True) if name in needed)
 
 
 def has_pytest_asyncio(config: pytest.Config) -> bool:
@@ -90,12 +90,12 @@ def loop_scope(config: pytest.Config, definition: pytest.FixtureDef[Any]) -> str
 
     What the fixture says itself, which is not public, else the setting, else the scope of the fixture.
     """
-    own = getattr(definition.func, "_loop_scope", None)
+    declared = getattr(definition.func, "_loop_scope", None)
     try:
         default = config.getini("asyncio_default_fixture_loop_scope")
     except (ValueError, KeyError):  # this version has no such setting
         default = None
-    return str(own or (default if default in _SCOPES else definition.scope))
+    return str(declared or (default if default in _SCOPES else definition.scope))
 
 
 def has_pytest_benchmark(config: pytest.Config) -> bool:

@@ -1,6 +1,6 @@
 """The controller process: gathers results from reports, judges each run, publishes its gates, writes baselines.
 
-Only here are files written.  Under xdist it sees no item and no system: what it knows is in reports and golden files.
+Files are written here alone.  Under xdist it sees no item and no system, only reports and golden files.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class RunController:
         config: pytest's.
         options: what the user asks for.
         suites: the golden files.
-        collecting: what the run covers.
-        replaying: whether the answers are of an earlier run, and so of another commit.
+        collecting: counts the cases that the run covers.
+        replaying: whether the answers are those of an earlier run, and so of another commit.
     """
 
     def __init__(
@@ -63,29 +63,29 @@ class RunController:
     ) -> None:
         self.config = config
         self._options, self._suites, self._collecting, self._replaying = options, suites, collecting, replaying
-        self.unused: dict[str, str] = {}  # baselines that no run used, and what is said of them
-        self.none_selected = False  # golden cases were asked for, and none was among what the user chose to run
+        self.unused: dict[str, str] = {}  # baselines that no run used, and the warning about each
+        self.none_selected = False  # golden cases were asked for, and the selection has none
         self.runs: dict[tuple[str, str], Run] = {}
         self._provenance: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}  # of each case
         self.finished_runs: list[JudgedRun] = []
         self.crashed: list[str] = []
-        self.unmeasured = False  # a golden file or case failed without a result, as over a corpus that is none
+        self.unmeasured = False  # a golden file or case failed without a result, as for a wrong corpus
         self.complete = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take in what an item measured; a rerun replaces the earlier result."""
+        """Add what an item measured to its run; a rerun replaces the earlier result."""
         case_reports = unpack(report)
-        for one in case_reports:
-            run = self._run(one.path, one.variant)
-            run.add([one.result])
-            if one.provenance:  # a case that was skipped says nothing
-                self._provenance[one.path, one.variant][one.result.case_id] = one.provenance
+        for case_report in case_reports:
+            path, variant, result = case_report.path, case_report.variant, case_report.result
+            self._run(path, variant).add([result])
+            if case_report.provenance:  # a skipped case has none
+                self._provenance[path, variant][result.case_id] = case_report.provenance
         if not case_reports and report.failed and report.when not in ("setup", "call", "teardown"):
             self.crashed.append(report.nodeid)  # a worker died with it
         self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Know a golden file that could not be read: it has failed by itself."""
+        """Note that a golden file could not be read, which fails by itself."""
         self.unmeasured |= report.failed and report.nodeid.endswith(SUFFIXES)
 
     def _run(self, path: str, variant: str) -> Run:
@@ -97,7 +97,7 @@ class RunController:
     @cached_property
     def compared(self) -> list[SideBySide]:
         """The suites that several configurations ran, side by side, once everything has been judged."""
-        runs = [one.run for one in self.finished_runs]
+        runs = [judged.run for judged in self.finished_runs]
         if len({run.path for run in runs}) == len(runs):
             return []
         from ..reporting.side_by_side import side_by_sides
@@ -108,7 +108,7 @@ class RunController:
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Judge after all items have run; ``-x`` and Ctrl-C raise through here, and nothing is written."""
         try:
-            done = yield
+            outcome = yield
         except BaseException:
             self._judge_all()
             raise
@@ -116,7 +116,7 @@ class RunController:
             self.complete = not session.shouldstop and not session.shouldfail
             self._judge_all()
             self._publish(session)
-        return done
+        return outcome
 
     def _judge_all(self) -> None:
         for nodeid in self.crashed:
@@ -159,16 +159,17 @@ class RunController:
         if options.prune and not run.is_full:
             notes.append("not all cases ran, so nothing was pruned")
         path = self._suites.baseline_path(judged.suite, run.variant)
-        judged.accepted = done = _accepted(judged, "baseline", path, options.intents, prune=options.prune)
-        if done is None:
+        judged.accepted = accepted = _write_accepted(judged, "baseline", path, options.intents, prune=options.prune)
+        if accepted is None:
             return
-        if done.written:
+        if accepted.written:
             from ..regression.determinism import lucky_baseline_notes
 
             notes += lucky_baseline_notes(run)
-        if done.written and judged.verdict.baseline_note.startswith(BROKEN):
+        if accepted.written and judged.verdict.baseline_note.startswith(BROKEN):
             judged.verdict.baseline_note = "an unreadable baseline was replaced"
-        ids = run.cases.keys() - done.refused.keys() if "all" in options.intents else {*done.added, *done.changed}
+        changed = {*accepted.added, *accepted.changed}
+        ids = run.cases.keys() - accepted.refused.keys() if "all" in options.intents else changed
         notes += self._suites.keep_answers(judged.suite, run, path.name, ids)
 
     def _write_anchor(self, judged: JudgedRun) -> None:
@@ -178,10 +179,10 @@ class RunController:
         from ..regression.baseline import anchor_path
 
         path = anchor_path(self._suites.baseline_path(judged.suite, judged.run.variant))
-        judged.anchored = _accepted(judged, "anchor", path, ["all"], prune=True)
+        judged.anchored = _write_accepted(judged, "anchor", path, ["all"], prune=True)
 
     def _end_crashed(self, nodeid: str) -> None:
-        """A worker that died lost one case: count it as errored."""
+        """Count the case that a dead worker lost as errored."""
         path = nodeid.partition("::")[0]
         if not path.endswith(SUFFIXES):
             return  # a test of the user's own
@@ -200,8 +201,8 @@ class RunController:
 
         The terminal, the counts, junit, ``--lf`` and the exit code then all know it.
         """
-        gates = [(finished, gate) for finished in self.finished_runs for gate in finished.verdict.gates]
-        tests = [_as_test(self.config, finished, gate) for finished, gate in gates if _is_published(finished.run, gate)]
+        gates = [(judged, gate) for judged in self.finished_runs for gate in judged.verdict.gates]
+        tests = [_gate_reports(self.config, judged, gate) for judged, gate in gates if _is_published(judged.run, gate)]
         tests += self._nothing_measured() + self._unused_baselines()
         each_line = self.config.get_verbosity() > 0  # each shows the progress, which is not to run backwards
         session.testscollected += 0 if each_line else len(tests)
@@ -215,7 +216,7 @@ class RunController:
             hook.pytest_runtest_logfinish(**place)
 
     def _nothing_measured(self) -> list[list[pytest.TestReport]]:
-        """Asked for golden cases and saw none: that must not be green.  A selection is the user's own wish."""
+        """Return a failure where golden cases were asked for and none ran, unless the user selected others."""
         if self.runs or not is_asked_for(self.config) or self.crashed or self.unmeasured or not self.complete:
             return []
         if self._collecting.collected or not self._collecting.is_everything:
@@ -226,22 +227,24 @@ class RunController:
             f"no golden case was run: no file matches auepora_files = {globs}; "
             "call yours so, name it on the command line, or set auepora_files"
         )
-        return [_reports(self.config, ("auepora", 0, "golden files"), "failed", message)]
+        return [_test_reports(self.config, ("auepora", 0, "golden files"), "failed", message)]
 
     def _unused_baselines(self) -> list[list[pytest.TestReport]]:
-        """Say which baselines nothing was held to, where everything was run; a failure if baselines are required."""
-        whole = self.complete and not (self.crashed or self.unmeasured) and all(r.is_full for r in self.runs.values())
-        if not whole or not is_asked_for(self.config) or not self._collecting.is_everything:
+        """Find baselines that no run used, where everything ran; return failures if baselines are required."""
+        is_full = self.complete and not (self.crashed or self.unmeasured) and all(r.is_full for r in self.runs.values())
+        if not is_full or not is_asked_for(self.config) or not self._collecting.is_everything:
             return []
         used = [self._suites.baseline_path(self._suites.at(path), variant) for path, variant in self.runs]
         self.unused = dict(_unused_baselines(self.config, used, self._options.override))
         if not self.config.getoption("auepora_require_baseline"):
             return []
         gate = "gate: unused baseline"
-        return [_reports(self.config, (path, 0, gate), "failed", told) for path, told in self.unused.items()]
+        return [_test_reports(self.config, (path, 0, gate), "failed", text) for path, text in self.unused.items()]
 
 
-def _accepted(judged: JudgedRun, what: str, path: Path, words: Collection[str], *, prune: bool) -> Accepted | None:
+def _write_accepted(
+    judged: JudgedRun, what: str, path: Path, words: Collection[str], *, prune: bool
+) -> Accepted | None:
     """Return what was written to *path*; a gate that failed says why nothing was."""
     from ..regression.accept import accept
     from ..regression.guards.gates import GateOutcome
@@ -259,7 +262,7 @@ def _is_published(run: Run, gate: GateOutcome) -> bool:
     return left_out or gate.state in ("passed", "failed")
 
 
-def _as_test(config: pytest.Config, judged: JudgedRun, gate: GateOutcome) -> list[pytest.TestReport]:
+def _gate_reports(config: pytest.Config, judged: JudgedRun, gate: GateOutcome) -> list[pytest.TestReport]:
     from ..reporting.text import harmless, printable
 
     run = judged.run
@@ -270,10 +273,10 @@ def _as_test(config: pytest.Config, judged: JudgedRun, gate: GateOutcome) -> lis
     culprits = f"\ncases that cost most: {', '.join(gate.culprits)}" if gate.culprits else ""
     place = f"{run.path}:{gate.line}" if gate.line else run.path
     message = f"{place}: {gate.message}{owner}{culprits}"
-    return _reports(config, (run.path, line, name), gate.state, harmless(message))
+    return _test_reports(config, (run.path, line, name), gate.state, harmless(message))
 
 
-def _reports(
+def _test_reports(
     config: pytest.Config, location: tuple[str, int, str], state: str, message: str
 ) -> list[pytest.TestReport]:
     """Return the reports of all three phases: plugins that write reports wait for the last, or look up the first."""
@@ -281,17 +284,17 @@ def _reports(
     phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
     skipped = location[0], location[1] + 1, f"Skipped: {message}"
     failed = wrapped(config, message)
-    ends: dict[str, tuple[_Outcome, Any]] = {"failed": ("failed", failed), "not judged": ("skipped", skipped)}
-    made = []
+    outcomes: dict[str, tuple[_Outcome, Any]] = {"failed": ("failed", failed), "not judged": ("skipped", skipped)}
+    reports = []
     for when in phases:
-        outcome, longrepr = ends.get(state, _PASSED) if when == "call" else _PASSED
-        made.append(
+        outcome, longrepr = outcomes.get(state, _PASSED) if when == "call" else _PASSED
+        reports.append(
             pytest.TestReport(
                 nodeid=f"{location[0]}::{location[2]}", location=location, keywords={location[2]: 1}, when=when,
                 outcome=outcome, longrepr=longrepr, duration=0.0, start=now, stop=now,
             )
         )  # fmt: skip
-    return made
+    return reports
 
 
 _TOOLS = (".git", ".hg", ".svn", ".tox", ".nox", ".venv", ".eggs", ".*cache*", "__pycache__", "node_modules")
@@ -307,33 +310,34 @@ def _unused_baselines(config: pytest.Config, used: Iterable[Path], override: Pat
     from ..core.run import run_title
     from ..regression.baseline import anchor_path, parse_baseline
 
-    known = {path.resolve() for path in used}
-    known |= {anchor_path(path) for path in known}
+    used_paths = {path.resolve() for path in used}
+    used_paths |= {anchor_path(path) for path in used_paths}
     for path in _baseline_files(config, override):
-        beside = path.with_name(path.name.replace(".anchor.json", ".json"))
-        if path.resolve() in known or (beside != path and beside.exists()):
+        baseline_path = path.with_name(path.name.replace(".anchor.json", ".json"))
+        if path.resolve() in used_paths or (baseline_path != path and baseline_path.exists()):
             continue
         try:
-            found = parse_baseline(path.read_text(encoding="utf-8"), str(path))
+            baseline = parse_baseline(path.read_text(encoding="utf-8"), str(path))
         except (BaselineError, OSError, UnicodeDecodeError):
             continue  # nobody knows that it is one
         shown = shown_path(path, config.rootpath)
-        title = run_title(found.suite, found.variant)
-        told = (
+        title = run_title(baseline.suite, baseline.variant)
+        text = (
             f"{shown}: no run used this baseline of {title}, so nothing is held to it; bring back its golden file or "
             "configuration, or delete the baseline"
         )
-        yield shown, told
+        yield shown, text
 
 
 def _baseline_files(config: pytest.Config, override: Path | None) -> list[Path]:
     if override is not None:
         return sorted(override.glob("*.json")) if override.is_dir() else []
-    pruned = [one for one in config.getini("norecursedirs") if one != ".*"]  # a suite may have been hidden so
-    here, files = config.invocation_params.dir, set[Path]()
+    # suites may lie in hidden folders
+    skipped = [*(pattern for pattern in config.getini("norecursedirs") if pattern != ".*"), *_TOOLS]
+    start, files = config.invocation_params.dir, set[Path]()
     for top in config.args:
-        for folder, folders, names in os.walk(here / top):
-            folders[:] = [name for name in folders if not any(fnmatch(name, one) for one in (*pruned, *_TOOLS))]
+        for folder, folders, names in os.walk(start / top):
+            folders[:] = [name for name in folders if not any(fnmatch(name, pattern) for pattern in skipped)]
             if Path(folder).name == "__baselines__":
                 files.update(Path(folder, name) for name in names if name.endswith(".json"))
     return sorted(files)

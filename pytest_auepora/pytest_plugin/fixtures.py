@@ -17,7 +17,7 @@ from ..io.golden.model import GoldenCase, GoldenSuite
 from ..regression.baseline import BROKEN, load_anchor
 from .answer_source import AnswerSource
 from .compat import parameters_of, variant_of
-from .items import AskedCase, end_unmeasured, keep, raise_skipped
+from .items import AskedCase, add_case_reports, end_unmeasured, raise_skipped
 from .registration import session_of
 from .results.terminal import failure_message
 from .session import CORPUS, AueporaSession
@@ -49,28 +49,29 @@ class Auepora:
         request = self._request
         session = session_of(request.config)
         suites = session.suites
-        suite = suites.at(_find(Path(golden), request.path.parent, request.config.rootpath))
+        suite = suites.at(_find_golden(Path(golden), request.path.parent, request.config.rootpath))
         variant = variant_of(request.node, suite.fixture) if rag is None else parameters_of(request.node)
         source = _source(session, request, suite, variant, rag)
         baseline, note = suites.baseline(suite, variant)
         if note.startswith(BROKEN):
             raise BaselineError(note.removeprefix(BROKEN))
-        done = Evaluation(
+        evaluation = Evaluation(
             suites.run(suite, variant), suite, suites.metrics(suite), baseline, note,
             accepting=session.options.accepting, calibrations=suites.calibrations(suite),
             anchor=load_anchor(suites.baseline_path(suite, variant), suite.name, variant),
             repeat=max((source.times(case) for case in suite.cases), default=1),
         )  # fmt: skip
-        done.run.provenance = dict(source.provenance)
+        evaluation.run.provenance = dict(source.provenance)
         case_reports = []
-        for one in run_suite(
-            source.flow, suite.cases, source.system, source.caller, repeat=done.repeat,
+        for finished in run_suite(
+            source.flow, suite.cases, source.system, source.caller, repeat=evaluation.repeat,
             corpus=_corpus(session, request), seed=session.options.seed, again=source.again, confirms=source.confirms,
         ):  # fmt: skip
-            done.run.add([one.result])
-            case_reports.append(CaseReport(done.run.path, variant, one.result, source.provenance, one.recordings))
-        keep(request.node, *case_reports)
-        return done
+            run, result = evaluation.run, finished.result
+            run.add([result])
+            case_reports.append(CaseReport(run.path, variant, result, source.provenance, finished.recordings))
+        add_case_reports(request.node, *case_reports)
+        return evaluation
 
 
 class ScoredCase:
@@ -111,7 +112,7 @@ class ScoredCase:
         return f"<case {self.id}: {self.result.state}>"
 
 
-def _find(golden: Path, *folders: Path) -> Path:
+def _find_golden(golden: Path, *folders: Path) -> Path:
     """Return where *golden* is: beside the test file, else in the rootdir.
 
     Raises:
@@ -122,9 +123,9 @@ def _find(golden: Path, *folders: Path) -> Path:
     for path in tried:
         if path.exists():
             return path
-    beside = [one.name for path in tried if path.parent.is_dir() for one in path.parent.iterdir()]
-    near = did_you_mean(golden.name, beside)
-    raise FileNotFoundError(f"no golden file {golden}{near}; looked at {', '.join(map(str, tried))}")
+    names = [file.name for path in tried if path.parent.is_dir() for file in path.parent.iterdir()]
+    hint = did_you_mean(golden.name, names)
+    raise FileNotFoundError(f"no golden file {golden}{hint}; looked at {', '.join(map(str, tried))}")
 
 
 def parametrize_cases(metafunc: pytest.Metafunc) -> None:
@@ -134,11 +135,12 @@ def parametrize_cases(metafunc: pytest.Metafunc) -> None:
     """
     nodeid, mark = metafunc.definition.nodeid, metafunc.definition.get_closest_marker("auepora")
     if mark is None or len(mark.args) != 1:
-        told = f"{nodeid}: auepora_case needs @pytest.mark.auepora('path/of/golden.yaml')"
-        raise pytest.fail.Exception(told, pytrace=False)
+        message = f"{nodeid}: auepora_case needs @pytest.mark.auepora('path/of/golden.yaml')"
+        raise pytest.fail.Exception(message, pytrace=False)
     session = session_of(metafunc.config)
     try:
-        suite = session.suites.at(_find(Path(mark.args[0]), metafunc.definition.path.parent, metafunc.config.rootpath))
+        folders = metafunc.definition.path.parent, metafunc.config.rootpath
+        suite = session.suites.at(_find_golden(Path(mark.args[0]), *folders))
     except FileNotFoundError as exc:
         raise pytest.fail.Exception(f"{nodeid}: {exc}", pytrace=False) from None
     except GoldenFileError as exc:
@@ -160,19 +162,19 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
     suite: GoldenSuite
     suite, case = request.param
     session = session_of(request.config)
-    done = _finished(session, request, suite, case)
-    if done.result.state == "skipped":
-        raise_skipped(done)
+    finished = _run_case(session, request, suite, case)
+    if finished.result.state == "skipped":
+        raise_skipped(finished)
     infos = session.suites.infos(suite)
-    if done.result.state == "error":
-        pytest.fail(failure_message(request.config, done.result, done.comparison, infos), pytrace=False)
-    return ScoredCase(done.result, case, infos)
+    if finished.result.state == "error":
+        pytest.fail(failure_message(request.config, finished.result, finished.comparison, infos), pytrace=False)
+    return ScoredCase(finished.result, case, infos)
 
 
-def _finished(
+def _run_case(
     session: AueporaSession, request: pytest.FixtureRequest, suite: GoldenSuite, case: GoldenCase
 ) -> Finished:
-    """Ask the system about *case*, as often as it is to be asked, and end the case."""
+    """Ask the system about *case* as often as configured, and end the case."""
     node = request.node
     if case.skip is not None:
         return end_unmeasured(session, node, suite, case, Ended("skip", case.skip))
@@ -182,19 +184,19 @@ def _finished(
     except BaseException as exc:
         return end_unmeasured(session, node, suite, case, exc)
     asked = AskedCase(session, node, source, case, corpus)
-    done = asked.finish([source.caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
-    if more := asked.asks_again(done):
-        asked.confirm(done, [source.caller.call(key, fn, timeout=limit) for key, fn, limit in more])
-    return done
+    finished = asked.finish([source.caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
+    if retries := asked.asks_again(finished):
+        asked.confirm(finished, [source.caller.call(key, fn, timeout=limit) for key, fn, limit in retries])
+    return finished
 
 
 def _source(
-    session: AueporaSession, request: pytest.FixtureRequest, suite: GoldenSuite, variant: str, given: Any = None
+    session: AueporaSession, request: pytest.FixtureRequest, suite: GoldenSuite, variant: str, rag: Any = None
 ) -> AnswerSource:
-    """Return what answers: *given*, or the suite's fixture, which is not asked for where a run is replayed."""
-    if given is None and not session.answers.asks_nothing:
-        given = request.getfixturevalue(suite.fixture)
-    return session.answers.of(given, suite, variant)
+    """Return the source of answers: *rag*, or the suite's fixture, which a replay does not set up."""
+    if rag is None and not session.answers.asks_nothing:
+        rag = request.getfixturevalue(suite.fixture)
+    return session.answers.source_for(rag, suite, variant)
 
 
 def _corpus(session: AueporaSession, request: pytest.FixtureRequest) -> Any:

@@ -117,7 +117,7 @@ class ProjectHooks:
 
     @cached_property
     def convert(self) -> Convert | None:
-        """What reads an answer, or returns None where that is left to us; None where nothing does."""
+        """The hook that converts an answer, or returns None to leave it to us; None without a hook."""
         hook = self._hook.pytest_auepora_convert
         if not hook.get_hookimpls():
             return None
@@ -125,6 +125,6 @@ class ProjectHooks:
 
     @cached_property
     def redact(self) -> Redact | None:
-        """What takes secrets out of a result before it is stored and shown; None where nothing does."""
+        """The hook that removes secrets from a result before it is stored and shown; None without a hook."""
         hook = self._hook.pytest_auepora_redact
         return (lambda result: hook(result=result, config=self._config)) if hook.get_hookimpls() else None

@@ -55,27 +55,28 @@ class AskedCase:
 
         source, flow = self.source, self.source.flow
         again = source.again.get(self.case.id, 0)
-        done = flow.finish(
+        finished = flow.finish(
             Asked(self.case, calls, self.corpus, again, source.skipped_metrics if again else ()), source.system
         )
-        keep(self.item, CaseReport(flow.run.path, source.variant, done.result, source.provenance, done.recordings))
-        return done
+        result, recordings = finished.result, finished.recordings
+        add_case_reports(self.item, CaseReport(flow.run.path, source.variant, result, source.provenance, recordings))
+        return finished
 
-    def asks_again(self, done: Finished) -> list[_Ask]:
+    def asks_again(self, finished: Finished) -> list[_Ask]:
         """Return the calls that decide whether the case fails; none unless it is about to."""
-        return self._asks(self.source.confirms(self.case, done.result)) if done.result.state == "failed" else []
+        return self._asks(self.source.confirms(self.case, finished.result)) if finished.result.state == "failed" else []
 
     def _asks(self, numbers: range) -> list[_Ask]:
         return [((self.item, i), self.source.ask(self.case, i), self.case.timeout) for i in numbers]
 
-    def confirm(self, done: Finished, calls: Sequence[CallResult]) -> None:
+    def confirm(self, finished: Finished, calls: Sequence[CallResult]) -> None:
         """Decide a failed case by the answers it was asked for again."""
         from ..evaluation.case_flow import Asked
 
-        self.source.flow.confirm(done, Asked(self.case, calls, self.corpus), self.source.system)
+        self.source.flow.confirm(finished, Asked(self.case, calls, self.corpus), self.source.system)
 
 
-def keep(item: pytest.Item, *reports: CaseReport) -> None:
+def add_case_reports(item: pytest.Item, *reports: CaseReport) -> None:
     """Put on *item* what it measured."""
     item.stash.setdefault(CASE_REPORTS, []).extend(reports)
 
@@ -83,24 +84,24 @@ def keep(item: pytest.Item, *reports: CaseReport) -> None:
 def end_unmeasured(
     session: AueporaSession, item: pytest.Item, suite: GoldenSuite, case: GoldenCase, why: BaseException | Ended
 ) -> Finished:
-    """End a case of *item* that nobody could ask for, or that is left out on purpose, and keep its result."""
+    """End a case of *item* whose set-up failed, or that is left out on purpose, and keep its result."""
     from ..evaluation.case_result import Ended
 
     variant = variant_of(item, suite.fixture)
     flow = session.suites.flow(suite, variant)
     if isinstance(why, pytest.FixtureLookupError):
         why = _without_fixture(why, suite)
-    done = flow.leave_out(case, why) if isinstance(why, Ended) else flow.end(case, why)
-    keep(item, CaseReport(flow.run.path, variant, done.result))
-    return done
+    finished = flow.leave_out(case, why) if isinstance(why, Ended) else flow.end(case, why)
+    add_case_reports(item, CaseReport(flow.run.path, variant, finished.result))
+    return finished
 
 
 def _without_fixture(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
     """Say in a sentence that a fixture is missing, the same for every case: a report has no room for pytest's list."""
-    told = f"there is no fixture {error.argname!r}"
+    message = f"there is no fixture {error.argname!r}"
     if error.argname == suite.fixture:
-        told += ": write it in conftest.py (`auepora new` shows how), or name yours by `fixture:` in the golden file"
-    return LookupError(told)
+        message += ": write it in conftest.py (`auepora new` shows how), or name yours by `fixture:` in the golden file"
+    return LookupError(message)
 
 
 def run_case(session: AueporaSession, rag: Any) -> None:
@@ -117,10 +118,10 @@ def run_case(session: AueporaSession, rag: Any) -> None:
             if caller.concurrency == 1:
                 session.judge_lookahead.preload(asked.item, source, calls, _following(asked, rag))
             calls = [session.judge_lookahead.with_scores((asked.item, i), call) for i, call in enumerate(calls)]
-    done = asked.finish(calls)
-    if more := asked.asks_again(done):
-        asked.confirm(done, [caller.call(key, fn, timeout=limit) for key, fn, limit in more])
-    _conclude(session, asked.item, done)
+    finished = asked.finish(calls)
+    if retries := asked.asks_again(finished):
+        asked.confirm(finished, [caller.call(key, fn, timeout=limit) for key, fn, limit in retries])
+    _report_outcome(session, asked.item, finished)
 
 
 async def run_case_async(session: AueporaSession, rag: Any) -> None:
@@ -136,10 +137,10 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     calls = [await caller.acall(*ask, timeout=limit) for ask, limit in asks]
     if asked.source.judge_metrics:
         calls = [await session.judge_lookahead.awith_scores((item, i), call) for i, call in enumerate(calls)]
-    done = asked.finish(calls)
-    if more := asked.asks_again(done):
-        asked.confirm(done, [await caller.acall(key, fn, timeout=limit) for key, fn, limit in more])
-    _conclude(session, item, done)
+    finished = asked.finish(calls)
+    if retries := asked.asks_again(finished):
+        asked.confirm(finished, [await caller.acall(key, fn, timeout=limit) for key, fn, limit in retries])
+    _report_outcome(session, item, finished)
 
 
 def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCase:
@@ -147,53 +148,54 @@ def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCa
     __tracebackhide__ = True
     case, suite = item.stash[CASE], item.stash[SUITE]
     try:
-        source = session.answers.of(rag, suite, variant_of(item, suite.fixture))
+        source = session.answers.source_for(rag, suite, variant_of(item, suite.fixture))
     except SystemShapeError as exc:
         error = exc
     else:
         return AskedCase(session, item, source, case, getattr(item, "funcargs", {}).get(CORPUS))
     # the same for all cases: an errored case each, and no traceback through this package
-    _conclude(session, item, end_unmeasured(session, item, suite, case, error))
+    _report_outcome(session, item, end_unmeasured(session, item, suite, case, error))
     raise error  # never reached: an errored case has failed
 
 
 def _with_upcoming(asked: AskedCase, rag: Any) -> Iterator[tuple[tuple[Hashable, Fn, Upcoming], float | None]]:
     """Yield the calls of a case, each with those behind it where any may be started ahead, and their limits."""
     answered, ahead = asked.session.answered, asked.source.caller.concurrency > 1
-    own = asked.asks(early=ahead)
-    for i, (key, fn, limit) in enumerate(own, 1):
-        yield (key, fn, chain(own[i:], _following(asked, rag)) if ahead else ()), limit
+    case_asks = asked.asks(early=ahead)
+    for i, (key, fn, limit) in enumerate(case_asks, 1):
+        yield (key, fn, chain(case_asks[i:], _following(asked, rag)) if ahead else ()), limit
         if answered is not None:
-            answered(last=i == len(own))
+            answered(last=i == len(case_asks))
 
 
 def _following(asked: AskedCase, rag: Any) -> Iterator[_Ask]:
     """Yield the calls of the cases behind *asked* that may be made now."""
-    for one in asked.session.queue.upcoming(asked.item):
-        yield from _asked_case(asked.session, one, rag).asks(early=True)
+    for item in asked.session.queue.upcoming(asked.item):
+        yield from _asked_case(asked.session, item, rag).asks(early=True)
 
 
-def _conclude(session: AueporaSession, item: pytest.Item, done: Finished) -> None:
+def _report_outcome(session: AueporaSession, item: pytest.Item, finished: Finished) -> None:
     """Fail the item if its case did not pass, skip it if it was not measured."""
     __tracebackhide__ = True
-    if done.result.state == "skipped":
-        raise_skipped(done)
-    if done.error is not None and wants_traceback(item.config) and session.project.redact is None:
-        raise done.error
-    if done.result.state != "passed":
+    if finished.result.state == "skipped":
+        raise_skipped(finished)
+    if finished.error is not None and wants_traceback(item.config) and session.project.redact is None:
+        raise finished.error
+    if finished.result.state != "passed":
         infos = session.suites.infos(item.stash[SUITE])
-        pytest.fail(failure_message(item.config, done.result, done.comparison, infos), pytrace=False)
+        pytest.fail(failure_message(item.config, finished.result, finished.comparison, infos), pytrace=False)
 
 
-def raise_skipped(done: Finished) -> None:
+def raise_skipped(finished: Finished) -> None:
     """Tell pytest that the case was not measured, in words that the project has redacted."""
     __tracebackhide__ = True
-    kind: Any = pytest.xfail.Exception if done.result.expected_to_fail else pytest.skip.Exception
-    raise kind(done.result.error).with_traceback(done.error.__traceback__ if done.error is not None else None)
+    kind: Any = pytest.xfail.Exception if finished.result.expected_to_fail else pytest.skip.Exception
+    error = finished.error
+    raise kind(finished.result.error).with_traceback(error.__traceback__ if error is not None else None)
 
 
 class Running:
-    """In every process that runs tests: what stands around the cases of its *session*."""
+    """In every process that runs tests: hooks around the cases of its *session*."""
 
     def __init__(self, config: pytest.Config, session: AueporaSession) -> None:
         self._is_worker = is_worker(config)
@@ -209,7 +211,7 @@ class Running:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Keep what early calls print and log apart from what items do; pytest swaps streams between phases."""
+        """Separate the output of early calls from that of items; pytest swaps streams between phases."""
         if CASE in item.stash:
             self._splitter.install()
         if CASE_REPORTS in item.stash:
@@ -217,7 +219,7 @@ class Running:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> None:
-        """The same for the call phase.  The function of a case asks its session whose it is.
+        """Do the same for the call phase, and note the running item, which the function of a case reads.
 
         An argument ``request`` would tell it as well, but setting that up takes longer than all else here.
         """
@@ -247,9 +249,9 @@ class Running:
                 self._end_unmeasured(item, call, report)
         if call.when != "teardown" and (case_reports := item.stash.get(CASE_REPORTS, None)) is not None:
             if hasattr(report, "wasxfail"):
-                for one in case_reports:
-                    if not is_case or one.result.case_id == item.stash[CASE].id:
-                        one.result.extra.setdefault("xfail", report.wasxfail)
+                for case_report in case_reports:
+                    if not is_case or case_report.result.case_id == item.stash[CASE].id:
+                        case_report.result.extra.setdefault("xfail", report.wasxfail)
             attach(report, case_reports, leaves_process=self._is_worker)
         return report
 
@@ -260,9 +262,9 @@ class Running:
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("it did not run")
         if report.skipped and ended_by(error) is None:  # an error that a mark expects
             error = Ended("xfail", str(getattr(report, "wasxfail", error)))
-        done = end_unmeasured(self._session, item, item.stash[SUITE], item.stash[CASE], error)
+        finished = end_unmeasured(self._session, item, item.stash[SUITE], item.stash[CASE], error)
         if self._session.project.redact is not None:
-            show_redacted(report, done.result)
+            show_redacted(report, finished.result)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
@@ -272,5 +274,5 @@ class Running:
             self._session.judge_lookahead.forget()
 
     def pytest_sessionfinish(self) -> None:
-        """No call prints any more."""
+        """Put the streams back: no call prints any more."""
         self._splitter.uninstall()

@@ -1,4 +1,4 @@
-"""Labels whose chunk ids are gone from the corpus: matched anew in a run, checked by ``--auepora-labels``.
+"""Labels whose chunk ids are gone from the corpus: rematched in a run, checked by ``--auepora-labels``.
 
 What looks up labels is imported where it is used: most projects name no corpus.
 """
@@ -55,10 +55,10 @@ class Labels:
 
         if given is None:
             given = self._from_hook(suite)
-        known = self._given.get(suite.path)
-        if known is None or known[0] is not given:
-            known = self._given[suite.path] = given, None if given is None else corpus_of(given)
-        return known[1]
+        cached = self._given.get(suite.path)
+        if cached is None or cached[0] is not given:
+            cached = self._given[suite.path] = given, None if given is None else corpus_of(given)
+        return cached[1]
 
     def known(self, suite: GoldenSuite, given: Any) -> Callable[[str], bool] | None:
         """Return what says whether an id is that of a chunk or document of the corpus; None where there is none.
@@ -110,15 +110,15 @@ class Labels:
             raise pytest.UsageError(f"--auepora-labels old={given}: {exc}") from None
 
     def _recalls_of(self, suite: GoldenSuite) -> list[Recall]:
-        if (found := self._recalls.get(suite.path)) is None:
-            found = self._recalls[suite.path] = [*self._old]
+        if (recalls := self._recalls.get(suite.path)) is None:
+            recalls = self._recalls[suite.path] = [*self._old]
             if (place := self._options.history_place) is not None:
                 from ..history.answers import history_recall
                 from ..history.store import HistoryStore
 
                 hashes = {case.id: case.content_hash for case in suite.cases}
-                found.append(history_recall(HistoryStore(place), suite.name, hashes))
-        return found
+                recalls.append(history_recall(HistoryStore(place), suite.name, hashes))
+        return recalls
 
     def relabel(self, suite: GoldenSuite, case: GoldenCase, given: Any, *, recut: bool) -> GoldenCase:
         """Return *case* as it is to be scored: labels that moved are matched by passage or document.
@@ -172,14 +172,14 @@ def check_labels(session: AueporaSession) -> None:
     except AueporaError as exc:
         pytest.fail(str(exc), pytrace=False)
     path = session.suites.relative(suite.path)
-    item.stash[_CHECKED] = json.dumps([path, variant_of(item, CORPUS), [one.to_dict() for one in labels]])
-    mended = provable_new_ids(labels) if session.options.repairing else {}
-    if bad := [one for one in labels if one.finding.moved and one.index not in mended]:
+    item.stash[_CHECKED] = json.dumps([path, variant_of(item, CORPUS), [label.to_dict() for label in labels]])
+    new_ids = provable_new_ids(labels) if session.options.repairing else {}
+    if moved := [label for label in labels if label.finding.moved and label.index not in new_ids]:
         from ..reporting.terminal.labels import moved_text
 
         places = session.labels.places(suite.path)
-        told = (moved_text(one, _where(path, places.get((case.id, one.index)))) for one in bad)
-        pytest.fail("\n".join(told), pytrace=False)
+        texts = (moved_text(label, _where(path, places.get((case.id, label.index)))) for label in moved)
+        pytest.fail("\n".join(texts), pytrace=False)
 
 
 async def check_labels_async(session: AueporaSession) -> None:
@@ -193,11 +193,11 @@ def _where(path: str, place: tuple[int, int] | None) -> str:
 
 
 class Checking:
-    """In every process: golden cases only, and what was found goes along with the report of the item."""
+    """In every process: runs golden cases only, and puts their checked labels on the report."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave out everything that is no golden case: it might call the system."""
+        """Deselect everything that is no golden case: it might call the system."""
         others = [item for item in items if CASE not in item.stash]
         if others:
             config.hook.pytest_deselected(items=others)
@@ -207,16 +207,16 @@ class Checking:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Put what was found on the report, in a form that travels between processes."""
+        """Put the checked labels on the report, as text that xdist can send."""
         report = yield
-        if call.when == "call" and (found := item.stash.get(_CHECKED, None)) is not None:
-            setattr(report, _ATTRIBUTE, found)
+        if call.when == "call" and (checked := item.stash.get(_CHECKED, None)) is not None:
+            setattr(report, _ATTRIBUTE, checked)
         return report
 
 
 @dataclass(slots=True, eq=False)
 class LabelReport:
-    """In the controller: gathers what was found, rewrites if asked to, reports."""
+    """In the controller: gathers checked labels, rewrites golden files if asked to, reports."""
 
     config: pytest.Config
     options: Options
@@ -232,12 +232,12 @@ class LabelReport:
         return f"auepora: {what}; the system is not called"
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take in what was found about a case; a rerun replaces it."""
+        """Collect the checked labels of a case; a rerun replaces them."""
         if (text := getattr(report, _ATTRIBUTE, None)) is not None:
             from ..labels.check import CheckedLabel
 
             path, variant, labels = json.loads(text)
-            checked = variant, [CheckedLabel.from_dict(one) for one in labels]
+            checked = variant, [CheckedLabel.from_dict(label) for label in labels]
             self.found.setdefault(path, {})[report.nodeid] = checked
 
     @pytest.hookimpl(tryfirst=True)
@@ -260,9 +260,9 @@ class LabelReport:
         for path, checked in self.found.items():
             baselines = baselines_of(suite := self.suites.at(path), self.options.override)
             labels = [of_case for _, of_case in checked.values()]
-            done = self.repaired[path] = repair(suite.path, labels, baselines, self.suites.registry)
+            repaired = self.repaired[path] = repair(suite.path, labels, baselines, self.suites.registry)
             # configurations that do not agree leave labels to people that each by itself would have repaired
-            if done.problem or remaining_labels(done, [label for of_case in labels for label in of_case]):
+            if repaired.problem or remaining_labels(repaired, [label for of_case in labels for label in of_case]):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -277,14 +277,14 @@ class LabelReport:
         width = self.config.get_terminal_writer().fullwidth
         for path, checked in sorted(self.found.items()):
             suite = self.suites.at(path)
-            places, done = self.labels.places(suite.path), self.repaired.get(path)
+            places, repaired = self.labels.places(suite.path), self.repaired.get(path)
             for variant in sorted({variant for variant, _ in checked.values()}):
-                labels = [label for its, of_case in checked.values() if its == variant for label in of_case]
+                labels = [label for other, of_case in checked.values() if other == variant for label in of_case]
                 title = run_title(suite.name, variant)
-                lines = label_page(title, path, labels, places, done, width=width, ascii_only=is_ascii())
+                lines = label_page(title, path, labels, places, repaired, width=width, ascii_only=is_ascii())
                 write_lines(terminalreporter, lines)
-            if done is not None:
-                for text in repaired_texts(done, [label for _, of_case in checked.values() for label in of_case]):
+            if repaired is not None:
+                for text in repaired_texts(repaired, [label for _, of_case in checked.values() for label in of_case]):
                     terminalreporter.line(harmless(text))
         if self.note:
             terminalreporter.line(harmless(f"auepora: {self.note}"), yellow=True)

@@ -1,7 +1,7 @@
-"""What is done ahead of the item that pytest is at: calls of cases whose fixtures are all set up, and their judging.
+"""Work done ahead of the item that pytest is at: calls of cases whose fixtures are set up, and LLM judges on answers.
 
-pytest runs items one after the other, but calls of a RAG system and of an LLM judge mostly wait.  What may overlap are
-groups of golden items that get the very same values, with nothing between them that sets up, tears down or measures
+pytest runs items one after the other, but calls of a RAG system and of an LLM judge mostly wait.  Calls may overlap in
+a group of golden items that get the very same values, with nothing between them that sets up, tears down or measures
 anything.
 """
 
@@ -44,7 +44,7 @@ _HARMLESS = frozenset({"request", "record_property", "record_testsuite_property"
 
 
 class Queue:
-    """The selected items in run order; which golden ones stand together is found out as soon as anybody asks."""
+    """The selected items in run order; groups of golden ones are found on first use."""
 
     def __init__(self, items: Sequence[pytest.Item]) -> None:
         self._items = items
@@ -69,17 +69,17 @@ class Queue:
         return groups
 
     def upcoming(self, item: pytest.Item) -> Iterator[pytest.Item]:
-        """Yield the items after *item* whose fixtures stand while it runs."""
-        if (found := self._group_of.get(item)) is not None:
-            group, after = found
+        """Yield the items after *item* whose fixtures are set up while it runs."""
+        if (position := self._group_of.get(item)) is not None:
+            group, after = position
             for i in range(after, len(group)):
                 yield group[i]
 
     def group_ends(self, item: pytest.Item, following: pytest.Item | None) -> bool:
         """Whether fixtures of *item* may be torn down before *following* runs."""
-        if (found := self._group_of.get(item)) is None:
+        if (position := self._group_of.get(item)) is None:
             return False
-        return following is None or self._group_of.get(following, (None, 0))[0] is not found[0]
+        return following is None or self._group_of.get(following, (None, 0))[0] is not position[0]
 
 
 def _share_key(item: pytest.Item) -> Hashable | None:
@@ -91,18 +91,18 @@ def _share_key(item: pytest.Item) -> Hashable | None:
     """
     if (case := item.stash.get(CASE, None)) is None or case.benchmark is not None:
         return None
-    system, found = item.stash[SUITE].fixture, fixture_definitions(item)
+    system, by_name = item.stash[SUITE].fixture, fixture_definitions(item)
     names = [name for name in getattr(item, "fixturenames", ()) if name not in _HARMLESS]
-    if system not in names or not all(map(found.get, names)):  # a hook may have added names that nobody looked up
+    if system not in names or not all(map(by_name.get, names)):  # a hook may have added names that nobody looked up
         return None
-    definitions = tuple(found[name][-1] for name in names)
+    definitions = tuple(by_name[name][-1] for name in names)
     if any(definition.scope in ("function", "class") for definition in definitions):  # a case is its own class
         return None
-    home = item.parent if any(definition.scope == "module" for definition in definitions) else None
+    scope_node = item.parent if any(definition.scope == "module" for definition in definitions) else None
     callspec = getattr(item, "callspec", None)
     # by identity: hooks may give each file values of its own, and not all can be compared
     params = tuple((name, id(value)) for name, value in sorted(callspec.params.items())) if callspec is not None else ()
-    return system, definitions, home, params
+    return system, definitions, scope_node, params
 
 
 def _surely_runs(item: pytest.Item) -> bool:
@@ -128,8 +128,8 @@ class Callers:
         self._callers: dict[bool, Caller] = {}
         self._test_task: tuple[pytest.Item, asyncio.Task[Any]] | None = None
 
-    def of(self, system: System) -> Caller:
-        """Return what makes the calls of *system*."""
+    def caller_for(self, system: System) -> Caller:
+        """Return the caller for *system*."""
         if (caller := self._callers.get(system.is_async)) is None:
             concurrency = self._concurrency(is_async=system.is_async)
             stops_early = self._config.getoption("maxfail", 0)
@@ -169,9 +169,9 @@ class Callers:
             self._test_task = (item, task) if task is not None else None
 
     def forget(self, item: pytest.Item) -> None:
-        """Give up the calls of *item*, which somebody ended: what it has started beside the one it waited for.
+        """Give up the calls of *item*, which was ended from outside, and cancel its task.
 
-        And its task: what ends a loop from outside, as pytest-timeout does, leaves it there, for later cases to run.
+        What ends a loop from outside, as pytest-timeout does, leaves the task there, for later cases to run.
         """
         if self._test_task is not None and self._test_task[0] is item:
             (_, task), self._test_task = self._test_task, None
@@ -209,21 +209,21 @@ def timed_call(
     fixture = request.getfixturevalue("benchmark")
     if "group" in options:
         fixture.group = options["group"]
-    done: list[CallResult] = []
+    results: list[CallResult] = []
 
     def once() -> CallResult:
-        if not done or done[-1].error is None:
-            done.append(caller.call((item, len(done)), ask, timeout=limit))
-        return done[-1]
+        if not results or results[-1].error is None:
+            results.append(caller.call((item, len(results)), ask, timeout=limit))
+        return results[-1]
 
-    how = {k: v for k, v in options.items() if k != "group"}
-    if how:
-        fixture.pedantic(once, **how)
+    pedantic_options = {k: v for k, v in options.items() if k != "group"}
+    if pedantic_options:
+        fixture.pedantic(once, **pedantic_options)
     else:
         fixture(once)
-    last = done[-1]
+    last = results[-1]
     if last.error is None:
-        last.seconds = sorted(c.seconds for c in done)[len(done) // 2]
+        last.seconds = sorted(c.seconds for c in results)[len(results) // 2]
     return last
 
 
@@ -236,10 +236,10 @@ class _Expected(NamedTuple):
 
 
 class JudgeLookahead:
-    """LLM judges asked about answers as soon as they are there, while pytest is still at an earlier item.
+    """Asks LLM judges about answers that come early, while pytest is still at an earlier item.
 
-    A system's call that ends early is read and judged in a thread; the item that asks for the answer finds it judged.
-    One per process.  Keys are those of the calls: item and repeat.
+    An early answer is scored in a thread; its item gets it with the scores.  One per process.
+    Keys are those of the calls: item and repeat.
     """
 
     def __init__(self, options: Options, project: ProjectHooks, progress: Progress) -> None:
@@ -300,8 +300,8 @@ class JudgeLookahead:
             return
         jobs = [self._jobs[key] for key in keys if key in self._jobs]
         for key, fn, *limit in following:
-            judged_now = sum(job.state != "over" for job in list(self._jobs.values()))
-            if limit != [None] or judged_now >= self._size or all(job.state == "over" for job in jobs):
+            running = sum(job.state != "over" for job in list(self._jobs.values()))
+            if limit != [None] or running >= self._size or all(job.state == "over" for job in jobs):
                 return
             source.caller.prepare(key, fn)
 
@@ -309,20 +309,20 @@ class JudgeLookahead:
         from ..evaluation.measure import JudgedAnswer, answer_of, judge_answers, judge_task
 
         case, source, flow, metrics, repeat = expected
-        asked = flow.case_call(case, result)
-        answer = answer_of(asked, source.system, flow.convert, timed=True)
+        case_call = flow.case_call(case, result)
+        answer = answer_of(case_call, source.system, flow.convert, timed=True)
         if isinstance(answer, BaseException):
             return None
-        work = [judge_task(asked, answer, metrics, repeat)]
-        return JudgedAnswer(answer, judge_answers(work, progress=flow.progress)[0])
+        tasks = [judge_task(case_call, answer, metrics, repeat)]
+        return JudgedAnswer(answer, judge_answers(tasks, progress=flow.progress)[0])
 
     def with_scores(self, key: Hashable, result: CallResult) -> CallResult:
-        """Return *result* with its scores, if it is judged early; waits for them."""
+        """Return *result* with its scores, if judges were asked early; waits for them."""
         if (job := self._jobs.get(key)) is not None and self._executor is not None:
             self._executor.expect(job)
             while not job.wait(_POLL):
                 self._progress.draw()
-        return self._finished(key, result)
+        return self._pop_scored(key, result)
 
     async def awith_scores(self, key: Hashable, result: CallResult) -> CallResult:
         """Do the same without holding up the running loop; under trio it does."""
@@ -333,16 +333,16 @@ class JudgeLookahead:
         while not job.wait(0.0):
             self._progress.draw()
             await asyncio.sleep(0.005)
-        return self._finished(key, result)
+        return self._pop_scored(key, result)
 
-    def _finished(self, key: Hashable, result: CallResult) -> CallResult:
+    def _pop_scored(self, key: Hashable, result: CallResult) -> CallResult:
         self._expected.pop(key, None)
         if (job := self._jobs.pop(key, None)) is None:
             return result
-        done = job.deliver(None)
-        if isinstance(done.error, KeyboardInterrupt | SystemExit):
-            raise done.error
-        return result if done.error is not None or done.value is None else replace(result, value=done.value)
+        scored = job.deliver(None)
+        if isinstance(scored.error, KeyboardInterrupt | SystemExit):
+            raise scored.error
+        return result if scored.error is not None or scored.value is None else replace(result, value=scored.value)
 
     def forget(self, item: pytest.Item | None = None) -> None:
         """Give up what was started for *item*, by default for all."""

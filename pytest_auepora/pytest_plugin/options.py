@@ -21,15 +21,15 @@ SUGGEST_REPEATS = 5
 """Answers to each case that a suggestion is made from, where ``--auepora-repeat`` does not say."""
 
 OVERRIDE = "auepora_baseline"
-"""What a worker is told of ``--auepora-baseline``: a path from the rootdir, as it may stand in another folder."""
+"""Key of a worker's input: ``--auepora-baseline`` as a path from the rootdir, as the worker may run elsewhere."""
 
 
 def is_asked_for(config: pytest.Config) -> bool:
     """Whether the settings or any option of ours ask for golden cases; no option means anything without them."""
     if config.getini("auepora"):
         return True
-    given = (value for name, value in vars(config.option).items() if name.startswith("auepora"))
-    return any(value is not None and value is not False for value in given)  # 0 is a seed
+    values = (value for name, value in vars(config.option).items() if name.startswith("auepora"))
+    return any(value is not None and value is not False for value in values)  # 0 is a seed
 
 
 def runs_tests(config: pytest.Config) -> bool:
@@ -91,8 +91,8 @@ class Options:
     def _override(self) -> Path | None:
         from .compat import worker_input
 
-        if (told := worker_input(self.config, OVERRIDE)) is not None:
-            return self.config.rootpath / str(told)
+        if (path := worker_input(self.config, OVERRIDE)) is not None:
+            return self.config.rootpath / str(path)
         given = self.config.getoption("auepora_baseline")
         return self.config.invocation_params.dir / given if given else None
 
@@ -116,16 +116,16 @@ class Options:
             raise pytest.UsageError(str(exc)) from None
 
     def _number(self, name: str, *, zero: bool = False) -> Any:
-        given = self.config.getoption(name)
-        if given is None and name in ("auepora_concurrency", "auepora_timeout"):
+        number = self.config.getoption(name)
+        if number is None and name in ("auepora_concurrency", "auepora_timeout"):
             try:
-                given = self.config.getini(name)
+                number = self.config.getini(name)
             except (ValueError, TypeError, pytest.UsageError) as exc:
                 raise pytest.UsageError(f"{name}: expected a number: {exc}") from None
-        if given is not None and not (given > 0 or (zero and given == 0)):  # so put, it refuses nan
-            wanted = "0 or more" if zero else "more than 0"
-            raise pytest.UsageError(f"--{name.replace('_', '-')} {given}: expected {wanted}")
-        return given
+        if number is not None and not (number > 0 or (zero and number == 0)):  # so put, it refuses nan
+            expected = "0 or more" if zero else "more than 0"
+            raise pytest.UsageError(f"--{name.replace('_', '-')} {number}: expected {expected}")
+        return number
 
     def _retry(self) -> RetryPolicy | None:
         names = self.config.getini("auepora_retry")
@@ -149,6 +149,7 @@ def _words(config: pytest.Config, name: str, known: tuple[str, ...], more: str =
     if unknown := sorted(set(plain) - set(known)):
         from ..errors import did_you_mean
 
-        told = ", ".join(f"{word}{did_you_mean(word, known)}" for word in unknown)
-        raise pytest.UsageError(f"{option}: unknown word {told}; there is {', '.join([*known, *filter(None, [more])])}")
+        listed = ", ".join(f"{word}{did_you_mean(word, known)}" for word in unknown)
+        available = ", ".join([*known, *filter(None, [more])])
+        raise pytest.UsageError(f"{option}: unknown word {listed}; there is {available}")
     return plain

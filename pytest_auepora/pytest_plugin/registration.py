@@ -1,4 +1,4 @@
-"""What ``--auepora`` switches on, in which process, and of which parts it is put together."""
+"""Builds the parts of the plugin and registers them, in each process those it needs."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def _configure_judge(config: pytest.Config, options: Options) -> None:
     """
     from ..metrics.judge.settings import use_judge
 
-    file = config.getini("auepora_judge")
-    place = config.rootpath / file if file else None
-    use_judge(place, concurrency=options.concurrency, processes=process_count(config))
-    if place is not None:
+    name = config.getini("auepora_judge")
+    path = config.rootpath / name if name else None
+    use_judge(path, concurrency=options.concurrency, processes=process_count(config))
+    if path is not None:
         from ..errors import MetricError
         from ..metrics.judge.prompts import check_prompts
         from ..metrics.judge.settings import load_settings
 
         try:
-            load_settings(place)
+            load_settings(path)
             check_prompts()
         except MetricError as exc:
             raise pytest.UsageError(f"auepora_judge: {exc}") from None
@@ -70,9 +70,9 @@ def _session(config: pytest.Config, options: Options, replay: Replay | None, rec
 
 
 def configure(config: pytest.Config) -> None:
-    """Register the parts of the plugin: everywhere what runs cases, and what judges them where nobody else does."""
+    """Register the parts of the plugin: those that run cases in every process, the controller in one."""
     options = Options(config)
-    _configure_judge(config, options)  # both complain before anything is registered
+    _configure_judge(config, options)  # both raise before anything is registered
     is_controller, unread = not is_worker(config), ""
     if is_controller and options.history_place is not None:
         from .results.history_recorder import prepare_history
@@ -100,7 +100,7 @@ def configure(config: pytest.Config) -> None:
 
 
 def configure_checking(config: pytest.Config) -> None:
-    """Register what checks labels, in place of what judges cases."""
+    """Register the parts that check labels, in place of those that run cases."""
     from .labels import Checking, LabelReport
 
     for name in _RUNS_CASES:
@@ -163,9 +163,9 @@ def _register_controller(config: pytest.Config, session: AueporaSession, collect
 
 
 def _wants_reports(config: pytest.Config) -> bool:
-    """Whether anything is to be written beside the terminal, or said about it that has to be checked."""
+    """Whether any report is to be written, or an option of reports has to be checked."""
     if config.getoption("auepora_report") or config.getini("auepora_report"):
         return True
-    if sorted(config.getini("auepora_github")) != ["annotations", "summary"]:  # the default, which is known to be right
+    if sorted(config.getini("auepora_github")) != ["annotations", "summary"]:  # not the default: check it
         return True
     return "GITHUB_STEP_SUMMARY" in os.environ or "GITHUB_ACTIONS" in os.environ

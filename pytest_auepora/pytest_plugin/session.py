@@ -53,7 +53,7 @@ CASE_REPORTS: pytest.StashKey[list[CaseReport]] = pytest.StashKey()
 
 @dataclass(eq=False, repr=False)
 class AueporaSession:
-    """The parts of the plugin in one process; who needs but some of them is handed those.
+    """The parts of the plugin in one process; parts that need only some others are given those.
 
     Attributes:
         options: what the user asks for.
@@ -206,8 +206,8 @@ class Suites:
         """Return the folder that says which judges of *suite* may fail the run."""
         from ..evaluation.suite import calibrations_of
 
-        given = self._config.getini("auepora_calibrations")
-        return calibrations_of(suite, self.root / given if given else None)
+        folder = self._config.getini("auepora_calibrations")
+        return calibrations_of(suite, self.root / folder if folder else None)
 
     def advisory(self, suite: GoldenSuite) -> Mapping[str, str]:
         """Return the metrics of *suite* that cannot fail a case, and why."""
@@ -224,11 +224,11 @@ class Suites:
 
         What varies of a judge's score counts where a calibrated judge has so few clusters that nothing else decides.
         """
-        if (found := self._scored_once.get(suite.path)) is None:
-            few = len({case.cluster or case.id for case in suite.cases}) < CLUSTERS_FOR_STATISTICS
+        if (scored_once := self._scored_once.get(suite.path)) is None:
+            is_small = len({case.cluster or case.id for case in suite.cases}) < CLUSTERS_FOR_STATISTICS
             names, advisory = (metric.name for metric in self.judge_metrics(suite)), self.advisory(suite)
-            found = self._scored_once[suite.path] = frozenset(n for n in names if not few or n in advisory)
-        return found
+            scored_once = self._scored_once[suite.path] = frozenset(n for n in names if not is_small or n in advisory)
+        return scored_once
 
     def run(self, suite: GoldenSuite, variant: str) -> Run:
         """Return an empty run of *suite*."""
@@ -254,7 +254,7 @@ class Suites:
                 run, self.metrics(suite), suite.policy, baseline=baseline, advisory=self.advisory(suite),
                 accepting=self._options.accepting, convert=project.convert, relabel=relabel,
                 is_known_id=lambda corpus: self._labels.known(suite, corpus), redact=project.redact,
-                record_cap=self._record_cap, ended_by=ended_by, baseline_answers=self._accepted(suite, variant),
+                record_cap=self._record_cap, ended_by=ended_by, baseline_answers=self._accepted_answers(suite, variant),
                 progress=self._progress,
             )  # fmt: skip
         return flow
@@ -278,7 +278,7 @@ class Suites:
             return None
         return journal_folder(place, self.root)
 
-    def _accepted(self, suite: GoldenSuite, variant: str) -> Mapping[tuple[str, str], str]:
+    def _accepted_answers(self, suite: GoldenSuite, variant: str) -> Mapping[tuple[str, str], str]:
         if (folder := self._accepted_folder(suite)) is None:
             return {}
         from ..history.answers import load_accepted

@@ -1,4 +1,4 @@
-"""What the process that hands out the work does about its workers, and what of one that dies."""
+"""The controller's part with pytest-xdist: options for workers, schedulers, and the case that a dead worker lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScopeSc
 from ..core.files import shown_path
 from .options import OVERRIDE
 from .session import SUFFIXES
-from .xdist import case_id_of, let_go
+from .xdist import case_id_of, drop_case_reports
 
 if TYPE_CHECKING:
     from ..io.golden.model import GoldenCase, GoldenSuite
@@ -28,13 +28,13 @@ class _LosesOneCase(LoadScopeScheduling):  # type: ignore[misc]  # it has no typ
     def remove_node(self, node: Any) -> str | None:
         """Return the test that *node* died with, if any; others get what it left."""
         units: dict[str, dict[str, bool]] = self.assigned_work[node]
-        left = ((scope, test) for scope, unit in units.items() for test, has_run in unit.items() if not has_run)
-        scope, running = next(left, ("", ""))
+        not_run = ((scope, test) for scope, unit in units.items() for test, has_run in unit.items() if not has_run)
+        scope, running = next(not_run, ("", ""))
         lost = running if running.partition("::")[0].endswith(SUFFIXES) else None
         if lost is not None:
             units[scope][lost] = True
-            for done in [scope for scope, unit in units.items() if all(unit.values())]:
-                del units[done]  # a worker that got it would wait for ever
+            for empty_scope in [scope for scope, unit in units.items() if all(unit.values())]:
+                del units[empty_scope]  # a worker that got it would wait for ever
         crashed: str | None = super().remove_node(node)
         return lost or crashed
 
@@ -52,7 +52,7 @@ _SCHEDULERS = {"loadscope": _LosesOneCase, "loadfile": _ByFile, "loadgroup": _By
 
 
 class Workers:
-    """Tells workers what they cannot know, chooses who gets what, and lets go of what they sent.
+    """Sends options to workers, chooses the scheduler, and drops results that were read.
 
     Args:
         override: the baseline that is to be used instead of those beside the golden files.
@@ -70,16 +70,16 @@ class Workers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
-        """Return a scheduler that survives a case that kills its worker; None where pytest-xdist's own does."""
+        """Return a scheduler that loses one case where a worker dies; None where pytest-xdist's own does so."""
         scheduler = _SCHEDULERS.get(config.getoption("dist"))
         return scheduler(config, log) if scheduler is not None else None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
-        """Let go of what a worker sent."""
+        """Drop the results that a worker sent, once they were read."""
         yield
         if not self._verbose:
-            let_go(report)
+            drop_case_reports(report)
 
 
 def lost_case(nodeid: str, suite: GoldenSuite, variants: Collection[str]) -> tuple[GoldenCase, str] | None:
@@ -92,6 +92,6 @@ def lost_case(nodeid: str, suite: GoldenSuite, variants: Collection[str]) -> tup
     if (case := cases.get(case_id_of(name, cases))) is None:
         return None
     parameters = name.partition("[")[2].rpartition("]")[0]
-    parts = set(parameters.split("-"))
-    fits = [one for one in variants if set(filter(None, one.split("-"))) <= parts]
-    return case, parameters if parameters in variants or not fits else max(fits, key=len)
+    words = set(parameters.split("-"))
+    candidates = [variant for variant in variants if set(filter(None, variant.split("-"))) <= words]
+    return case, parameters if parameters in variants or not candidates else max(candidates, key=len)

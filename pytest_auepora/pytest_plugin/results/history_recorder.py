@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def prepare_history(place: str | Path, root: Path, keep: Keep) -> str:
-    """Store the runs of processes that were killed; what cannot be stored now, and why, is returned."""
+    """Store the runs of killed processes; return why some could not be stored, or an empty string."""
     if not find_journals(folder := journal_folder(place, root)):
         return ""
     try:
@@ -47,7 +47,7 @@ class Recorder:
         suites: the golden files.
         place: where the history is.
         keep: how much of each suite and configuration is kept.
-        unread: what could not be stored of runs before.
+        unread: why earlier runs could not be stored, or an empty string.
     """
 
     def __init__(self, config: pytest.Config, suites: Suites, place: str | Path, keep: Keep, unread: str = "") -> None:
@@ -64,40 +64,40 @@ class Recorder:
 
     @cached_property
     def _journal(self) -> Journal:
-        """What outlives this process, made with the first result."""
+        """The journal, which outlives this process; made with the first result."""
         return Journal(self._folder, self.started)
 
     @cached_property
     def _results_are_final(self) -> bool:
         """Whether nobody but this plugin implements the hook of a finished run, which may change results."""
-        hooked = self.config.hook.pytest_auepora_run_finished.get_hookimpls()
-        return all(type(impl.plugin).__module__.startswith("pytest_auepora.") for impl in hooked)
+        implementations = self.config.hook.pytest_auepora_run_finished.get_hookimpls()
+        return all(type(impl.plugin).__module__.startswith("pytest_auepora.") for impl in implementations)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Write down what was measured, in case this process does not live to store it."""
-        for one in unpack(report):
-            self._write(one)
-            if report.when != "setup":  # what a fixture measured comes with the call's report as well
-                one.recordings = []  # pytest holds reports to the end, and answers are large
+        """Write the results to the journal, in case this process is killed before it stores them."""
+        for case_report in unpack(report):
+            self._write(case_report)
+            if report.when != "setup":  # results of fixtures come with the call's report as well
+                case_report.recordings = []  # pytest holds reports to the end, and answers are large
 
-    def _write(self, one: CaseReport) -> None:
-        path, variant, result = one.path, one.variant, one.result
+    def _write(self, case_report: CaseReport) -> None:
+        path, variant, result = case_report.path, case_report.variant, case_report.result
         if not self._journal.knows(path, variant):
             run = self._suites.run(self._suites.at(path), variant)
-            run.provenance = dict(one.provenance)
+            run.provenance = dict(case_report.provenance)
             self._journal.begin(run, self._suites.commit)
             self._unjudged.add((path, variant))
-        kept = self._kept(result)
-        case = CaseJson.of(kept, one.recordings)
+        result_to_store = self._stored_result(result)
+        case = CaseJson.of(result_to_store, case_report.recordings)
         self._packings.setdefault((path, variant), ResultPacker()).add(case)
-        self._note_cut((path, variant), result.case_id, one.recordings)
-        stored = self._journal.add(path, variant, case, one.provenance)
-        if stored is not None and kept is result and self._results_are_final:
+        self._note_cut((path, variant), result.case_id, case_report.recordings)
+        stored = self._journal.add(path, variant, case, case_report.provenance)
+        if stored is not None and result_to_store is result and self._results_are_final:
             result.offload(stored)
 
-    def _kept(self, result: CaseResult) -> CaseResult:
-        """Return what is written of *result*: all of it, unless no answer is to be stored."""
+    def _stored_result(self, result: CaseResult) -> CaseResult:
+        """Return *result* as it is stored: without its answer where none is to be stored."""
         if self._to_keep.answers != 0:
             return result
         return without_answer_texts(result)
@@ -131,17 +131,17 @@ class Recorder:
                 f"{' …' if len(cut) > 5 else ''}; new metrics over their texts cannot be replayed"
             )
         try:
-            stored = replace(run, cases={case_id: self._kept(case) for case_id, case in run.cases.items()})
+            stored_run = replace(run, cases={case_id: self._stored_result(case) for case_id, case in run.cases.items()})
             self._ids[run.title] = HistoryStore(self.place).add(
-                stored, verdict, started=self.started, seconds=perf_counter() - self._began,
+                stored_run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=self._suites.commit, keep=self._to_keep.runs or 0,
-                recordings=self._packed(stored), keep_recorded=self._to_keep.answers or 0,
+                recordings=self._packed(stored_run), keep_recorded=self._to_keep.answers or 0,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
 
     def trends(self, runs: Sequence[Run]) -> dict[str, Trend]:
-        """Return what the history knows of the time before *runs*, by their titles; what it cannot say is left out."""
+        """Return the trends of earlier runs, by the titles of *runs*; without those that cannot be read."""
         from ...reporting.trend import trend_of
 
         out: dict[str, Trend] = {}
@@ -151,6 +151,6 @@ class Recorder:
         return out
 
     def pytest_sessionfinish(self) -> None:
-        """The runs are stored, or cannot be; unless something else broke before they were judged."""
+        """Close the journal; keep it if a run was not judged, as something else broke."""
         if "_journal" in vars(self):
             self._journal.close(keep=bool(self._unjudged))

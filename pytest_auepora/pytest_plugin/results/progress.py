@@ -1,7 +1,7 @@
-"""What is said while cases run: how far a run has come, and that a call does not come back.
+"""Messages while cases run: the progress of a run, and a warning about a call that hangs.
 
-Pytest's own line stands still while LLM judges are asked, or an update asks again, which says first how many calls it
-makes.
+Pytest's own line stands still while LLM judges are asked, or an update asks again; an update first prints how many
+calls it makes.
 """
 
 from __future__ import annotations
@@ -23,56 +23,56 @@ from ..xdist import case_id_of, unpack
 from .terminal import terminal_width, wrapped
 
 AFTER = 30.0
-"""Seconds of the call phase after which it is told that a call does not come back, once a case."""
+"""Seconds of the call phase after which a call counts as hanging; warned about once a case."""
 EVERY = 5.0
 """Seconds between two looks."""
 _WHY = "to learn which metrics vary between answers"
 
 
 class RunProgress:
-    """In the process that has the terminal: there the cases are run, or their reports come from workers."""
+    """In the process that has the terminal: it runs the cases, or gets their reports from workers."""
 
     def __init__(self, config: pytest.Config, session: AueporaSession) -> None:
         self._config, self._session = config, session
         self._calls = self._scores = 0
-        self._spread = False
+        self._in_workers = False
 
     @cached_property
     def _bar(self) -> Progress:
-        """It starts when it is first used, and never where nobody looks, or nothing is judged or asked again."""
+        """The bar; it starts on first use, and never without a terminal, or where nothing is judged or asked again."""
         bar, total, what, why = self._session.progress, self._scores, "judged scores", "asking LLM judges"
         if not total:
             total, what, why = self._calls, "calls", "asking again, to learn what varies"
-        with _on_screen(self._config):
+        with _stderr_uncaptured(self._config):
             watched = bool(total) and is_watched() and sys.stdout.isatty()
-        watched = watched and self._config.pluginmanager.hasplugin("terminalreporter")  # below its line it is drawn
+        watched = watched and self._config.pluginmanager.hasplugin("terminalreporter")  # the bar is below its line
         if watched:
-            bar.start(what, total, why, file=_Below(self._config), columns=terminal_width(self._config) - 1)
+            bar.start(what, total, why, file=_LineBelow(self._config), columns=terminal_width(self._config) - 1)
         return bar
 
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> str:
         """Say before they begin how many calls an update makes, and why."""
-        told = self._plan([(item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash])
+        text = self._plan([(item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash])
         if self._calls:
             self._session.answered = self._answered
-        return told
+        return text
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """The same where workers collect: they all have the same cases."""
-        if self._spread:
+        """Do the same where workers collect: they all have the same cases."""
+        if self._in_workers:
             return
-        self._spread = True
+        self._in_workers = True
         reporter: Any = self._config.pluginmanager.getplugin("terminalreporter")
-        if (told := self._plan(self._named(ids))) and reporter is not None:
-            reporter.write_line(told)
+        if (text := self._plan(self._cases_of(ids))) and reporter is not None:
+            reporter.write_line(text)
 
-    def _named(self, ids: Iterable[str]) -> Generator[tuple[GoldenSuite, GoldenCase], None, None]:
-        named: dict[str, list[str]] = {}
-        for path, _, name in (one.partition("::") for one in ids):
+    def _cases_of(self, ids: Iterable[str]) -> Generator[tuple[GoldenSuite, GoldenCase], None, None]:
+        by_path: dict[str, list[str]] = {}
+        for path, _, name in (nodeid.partition("::") for nodeid in ids):
             if path.endswith(SUFFIXES):
-                named.setdefault(path, []).append(name)
-        for path, names in named.items():
+                by_path.setdefault(path, []).append(name)
+        for path, names in by_path.items():
             suite = self._session.suites.at(path)
             cases = {case.id: case for case in suite.cases}
             for name in names:
@@ -82,29 +82,30 @@ class RunProgress:
     def _plan(self, cases: Iterable[tuple[GoldenSuite, GoldenCase]]) -> str:
         if self._session.answers.asks_nothing:
             return ""
-        calls = more = scores = more_scores = 0
+        calls = more_calls = scores = more_scores = 0
         for suite, case in cases:
             times, again = self._session.options.repeats(suite.repeat), self._again(suite, case.id)
-            calls, more = calls + times + again, more + again
+            calls, more_calls = calls + times + again, more_calls + again
             if case.skip is None:
-                judged = len(self._session.suites.judge_metrics(suite))
-                varying = judged and judged - len(self._session.suites.scored_once(suite))
-                scores, more_scores = scores + judged * times + varying * again, more_scores + varying * again
-        if not self._spread:
+                metrics = len(self._session.suites.judge_metrics(suite))
+                varying = metrics and metrics - len(self._session.suites.scored_once(suite))
+                scores, more_scores = scores + metrics * times + varying * again, more_scores + varying * again
+        if not self._in_workers:
             self._scores = scores
-        if not more:
+        if not more_calls:
             return ""
         self._calls = calls
-        told = f"auepora: {calls} calls, {more} of them again, {_WHY}"
-        judging = f"\nauepora: {scores} scores by LLM judges, {more_scores or 'none'} of them again" if scores else ""
-        return wrapped(self._config, told + judging)
+        text = f"auepora: {calls} calls, {more_calls} of them again, {_WHY}"
+        if scores:
+            text += f"\nauepora: {scores} scores by LLM judges, {more_scores or 'none'} of them again"
+        return wrapped(self._config, text)
 
     def _again(self, suite: GoldenSuite, case_id: str) -> int:
         return self._session.answers.again(suite).get(case_id, 0)
 
     def _answered(self, *, last: bool) -> None:
         """Count one call of this process; after the *last* of a case pytest's own line goes on."""
-        if self._scores:  # judges are still to be waited for
+        if self._scores:  # the bar counts scores
             self._bar.draw()
             return
         self._bar.done()
@@ -114,13 +115,13 @@ class RunProgress:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Make room for pytest's own line; count the calls that a worker made for a case."""
-        if not self._spread:
+        if not self._in_workers:
             self._bar.hide()
             return (yield)
         calls = 0
-        for one in unpack(report):
-            suite = self._session.suites.at(one.path)
-            calls += self._session.options.repeats(suite.repeat) + self._again(suite, one.result.case_id)
+        for case_report in unpack(report):
+            suite = self._session.suites.at(case_report.path)
+            calls += self._session.options.repeats(suite.repeat) + self._again(suite, case_report.result.case_id)
         self._bar.hide()
         yield
         self._bar.done(calls)
@@ -133,14 +134,14 @@ class RunProgress:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Take the bar off when all have run."""
+        """Remove the bar when all have run."""
         try:
             return (yield)
         finally:
             self._bar.__exit__()
 
 
-class _Below:
+class _LineBelow:
     """A file for a bar in the line below pytest's own; the cursor goes back to where pytest writes on."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -148,73 +149,73 @@ class _Below:
         self.encoding = getattr(sys.__stdout__, "encoding", "")
 
     def write(self, text: str) -> None:
-        """Write what stands there now."""
+        """Write the line."""
         if text in ("", "\r"):
             return
         column = self._config.get_terminal_writer().width_of_current_line
-        with _on_screen(self._config):
+        with _stderr_uncaptured(self._config):
             back = f"\x1b[{column}C" if column > 0 else ""
             sys.stderr.write(f"\n{text.strip()}\x1b[K\x1b[A\r{back}")
             sys.stderr.flush()
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: `write` flushes."""
 
 
-def _on_screen(config: pytest.Config) -> AbstractContextManager[None]:
+def _stderr_uncaptured(config: pytest.Config) -> AbstractContextManager[None]:
     """Return a block in which standard error is the terminal; without pytest's capture it always is."""
     capture: Any = config.pluginmanager.getplugin("capturemanager")
     return capture.global_and_fixture_disabled() if capture is not None else nullcontext()
 
 
 class Watchdog:
-    """A word about a call that does not come back: without a time limit a run would hang and not say over which case.
+    """Warns of a call that hangs: without a time limit a run would hang and not say in which case.
 
-    A thread looks now and then at what pytest itself says is running (``PYTEST_CURRENT_TEST``): a case costs nothing.
-    It watches over the cases of this process; a worker of pytest-xdist watches over its own.
+    A thread reads now and then which test pytest is running (``PYTEST_CURRENT_TEST``): a case costs nothing.
+    It watches the cases of this process; a worker of pytest-xdist watches its own.
     """
 
     def __init__(self) -> None:
-        self._over = threading.Event()
-        self._watching: threading.Thread | None = None
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
         self._stderr = copy_of_stderr()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Begin to watch."""
         if self._stderr is not None and session.items and not session.config.option.collectonly:
-            self._watching = threading.Thread(target=self._watch, name="auepora-watchdog", daemon=True)
-            self._watching.start()
+            self._thread = threading.Thread(target=self._watch, name="auepora-watchdog", daemon=True)
+            self._thread.start()
 
     def pytest_unconfigure(self) -> None:
         """Stop."""
-        self._over.set()
-        if self._watching is not None:
-            self._watching.join()
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
         if self._stderr is not None:
             os.close(self._stderr)
 
     def _watch(self) -> None:
         running, waited = "", 0.0
-        while not self._over.wait(EVERY):
+        while not self._stopped.wait(EVERY):
             now = os.environ.get("PYTEST_CURRENT_TEST", "")
             running, waited = (now, waited + EVERY) if now == running else (now, 0.0)
             name, _, phase = now.rpartition(" ")
             golden = phase == "(call)" and name.partition("::")[0].endswith(SUFFIXES)
             if golden and waited >= AFTER > waited - EVERY:
-                self._say(
+                self._write(
                     f"\nauepora: {name} has been running for {waited:.0f} s "
                     "(--auepora-timeout SECONDS gives up on a call)\n"
                 )
 
-    def _say(self, text: str) -> None:
+    def _write(self, text: str) -> None:
         if self._stderr is not None:
             with suppress(OSError):
                 os.write(self._stderr, text.encode(errors="replace"))
 
 
 def copy_of_stderr() -> int | None:
-    """Return a file descriptor of what is standard error now (during a test pytest has another), None without any."""
+    """Return a duplicate of the file descriptor of standard error (a test has another), None without any."""
     try:
         return os.dup(sys.stderr.fileno())
     except (OSError, ValueError, AttributeError):

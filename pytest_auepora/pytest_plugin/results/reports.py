@@ -1,6 +1,6 @@
-"""Reports for machines and people elsewhere: the files asked for, and what GitHub Actions shows by itself.
+"""Reports: the files asked for, and the step summary and annotations of GitHub Actions.
 
-Written once, by the controller, after everything has been judged: also after ``-x`` and Ctrl-C, for as far as it came.
+Written once, by the controller, after everything has been judged: also after ``-x`` and Ctrl-C, with what has run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..xdist import CaseReport
     from .history_recorder import Recorder
 
-_MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<told>.*)"
+_MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<text>.*)"
 _SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", ".ipynb", ".lock")
 _GITHUB = ("summary", "annotations", "off")
 
@@ -42,10 +42,10 @@ def make_reports(config: pytest.Config, controller: RunController) -> Reports:
     Raises:
         pytest.UsageError: a report that is asked for cannot be: no case has run yet, so nothing is lost.
     """
-    asked = [(text, config.invocation_params.dir) for text in config.getoption("auepora_report") or ()]
-    asked += [(text, config.rootpath) for text in config.getini("auepora_report")]
+    requests = [(text, config.invocation_params.dir) for text in config.getoption("auepora_report") or ()]
+    requests += [(text, config.rootpath) for text in config.getini("auepora_report")]
     targets: list[Target] = []
-    for text, folder in asked:
+    for text, folder in requests:
         target = _target(text, folder)
         if any(target.path == other.path for other in targets):
             if target in targets:
@@ -80,21 +80,21 @@ def _github(config: pytest.Config) -> frozenset[str]:
     for word in words:
         if word not in _GITHUB:
             known = ", ".join(_GITHUB)
-            near = did_you_mean(word, _GITHUB)
-            raise pytest.UsageError(f"auepora_github: unknown word {word!r}{near}; there is {known}")
+            hint = did_you_mean(word, _GITHUB)
+            raise pytest.UsageError(f"auepora_github: unknown word {word!r}{hint}; there is {known}")
     return frozenset() if "off" in words else frozenset(words)
 
 
-def _way_from(variable: str, root: Path) -> str:
-    """Return how *root* is called in the repository that a CI job has checked out where *variable* says."""
-    said = os.environ.get(variable)
-    if not said:
+def _path_from_checkout(variable: str, root: Path) -> str:
+    """Return the path of *root* in the checkout of a CI job, whose folder *variable* names."""
+    checkout = os.environ.get(variable)
+    if not checkout:
         return ""
     try:
-        way = root.resolve().relative_to(Path(said).resolve()).as_posix()
+        relative = root.resolve().relative_to(Path(checkout).resolve()).as_posix()
     except ValueError:
         return ""
-    return "" if way == "." else way
+    return "" if relative == "." else relative
 
 
 @dataclass(eq=False, repr=False, slots=True)  # a plugin is told apart by identity
@@ -108,16 +108,16 @@ class Reports:
     written: list[Target] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     mistakes: list[Problem] = field(default_factory=list)
-    told: bool = False
+    summarized: bool = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep what is wrong in golden files, each mistake once, however many workers have read them."""
+        """Collect the mistakes in golden files, each once, however many workers have read them."""
         if not report.failed or not report.nodeid.endswith(SUFFIXES):
             return
         for line in report.longreprtext.splitlines():
-            if (found := re.match(_MISTAKE, line)) is None or not report.nodeid.endswith(found["path"]):
+            if (match := re.match(_MISTAKE, line)) is None or not report.nodeid.endswith(match["path"]):
                 continue
-            mistake = Problem(found["path"], int(found["line"] or 0), int(found["col"] or 0), found["told"])
+            mistake = Problem(match["path"], int(match["line"] or 0), int(match["col"] or 0), match["text"])
             if mistake not in self.mistakes:
                 self.mistakes.append(mistake)
 
@@ -130,48 +130,49 @@ class Reports:
                     self._write(target, session)
                 self._append_summary()
             except KeyboardInterrupt:  # mostly the second one: out of here, but not out of what pytest still has to say
-                self._break_off(session)
+                self._note_interruption(session)
         result = yield
         if runs_tests(self.config):
             self._annotate()
         return result
 
     def _write(self, target: Target, session: pytest.Session) -> None:
-        """Write one report; a failure to do so is one of the run, as whoever asked for the report waits for it."""
+        """Write one report; a failure fails the run, as somebody asked for the report."""
         from ...reporting.formats import report_text, wants_trend, write_report
 
         try:
-            prefix = _way_from("CI_PROJECT_DIR", self.config.rootpath)
+            prefix = _path_from_checkout("CI_PROJECT_DIR", self.config.rootpath)
             trends = self._trends() if wants_trend(target.kind) else None
-            judged = self._runs_and_verdicts()
-            text = report_text(target.kind, *judged, prefix=prefix, trends=trends, **self._shared())
+            results = self._runs_and_verdicts()
+            text = report_text(target.kind, *results, prefix=prefix, trends=trends, **self._shared())
             write_report(target.path, text)
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
-            self.problems.append(f"{self._named(target)} was not written: {_told(exc)}")
+            self.problems.append(f"{self._title(target)} was not written: {_error_text(exc)}")
             if session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
         else:
             self.written.append(target)
 
-    def _break_off(self, session: pytest.Session) -> None:
-        left = [self._named(t) for t in self.targets if t not in self.written] or ["the step summary"]
-        self.problems.append(f"interrupted: {', '.join(left)} {'were' if len(left) > 1 else 'was'} not written")
+    def _note_interruption(self, session: pytest.Session) -> None:
+        unwritten = [self._title(t) for t in self.targets if t not in self.written] or ["the step summary"]
+        verb = "were" if len(unwritten) > 1 else "was"
+        self.problems.append(f"interrupted: {', '.join(unwritten)} {verb} not written")
         session.exitstatus = pytest.ExitCode.INTERRUPTED
 
-    def _shown(self, target: Target) -> str:
+    def _shown_path(self, target: Target) -> str:
         return shown_path(target.path, self.config.invocation_params.dir)
 
-    def _named(self, target: Target) -> str:
-        return f"{target.kind}:{self._shown(target)}"
+    def _title(self, target: Target) -> str:
+        return f"{target.kind}:{self._shown_path(target)}"
 
     @property
     def html(self) -> str | None:
         """The HTML report that was written, as it is called from where pytest was started; None without one."""
-        return next((self._shown(one) for one in self.written if one.kind == "html"), None)
+        return next((self._shown_path(target) for target in self.written if target.kind == "html"), None)
 
     def _runs_and_verdicts(self) -> tuple[list[Any], list[Any]]:
         finished = self.controller.finished_runs
-        return [one.run for one in finished], [one.verdict for one in finished]
+        return [judged.run for judged in finished], [judged.verdict for judged in finished]
 
     def _shared(self) -> dict[str, Any]:
         return {"compared": self.controller.compared, "mistakes": self.mistakes}
@@ -181,7 +182,7 @@ class Reports:
         return recorder.trends(self._runs_and_verdicts()[0]) if recorder is not None else {}
 
     def _append_summary(self) -> None:
-        """Append to the summary of the step; nobody asked for it by name, so a failure is only told."""
+        """Append to the summary of the step; a failure is a message only, as nobody asked for it by name."""
         path = os.environ.get("GITHUB_STEP_SUMMARY")
         if not path or "summary" not in self.github or not (self.controller.finished_runs or self.mistakes):
             return
@@ -189,21 +190,21 @@ class Reports:
 
         try:
             with Path(path).open("ab") as file:
-                judged = self._runs_and_verdicts()
-                file.write(step_summary(*judged, room=SUMMARY_BYTES - file.tell(), **self._shared()).encode())
+                results = self._runs_and_verdicts()
+                file.write(step_summary(*results, room=SUMMARY_BYTES - file.tell(), **self._shared()).encode())
         except Exception as exc:
-            self.problems.append(f"the step summary was not written: {_told(exc)}")
+            self.problems.append(f"the step summary was not written: {_error_text(exc)}")
 
     def _annotate(self) -> None:
         if os.environ.get("GITHUB_ACTIONS") != "true" or "annotations" not in self.github:
             return
         from ...reporting.findings import annotation_lines
 
-        prefix = _way_from("GITHUB_WORKSPACE", self.config.rootpath)
+        prefix = _path_from_checkout("GITHUB_WORKSPACE", self.config.rootpath)
         if text := annotation_lines(*self._runs_and_verdicts(), prefix=prefix, mistakes=self.mistakes):
-            self._say(text)
+            self._print(text)
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         """Print whole lines, whether pytest has a terminal reporter or not."""
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None:
@@ -216,30 +217,30 @@ class Reports:
         """Say what was written, below the verdict."""
         from ...reporting.text import harmless
 
-        self.told = True
+        self.summarized = True
         if self.written:
-            terminalreporter.line(f"reports: {', '.join(map(self._named, self.written))}")
+            terminalreporter.line(f"reports: {', '.join(map(self._title, self.written))}")
         for problem in self.problems:
             terminalreporter.line(harmless(f"ERROR: {problem}"), red=True, bold=True)
 
     def pytest_unconfigure(self) -> None:
         """Where pytest prints no summary, say at least what went wrong."""
-        if not self.told:
+        if not self.summarized:
             for problem in self.problems:
                 print(f"ERROR: {problem}", file=sys.stderr)  # noqa: T201
 
 
-def _told(exc: BaseException) -> str:
-    if isinstance(exc.__cause__, OSError):
-        exc = exc.__cause__
-    if isinstance(exc, OSError) and exc.strerror:
-        return exc.strerror
-    if isinstance(exc, AueporaError):
-        return str(exc)
-    return f"{type(exc).__name__}: {exc}"
+def _error_text(error: BaseException) -> str:
+    if isinstance(error.__cause__, OSError):
+        error = error.__cause__
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if isinstance(error, AueporaError):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
 
 
-_TOLD: pytest.StashKey[list[tuple[str, object]]] = pytest.StashKey()
+_ADDED: pytest.StashKey[list[tuple[str, object]]] = pytest.StashKey()
 """On an item: the properties that were added."""
 
 
@@ -253,25 +254,25 @@ class JUnitProperties:
         self._suites = suites
 
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
-        """Add the properties while the last report of the item, from which the file is made, is still to come."""
+        """Add the properties before the last report of the item, from which the file is made."""
         case_reports = item.stash.get(CASE_REPORTS, [])
-        if of_attempt_before := item.stash.get(_TOLD, []):
-            item.user_properties[:] = [one for one in item.user_properties if one not in of_attempt_before]
-        told = item.stash[_TOLD] = []
+        if of_last_attempt := item.stash.get(_ADDED, []):
+            item.user_properties[:] = [pair for pair in item.user_properties if pair not in of_last_attempt]
+        added = item.stash[_ADDED] = []
         for one in case_reports:
             prefix = f"auepora.{one.result.case_id}." if len(case_reports) > 1 else "auepora."
             properties = _properties(one, self._suites.at(one.path).owner)
-            told += [(f"{prefix}{name}", text) for name, text in properties]
-        item.user_properties += told
+            added += [(f"{prefix}{name}", text) for name, text in properties]
+        item.user_properties += added
 
 
-def _properties(one: CaseReport, owner: str) -> Iterator[tuple[str, str]]:
-    yield "state", one.result.state
+def _properties(case_report: CaseReport, owner: str) -> Iterator[tuple[str, str]]:
+    yield "state", case_report.result.state
     if owner:
         yield "owner", owner
-    if one.variant:
-        yield "configuration", one.variant
-    for name, score in one.result.scores.items():
+    if case_report.variant:
+        yield "configuration", case_report.variant
+    for name, score in case_report.result.scores.items():
         if score.value is not None:
             yield name, number(score.value, 4)
         elif score.state != "aggregate":
@@ -279,7 +280,7 @@ def _properties(one: CaseReport, owner: str) -> Iterator[tuple[str, str]]:
 
 
 class AllureGates:
-    """Gates in Allure's report, which takes its results from items alone: told by the hook that it has for results.
+    """Gates in Allure's report, which reads results of items alone: reported by Allure's own hook for results.
 
     Controller only, where a report of Allure was asked for.
     """

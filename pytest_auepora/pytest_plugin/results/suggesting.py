@@ -1,4 +1,4 @@
-"""``--auepora-suggest``: what the repeats of a run teach about thresholds, as a change of the golden file."""
+"""``--auepora-suggest``: thresholds learned from the repeats of a run, as a change of the golden file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PRINTED = "-"
 """The option without a file."""
 
-_HOW = (
+_HINT = (
     "write it without a call: pytest --auepora-replay --auepora-suggest=FILE; the golden file is changed in place, "
     "any other FILE gets a patch"
 )
@@ -41,12 +41,12 @@ class Suggesting:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the noise of every run, and the changes of every golden file."""
         terminalreporter.section("auepora suggests", sep="=", bold=True)
-        found: dict[Path, list[Suggestion]] = {}
+        by_path: dict[Path, list[Suggestion]] = {}
         for judged in self._controller.finished_runs:
-            self._learn(judged, found, terminalreporter)
-        self._suggest(found, terminalreporter)
+            self._print_noise(judged, by_path, terminalreporter)
+        self._print_changes(by_path, terminalreporter)
 
-    def _learn(self, judged: JudgedRun, found: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
+    def _print_noise(self, judged: JudgedRun, by_path: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
         from ...regression.suggest import learn
         from ...reporting.terminal.session import noise_table, suggestion_notes
         from ...reporting.text import harmless
@@ -54,24 +54,24 @@ class Suggesting:
         run, suite, ascii_only = judged.run, judged.suite, is_ascii()
         terminalreporter.line(harmless(run.title, ascii_only=ascii_only), bold=True)
         if not run.is_full:
-            seen = f"{len(run.cases)} of {len(run.expected_ids)} cases ran"
-            terminalreporter.line(f"nothing: {seen}, and what is suggested is for all of them")
+            extent = f"{len(run.cases)} of {len(run.expected_ids)} cases ran"
+            terminalreporter.line(f"nothing: {extent}, and what is suggested is for all of them")
             return
         learned = learn(run, suite.gates, suite.policy, suite.repeat)
-        found.setdefault(suite.path, []).append(learned)
+        by_path.setdefault(suite.path, []).append(learned)
         width = self.config.get_terminal_writer().fullwidth
         write_lines(terminalreporter, noise_table(learned, width=width, ascii_only=ascii_only))
         for note in suggestion_notes(run, judged.verdict, learned):
             terminalreporter.line(harmless(note, ascii_only=ascii_only))
         terminalreporter.line("")
 
-    def _suggest(self, found: Mapping[Path, list[Suggestion]], terminalreporter: Any) -> None:
+    def _print_changes(self, by_path: Mapping[Path, list[Suggestion]], terminalreporter: Any) -> None:
         from ...reporting.text import harmless
 
         texts, patch = {}, ""
-        for path, suggestions in found.items():
+        for path, suggestions in by_path.items():
             try:
-                before, texts[path.resolve()] = _merged(path, suggestions)
+                before, texts[path.resolve()] = _merge_suggestions(path, suggestions)
             except AueporaError as exc:
                 terminalreporter.line(str(exc), red=True)
             else:
@@ -81,29 +81,29 @@ class Suggesting:
         if not patch:
             terminalreporter.line("no change to suggest")
         elif self.target is None:
-            for line in wrap(_HOW, self.config.get_terminal_writer().fullwidth):
+            for line in wrap(_HINT, self.config.get_terminal_writer().fullwidth):
                 terminalreporter.line(line, bold=True)
         else:
             _write(self.target, texts.get(self.target.resolve(), patch), terminalreporter)
 
 
-def _merged(path: Path, suggestions: list[Suggestion]) -> tuple[str, str]:
-    """Return the text of a golden file, and what it is with what was learned from all its configurations."""
+def _merge_suggestions(path: Path, suggestions: list[Suggestion]) -> tuple[str, str]:
+    """Return the text of a golden file, and that text with the suggestions of all its configurations."""
     from ...io.settings import with_settings
 
     gates: dict[tuple[str, str], Gate] = {}
-    for gate in (gate for one in suggestions for gate in one.gates):
-        known = gates.setdefault((gate.title, gate.bound.op), gate)
-        loosest = min if gate.bound.op == "min" else max
-        bound = known.bound._replace(limit=loosest(known.bound.limit, gate.bound.limit))
+    for gate in (gate for suggestion in suggestions for gate in suggestion.gates):
+        loosest_gate = gates.setdefault((gate.title, gate.bound.op), gate)
+        pick = min if gate.bound.op == "min" else max
+        bound = loosest_gate.bound._replace(limit=pick(loosest_gate.bound.limit, gate.bound.limit))
         gates[gate.title, gate.bound.op] = replace(gate, bound=bound)
     before = path.read_bytes().decode()
-    keys = {"assertions": "report"} if any(one.by_chance for one in suggestions) else {}
+    keys = {"assertions": "report"} if any(suggestion.by_chance for suggestion in suggestions) else {}
     return before, with_settings(path, before, list(gates.values()), keys)
 
 
 def _diff(name: str, before: str, after: str) -> str:
-    """Return a patch that `git apply` and `patch -p1` take in the folder that *name* is relative to."""
+    """Return a patch that `git apply` and `patch -p1` accept in the folder that *name* is relative to."""
     old, new = (StringIO(text).readlines() for text in (before, after))  # as git counts lines
     lines = unified_diff(old, new, f"a/{name}", f"b/{name}", n=1)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -1,4 +1,4 @@
-"""What people see in the terminal: a header, words under ``-v``, failure texts, the closing summary."""
+"""Terminal output: the header, scores under ``-v``, failure texts, the closing summary."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def failure_message(
 
 def terminal_width(config: pytest.Config) -> int:
     """Return the columns of the terminal; 80 where pytest has none (``-p no:terminal``)."""
-    has_one = config.pluginmanager.hasplugin("terminalreporter")
-    return config.get_terminal_writer().fullwidth if has_one else 80
+    has_terminal = config.pluginmanager.hasplugin("terminalreporter")
+    return config.get_terminal_writer().fullwidth if has_terminal else 80
 
 
 def wrapped(config: pytest.Config, text: str) -> str:
@@ -49,8 +49,8 @@ def wrapped(config: pytest.Config, text: str) -> str:
     """
     if _in_ci():
         return text
-    how: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
-    return "\n".join(fill(line, terminal_width(config), **how) for line in text.splitlines())
+    options: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(fill(line, terminal_width(config), **options) for line in text.splitlines())
 
 
 def _in_ci() -> bool:
@@ -80,7 +80,7 @@ def show_headline(report: pytest.TestReport) -> None:
 
 
 def show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
-    """Let the report of a set-up that failed, or skipped its case, say no more than its redacted *result*."""
+    """Replace the text of a report, of a set-up that failed or skipped its case, by its redacted *result*."""
     from ...reporting.text import harmless, printable
 
     if hasattr(report, "wasxfail"):
@@ -130,10 +130,10 @@ class Terminal:
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the verdict of every run."""
-        judged = self.controller.finished_runs
+        finished_runs = self.controller.finished_runs
         if self.controller.none_selected:
             terminalreporter.line("auepora: no golden case was selected")
-        if not judged:
+        if not finished_runs:
             self._write_unused(terminalreporter)
             return
         from ...reporting.tally import headline, headline_style
@@ -141,36 +141,36 @@ class Terminal:
         from ...reporting.terminal.summary import summary_lines
         from ...reporting.text import harmless, symbols
 
-        runs, verdicts = [j.run for j in judged], [j.verdict for j in judged]
+        runs, verdicts = [j.run for j in finished_runs], [j.verdict for j in finished_runs]
         terminalreporter.section("auepora", sep="=", bold=True)
-        for one in judged:
-            if one.accepted is not None:
-                text = accepted_worse(one.accepted, one.run, one.verdict, in_ci=_in_ci())
+        for judged in finished_runs:
+            if judged.accepted is not None:
+                text = accepted_worse(judged.accepted, judged.run, judged.verdict, in_ci=_in_ci())
                 if text:
                     terminalreporter.line(wrapped(self.config, harmless(text, ascii_only=is_ascii())), yellow=True)
-        if len(judged) > 1:
+        if len(finished_runs) > 1:
             text = harmless(headline(verdicts, runs), ascii_only=is_ascii())
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
         width = self.config.get_terminal_writer().fullwidth
         reports: Any = self.config.pluginmanager.getplugin("auepora-reports")
         html = reports.html if reports is not None else None
-        for i, one in enumerate(judged, 1):
-            told = summary_lines(
-                one.run, one.verdict, width=width, ascii_only=is_ascii(), html=html, later=verdicts[i:]
+        for i, judged in enumerate(finished_runs, 1):
+            lines = summary_lines(
+                judged.run, judged.verdict, width=width, ascii_only=is_ascii(), html=html, later=verdicts[i:]
             )
-            write_lines(terminalreporter, told)
-            for done in filter(None, (one.accepted, one.anchored)):
-                for text in accepted_lines(done, self.config.rootpath):
+            write_lines(terminalreporter, lines)
+            for accepted in filter(None, (judged.accepted, judged.anchored)):
+                for text in accepted_lines(accepted, self.config.rootpath):
                     terminalreporter.line(wrapped(self.config, harmless(text, ascii_only=is_ascii())))
-        lacking = (j for j in judged if j.accepted is None and j.run.is_full and j.verdict.comparison is None)
-        if any(j.verdict.outcome == "passed" for j in lacking):
+        new_runs = (j for j in finished_runs if j.accepted is None and j.run.is_full and j.verdict.comparison is None)
+        if any(j.verdict.outcome == "passed" for j in new_runs):
             text = "no baseline yet: accept with `pytest --auepora-update`, and commit the file"
             terminalreporter.line(wrapped(self.config, f"{symbols(is_ascii()).arrow} {text}"), bold=True)
         write_lines(terminalreporter, self._side_by_side(width))
         self._write_unused(terminalreporter)
 
     def _side_by_side(self, width: int) -> Iterator[Line]:
-        """Yield what is said of suites that several configurations ran."""
+        """Yield the lines on suites that several configurations ran."""
         if not self.controller.compared:
             return
         from ...reporting.side_by_side_formats import side_by_side_lines
@@ -186,8 +186,8 @@ class Terminal:
                 yield [Cell(text, ("yellow",))]
 
     def _write_unused(self, terminalreporter: Any) -> None:
-        for told in self.controller.unused.values():
-            terminalreporter.line(f"warning: {told}", yellow=True, bold=True)
+        for text in self.controller.unused.values():
+            terminalreporter.line(f"warning: {text}", yellow=True, bold=True)
 
 
 class CaseWords:
@@ -200,7 +200,7 @@ class CaseWords:
     def pytest_report_teststatus(
         self, report: pytest.TestReport | pytest.CollectReport
     ) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
-        """Show them in place of a bare ``PASSED``."""
+        """Show the scores in place of a bare ``PASSED``."""
         if not isinstance(report, pytest.TestReport) or report.when != "call" or not report.passed:
             return None
         case_reports = unpack(report)
@@ -209,13 +209,13 @@ class CaseWords:
         from ...reporting.terminal.session import case_word
         from ...reporting.text import printable
 
-        (one,) = case_reports
-        word = printable(case_word(one.result, self._suites.infos(self._suites.at(one.path))))
+        (case_report,) = case_reports
+        word = printable(case_word(case_report.result, self._suites.infos(self._suites.at(case_report.path))))
         return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
 
 
 class ShortFailures:
-    """Keeps pytest from telling failures of golden files again: the verdict names the worst cases and the failed gates.
+    """Keeps pytest from listing failures of golden files again: the verdict names the worst cases and failed gates.
 
     A few cases are shown in full, a few gates listed by name, all of them under ``-v``, ``-rA``, ``-rf`` or ``--tb=…``;
     counts stay as they are.  pytest has no option to list some and count all, and prints its list below the verdict: a
@@ -230,7 +230,7 @@ class ShortFailures:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, object, object]:
-        """Take them out of what pytest is about to show in full, and put them back for its counts."""
+        """Remove them from the failures that pytest is about to show in full, and put them back for its counts."""
         failed = terminalreporter.stats.get("failed", [])
         in_full, self._listed = self._shortened(failed)
         if len(in_full) == len(failed):
@@ -259,7 +259,7 @@ class ShortFailures:
             or option("reportchars", "") not in ("", "fE")
         ):
             return failed, failed
-        paths = {one.run.path for one in self.controller.finished_runs}
+        paths = {judged.run.path for judged in self.controller.finished_runs}
         ours = [report for report in failed if report.nodeid.partition("::")[0] in paths]
         gates = [report for report in ours if report.nodeid.partition("::")[2].startswith("gate: ")]
         if len(ours) - len(gates) > MOST_IN_FULL:

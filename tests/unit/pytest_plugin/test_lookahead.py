@@ -67,42 +67,42 @@ SYSTEMS = {
 )
 def test_calls_at_a_time_and_started_early(kind: str, options: dict[str, Any], expected: tuple[int, int]) -> None:
     made = callers(**options)
-    caller = made.of(SYSTEMS[kind])
+    caller = made.caller_for(SYSTEMS[kind])
     assert (caller.concurrency, caller.lookahead) == expected
 
 
 @pytest.mark.parametrize(("workers", "processes"), [(0, 1), (1, 1), (4, 4)])
 def test_the_other_workers_call_as_well(workers: int, processes: int) -> None:
-    with callers(workers=workers).of(SYSTEMS["sync"]) as caller:
+    with callers(workers=workers).caller_for(SYSTEMS["sync"]) as caller:
         assert caller.processes == processes
         assert caller.call("a", lambda: None).concurrency == processes
 
 
 @pytest.mark.parametrize(("kind", "coroutines", "blocks"), [("sync", False, True), ("async", True, False)])
 def test_what_is_known_of_the_system(kind: str, coroutines: bool, blocks: bool) -> None:
-    caller = callers().of(SYSTEMS[kind])
+    caller = callers().caller_for(SYSTEMS[kind])
     assert (caller.coroutines, caller.blocks) == (coroutines, blocks)
 
 
 def test_time_limit_and_retries_are_those_of_the_options() -> None:
     retry = RetryPolicy(("OSError",))
-    caller = callers(timeout=2.5, retry=retry).of(SYSTEMS["sync"])
+    caller = callers(timeout=2.5, retry=retry).caller_for(SYSTEMS["sync"])
     assert (caller.timeout, caller.retry) == (2.5, retry)
 
 
 def test_systems_of_a_kind_share_their_caller() -> None:
     made = callers()
-    first = made.of(SYSTEMS["sync"])
-    assert made.of(SYSTEMS["sync"]) is first
-    assert made.of(SYSTEMS["async"]) is not first
-    assert made.of(SYSTEMS["sync"]) is first
+    first = made.caller_for(SYSTEMS["sync"])
+    assert made.caller_for(SYSTEMS["sync"]) is first
+    assert made.caller_for(SYSTEMS["async"]) is not first
+    assert made.caller_for(SYSTEMS["sync"]) is first
     made.close()
-    assert made.of(SYSTEMS["sync"]) is not first
+    assert made.caller_for(SYSTEMS["sync"]) is not first
 
 
 def test_calls_are_ahead_until_they_are_asked_for_or_dropped() -> None:
     made = callers(concurrency=2)
-    caller = made.of(SYSTEMS["sync"])
+    caller = made.caller_for(SYSTEMS["sync"])
     assert not made.ahead
     caller.call("a", lambda: None, [("b", lambda: None), ("c", lambda: None)])
     assert made.ahead
