@@ -141,7 +141,7 @@ def _start_of(error: Any) -> bytes:
         with error:
             while len(start) < _REFUSAL_BYTES and (block := error.read1(_REFUSAL_BYTES)):
                 start += block
-    except Exception:  # the refusal itself is what has to be told
+    except Exception:  # the refusal itself is reported
         return start
     return start
 

@@ -87,7 +87,7 @@ class Call:
         self.context, self.output = contextvars.copy_context(), CallOutput()
         self.context.run(self.output.enter)
 
-    # -- by whoever runs it
+    # -- for the thread or task that runs it
 
     def claim(self) -> bool:
         """Start running, unless it runs already or is over."""
@@ -186,7 +186,7 @@ class Call:
                 return
         _close_unawaited(awaitable)
 
-    # -- by anybody
+    # -- for any thread
 
     def wait(self, seconds: float) -> bool:
         """Wait until it is over; return whether it is."""

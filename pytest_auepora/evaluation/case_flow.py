@@ -28,7 +28,7 @@ from ..regression.guards.case_guard import judge_case, merge_confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
 from .case_result import Ended, ended_result, errored_result
-from .measure import CaseCall, Convert, Measured, measure_calls
+from .measure import CaseCall, Convert, MeasuredAnswer, measure_calls
 from .recording import RecordedAnswer, Recording, Redact, record
 from .replay import CONFIRMED, CaseEndedError
 
@@ -37,7 +37,7 @@ EndedBy = Callable[[BaseException], "Ended | None"]
 
 
 @dataclass(eq=False, repr=False, slots=True)
-class Asked:
+class CaseCalls:
     """A case, the finished calls on it, repeats in order, and the corpus that its labels are looked up in.
 
     The last ``again`` of the calls count only for what varies between answers, in all metrics but ``skipped_metrics``.
@@ -56,7 +56,7 @@ class Asked:
 
 
 @dataclass(eq=False, repr=False, slots=True)
-class Finished:
+class FinishedCase:
     """A case that is over.
 
     Attributes:
@@ -112,45 +112,44 @@ class CaseFlow:
     progress: Progress | None = None
     baseline_answers: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
-    def finish(self, asked: Asked, system: System) -> Finished:
+    def finish(self, case_calls: CaseCalls, system: System) -> FinishedCase:
         """End one case that *system* was asked about."""
-        return self.finish_all([asked], system)[0]
+        return self.finish_all([case_calls], system)[0]
 
-    def finish_all(self, asked: Sequence[Asked], system: System) -> list[Finished]:
+    def finish_all(self, cases: Sequence[CaseCalls], system: System) -> list[FinishedCase]:
         """End several cases; models score their answers together."""
-        started = [self._begin(asked_case) for asked_case in asked]
-        calls = [call for case_calls in started if not isinstance(case_calls, Finished) for call in case_calls]
+        started = [self._begin(case) for case in cases]
+        calls = [call for item in started if not isinstance(item, FinishedCase) for call in item]
         measured = iter(
             measure_calls(calls, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress)
         )
         return [
-            start if isinstance(start, Finished) else self._end(case, start[0].case, [next(measured) for _ in start])
-            for case, start in zip(asked, started, strict=True)
+            item if isinstance(item, FinishedCase) else self._end(case, item[0].case, [next(measured) for _ in item])
+            for case, item in zip(cases, started, strict=True)
         ]
 
-    def _begin(self, asked: Asked) -> Finished | list[CaseCall]:
+    def _begin(self, case_calls: CaseCalls) -> FinishedCase | list[CaseCall]:
         """Return the calls that are to be measured, or how the case ended without."""
-        for call in asked.counted:
+        for call in case_calls.counted:
             if call.error is not None and (ended := self._ended_on_purpose(call.error)) is not None:
-                return self.leave_out(asked.case, ended, call.error)
-        case = asked.case
+                return self.leave_out(case_calls.case, ended, call.error)
+        case = case_calls.case
         try:
             if self.relabel is not None:
-                case = self.relabel(case, asked.corpus, bool(self._comparability.recut))
+                case = self.relabel(case, case_calls.corpus, bool(self._comparability.recut))
             is_known_id = (
-                self.is_known_id(asked.corpus) if self.is_known_id is not None and self._has_citations else None
+                self.is_known_id(case_calls.corpus) if self.is_known_id is not None and self._has_citations else None
             )
         except AueporaError as exc:
-            return self.end(asked.case, exc)
-        counted = [self.case_call(case, call, is_known_id) for call in asked.counted]
-        return counted + [
-            self.case_call(case, call, is_known_id, asked.skipped_metrics) for call in asked.calls[len(counted) :]
-        ]
+            return self.end(case_calls.case, exc)
+        counted = [self.case_call(case, call, is_known_id) for call in case_calls.counted]
+        others = case_calls.calls[len(counted) :]
+        return counted + [self.case_call(case, call, is_known_id, case_calls.skipped_metrics) for call in others]
 
-    def _end(self, asked: Asked, case: GoldenCase, measured: list[Measured]) -> Finished:
-        counted = measured[: len(asked.counted)]
+    def _end(self, case_calls: CaseCalls, case: GoldenCase, measured: list[MeasuredAnswer]) -> FinishedCase:
+        counted = measured[: len(case_calls.counted)]
         finished = self.conclude(case, [answer.result for answer in counted], self._record(case, counted))
-        finished.error = next((call.error for call in asked.counted if call.error is not None), None)
+        finished.error = next((call.error for call in case_calls.counted if call.error is not None), None)
         singles = [answer.result for answer in measured]
         record_repeats(finished.result, singles, self.run.metrics)
         _add_usage(finished.result, singles)
@@ -163,13 +162,14 @@ class CaseFlow:
         baseline_answer = self.baseline_answers.get((case.id, case.content_hash), "")
         return CaseCall(case, call, self.where(case), is_known_id, baseline_answer, skipped_metrics)
 
-    def confirm(self, finished: Finished, asked: Asked, system: System) -> None:
+    def confirm(self, finished: FinishedCase, case_calls: CaseCalls, system: System) -> None:
         """Decide a failed case by the finished calls that asked *system* again: it fails if every answer fails.
 
         Its scores stay those of the first answer; how the answers differ is noted, and they are kept for a replay.
         Advisory judges are not asked.
         """
-        retried = [self._without_advisory.finish(replace(asked, calls=[call]), system) for call in asked.calls]
+        flow = self._without_advisory
+        retried = [flow.finish(replace(case_calls, calls=[call]), system) for call in case_calls.calls]
         again = [retry.result for retry in retried]
         if recordings := [recording for retry in retried for recording in retry.recordings]:
             finished.recordings += recordings
@@ -180,19 +180,19 @@ class CaseFlow:
         if finished.comparison is not None:
             finished.comparison.note_state(finished.result)
 
-    def end(self, case: GoldenCase, error: BaseException) -> Finished:
+    def end(self, case: GoldenCase, error: BaseException) -> FinishedCase:
         """End a case that was not measured because of *error*: its set-up failed or skipped it, its process died."""
         if (ended := self._ended_on_purpose(error)) is not None:
             return self.leave_out(case, ended, error)
         return self._finish_unmeasured(errored_result(case, error, self.metrics, where=self.where(case)), error)
 
-    def leave_out(self, case: GoldenCase, ended: Ended, error: BaseException | None = None) -> Finished:
+    def leave_out(self, case: GoldenCase, ended: Ended, error: BaseException | None = None) -> FinishedCase:
         """End a case that is not measured on purpose."""
         return self._finish_unmeasured(ended_result(case, ended, where=self.where(case)), error)
 
     def conclude(
         self, case: GoldenCase, singles: Sequence[CaseResult], recordings: Sequence[Recording] = ()
-    ) -> Finished:
+    ) -> FinishedCase:
         """End a case: merge the results of its answers, hold them to thresholds and baseline."""
         for single in singles:
             self._redact(single)
@@ -210,7 +210,7 @@ class CaseFlow:
         if comparison is not None:
             comparison.note_state(result)
         note_worst(result, singles, held_to, infos, policy=self.policy, advisory=self.advisory)
-        return Finished(result, comparison, list(recordings))
+        return FinishedCase(result, comparison, list(recordings))
 
     def where(self, case: GoldenCase) -> str:
         """Return ``file:line`` of *case*."""
@@ -234,16 +234,16 @@ class CaseFlow:
     def _comparability(self) -> Comparability:
         return comparability_of(self.run, self.baseline) if self.baseline is not None else Comparability()
 
-    def _finish_unmeasured(self, result: CaseResult, error: BaseException | None) -> Finished:
+    def _finish_unmeasured(self, result: CaseResult, error: BaseException | None) -> FinishedCase:
         self._redact(result)
-        return Finished(result, error=error)
+        return FinishedCase(result, error=error)
 
     def _ended_on_purpose(self, error: BaseException) -> Ended | None:
         if isinstance(error, CaseEndedError):
             return error.ended
         return self.ended_by(error) if self.ended_by is not None else None
 
-    def _record(self, case: GoldenCase, singles: Sequence[Measured]) -> list[Recording]:
+    def _record(self, case: GoldenCase, singles: Sequence[MeasuredAnswer]) -> list[Recording]:
         """Return what is kept of the answers; of one that was recorded already only the scores are new."""
         if not self.record_cap:
             return []

@@ -154,7 +154,7 @@ def _frames(error: BaseException, limit: int) -> list[str]:
     user_frames = [i for i, tb in enumerate(entries) if "pytest_auepora" not in tb.tb_frame.f_code.co_filename][-limit:]
     if not user_frames:
         return []
-    # a test runner stands before them with dozens of frames, whose sources nobody asks for
+    # the dozens of frames of the test runner come first; their sources are not needed
     stack = [f for f in traceback.extract_tb(entries[user_frames[0]]) if "pytest_auepora" not in f.filename]
     return ["".join(traceback.format_list(stack)).rstrip()]
 

@@ -53,7 +53,7 @@ class CaseCall(NamedTuple):
     skipped_metrics: Collection[str] = ()
 
 
-class Measured(NamedTuple):
+class MeasuredAnswer(NamedTuple):
     """The scores of one call, and the answer they stand on; None where there is none."""
 
     result: CaseResult
@@ -68,10 +68,10 @@ def measure_calls(
     convert: Convert | None = None,
     timed: bool = True,
     progress: Progress | None = None,
-) -> list[Measured]:
+) -> list[MeasuredAnswer]:
     """Turn the finished calls of *system* into scores; each metric gets all answers at once, as models like it.
 
-    An exception of a call, or an answer of a shape nobody can read, gives a result in state ``error``
+    An exception of a call, or an answer of an unknown shape, gives a result in state ``error``
     with an error score under every metric.  The state is otherwise ``passed`` until the case is checked.
     A call's value may be a `RecordedAnswer`, which is measured in its place, or a `JudgedAnswer`, whose judged scores
     are known already.  Judged scores are counted in *progress*, with those no judge is asked for.
@@ -91,7 +91,7 @@ def measure_calls(
         if isinstance(answer, SystemOutputs):
             by_name = {**next(scores), **next(judge_scores), **_early_scores(case_call)}
             in_order = {name: by_name[name] for name in metrics if name in by_name}
-            out.append(Measured(_scored_result(case_call, answer, in_order), answer))
+            out.append(MeasuredAnswer(_scored_result(case_call, answer, in_order), answer))
             continue
         known_scores = {**next(judge_scores), **_early_scores(case_call)} if isinstance(answer, RecordedAnswer) else {}
         if progress is not None:
@@ -99,10 +99,10 @@ def measure_calls(
             progress.done(sum(metric.name not in not_asked for metric in judge_metrics))
         if isinstance(answer, RecordedAnswer):
             asked_metrics = {name: metric for name, metric in metrics.items() if name not in case_call.skipped_metrics}
-            out.append(Measured(_rescored_result(case_call, answer, asked_metrics, known_scores), answer))
+            out.append(MeasuredAnswer(_rescored_result(case_call, answer, asked_metrics, known_scores), answer))
         else:
             case, call, where, *_ = case_call
-            out.append(Measured(errored_result(case, answer, metrics, where=where, call=call), None))
+            out.append(MeasuredAnswer(errored_result(case, answer, metrics, where=where, call=call), None))
     return out
 
 

@@ -1,6 +1,6 @@
 """Scores recorded outputs as if they had just been given: in batches, in as many processes as are wanted.
 
-Their texts lie in a temporary file, for whoever reads them.
+The texts of the results are in a temporary file.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ class _Answered(_Whole, total=False):
 
 @dataclass(eq=False, repr=False, slots=True)
 class RecordedAnswer:
-    """An answer that was given in an earlier run; where a system's answer is expected, it stands for it.
+    """An answer of an earlier run, in place of a system's answer.
 
     Attributes:
         recording: what `record` returned.
@@ -218,7 +218,7 @@ class RecordedAnswer:
 
     @classmethod
     def failed(cls, error: str) -> RecordedAnswer:
-        """Return what stands where there should be an answer and is none."""
+        """Return a recorded error, in place of a missing answer."""
         return cls((ERRORED, ()), _raw={"error": error, "seconds": 0.0, "concurrency": 1})
 
     @property

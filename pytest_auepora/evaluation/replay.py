@@ -123,7 +123,7 @@ class RecordedRun:
 
 @dataclass(eq=False, repr=False)
 class Answering(System):
-    """A system that an earlier run stands in for.
+    """Answers in place of a system, from an earlier run.
 
     Attributes:
         source: the run.
@@ -193,7 +193,7 @@ def is_recorded(system: System, case: GoldenCase) -> bool:
 
 
 def replayed(source: RecordedRun | None, *, missing: str = "") -> Answering:
-    """Return what answers as *source* did and asks nobody; *missing* says why there is no source."""
+    """Return a system that answers as *source* did and makes no calls; *missing* says why there is no source."""
 
     def refuse(*_: Any) -> Any:
         raise NotRecordedError("a replay calls nothing")

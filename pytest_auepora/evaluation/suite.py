@@ -28,7 +28,7 @@ from ..regression.guards.calibration import FOLDER, standing_of
 from ..regression.guards.case_guard import Confirmations
 from ..regression.guards.gates import GateOutcome, judge_gate
 from ..regression.thresholds import Bound, Gate
-from .case_flow import Asked, CaseFlow, Finished
+from .case_flow import CaseCalls, CaseFlow, FinishedCase
 from .case_result import Ended
 from .measure import Convert, judging_bar
 from .replay import Answering, ask_case
@@ -326,7 +326,7 @@ def run_suite(
     progress: bool | None = False,
     again: Mapping[str, int] | None = None,
     confirms: Callable[[GoldenCase, CaseResult], range] | None = None,
-) -> Iterator[Finished]:
+) -> Iterator[FinishedCase]:
     """Put *cases* to *system*; yield each as *flow* ends it, those that are skipped first.
 
     Args:
@@ -353,7 +353,7 @@ def run_suite(
     with Progress("cases", len(todo), show=progress) as bar:
         for batch in in_batches(todo, _BATCH_SIZE):
             asked = [
-                Asked(case, list(islice(calls, times[case.id])), corpus, times[case.id] - repeat) for case in batch
+                CaseCalls(case, list(islice(calls, times[case.id])), corpus, times[case.id] - repeat) for case in batch
             ]
             for asked_case, finished in zip(asked, flow.finish_all(asked, system), strict=True):
                 case = asked_case.case
@@ -362,6 +362,6 @@ def run_suite(
                     retries = [
                         caller.call((case.id, i), fn, timeout=case.timeout) for i, fn in zip(numbers, fns, strict=True)
                     ]
-                    flow.confirm(finished, Asked(case, retries, corpus), system)
+                    flow.confirm(finished, CaseCalls(case, retries, corpus), system)
                 yield finished
                 bar.done()

@@ -110,7 +110,7 @@ class GoldenFile(pytest.Module):
         """Yield one item per case (or per case and parameter)."""
         suites = self._auepora.suites
         try:
-            suite = suites.at(self.path)
+            suite = suites.load(self.path)
         except GoldenFileError as exc:
             raise self.CollectError(_problems_text(exc, self.config.rootpath)) from None
         if (other := suites.namesake(suite)) is not None:

@@ -90,7 +90,7 @@ class RunController:
 
     def _run(self, path: str, variant: str) -> Run:
         if (run := self.runs.get((path, variant))) is None:
-            run = self.runs[path, variant] = self._suites.run(self._suites.at(path), variant)
+            run = self.runs[path, variant] = self._suites.run(self._suites.load(path), variant)
             self._provenance[path, variant] = {}
         return run
 
@@ -131,7 +131,7 @@ class RunController:
         from ..regression.verdict import judge
 
         suites, options = self._suites, self._options
-        suite = suites.at(run.path)
+        suite = suites.load(run.path)
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
         run.provenance, differing = run_provenance(self._provenance[run.path, run.variant].values())
         if suites.commit and not self._replaying:
@@ -188,7 +188,7 @@ class RunController:
             return  # a test of the user's own
         from .workers import lost_case
 
-        suite = self._suites.at(path)
+        suite = self._suites.load(path)
         if lost := lost_case(nodeid, suite, {variant for where, variant in self.runs if where == path}):
             case, variant = lost
             run = self._run(path, variant)
@@ -234,7 +234,7 @@ class RunController:
         is_full = self.complete and not (self.crashed or self.unmeasured) and all(r.is_full for r in self.runs.values())
         if not is_full or not is_asked_for(self.config) or not self._collecting.is_everything:
             return []
-        used = [self._suites.baseline_path(self._suites.at(path), variant) for path, variant in self.runs]
+        used = [self._suites.baseline_path(self._suites.load(path), variant) for path, variant in self.runs]
         self.unused = dict(_unused_baselines(self.config, used, self._options.override))
         if not self.config.getoption("auepora_require_baseline"):
             return []

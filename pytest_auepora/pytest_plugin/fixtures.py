@@ -10,7 +10,7 @@ import pytest
 
 from ..core.run import CaseResult, ComparableScore, MetricInfo
 from ..errors import BaselineError, GoldenFileError, UnknownNameError, did_you_mean
-from ..evaluation.case_flow import Finished
+from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended
 from ..evaluation.suite import Evaluation, run_suite
 from ..io.golden.model import GoldenCase, GoldenSuite
@@ -49,7 +49,7 @@ class Auepora:
         request = self._request
         session = session_of(request.config)
         suites = session.suites
-        suite = suites.at(_find_golden(Path(golden), request.path.parent, request.config.rootpath))
+        suite = suites.load(_find_golden(Path(golden), request.path.parent, request.config.rootpath))
         variant = variant_of(request.node, suite.fixture) if rag is None else parameters_of(request.node)
         source = _source(session, request, suite, variant, rag)
         baseline, note = suites.baseline(suite, variant)
@@ -140,7 +140,7 @@ def parametrize_cases(metafunc: pytest.Metafunc) -> None:
     session = session_of(metafunc.config)
     try:
         folders = metafunc.definition.path.parent, metafunc.config.rootpath
-        suite = session.suites.at(_find_golden(Path(mark.args[0]), *folders))
+        suite = session.suites.load(_find_golden(Path(mark.args[0]), *folders))
     except FileNotFoundError as exc:
         raise pytest.fail.Exception(f"{nodeid}: {exc}", pytrace=False) from None
     except GoldenFileError as exc:
@@ -173,7 +173,7 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
 
 def _run_case(
     session: AueporaSession, request: pytest.FixtureRequest, suite: GoldenSuite, case: GoldenCase
-) -> Finished:
+) -> FinishedCase:
     """Ask the system about *case* as often as configured, and end the case."""
     node = request.node
     if case.skip is not None:

@@ -21,7 +21,7 @@ from .session import CASE, CASE_REPORTS, CORPUS, SUITE, AueporaSession, ended_by
 from .xdist import CaseReport, attach
 
 if TYPE_CHECKING:
-    from ..evaluation.case_flow import Finished
+    from ..evaluation.case_flow import FinishedCase
     from ..evaluation.case_result import Ended
     from ..io.golden.model import GoldenCase, GoldenSuite
     from .answer_source import AnswerSource
@@ -49,31 +49,31 @@ class AskedCase:
                 self.session.judge_lookahead.expect(self.item, i, source)
         return self._asks(numbers)
 
-    def finish(self, calls: Sequence[CallResult]) -> Finished:
+    def finish(self, calls: Sequence[CallResult]) -> FinishedCase:
         """Score the answers, judge the case, and keep the result for the report."""
-        from ..evaluation.case_flow import Asked
+        from ..evaluation.case_flow import CaseCalls
 
         source, flow = self.source, self.source.flow
         again = source.again.get(self.case.id, 0)
         finished = flow.finish(
-            Asked(self.case, calls, self.corpus, again, source.skipped_metrics if again else ()), source.system
+            CaseCalls(self.case, calls, self.corpus, again, source.skipped_metrics if again else ()), source.system
         )
         result, recordings = finished.result, finished.recordings
         add_case_reports(self.item, CaseReport(flow.run.path, source.variant, result, source.provenance, recordings))
         return finished
 
-    def asks_again(self, finished: Finished) -> list[_Ask]:
+    def asks_again(self, finished: FinishedCase) -> list[_Ask]:
         """Return the calls that decide whether the case fails; none unless it is about to."""
         return self._asks(self.source.confirms(self.case, finished.result)) if finished.result.state == "failed" else []
 
     def _asks(self, numbers: range) -> list[_Ask]:
         return [((self.item, i), self.source.ask(self.case, i), self.case.timeout) for i in numbers]
 
-    def confirm(self, finished: Finished, calls: Sequence[CallResult]) -> None:
+    def confirm(self, finished: FinishedCase, calls: Sequence[CallResult]) -> None:
         """Decide a failed case by the answers it was asked for again."""
-        from ..evaluation.case_flow import Asked
+        from ..evaluation.case_flow import CaseCalls
 
-        self.source.flow.confirm(finished, Asked(self.case, calls, self.corpus), self.source.system)
+        self.source.flow.confirm(finished, CaseCalls(self.case, calls, self.corpus), self.source.system)
 
 
 def add_case_reports(item: pytest.Item, *reports: CaseReport) -> None:
@@ -83,7 +83,7 @@ def add_case_reports(item: pytest.Item, *reports: CaseReport) -> None:
 
 def end_unmeasured(
     session: AueporaSession, item: pytest.Item, suite: GoldenSuite, case: GoldenCase, why: BaseException | Ended
-) -> Finished:
+) -> FinishedCase:
     """End a case of *item* whose set-up failed, or that is left out on purpose, and keep its result."""
     from ..evaluation.case_result import Ended
 
@@ -174,7 +174,7 @@ def _following(asked: AskedCase, rag: Any) -> Iterator[_Ask]:
         yield from _asked_case(asked.session, item, rag).asks(early=True)
 
 
-def _report_outcome(session: AueporaSession, item: pytest.Item, finished: Finished) -> None:
+def _report_outcome(session: AueporaSession, item: pytest.Item, finished: FinishedCase) -> None:
     """Fail the item if its case did not pass, skip it if it was not measured."""
     __tracebackhide__ = True
     if finished.result.state == "skipped":
@@ -186,7 +186,7 @@ def _report_outcome(session: AueporaSession, item: pytest.Item, finished: Finish
         pytest.fail(failure_message(item.config, finished.result, finished.comparison, infos), pytrace=False)
 
 
-def raise_skipped(finished: Finished) -> None:
+def raise_skipped(finished: FinishedCase) -> None:
     """Tell pytest that the case was not measured, in words that the project has redacted."""
     __tracebackhide__ = True
     kind: Any = pytest.xfail.Exception if finished.result.expected_to_fail else pytest.skip.Exception

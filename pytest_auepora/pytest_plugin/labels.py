@@ -46,7 +46,7 @@ class Labels:
         self._recalls: dict[Path, list[Recall]] = {}
 
     def corpus(self, suite: GoldenSuite, given: Any) -> Corpus | None:
-        """Return the corpus of *suite*: what the fixture gave, else what the hook says; None where nobody does.
+        """Return the corpus of *suite*: the fixture's, else the hook's; None without either.
 
         Raises:
             CorpusError: it is none.
@@ -60,8 +60,8 @@ class Labels:
             cached = self._given[suite.path] = given, None if given is None else corpus_of(given)
         return cached[1]
 
-    def known(self, suite: GoldenSuite, given: Any) -> Callable[[str], bool] | None:
-        """Return what says whether an id is that of a chunk or document of the corpus; None where there is none.
+    def is_known_id(self, suite: GoldenSuite, given: Any) -> Callable[[str], bool] | None:
+        """Return the check whether an id is that of a chunk or document of the corpus; None without a corpus.
 
         Raises:
             CorpusError: it is none.
@@ -123,7 +123,7 @@ class Labels:
     def relabel(self, suite: GoldenSuite, case: GoldenCase, given: Any, *, recut: bool) -> GoldenCase:
         """Return *case* as it is to be scored: labels that moved are matched by passage or document.
 
-        While all ids are in the corpus and nobody said that they mean other chunks now, nothing is looked up.
+        Nothing is looked up while all ids are in the corpus and still mean the same chunks.
 
         Args:
             suite: its suite.
@@ -258,7 +258,7 @@ class LabelReport:
         from ..labels.repair import baselines_of, repair
 
         for path, checked in self.found.items():
-            baselines = baselines_of(suite := self.suites.at(path), self.options.override)
+            baselines = baselines_of(suite := self.suites.load(path), self.options.override)
             labels = [of_case for _, of_case in checked.values()]
             repaired = self.repaired[path] = repair(suite.path, labels, baselines, self.suites.registry)
             # configurations that do not agree leave labels to people that each by itself would have repaired
@@ -276,7 +276,7 @@ class LabelReport:
         terminalreporter.section("auepora labels", sep="=", bold=True)
         width = self.config.get_terminal_writer().fullwidth
         for path, checked in sorted(self.found.items()):
-            suite = self.suites.at(path)
+            suite = self.suites.load(path)
             places, repaired = self.labels.places(suite.path), self.repaired.get(path)
             for variant in sorted({variant for variant, _ in checked.values()}):
                 labels = [label for other, of_case in checked.values() if other == variant for label in of_case]

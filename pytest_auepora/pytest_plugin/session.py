@@ -96,7 +96,7 @@ class Suites:
     Args:
         config: pytest's.
         options: what the user asks for.
-        project: its metrics, how it reads answers, and what nobody may see of them.
+        project: its metrics, how it reads answers, and how it redacts them.
         labels: match labels that moved anew.
         progress: where judged scores are counted.
         record_cap: characters kept of each answer; 0 keeps none.
@@ -133,7 +133,7 @@ class Suites:
         """The commit that the project is at, or an empty string."""
         return commit_of(self.root)
 
-    def at(self, path: Path | str) -> GoldenSuite:
+    def load(self, path: Path | str) -> GoldenSuite:
         """Load a golden file, named in full or from the rootdir, and register its tags as markers.
 
         Raises:
@@ -253,7 +253,7 @@ class Suites:
             flow = self._flows[key] = CaseFlow(
                 run, self.metrics(suite), suite.policy, baseline=baseline, advisory=self.advisory(suite),
                 accepting=self._options.accepting, convert=project.convert, relabel=relabel,
-                is_known_id=lambda corpus: self._labels.known(suite, corpus), redact=project.redact,
+                is_known_id=lambda corpus: self._labels.is_known_id(suite, corpus), redact=project.redact,
                 record_cap=self._record_cap, ended_by=ended_by, baseline_answers=self._accepted_answers(suite, variant),
                 progress=self._progress,
             )  # fmt: skip

@@ -84,7 +84,7 @@ class Recorder:
     def _write(self, case_report: CaseReport) -> None:
         path, variant, result = case_report.path, case_report.variant, case_report.result
         if not self._journal.knows(path, variant):
-            run = self._suites.run(self._suites.at(path), variant)
+            run = self._suites.run(self._suites.load(path), variant)
             run.provenance = dict(case_report.provenance)
             self._journal.begin(run, self._suites.commit)
             self._unjudged.add((path, variant))

@@ -73,7 +73,7 @@ class RunProgress:
             if path.endswith(SUFFIXES):
                 by_path.setdefault(path, []).append(name)
         for path, names in by_path.items():
-            suite = self._session.suites.at(path)
+            suite = self._session.suites.load(path)
             cases = {case.id: case for case in suite.cases}
             for name in names:
                 if (case := cases.get(case_id_of(name, cases))) is not None:
@@ -120,7 +120,7 @@ class RunProgress:
             return (yield)
         calls = 0
         for case_report in unpack(report):
-            suite = self._session.suites.at(case_report.path)
+            suite = self._session.suites.load(case_report.path)
             calls += self._session.options.repeats(suite.repeat) + self._again(suite, case_report.result.case_id)
         self._bar.hide()
         yield

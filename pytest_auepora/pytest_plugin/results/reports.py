@@ -97,7 +97,7 @@ def _path_from_checkout(variable: str, root: Path) -> str:
     return "" if relative == "." else relative
 
 
-@dataclass(eq=False, repr=False, slots=True)  # a plugin is told apart by identity
+@dataclass(eq=False, repr=False, slots=True)  # pluggy compares plugins by identity
 class Reports:
     """One per pytest run; controller only."""
 
@@ -247,7 +247,7 @@ _ADDED: pytest.StashKey[list[tuple[str, object]]] = pytest.StashKey()
 class JUnitProperties:
     """Scores in ``--junitxml``: properties of each test that ran golden cases.
 
-    In every process that runs tests: pytest carries the properties of an item to whoever writes the file.
+    In every process that runs tests: pytest sends the properties of an item to the process that writes the file.
     """
 
     def __init__(self, suites: Suites) -> None:
@@ -259,9 +259,9 @@ class JUnitProperties:
         if of_last_attempt := item.stash.get(_ADDED, []):
             item.user_properties[:] = [pair for pair in item.user_properties if pair not in of_last_attempt]
         added = item.stash[_ADDED] = []
-        for one in case_reports:
-            prefix = f"auepora.{one.result.case_id}." if len(case_reports) > 1 else "auepora."
-            properties = _properties(one, self._suites.at(one.path).owner)
+        for case_report in case_reports:
+            prefix = f"auepora.{case_report.result.case_id}." if len(case_reports) > 1 else "auepora."
+            properties = _properties(case_report, self._suites.load(case_report.path).owner)
             added += [(f"{prefix}{name}", text) for name, text in properties]
         item.user_properties += added
 

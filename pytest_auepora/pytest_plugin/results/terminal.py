@@ -93,8 +93,8 @@ def show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
 
 def wants_traceback(config: pytest.Config) -> bool:
     """Whether the user asked to see, or step into, frames; else the text of the failure serves."""
-    asked = config.getoption("usepdb", False) or config.getoption("fulltrace", False)
-    return bool(asked) or config.getoption("tbstyle", "auto") in ("long", "native")
+    wanted = config.getoption("usepdb", False) or config.getoption("fulltrace", False)
+    return bool(wanted) or config.getoption("tbstyle", "auto") in ("long", "native")
 
 
 def is_ascii() -> bool:
@@ -210,7 +210,7 @@ class CaseWords:
         from ...reporting.text import printable
 
         (case_report,) = case_reports
-        word = printable(case_word(case_report.result, self._suites.infos(self._suites.at(case_report.path))))
+        word = printable(case_word(case_report.result, self._suites.infos(self._suites.load(case_report.path))))
         return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
 
 

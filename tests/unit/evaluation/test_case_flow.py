@@ -11,7 +11,7 @@ from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.errors import CorpusError
-from pytest_auepora.evaluation.case_flow import Asked, CaseFlow
+from pytest_auepora.evaluation.case_flow import CaseCalls, CaseFlow
 from pytest_auepora.evaluation.case_result import Ended
 from pytest_auepora.evaluation.suite import blank_run, suite_metrics
 from pytest_auepora.io.golden.load import load_golden
@@ -62,7 +62,7 @@ def flow_of(tmp_path: Path, **more: Any) -> tuple[GoldenSuite, CaseFlow]:
 def test_cases_leave_in_order_however_they_end(tmp_path: Path) -> None:
     suite, flow = flow_of(tmp_path)
     calls = [CallResult(error=Skip("no key")), CallResult(error=ValueError("down")), CallResult(("x", ["d"]))]
-    asked = [Asked(case, [call]) for case, call in zip(suite.cases, calls, strict=True)]
+    asked = [CaseCalls(case, [call]) for case, call in zip(suite.cases, calls, strict=True)]
     done = flow.finish_all(asked, as_system(answer))
     assert [(one.result.case_id, one.result.state) for one in done] == [
         ("a", "skipped"), ("b", "error"), ("c", "failed"),
@@ -83,7 +83,7 @@ def test_a_case_without_an_answer_is_redacted(tmp_path: Path, error: BaseExcepti
 def test_one_skip_among_repeats_skips_the_case(tmp_path: Path) -> None:
     suite, flow = flow_of(tmp_path)
     calls = [CallResult(("x", ["d"])), CallResult(error=Skip("no key"))]
-    assert flow.finish(Asked(suite.cases[0], calls), as_system(answer)).result.state == "skipped"
+    assert flow.finish(CaseCalls(suite.cases[0], calls), as_system(answer)).result.state == "skipped"
 
 
 def test_labels_that_cannot_be_settled_are_an_error_of_the_case(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_labels_that_cannot_be_settled_are_an_error_of_the_case(tmp_path: Path) 
         raise CorpusError(f"{case.id}: {corpus} is no corpus")
 
     suite, flow = flow_of(tmp_path, relabel=relabel)
-    done = flow.finish(Asked(suite.cases[0], [CallResult(("x", ["d"]))], corpus=7), as_system(answer))
+    done = flow.finish(CaseCalls(suite.cases[0], [CallResult(("x", ["d"]))], corpus=7), as_system(answer))
     assert done.result.state == "error"
     assert done.result.error.startswith("pytest_auepora.errors.CorpusError: a: 7 is no corpus")
 
@@ -109,9 +109,9 @@ def test_who_fails_nothing_is_not_asked_to_confirm(tmp_path: Path, advisory: tup
     critic = Critic()
     quality = flow.metrics["llm_answer_quality"] = LLMAnswerQuality(critic)  # type: ignore[index]
     flow.run.metrics["llm_answer_quality"] = MetricInfo.of(quality)
-    done = flow.finish(Asked(suite.cases[0], [CallResult(("x", ["e"]))]), as_system(answer))
+    done = flow.finish(CaseCalls(suite.cases[0], [CallResult(("x", ["e"]))]), as_system(answer))
     assert (done.result.state, done.result.scores["llm_answer_quality"].value) == ("failed", 0.5)
-    again = Asked(suite.cases[0], [CallResult(("x", ["e"])), CallResult(("x", ["d"]))])
+    again = CaseCalls(suite.cases[0], [CallResult(("x", ["e"])), CallResult(("x", ["d"]))])
     flow.confirm(done, again, as_system(answer))
     assert done.result.extra["varies"]["passed"] == 1
     assert critic.asked == judged
@@ -120,6 +120,6 @@ def test_who_fails_nothing_is_not_asked_to_confirm(tmp_path: Path, advisory: tup
 
 def test_answers_are_kept_as_often_as_they_were_given(tmp_path: Path) -> None:
     suite, flow = flow_of(tmp_path, record_cap=10_000)
-    done = flow.finish(Asked(suite.cases[0], [CallResult(("x", ["d"]))] * 2), as_system(answer))
+    done = flow.finish(CaseCalls(suite.cases[0], [CallResult(("x", ["d"]))] * 2), as_system(answer))
     assert len(done.recordings) == 2
     assert done.result.repeats == 2
