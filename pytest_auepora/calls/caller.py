@@ -1,6 +1,6 @@
 """Calls of a RAG system: one bounded, timed, cancellable call, and many at once.
 
-A `Caller` is asked for one call after the other, and told which ones are coming; it starts those early, at most
+A `Caller` is asked for one call after the other, with those that come next; it starts these early, at most
 ``concurrency`` running and ``lookahead`` started, and hands each result to its owner when it is asked for it.
 """
 

@@ -57,11 +57,11 @@ class CaseCalls:
 
 @dataclass(eq=False, repr=False, slots=True)
 class FinishedCase:
-    """A case that is over.
+    """A finished case.
 
     Attributes:
         result: what was measured, redacted and judged.
-        comparison: how it compares with its baseline; None where there is none, or nothing was measured.
+        comparison: with its baseline; None without one, or where nothing was measured.
         recordings: what is kept of its answers, repeats in order.
         error: what its first failed call raised, as it was.
     """
@@ -85,8 +85,7 @@ class CaseFlow:
         accepting: whether cases are compared with the baseline and not held to it.
         timed: whether the time of a call is the system's.
         convert: reads the system's own answers.
-        relabel: matches labels that moved, by the corpus, anew; told whether documents are cut otherwise than for the
-            baseline.
+        relabel: rematches moved labels by the corpus; gets whether documents are cut otherwise than for the baseline.
         is_known_id: returns, for a corpus, the check of its ids, for citations; None where there is no corpus.
         redact: removes secrets from a result; called for each answer.
         record_cap: characters kept of each answer; 0 keeps none.
@@ -129,7 +128,7 @@ class CaseFlow:
         ]
 
     def _begin(self, case_calls: CaseCalls) -> FinishedCase | list[CaseCall]:
-        """Return the calls that are to be measured, or how the case ended without."""
+        """Return the calls to measure, or the finished case where there is nothing to measure."""
         for call in case_calls.counted:
             if call.error is not None and (ended := self._ended_on_purpose(call.error)) is not None:
                 return self.leave_out(case_calls.case, ended, call.error)

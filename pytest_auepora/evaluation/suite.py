@@ -352,10 +352,10 @@ def run_suite(
             yield flow.leave_out(case, Ended("skip", case.skip))
     with Progress("cases", len(todo), show=progress) as bar:
         for batch in in_batches(todo, _BATCH_SIZE):
-            asked = [
+            batch_calls = [
                 CaseCalls(case, list(islice(calls, times[case.id])), corpus, times[case.id] - repeat) for case in batch
             ]
-            for asked_case, finished in zip(asked, flow.finish_all(asked, system), strict=True):
+            for asked_case, finished in zip(batch_calls, flow.finish_all(batch_calls, system), strict=True):
                 case = asked_case.case
                 if numbers := confirms(case, finished.result) if confirms is not None else ():
                     fns = [ask_case(system, case, i, seed=seed) for i in numbers]

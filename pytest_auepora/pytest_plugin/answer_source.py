@@ -181,10 +181,10 @@ def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
     Raises:
         pytest.UsageError: there is no such run.
     """
-    given = {kind: name for kind, option in _OPTIONS.items() if (name := config.getoption(option))}
-    if len(given) > 1:
+    requested = {kind: name for kind, option in _OPTIONS.items() if (name := config.getoption(option))}
+    if len(requested) > 1:
         raise pytest.UsageError("--auepora-replay asks the system nothing, --auepora-resume the rest: give one of them")
-    ((kind, name),) = given.items()
+    ((kind, name),) = requested.items()
     option = f"--{_OPTIONS[kind].replace('_', '-')}"
     if (inputs := worker_input(config, _INPUT)) is not None:
         return _worker_replay(kind, name, inputs, place)

@@ -91,7 +91,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
     """Let ``--auepora-update tests/`` mean what it says: the path is not one of the option's words."""
-    given = [*args]
+    original = [*args]
     for i, arg in enumerate(args):
         if arg == _SUGGEST:
             args[i] = f"{_SUGGEST}=-"
@@ -104,7 +104,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Pa
             import re
 
             args[i] = arg if re.fullmatch(_RUN, word) else f"{arg}=last"
-    if args != given:  # the path may have a conftest.py
+    if args != original:  # the path may have a conftest.py
         early_config.known_args_namespace.file_or_dir = parser.parse_known_args(args).file_or_dir
 
 

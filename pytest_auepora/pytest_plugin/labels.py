@@ -45,7 +45,7 @@ class Labels:
         self._places: dict[Path, dict[Slot, tuple[int, int]]] = {}
         self._recalls: dict[Path, list[Recall]] = {}
 
-    def corpus(self, suite: GoldenSuite, given: Any) -> Corpus | None:
+    def corpus(self, suite: GoldenSuite, value: Any) -> Corpus | None:
         """Return the corpus of *suite*: the fixture's, else the hook's; None without either.
 
         Raises:
@@ -53,20 +53,20 @@ class Labels:
         """
         from ..labels.corpus import corpus_of
 
-        if given is None:
-            given = self._from_hook(suite)
+        if value is None:
+            value = self._from_hook(suite)
         cached = self._given.get(suite.path)
-        if cached is None or cached[0] is not given:
-            cached = self._given[suite.path] = given, None if given is None else corpus_of(given)
+        if cached is None or cached[0] is not value:
+            cached = self._given[suite.path] = value, None if value is None else corpus_of(value)
         return cached[1]
 
-    def is_known_id(self, suite: GoldenSuite, given: Any) -> Callable[[str], bool] | None:
+    def is_known_id(self, suite: GoldenSuite, value: Any) -> Callable[[str], bool] | None:
         """Return the check whether an id is that of a chunk or document of the corpus; None without a corpus.
 
         Raises:
             CorpusError: it is none.
         """
-        corpus = None if self._replaying else self.corpus(suite, given)
+        corpus = None if self._replaying else self.corpus(suite, value)
         return None if corpus is None else lambda name: name in corpus or name in corpus.by_source
 
     def _from_hook(self, suite: GoldenSuite) -> Any:
@@ -75,7 +75,7 @@ class Labels:
         return self._hooked[suite.path]
 
     def check(self, suite: GoldenSuite, case: GoldenCase, corpus: Corpus) -> list[CheckedLabel]:
-        """Say what became of the labels of *case*."""
+        """Return the labels of *case*, each with what became of it."""
         from ..labels.check import check_case
 
         return check_case(case, corpus, self._recalls_of(suite))
@@ -94,24 +94,24 @@ class Labels:
         Raises:
             pytest.UsageError: it cannot be read.
         """
-        _ = self._old
+        _ = self._old_recalls
 
     @cached_property
-    def _old(self) -> list[Recall]:
-        """What ``--auepora-labels old=FILE`` remembers."""
-        if not (given := self._options.old_corpus):
+    def _old_recalls(self) -> list[Recall]:
+        """The recall of the corpus that ``--auepora-labels old=FILE`` names."""
+        if not (file_name := self._options.old_corpus):
             return []
         from ..labels.corpus import corpus_recall, load_corpus
 
-        path = self._options.config.invocation_params.dir / given
+        path = self._options.config.invocation_params.dir / file_name
         try:
             return [corpus_recall(load_corpus(path), path)]
         except CorpusError as exc:
-            raise pytest.UsageError(f"--auepora-labels old={given}: {exc}") from None
+            raise pytest.UsageError(f"--auepora-labels old={file_name}: {exc}") from None
 
     def _recalls_of(self, suite: GoldenSuite) -> list[Recall]:
         if (recalls := self._recalls.get(suite.path)) is None:
-            recalls = self._recalls[suite.path] = [*self._old]
+            recalls = self._recalls[suite.path] = [*self._old_recalls]
             if (place := self._options.history_place) is not None:
                 from ..history.answers import history_recall
                 from ..history.store import HistoryStore
@@ -120,7 +120,7 @@ class Labels:
                 recalls.append(history_recall(HistoryStore(place), suite.name, hashes))
         return recalls
 
-    def relabel(self, suite: GoldenSuite, case: GoldenCase, given: Any, *, recut: bool) -> GoldenCase:
+    def relabel(self, suite: GoldenSuite, case: GoldenCase, value: Any, *, recut: bool) -> GoldenCase:
         """Return *case* as it is to be scored: labels that moved are matched by passage or document.
 
         Nothing is looked up while all ids are in the corpus and still mean the same chunks.
@@ -128,7 +128,7 @@ class Labels:
         Args:
             suite: its suite.
             case: the case.
-            given: the project's corpus; None: its hook is asked.
+            value: the project's corpus; None: its hook is asked.
             recut: whether documents are cut otherwise than for the baseline.
 
         Raises:
@@ -138,13 +138,13 @@ class Labels:
             return case
         from ..labels.check import relabel
 
-        corpus = self.corpus(suite, given)
+        corpus = self.corpus(suite, value)
         gold = case.sample.relevant_docs
         if corpus is None or not gold:
             return case
         by_id = [doc for doc in gold if doc.metadata.get("match", "id") == "id"]
         doubtful = any(doc.doc_id not in corpus or doc.text for doc in by_id)
-        if not doubtful and not (by_id and (recut or self._old)):
+        if not doubtful and not (by_id and (recut or self._old_recalls)):
             return case
         return relabel(case, self.check(suite, case, corpus), corpus, strict=self._options.strict_labels)
 
@@ -222,7 +222,7 @@ class LabelReport:
     options: Options
     suites: Suites
     labels: Labels
-    found: dict[str, dict[str, tuple[str, list[CheckedLabel]]]] = field(default_factory=dict)
+    checked_labels: dict[str, dict[str, tuple[str, list[CheckedLabel]]]] = field(default_factory=dict)
     repaired: dict[str, Repaired] = field(default_factory=dict)
     note: str = ""
 
@@ -238,16 +238,16 @@ class LabelReport:
 
             path, variant, labels = json.loads(text)
             checked = variant, [CheckedLabel.from_dict(label) for label in labels]
-            self.found.setdefault(path, {})[report.nodeid] = checked
+            self.checked_labels.setdefault(path, {})[report.nodeid] = checked
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Rewrite the golden files, once everything is known."""
         from ..reporting.terminal.labels import remaining_labels
 
-        for path in self.found:
+        for path in self.checked_labels:
             self.labels.places(self.config.rootpath / path)  # as they are now
-        if not self.found and session.exitstatus == pytest.ExitCode.OK:
+        if not self.checked_labels and session.exitstatus == pytest.ExitCode.OK:
             self.note = "no golden case was checked"
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if not self.options.repairing:
@@ -257,7 +257,7 @@ class LabelReport:
             return
         from ..labels.repair import baselines_of, repair
 
-        for path, checked in self.found.items():
+        for path, checked in self.checked_labels.items():
             baselines = baselines_of(suite := self.suites.load(path), self.options.override)
             labels = [of_case for _, of_case in checked.values()]
             repaired = self.repaired[path] = repair(suite.path, labels, baselines, self.suites.registry)
@@ -271,11 +271,11 @@ class LabelReport:
         from ..reporting.text import harmless
         from .results.terminal import is_ascii, write_lines
 
-        if not self.found and not self.note:
+        if not self.checked_labels and not self.note:
             return
         terminalreporter.section("auepora labels", sep="=", bold=True)
         width = self.config.get_terminal_writer().fullwidth
-        for path, checked in sorted(self.found.items()):
+        for path, checked in sorted(self.checked_labels.items()):
             suite = self.suites.load(path)
             places, repaired = self.labels.places(suite.path), self.repaired.get(path)
             for variant in sorted({variant for variant, _ in checked.values()}):

@@ -93,14 +93,14 @@ class Options:
 
         if (path := worker_input(self.config, OVERRIDE)) is not None:
             return self.config.rootpath / str(path)
-        given = self.config.getoption("auepora_baseline")
-        return self.config.invocation_params.dir / given if given else None
+        option = self.config.getoption("auepora_baseline")
+        return self.config.invocation_params.dir / option if option else None
 
     def _labels(self) -> tuple[str, tuple[str, ...]]:
-        given: str | None = self.config.getoption("auepora_labels")
-        if given is None:
+        text: str | None = self.config.getoption("auepora_labels")
+        if text is None:
             return "", ()
-        old = [word.removeprefix("old=") for word in given.split(",") if word.startswith("old=")]
+        old = [word.removeprefix("old=") for word in text.split(",") if word.startswith("old=")]
         words = _words(self.config, "auepora_labels", LABEL_WORDS, more="old=FILE")
         if not words and not old:
             raise pytest.UsageError(f"--auepora-labels: expected some of {', '.join(LABEL_WORDS)}, old=FILE")
