@@ -86,7 +86,7 @@ class CaseFlow:
         timed: whether the time of a call is the system's.
         convert: reads the system's own answers.
         relabel: rematches moved labels by the corpus; gets whether documents are cut otherwise than for the baseline.
-        is_known_id: returns, for a corpus, the check of its ids, for citations; None where there is no corpus.
+        id_check_for: returns, for a corpus, the check of its ids, for citations; None where there is no corpus.
         redact: removes secrets from a result; called for each answer.
         record_cap: characters kept of each answer; 0 keeps none.
         ended_by: what counts as a skip, or as an expected failure.
@@ -104,7 +104,7 @@ class CaseFlow:
     timed: bool = True
     convert: Convert | None = None
     relabel: Callable[[GoldenCase, Any, bool], GoldenCase] | None = None
-    is_known_id: Callable[[Any], Callable[[str], bool] | None] | None = None
+    id_check_for: Callable[[Any], Callable[[str], bool] | None] | None = None
     redact: Redact | None = None
     record_cap: int = 0
     ended_by: EndedBy | None = None
@@ -137,7 +137,7 @@ class CaseFlow:
             if self.relabel is not None:
                 case = self.relabel(case, case_calls.corpus, bool(self._comparability.recut))
             is_known_id = (
-                self.is_known_id(case_calls.corpus) if self.is_known_id is not None and self._has_citations else None
+                self.id_check_for(case_calls.corpus) if self.id_check_for is not None and self._has_citations else None
             )
         except AueporaError as exc:
             return self.end(case_calls.case, exc)

@@ -60,7 +60,7 @@ class Labels:
             cached = self._given[suite.path] = value, None if value is None else corpus_of(value)
         return cached[1]
 
-    def is_known_id(self, suite: GoldenSuite, value: Any) -> Callable[[str], bool] | None:
+    def id_check_for(self, suite: GoldenSuite, value: Any) -> Callable[[str], bool] | None:
         """Return the check whether an id is that of a chunk or document of the corpus; None without a corpus.
 
         Raises:

@@ -253,7 +253,7 @@ class Suites:
             flow = self._flows[key] = CaseFlow(
                 run, self.metrics(suite), suite.policy, baseline=baseline, advisory=self.advisory(suite),
                 accepting=self._options.accepting, convert=project.convert, relabel=relabel,
-                is_known_id=lambda corpus: self._labels.is_known_id(suite, corpus), redact=project.redact,
+                id_check_for=lambda corpus: self._labels.id_check_for(suite, corpus), redact=project.redact,
                 record_cap=self._record_cap, ended_by=ended_by, baseline_answers=self._accepted_answers(suite, variant),
                 progress=self._progress,
             )  # fmt: skip
