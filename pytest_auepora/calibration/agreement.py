@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.grouping import grouped
 from ..errors import MetricError
 
 DRAWS = 2000
@@ -77,23 +78,16 @@ def _wilson(hits: float, n: float) -> tuple[float, float, float]:
 
 def resample(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]:
     """Return *draws* resamples of the items, as indices; whole groups are drawn, with a fixed seed."""
-    members = list(_group_members(groups).values())
+    members = list(grouped((group, i) for i, group in enumerate(groups)).values())
     return [[i for g in row for i in members[g]] for row in _draw_groups(len(members), draws).tolist()]
 
 
 def resample_counts(cells: Sequence[int], groups: Sequence[Hashable], kinds: int) -> list[list[int]]:
     """Return how often each of the *kinds* of cells occurs in the resamples that `resample` gives."""
-    members = list(_group_members(groups).values())
+    members = list(grouped((group, i) for i, group in enumerate(groups)).values())
     counts = np.array([np.bincount([cells[i] for i in inside], minlength=kinds) for inside in members])
     out: list[list[int]] = [counts[row].sum(axis=0).tolist() for row in _draw_groups(len(members), DRAWS)]
     return out
-
-
-def _group_members(groups: Sequence[Hashable]) -> dict[Hashable, list[int]]:
-    members: dict[Hashable, list[int]] = {}
-    for index, group in enumerate(groups):
-        members.setdefault(group, []).append(index)
-    return members
 
 
 def _draw_groups(n: int, draws: int) -> Any:

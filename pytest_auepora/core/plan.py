@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from .grouping import grouped
 from .metrics_base import Metric
 from .types import EvaluationSample, TargetCategory
 
@@ -19,10 +20,7 @@ class EvaluationPlan:
 
     def grouped_by_target(self) -> dict[TargetCategory, list[Metric]]:
         """Return the metrics under the target each one addresses, in the order given."""
-        out: dict[TargetCategory, list[Metric]] = {}
-        for metric in self.metrics:
-            out.setdefault(metric.target, []).append(metric)
-        return out
+        return grouped((metric.target, metric) for metric in self.metrics)
 
     def validate_dataset(self, samples: Iterable[EvaluationSample]) -> None:
         """Check that each field a metric requires is there in at least one sample, reading no further than it takes.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.files import write_atomically
+from ..core.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun
@@ -75,9 +76,7 @@ def choose_runs(store: HistoryStore, name: str) -> RunIds:
     recorded_runs = store.recorded()
     if match := re.fullmatch(LAST, name):
         back = int(match[1] or 0)
-        ids_by_suite: dict[tuple[str, str], list[str]] = {}
-        for run in recorded_runs:
-            ids_by_suite.setdefault((run.suite, run.variant), []).append(run.run_id)
+        ids_by_suite = grouped(((run.suite, run.variant), run.run_id) for run in recorded_runs)
         chosen = {key: ids[back] for key, ids in ids_by_suite.items() if len(ids) > back}
         if not chosen:
             most = max(map(len, ids_by_suite.values()), default=0)

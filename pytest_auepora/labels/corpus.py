@@ -13,6 +13,7 @@ from typing import Any
 from ..adapters.documents import to_document
 from ..adapters.shapes import describe
 from ..core.files import parse_json, read_json_lines, read_text
+from ..core.grouping import grouped
 from ..core.types import Document
 from ..errors import CorpusError, OutputShapeError
 from ..metrics.ranking.gold import source_of, span_of
@@ -126,11 +127,7 @@ class Corpus:
     @cached_property
     def by_source(self) -> Mapping[str, list[Chunk]]:
         """The chunks of each document that any names."""
-        out: dict[str, list[Chunk]] = {}
-        for chunk in self.chunks.values():
-            if chunk.source:
-                out.setdefault(chunk.source, []).append(chunk)
-        return out
+        return grouped((chunk.source, chunk) for chunk in self.chunks.values() if chunk.source)
 
     @cached_property
     def texts(self) -> TextIndex:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ..core.grouping import grouped
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
@@ -95,15 +96,11 @@ def count_covered(sample: EvaluationSample, retrieved: Sequence[Document]) -> Sp
     """
     if sample.relevant_docs is None:
         return NotApplicable("no relevant_docs")
-    by_source: dict[str, list[GoldLabel]] = {}
-    for label in labels_of(sample):
-        if label.grade and label.kind in ("quote", "span"):
-            by_source.setdefault(label.source, []).append(label)
+    spans = (label for label in labels_of(sample) if label.grade and label.kind in ("quote", "span"))
+    by_source = grouped((label.source, label) for label in spans)
     if not by_source:
         return NotApplicable("no gold quote or span")
-    chunks: dict[str, list[Document]] = {}
-    for chunk in retrieved:
-        chunks.setdefault(source_of(chunk), []).append(chunk)
+    chunks = grouped((source_of(chunk), chunk) for chunk in retrieved)
     parts = [_count_source(labels, chunks.get(source, [])) for source, labels in by_source.items()]
     returned = sum(_size([place]) if (place := span_of(c)) else len(c.text) for c in retrieved)
     return SpanCounts(sum(gold for gold, _ in parts), sum(common for _, common in parts), returned)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...core.grouping import grouped
 from ...errors import MetricError
 from ..judge.critic import Form, JudgeReplyError, LLMCritic, Question, object_form, object_schema, unwrap, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt, load_prompt, number_texts
@@ -134,9 +135,7 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
                 Question(label_prompt(_PAIR_QUESTION, evidence=p, claim=c), {"scale": (0.0, 1.0)}) for p, c in pairs
             ]
             return [yes_or_no(reply) for reply in self.critic_in_use().judge_many(questions)]
-        claims_of: dict[str, list[str]] = {}
-        for premise, claim in pairs:
-            claims_of.setdefault(premise, []).append(claim)
+        claims_of = grouped(pairs)
         prompt = load_prompt("entailment")
         questions = [
             Question(prompt.fill(_REPLIES["entailment"], evidence=premise, claims=number_texts(claims)))

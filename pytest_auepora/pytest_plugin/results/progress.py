@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ...core.grouping import grouped
 from ...core.progress import Progress, is_watched
 from ...io.golden.model import GoldenCase, GoldenSuite
 from ..session import CASE, SUFFIXES, SUITE, AueporaSession
@@ -68,11 +69,8 @@ class RunProgress:
             reporter.write_line(text)
 
     def _cases_of(self, ids: Iterable[str]) -> Generator[tuple[GoldenSuite, GoldenCase], None, None]:
-        by_path: dict[str, list[str]] = {}
-        for path, _, name in (nodeid.partition("::") for nodeid in ids):
-            if path.endswith(SUFFIXES):
-                by_path.setdefault(path, []).append(name)
-        for path, names in by_path.items():
+        parts = (nodeid.partition("::") for nodeid in ids)
+        for path, names in grouped((path, name) for path, _, name in parts if path.endswith(SUFFIXES)).items():
             suite = self._session.suites.load(path)
             cases = {case.id: case for case in suite.cases}
             for name in names:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ...core.grouping import grouped
 from ...core.metrics_base import Metric
 from ...core.run import Run
 from ..compare import Comparison, MetricChange, ScoreChange, mean_change
@@ -181,10 +182,8 @@ def slice_notes(run: Run, comparison: Comparison, policy: RegressionPolicy) -> l
 
 def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
     """Return notes on metrics that passed with too few cases to detect a loss of the margin."""
-    by_warning: dict[str, list[str]] = {}
-    for gate in gates:
-        if gate.warning and gate.state == "passed" and gate.is_of_whole:
-            by_warning.setdefault(gate.warning, []).append(gate.metric)
+    passed = (gate for gate in gates if gate.warning and gate.state == "passed" and gate.is_of_whole)
+    by_warning = grouped((gate.warning, gate.metric) for gate in passed)
     notes = [f"{', '.join(names)}: {warning}" for warning, names in by_warning.items()]
     more = len(notes) - _MAX_NOTES
     return notes[:_MAX_NOTES] + ([f"so it is with {more} other metrics"] if more > 0 else [])

@@ -215,14 +215,18 @@ def test_keys_of_newer_versions_are_ignored(tmp_path: Path) -> None:
     assert kept.load(run_id) == run
 
 
+def edit(folder: Path, statement: str, values: tuple[Any, ...]) -> None:
+    raw = sqlite3.connect(folder / "h.sqlite")
+    raw.execute(statement, values)
+    raw.commit()
+    raw.close()
+
+
 @pytest.mark.parametrize("data", [b"{", block_of(b"{"), block_of(b"[]")])
 def test_a_damaged_run_is_told(tmp_path: Path, data: bytes) -> None:
     kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
     run_id = kept.add(run, verdict_of(run))
-    raw = sqlite3.connect(tmp_path / "h.sqlite")
-    raw.execute("UPDATE eval_results SET results = ?", (data,))
-    raw.commit()
-    raw.close()
+    edit(tmp_path, "UPDATE eval_results SET results = ?", (data,))
     with pytest.raises(HistoryError, match=f"run {run_id} cannot be read"):
         kept.load(run_id)
 
@@ -231,10 +235,7 @@ def test_a_damaged_run_is_told(tmp_path: Path, data: bytes) -> None:
 def test_damaged_provenance_is_told(tmp_path: Path, text: str) -> None:
     kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
     run_id = kept.add(run, verdict_of(run))
-    raw = sqlite3.connect(tmp_path / "h.sqlite")
-    raw.execute("UPDATE eval_runs SET provenance = ?", (text,))
-    raw.commit()
-    raw.close()
+    edit(tmp_path, "UPDATE eval_runs SET provenance = ?", (text,))
     with pytest.raises(HistoryError, match=f"the provenance of run {run_id} cannot be read"):
         kept.provenance([run_id])
 
