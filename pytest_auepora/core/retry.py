@@ -52,7 +52,7 @@ class RetryPolicy:
         """Whether *error* is of a named class, or a group of such alone.  Only an `Exception` is ever retried."""
         if not isinstance(error, Exception):
             return False
-        members = _group_members(error)
+        members = group_members(error)
         return self._is_named(error) or (bool(members) and all(map(self.matches, members)))
 
     def _is_named(self, error: Exception) -> bool:
@@ -89,7 +89,7 @@ def _matches_name(error_class: type, name: str) -> bool:
     )
 
 
-def _group_members(error: BaseException) -> tuple[BaseException, ...]:
+def group_members(error: BaseException) -> tuple[BaseException, ...]:
     """Return the errors of an exception group, as ``asyncio.TaskGroup`` raises; empty for any other error."""
     errors = _attribute(error, "exceptions")
     return errors if isinstance(errors, tuple) and all(isinstance(inner, BaseException) for inner in errors) else ()
@@ -119,7 +119,7 @@ def _attribute(holder: Any, name: str) -> Any:
 
 def _requested_wait(error: BaseException, causes: int = _MOST_CAUSES) -> float | None:
     """Return the seconds that the server asked for: of a group the longest, else from *error* or its cause."""
-    if members := _group_members(error):
+    if members := group_members(error):
         return max((wait for member in members if (wait := _requested_wait(member, causes)) is not None), default=None)
     wait = _seconds(_attribute(error, "retry_after"))
     for holder in (_attribute(error, "response"), error):

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..calls.call import CallResult
 from ..core.metrics_base import Measurement, Metric
+from ..core.retry import group_members
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
@@ -128,7 +129,7 @@ def describe_error(error: BaseException, frames: int = 6) -> str:
     it as well, and the frames and causes are those of its first error.
     """
     summary, origin = _type_and_message(error), error
-    if (errors := list(_group_members(error))) != [error]:
+    if (errors := list(_leaf_errors(error))) != [error]:
         messages = list(dict.fromkeys(_type_and_message(member).partition("\n")[0] for member in errors))
         more = f"; and {len(messages) - _MOST} more" if len(messages) > _MOST else ""
         summary, origin = f"{summary}: {'; '.join(messages[:_MOST])}{more}", errors[0]
@@ -139,12 +140,11 @@ def _type_and_message(error: BaseException) -> str:
     return "".join(traceback.format_exception_only(error)).strip()
 
 
-def _group_members(error: BaseException) -> Iterator[BaseException]:
-    """Yield the errors of a group, and of groups in it; any other error itself.  Python 3.10 knows no groups."""
-    members = getattr(error, "exceptions", None)
-    if isinstance(members, tuple) and members and all(isinstance(member, BaseException) for member in members):
+def _leaf_errors(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors of a group, and of groups in it; any other error itself."""
+    if members := group_members(error):
         for member in members:
-            yield from _group_members(member)
+            yield from _leaf_errors(member)
     else:
         yield error
 
