@@ -22,7 +22,7 @@ def load(path: Path, dropped: Dropped, *, split: str | None = None, texts: bool 
         split: which of ``qrels`` is read: ``test`` by default, or the only one there is.
         texts: take the texts of the judged documents from the corpus.
     """
-    grades = _read_qrels(_split_file(path, split))
+    grades = _read_qrels(_split_file(path, split), dropped)
     corpus = _read_corpus(path, grades, dropped) if texts else {}
     if not texts:
         dropped.add("the texts of the judged documents, which stay in the corpus (--texts takes them along)")
@@ -42,13 +42,13 @@ def load(path: Path, dropped: Dropped, *, split: str | None = None, texts: bool 
 
 def _split_file(path: Path, split: str | None) -> Path:
     files = {p.stem: p for p in sorted((path / "qrels").glob("*.tsv"))}
-    name = split or ("test" if "test" in files else next(iter(files), "test") if len(files) == 1 else "test")
+    name = split or (next(iter(files)) if len(files) == 1 else "test")
     if name not in files:
         raise ImportProblem(f"{path / 'qrels'}: no {name}.tsv; there is {', '.join(files) or 'none'}")
     return files[name]
 
 
-def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
+def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
     for number, line in numbered_lines(read_text(path, ImportProblem)):
         parts = line.split("\t")
@@ -56,9 +56,11 @@ def _read_qrels(path: Path) -> dict[str, dict[str, int]]:
             continue
         try:
             query, document, score = parts
-            grades.setdefault(query, {})[document] = max(int(score), -1)
+            grade = max(int(score), -1)
         except ValueError:
             raise ImportProblem(f"{path}:{number}: expected query-id, corpus-id and score, got {line!r}") from None
+        dropped.add("an earlier judgement of the same document", document in grades.get(query, {}))
+        grades.setdefault(query, {})[document] = grade
     return grades
 
 

@@ -60,14 +60,17 @@ def _read_tests(
     if path.suffix.lower() in (".csv", ".tsv"):
         return [_test_from_row(row, dropped) for row in data], {}
     if isinstance(data, list):
-        return [dict(t) for t in data if isinstance(t, Mapping)], {}
+        tests = [dict(test) for test in data if isinstance(test, Mapping)]
+        dropped.add("a test that is not written out", len(data) - len(tests))
+        return tests, {}
     if not isinstance(data, Mapping) or "tests" not in data:
         raise ImportProblem(f"{path}: expected a list of tests, or a configuration with tests")
     drop_unsupported(data, ("tests", "defaultTest", "description"), dropped, "{} of the configuration")
     default = data.get("defaultTest")
     if isinstance(default, str):
         dropped.add("defaultTest of another file")
-    tests: list[dict[str, Any]] = []
+    drop_unsupported(mapping_or_empty(default), ("vars", "assert"), dropped, "{} of defaultTest")
+    tests = []
     declared = data["tests"]
     for test in declared if isinstance(declared, list) else [declared]:
         tests += [dict(test)] if isinstance(test, Mapping) else _read_other_file(path, test, dropped, parents)

@@ -27,6 +27,8 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     data = read_data(path)
     if not isinstance(data, Mapping) or not isinstance(data.get("cases"), list):
         raise ImportProblem(f"{path}: expected a mapping with a list of cases")
+    set_keys = ("$schema", "name", "cases", "evaluators", "report_evaluators")
+    drop_unsupported(data, set_keys, dropped, "{} of the data set")
     case_ids = CaseIds(dropped)
     cases = []
     for raw in data["cases"]:
@@ -43,6 +45,8 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
             case["reference_answer"] = answer
         for evaluator in [*list_or_empty(data.get("evaluators")), *list_or_empty(raw.get("evaluators"))]:
             _read_evaluator(evaluator, case, dropped)
+        case_keys = ("name", "inputs", "expected_output", "metadata", "evaluators")
+        drop_unsupported(raw, case_keys, dropped, "{} of a case")
         metadata = raw.get("metadata")
         metadata = dict(metadata) if isinstance(metadata, Mapping) else {"metadata": metadata} if metadata else {}
         if metadata := {**metadata, **({_NOTES: notes} if notes else {})}:

@@ -44,7 +44,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         case: dict[str, Any] = {"id": case_ids.unique_id(None, query), "query": query}
         if docs := _documents(row, dropped):
             case["relevant_docs"] = docs
-        if (key := first_filled(row, _ANSWER)) and (answers := [a for a in _answers(row[key]) if a.strip()]):
+        if (key := first_filled(row, _ANSWER)) and (answers := [a for a in _answers(row, key) if a.strip()]):
             case["reference_answer"] = answers if len(answers) > 1 else answers[0]
         for key in (*_OUTPUTS, *_RULES):
             if row.get(key) not in (None, "", []):
@@ -55,8 +55,9 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     return ImportedSuite(cases, notes=quote_notes(cases))
 
 
-def _answers(value: Any) -> list[str]:
-    return [str(v) for v in as_list(value)] if isinstance(value, list) else [str(value)]
+def _answers(row: dict[str, Any], key: str) -> list[str]:
+    several = key == "ground_truths" or isinstance(row[key], list)
+    return [str(answer) for answer in (as_list(row[key]) if several else [row[key]])]
 
 
 def _documents(row: dict[str, Any], dropped: Dropped) -> list[Any]:

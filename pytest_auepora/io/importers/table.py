@@ -33,17 +33,13 @@ _COLUMNS = {key: field.type for key, field in CASE_FIELDS.items() if key not in 
 _LISTS = {key for key, kind in _COLUMNS.items() if isinstance(kind, (ListOf, Documents)) and key != "reference_answer"}
 _JSON_LIST_START = '["'
 """How a cell of several reference answers begins."""
-_YES = ("true", "yes", "1")
-_NO = ("false", "no", "0")
+_FLAGS = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
 _PARSERS: Mapping[type[FieldType], tuple[str, Callable[[str], Any]]] = {
     Free: ("JSON", json.loads),
     Whole: ("a number", int),
     Number: ("a number", float),
-    Flag: ("true or false", lambda cell: cell.strip().lower() in _YES),
-    Reason: (
-        "text",
-        lambda cell: {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}.get(cell.lower(), cell),
-    ),
+    Flag: ("true or false", lambda cell: _FLAGS[cell.strip().lower()]),
+    Reason: ("text", lambda cell: _FLAGS.get(cell.lower(), cell)),
 }
 """Type → what a cell is expected to hold, and its parser; all others are texts."""
 
@@ -114,7 +110,7 @@ def _parse_cell(key: str, cell: Any, place: str) -> Any:
         return cell
     try:
         return parse(cell)
-    except (ValueError, RecursionError):
+    except (ValueError, KeyError, RecursionError):
         raise ImportProblem(f"{place}: expected {expected}, got {cell[:60]!r}") from None
 
 

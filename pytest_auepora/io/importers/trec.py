@@ -77,9 +77,10 @@ def read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
         dropped.add("an iteration other than 0 of a judgement", iteration not in ("0", "Q0"))
         dropped.add("a grade below -1, which is read as -1", grade < -1)
         dropped.add("an earlier judgement of the same document", document in grades.get(topic, {}))
-        topic_grades = grades.setdefault(topic, {})
-        topic_grades[document] = max(grade, -1)
-    return {topic: docs for topic, docs in grades.items() if max(docs.values()) >= 0}
+        grades.setdefault(topic, {})[document] = max(grade, -1)
+    judged = {topic: docs for topic, docs in grades.items() if max(docs.values()) >= 0}
+    dropped.add("a topic of which no document is judged", len(grades) - len(judged))
+    return judged
 
 
 def read_topics(path: Path) -> dict[str, str]:
@@ -108,6 +109,8 @@ def _read_tagged(text: str, path: Path) -> dict[str, str]:
         number, title = _NUMBER.search(body), _TITLE.search(body)
         if number is None or title is None or not title[1]:
             raise ImportProblem(f"{path}: a topic has no <num> or no <title>: {' '.join(body.split())[:80]!r}")
+        if number[1] in queries:
+            raise ImportProblem(f"{path}: topic {number[1]!r} is there twice")
         queries[number[1]] = " ".join(title[1].split())
     return queries
 

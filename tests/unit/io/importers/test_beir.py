@@ -53,3 +53,10 @@ def test_a_quote_has_its_text_under_the_id_that_is_judged(tmp_path: Path) -> Non
     export_cases(ImportedSuite([case]), tmp_path / "shop", "beir")
     (read,) = import_cases(tmp_path / "shop", "beir", texts=True).cases
     assert [doc["text"] for doc in read["relevant_docs"]] == ["so it is"]
+
+
+def test_a_document_that_is_judged_twice_is_told(beir: Path) -> None:
+    (beir / "qrels" / "test.tsv").write_text("q1\td1\t2\nq1\td1\t1\n")
+    found = import_cases(beir, "beir")
+    assert found.cases[0]["relevant_docs"] == ["d1"]
+    assert "an earlier judgement of the same document (1 time)" in found.dropped

@@ -46,3 +46,13 @@ def test_what_no_assertion_says_is_told(tmp_path: Path) -> None:
         "expect: clarify: no assertion says it (1 time)",
         "that a text is looked for word by word (1 time)",
     ]
+
+
+def test_keys_of_default_test_that_have_no_place_are_told(tmp_path: Path) -> None:
+    suite = imported(tmp_path, "promptfoo", {"defaultTest": {"vars": {"q": "Why?"}, "options": {}}, "tests": [{}]})
+    assert suite.dropped == ["options of defaultTest (1 time)"]
+
+
+def test_what_is_no_test_in_a_list_of_tests_is_told(tmp_path: Path) -> None:
+    suite = imported(tmp_path, "promptfoo", ["file://more.yaml", {"vars": {"q": "Why?"}}])
+    assert (len(suite.cases), suite.dropped) == (1, ["a test that is not written out (1 time)"])

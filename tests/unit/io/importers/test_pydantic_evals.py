@@ -47,3 +47,10 @@ def test_an_answer_that_was_edited_is_what_is_written(tmp_path: Path) -> None:
             "metadata": {"pydantic_evals": {"expected_output": 30}}}  # fmt: skip
     export_cases(ImportedSuite([case]), tmp_path / "a.json", "pydantic-evals")
     assert import_cases(tmp_path / "a.json", "pydantic-evals").cases[0]["reference_answer"] == "31"
+
+
+def test_further_keys_are_told(tmp_path: Path) -> None:
+    raw = {"name": "d", "experiment": 1, "cases": [{"name": "a", "inputs": "Why?", "weight": 2}]}
+    assert imported(tmp_path, "pydantic-evals", raw).dropped == [
+        "experiment of the data set (1 time)", "weight of a case (1 time)",
+    ]  # fmt: skip

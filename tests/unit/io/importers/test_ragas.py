@@ -75,3 +75,10 @@ def test_a_column_of_ragas_is_not_overwritten(tmp_path: Path) -> None:
     assert import_cases(tmp_path / "a.jsonl", "ragas").cases == [
         {"id": "why", "query": "Why?", "metadata": {"lang": "en"}}
     ]
+
+
+def test_several_ground_truths_in_a_cell(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("question,ground_truths\nWhy?,\"['So.', 'Thus.']\"\nHow?,['So.']\n", encoding="utf-8")
+    answers = [case["reference_answer"] for case in import_cases(path, "ragas").cases]
+    assert answers == [["So.", "Thus."], "So."]

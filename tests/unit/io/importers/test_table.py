@@ -53,3 +53,17 @@ def test_a_table_without_questions_says_what_it_has(tmp_path: Path, text: str, t
     (tmp_path / "x.csv").write_text(text, encoding="utf-8")
     with pytest.raises(ImportProblem, match=rf"x\.csv: no column holds questions \(query, question, .*{told}"):
         import_cases(tmp_path / "x.csv", "csv")
+
+
+@pytest.mark.parametrize(("cell", "value"), [("TRUE", True), (" yes", True), ("0", False)])
+def test_a_flag_is_a_word_for_yes_or_no(tmp_path: Path, cell: str, value: bool) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"query,must_pass\nWhy?,{cell}\n", encoding="utf-8")
+    assert import_cases(path, "csv").cases[0]["must_pass"] is value
+
+
+def test_a_flag_of_another_word_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("query,must_pass\nWhy?,y\n", encoding="utf-8")
+    with pytest.raises(ImportProblem, match="row 1, column must_pass: expected true or false, got 'y'"):
+        import_cases(path, "csv")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.io.importers import export_cases, import_cases
-from pytest_auepora.io.importers.model import ImportedSuite
+from pytest_auepora.io.importers.model import ImportedSuite, ImportProblem
 from pytest_auepora.io.importers.trec import read_run, read_topics
 
 
@@ -58,3 +58,18 @@ def test_what_judgements_cannot_say_is_told(tmp_path: Path) -> None:
         "that a label names a document, not a chunk (1 time)",
         "the text of a document: judgements are ids and grades (1 time)",
     ]
+
+
+def test_a_topic_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    topic = "<top>\n<num> Number: 1\n<title> a\n</top>\n"
+    for text in (topic * 2, "1\ta\n1\tb\n"):
+        (tmp_path / "t.txt").write_text(text, encoding="utf-8")
+        with pytest.raises(ImportProblem, match="topic '1' is there twice"):
+            read_topics(tmp_path / "t.txt")
+
+
+def test_a_topic_of_which_nothing_is_judged_is_told(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a -1\n", encoding="utf-8")
+    suite = import_cases(tmp_path / "qrels", "trec")
+    assert [case["id"] for case in suite.cases] == ["1"]
+    assert suite.dropped[0] == "a topic of which no document is judged (1 time)"
