@@ -69,10 +69,10 @@ class System:
     provenance: dict[str, Any] = field(default_factory=dict)
     takes_noise: bool = False
 
-    def as_outputs(self, raw: Any, seconds: float, sample: EvaluationSample) -> SystemOutputs:
-        """Return *raw* as `SystemOutputs` with ranks 1..n.
+    def as_outputs(self, raw: Any, seconds: float | None, sample: EvaluationSample) -> SystemOutputs:
+        """Return *raw* as fresh `SystemOutputs` with ranks 1..n.
 
-        ``timings["end_to_end"]`` becomes *seconds*, the duration of the call, where the system gave none.
+        *seconds*, the duration of the call if it was timed, is ``timings["end_to_end"]`` unless the system gave one.
 
         Raises:
             OutputShapeError: *raw* is no answer; the message names the system and the sample.
@@ -81,7 +81,8 @@ class System:
             outputs = to_outputs(raw)
         except OutputShapeError as exc:
             raise OutputShapeError(f"{self.name} on {sample.sample_id!r}: {exc}") from None
-        outputs.timings.setdefault("end_to_end", seconds)
+        if seconds is not None:
+            outputs.timings.setdefault("end_to_end", seconds)
         return outputs
 
 

@@ -148,11 +148,9 @@ def answer_of(
     if isinstance(value, RecordedAnswer):
         return value
     try:
-        outputs = convert(value, case.sample) if convert is not None else None
-        if outputs is None:
-            outputs = system.as_outputs(value, call.seconds, case.sample)
-        elif timed:
-            outputs.timings.setdefault("end_to_end", call.seconds)
+        converted = convert(value, case.sample) if convert is not None else None
+        raw = value if converted is None else converted
+        outputs = system.as_outputs(raw, call.seconds if timed else None, case.sample)
     except Exception as exc:
         return exc
     if call.has_retry_policy:

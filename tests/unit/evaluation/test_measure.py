@@ -9,7 +9,7 @@ import pytest
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.calls.call import CallResult
 from pytest_auepora.core.types import Document, EvaluationSample, Response, SystemOutputs
-from pytest_auepora.evaluation.measure import CaseCall, measure_calls
+from pytest_auepora.evaluation.measure import CaseCall, Convert, measure_calls
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.registry import Registry
 
@@ -56,8 +56,20 @@ def test_a_conversion_of_the_project_comes_first() -> None:
 
     converted, left = scores(CallResult("days"), CallResult("thirty days"), convert=convert)
     assert converted["token_f1"] == left["token_f1"] == 1.0
+
+
+@pytest.mark.parametrize("convert", [None, lambda value, sample: SystemOutputs([], Response(value))])
+def test_a_call_that_looks_an_answer_up_has_no_time(convert: Convert | None) -> None:
     (untimed,) = scores(CallResult("days", seconds=0.5), convert=convert, timed=False)
-    assert untimed["mean_latency"] is None, "no time of a call that only looks an answer up"
+    assert untimed["mean_latency"] is None
+
+
+def test_outputs_that_a_conversion_shares_are_left_as_they_are() -> None:
+    shared = SystemOutputs([], Response("days"))
+    calls = [CallResult("days", seconds=seconds) for seconds in (0.5, 0.25)]
+    measured = scores(*calls, convert=lambda value, sample: shared)
+    assert [values["mean_latency"] for values in measured] == [0.5, 0.25]
+    assert not shared.timings
 
 
 def test_retries_are_noted_where_a_call_can_be_repeated() -> None:
