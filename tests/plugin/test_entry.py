@@ -52,7 +52,7 @@ def test_a_run_of_retrieval_metrics_imports_nothing_heavy(pytester: pytest.Pytes
     )
     seen = modules(pytester, "--auepora", "-o", "auepora_history=off", "a.golden.yaml")  # keeping it takes sqlite3
     assert "pytest_auepora.metrics.retrieval_basic" in seen
-    assert not seen & {"numpy", "scipy", "nltk", "rouge_score", "sacrebleu", "portalocker", "sqlite3"}
+    assert not seen & {"numpy", "scipy", "nltk", "rouge_score", "sacrebleu", "portalocker", "regex", "sqlite3"}
 
 
 def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.Pytester, folder: Path) -> None:

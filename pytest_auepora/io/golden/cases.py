@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-import warnings
 from collections.abc import Mapping, Sequence
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple
@@ -157,13 +155,13 @@ class CaseReader:
                     self.source.report_key(labels, name, f"{name!r} is a key of the case itself; write it there")
 
     def _check_regexes(self, values: dict[str, Any], raw: dict[str, Any]) -> None:
+        import regex  # which searches the answers
+
         for name in ("must_contain", "forbidden"):
             for pattern in values.get(name, ()):
                 try:
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore")  # of what another version of Python may read otherwise
-                        re.compile(pattern)
-                except (re.error, OverflowError, RecursionError) as exc:
+                    regex.compile(pattern)
+                except (regex.error, ValueError, OverflowError, RecursionError) as exc:
                     key = name if name in raw else None
                     self.source.report(raw, key, f"{name}: {pattern!r} is no regular expression: {exc}")
 

@@ -23,8 +23,8 @@ class AssertionPass(Configured):
 
     The phrases are labels of the case.  Its label ``match`` says how they are looked for: ``word`` (default:
     folded, and where a phrase begins or ends with a letter or digit the word must begin or end there too),
-    ``substring`` (folded), or ``regex`` (searched in the answer as it is).  N/a where neither label is set
-    and where a refusal is expected.
+    ``substring`` (folded), or ``regex`` (searched in the answer as it is, as the package of that name reads it).
+    N/a where neither label is set and where a refusal is expected.
     """
 
     stem = "assertion_pass"
@@ -83,13 +83,13 @@ def _search(pattern: str, text: str) -> bool:
 
     try:
         return regex.search(pattern, text, timeout=_SEARCH_SECONDS) is not None
-    except regex.error as exc:
-        message = f"the regular expression {pattern!r} cannot be read: {exc}"
+    except (regex.error, ValueError, OverflowError, RecursionError) as exc:
+        message = f"cannot be read: {exc}"
     except TimeoutError:
-        message = (
-            f"the regular expression {pattern!r} was ended after {_SEARCH_SECONDS:g} s; can it match in many ways?"
-        )
-    raise MetricError(message)
+        message = f"was ended after {_SEARCH_SECONDS:g} s; can it match in many ways?"
+    except MemoryError:
+        message = "was ended for lack of memory; can it match in many ways?"
+    raise MetricError(f"the regular expression {pattern!r} {message}")
 
 
 def _contains_words(text: str, phrase: str) -> bool:

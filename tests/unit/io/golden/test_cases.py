@@ -24,6 +24,7 @@ def test_several_right_answers(tmp_path: Path) -> None:
         ("must_contain: []", {"must_contain": []}),
         ("forbidden: [x, y], match: substring", {"forbidden": ["x", "y"], "match": "substring"}),
         ("must_contain: ['a.*b'], match: regex", {"must_contain": ["a.*b"], "match": "regex"}),
+        ("must_contain: ['\\p{Lu}(?i)b'], match: regex", {"must_contain": [r"\p{Lu}(?i)b"], "match": "regex"}),
         ("expect: clarify", {"expect": "clarify"}),
         ("expect_change: true", {"expect_change": True}),
         (

@@ -142,6 +142,8 @@ OF_A_CASE = {  # § stands before the place that is complained about
     "phrase a number": ("id: b, query: Q, must_contain: [30]", 'expected text, got `30`, which is read as a whole number; quote it: "30"'),
     "match unknown": ("id: b, query: Q, match: words", "match: expected one of word, substring, regex, got 'words' (did you mean 'word'?)"),
     "bad regex": ("id: b, query: Q, match: regex, must_contain: ['(']", "must_contain: '(' is no regular expression"),
+    "regex of two kinds": (r"id: b, query: Q, match: regex, must_contain: §['(?a)(?u)x']", "must_contain: '(?a)(?u)x' is no regular expression"),
+    "regex of re alone": ("id: b, query: Q, match: regex, forbidden: §['[[:nope:]]']", "forbidden: '[[:nope:]]' is no regular expression: unknown property"),
     "expect unknown": ("id: b, query: Q, expect: refusal", "expect: expected one of answer, refuse, clarify, got 'refusal' (did you mean 'refuse'?)"),
     "variant of nobody": ("id: b, query: Q, variant_of: §first-one", "variant_of: there is no case 'first-one' (did you mean 'first'?)"),
     "variant of itself": ("id: b, query: Q, variant_of: §b", "variant_of goes round in a circle: b → b"),

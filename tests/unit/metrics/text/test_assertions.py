@@ -72,8 +72,9 @@ def test_a_single_phrase_and_a_number_are_phrases_too() -> None:
 def test_what_cannot_be_read_is_an_error() -> None:
     with pytest.raises(MetricError, match="did you mean 'regex'"):
         METRIC.measure(case(must_contain=["x"], match="regx"), gave("x"))
-    with pytest.raises(MetricError, match="cannot be read"):
-        METRIC.measure(case(must_contain=["("], match="regex"), gave("x"))
+    for pattern in ("(", "(?a)(?u)x", "(" * 9_999 + ")" * 9_999):
+        with pytest.raises(MetricError, match="cannot be read"):
+            METRIC.measure(case(must_contain=[pattern], match="regex"), gave("x"))
 
 
 def test_name() -> None:
@@ -86,6 +87,15 @@ def test_a_catastrophic_pattern_is_ended_and_an_error(monkeypatch: pytest.Monkey
     sample = case(must_contain=[r"^(a|aa)+$"], match="regex")
     with pytest.raises(MetricError, match=r"was ended after 0\.05 s"):
         METRIC.measure(sample, gave("a" * 60 + "b"))
+
+
+def test_a_pattern_that_takes_all_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search(*args: object, **kwargs: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("regex.search", search)
+    with pytest.raises(MetricError, match="was ended for lack of memory"):
+        METRIC.measure(case(must_contain=["(?R)"], match="regex"), gave("x"))
 
 
 SCHEMA = {"type": "object", "required": ["days"], "properties": {"days": {"type": "integer", "minimum": 1}}}
