@@ -56,7 +56,7 @@ def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = Fals
         if not new.cases and old is None:
             return accepted
         text = new.dumps()
-        if not path.exists() or path.read_bytes() != text.encode():
+        if old is None or path.read_bytes() != text.encode():
             write_atomically(path, text)
             accepted.written = True
         return accepted

@@ -55,6 +55,9 @@ def test_an_unwritable_baseline_is_a_baseline_error(tmp_path: Path, monkeypatch:
     (tmp_path / "file").touch()
     with pytest.raises(BaselineError, match=r"suite\.json: cannot be written: "):
         accept(tmp_path / "file" / "suite.json", run(case("a", mrr=1.0)), {"all"})
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(BaselineError, match=r"folder\.json: cannot be written: "):
+        accept(tmp_path / "folder.json", run(case("a", mrr=1.0)), {"all"})
 
     path = tmp_path / "suite.json"
     monkeypatch.setattr("pytest_auepora.core.files.locked", lambda p: locked(p, 0))
