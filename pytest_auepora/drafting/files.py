@@ -25,7 +25,7 @@ def add_cases(path: Path, cases: Sequence[Mapping[str, Any]], registry: Registry
     """
     if path.exists():
         text = with_cases(path, cases, registry).text
-    elif path.suffix == ".jsonl":
+    elif path.suffix.lower() == ".jsonl":
         text = "".join(f"{dumps(dict(case))}\n" for case in cases)
     else:
         text = golden_text(ImportedSuite([dict(case) for case in cases], suite=path.name.partition(".")[0]))

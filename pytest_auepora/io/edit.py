@@ -120,14 +120,14 @@ def _with_file_format(path: Path, text: str) -> str:
 def raw_cases(path: Path) -> list[dict[str, Any]]:
     """Return the cases of a golden file as they are written, without what they inherit."""
     text = path.read_text(encoding="utf-8-sig")
-    if path.suffix == ".jsonl":
+    if path.suffix.lower() == ".jsonl":
         return [case for line in text.split("\n") if line.strip() and "query" in (case := json.loads(line))]
     return list(_parse_yaml(text)["cases"])
 
 
 def _check_text(path: Path, suite: GoldenSuite, new_text: str, cases: Sequence[Any]) -> None:
     """Raise `GoldenFileError` unless the new text holds exactly these cases and all else as before."""
-    if path.suffix == ".jsonl":
+    if path.suffix.lower() == ".jsonl":
         return
     if _parse_yaml(new_text) == {**_parse_yaml(path.read_text(encoding="utf-8-sig")), "cases": cases}:
         return
@@ -137,7 +137,7 @@ def _check_text(path: Path, suite: GoldenSuite, new_text: str, cases: Sequence[A
 
 def _cases_text(path: Path, first: str, cases: Sequence[Mapping[str, Any]]) -> str:
     """Return *cases* as text for the file at *path*, indented as *first*, the first line of a case."""
-    if path.suffix == ".jsonl":
+    if path.suffix.lower() == ".jsonl":
         return "".join(f"{json.dumps(case, ensure_ascii=False)}\n" for case in cases)
     indent = first[: len(first) - len(first.lstrip())]
     return "".join(case_text(case, indent) for case in cases)

@@ -33,8 +33,9 @@ def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[st
     Raises:
         GoldenFileError: it is written in a way that cannot be changed in place.
     """
+    bom, text = text[: text.startswith(_BOM)], text.removeprefix(_BOM)
     if path.suffix.lower() == ".jsonl":
-        return _jsonl_with_settings(text, gates, keys or {})
+        return bom + _jsonl_with_settings(text, gates, keys or {})
     import yaml
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # accepts more plain text than the other
@@ -43,7 +44,7 @@ def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[st
         changes = _find_changes(root, gates, keys or {})
         changed = _edit_text(text, yaml.compose(text, loader), changes)
         if yaml.load(changed, loader) == _merge(root, changes):
-            return changed
+            return bom + changed
     except (yaml.YAMLError, ValueError):
         pass
     message = "its thresholds cannot be changed in place; write them as a block, one below the other"
@@ -52,13 +53,14 @@ def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[st
 
 def _jsonl_with_settings(text: str, gates: Sequence[Gate], keys: Mapping[str, str]) -> str:
     """Return JSON Lines with a changed header, or with a new one if the file begins with a case."""
-    bom = _BOM if text.startswith(_BOM) else ""
-    first, line_end, rest = text.removeprefix(_BOM).partition("\n")
+    lines = text.lstrip()
+    first, newline, rest = lines.partition("\n")
     header = json.loads(first)
+    line_end = first[len(first.rstrip()) :] + newline
     if {"id", "query"} & header.keys():
-        header, line_end, rest = {}, "\n", f"{first}{line_end}{rest}"
+        header, line_end, rest = {}, line_end or "\n", lines
     merged = _merge(header, _find_changes(header, gates, keys))
-    return f"{bom}{json.dumps(merged, ensure_ascii=False)}{line_end}{rest}"
+    return f"{text.removesuffix(lines)}{json.dumps(merged, ensure_ascii=False)}{line_end}{rest}"
 
 
 def _find_changes(root: Mapping[str, Any], gates: Sequence[Gate], keys: Mapping[str, str]) -> dict[KeyPath, Any]:

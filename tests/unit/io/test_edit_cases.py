@@ -104,3 +104,10 @@ def test_what_a_golden_file_may_hold_is_read(tmp_path: Path) -> None:
         "suite: b\nmetrics: [mrr]\ncases:\n- {id: a, query: How long?, relevant_docs: [x]}\n", encoding="utf-8"
     )
     assert raw_cases(path) == [{"id": "a", "query": "How long?", "relevant_docs": ["x"]}]
+
+
+def test_the_suffix_may_be_in_capitals(tmp_path: Path) -> None:
+    path = tmp_path / "shop.golden.JSONL"
+    path.write_text(ROWS, encoding="utf-8")
+    assert [case["id"] for case in raw_cases(path)] == ["one", "two"]
+    assert with_cases(path, [{"id": "x", "query": "?"}]).text == ROWS + '{"id": "x", "query": "?"}\n'

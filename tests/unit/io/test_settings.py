@@ -91,3 +91,23 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
 def test_what_cannot_be_changed_in_place_is_refused(text: str) -> None:
     with pytest.raises(GoldenFileError, match="cannot be changed in place"):
         merged(text, MRR)
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_byte_order_mark_moves_no_place(mark: str) -> None:
+    text = f"{mark}thresholds:\n  mrr: 0.8  # agreed\n{CASES}"
+    assert merged(text, MRR) == text.replace("0.8", "0.7")
+
+
+def test_blank_lines_before_json_lines_stay() -> None:
+    case = '{"id": "a", "query": "Q"}\n'
+    header = '{"thresholds": {"mrr": {"min": 0.7}}}'
+    assert merged(f"\n \r\n{case}", MRR, name="x.jsonl") == f"\n \r\n{header}\n{case}"
+
+
+def test_line_ends_of_json_lines_stay() -> None:
+    case = '{"id": "a", "query": "Q"}\r\n'
+    text = f'{{"suite": "s"}}\r\n{case}'
+    assert merged(text, MRR, name="x.jsonl").splitlines(keepends=True)[1] == case
+    assert all(line.endswith("\r\n") for line in merged(text, MRR, name="x.jsonl").splitlines(keepends=True))
+    assert merged(case, MRR, name="x.jsonl").count("\r\n") == 2
