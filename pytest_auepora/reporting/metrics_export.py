@@ -19,6 +19,7 @@ from ..metrics.retrieval_ranking import MRRAtK, NDCGAtK
 from ..regression.verdict import Verdict
 from .numbers import number
 from .relevant_docs import relevant_docs
+from .side_by_side import distinct_names
 from .text import spreadsheet_text
 
 COLUMNS = (
@@ -137,7 +138,8 @@ def summary_json(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
     of cases behind each value, ``owners`` those of single metrics, where there are any.  Precision is called ``p@5``,
     as specified; ``leak_rate`` is 1 - redaction_efficacy.
     """
-    totals = {run.title: _totals(run, verdict) for run, verdict in zip(runs, verdicts, strict=True)}
+    titles = distinct_names([run.title for run in runs])
+    totals = {title: _totals(*judged) for title, *judged in zip(titles, runs, verdicts, strict=True)}
     body = next(iter(totals.values())) if len(totals) == 1 else {"suites": totals}
     return json.dumps({"version": VERSION, **body}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

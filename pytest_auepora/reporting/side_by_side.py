@@ -185,7 +185,7 @@ def side_by_side(
         remarks += [(f"not comparable in {run.title} ({why})", name) for name, why in reasons.items()]
     notes += [f"{', '.join(metric_names)}: {remark}" for remark, metric_names in grouped(remarks).items()]
     column_names = names if names is not None else [run.variant or run.suite for run in runs]
-    columns = tuple(_column(run, name) for run, name in zip(runs, _distinct_names(column_names), strict=True))
+    columns = tuple(_column(run, name) for run, name in zip(runs, distinct_names(column_names), strict=True))
     cases = tuple(_case_row(case_id, [run.cases.get(case_id) for run in runs]) for case_id in ids)
     suite_fields = runs[0].suite, runs[0].path, runs[0].owner
     return SideBySide(*suite_fields, CONFIDENCE, len(shared), columns, tuple(rows), cases, tuple(notes))
@@ -231,7 +231,7 @@ def _column(run: Run, name: str) -> Column:
     )  # fmt: skip
 
 
-def _distinct_names(names: Sequence[str]) -> list[str]:
+def distinct_names(names: Sequence[str]) -> list[str]:
     """Return distinct names: further runs of one configuration get a number."""
     counts = Counter[str]()
     out = []

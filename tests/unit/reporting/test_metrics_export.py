@@ -173,3 +173,9 @@ def test_several_runs_stand_side_by_side() -> None:
     assert set(raw["suites"]) == {"billing", "billing[dense]"}
     assert set(raw["suites"]["billing"]) == {"quality", "operational", "privacy", "n"}
     assert json.loads(summary_json([], [])) == {"version": "v0", "suites": {}}
+
+
+def test_suites_of_one_name_are_kept_apart() -> None:
+    runs = [run_of(CASES, TOTALLED), run_of(CASES[:1], TOTALLED)]
+    raw = json.loads(summary_json(runs, [verdict_of(r) for r in runs]))
+    assert [suite["n"]["cases"] for suite in raw["suites"].values()] == [len(CASES), 1]
