@@ -99,8 +99,8 @@ def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
         if gate.state != state or gate.would_be not in ("", "failed"):
             continue
         lines = [gate.message]
-        if gate.culprits and gate.kind != "coverage":
-            lines.append(f"Cases that cost most: {', '.join(gate.culprits[:5])}")
+        if gate.costliest:
+            lines.append(f"Cases that cost most: {', '.join(gate.costliest)}")
         if gate.owner:
             lines.append(f"Owner: {gate.owner}")
         severity: Severity = "error" if state == "failed" else "warning"

@@ -25,8 +25,8 @@ from .tally import FAILING, CaseStatus, cases_of, comparison_word, headline, ove
 from .terminal.failure import failure_text
 from .text import UNICODE, escape_html, escape_markdown, escape_step, listed, printable, table_lines
 
-COMMENT_LIMIT = 65_536
-"""Characters GitHub accepts in a comment."""
+COMMENT_LIMIT = 65_536 - 64
+"""Characters GitHub accepts in a comment, without those of a key in its marker."""
 
 SUMMARY_BYTES = 1_048_576
 """Size limit of a step summary; GitHub shows nothing of a larger one."""
@@ -192,7 +192,7 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
         stories = []
         for gate in group.gates:
             owner = f"owner {gate.owner}" if gate.owner != run.owner and gate.owner else ""
-            culprits = ", ".join(gate.culprits[:3] if gate.kind != "coverage" else ())
+            culprits = ", ".join(gate.costliest[:3])
             cost = f"costs most: {culprits}" if culprits else ""
             before = REGRESSION if gate.kind == "regression" else ""
             stories.append(((before, gate.message, owner, cost), gate.part))

@@ -78,6 +78,11 @@ class GateOutcome:
         """The message without its ``subject``."""
         return self.message.removeprefix(self.subject)
 
+    @property
+    def costliest(self) -> tuple[str, ...]:
+        """Up to five culprits, except those of coverage: its message names them, and they cost nothing."""
+        return () if self.kind == "coverage" else self.culprits[:5]
+
     def set_message(self, reason: str, subject: str = "") -> None:
         """Set the message to *subject*, which names the part or is empty, and *reason*."""
         self.message, self.subject = subject + reason, subject

@@ -108,7 +108,7 @@ def case_details(case: CaseResult, compared: CaseComparison | None, run: Run, fl
         "judged": list(_rationales(case)),
         "facts": list(_facts(case, flaky)),
     }
-    return {k: v for k, v in row.items() if v not in (None, "", [], {})}
+    return {k: v for k, v in row.items() if v not in (None, "", [], {}) or (k == "answer" and v is not None)}
 
 
 def _filters(case: CaseResult, pair: CaseComparison | None, kind: str, flaky: str) -> Iterator[str]:

@@ -162,7 +162,7 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
 
 
 def _message(gate: GateOutcome, owner: str) -> str:
-    details = [f"costs most: {', '.join(gate.culprits[:3])}"] if gate.culprits else []
+    details = [f"costs most: {', '.join(gate.costliest[:3])}"] if gate.costliest else []
     details += [f"owner {gate.owner}"] if gate.owner not in ("", owner) else []
     return " \u00b7 ".join([with_title(gate.title, notes.gate_reason(gate)), *details])
 

@@ -219,6 +219,6 @@ def _owner_and_cost(gates: Sequence[GateOutcome], run: Run, named: set[str]) -> 
     """Return the owners, and the costliest cases unless all are *named* already."""
     owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
     owner = [f"owner {', '.join(owners)}"] if owners else []
-    culprits = gates[0].culprits[:3] if gates[0].kind != "coverage" else ()
+    culprits = gates[0].costliest[:3]
     cost = [f"costs most: {', '.join(culprits)}"] if not named.issuperset(culprits) else []
     return owner + cost

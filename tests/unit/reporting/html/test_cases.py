@@ -119,3 +119,10 @@ def test_the_source_stands_beside_an_opaque_id() -> None:
         hit["doc"] = "refunds.md"
     (row,) = case_rows(run, verdict_of(run), [])
     assert [hit[5] for hit in row["hits"]] == ["refunds.md", ""]
+
+
+def test_an_empty_answer_is_shown_as_one() -> None:
+    run = run_of([Case("a", answer=""), Case("b", error="E: down")])
+    empty, errored = case_rows(run, verdict_of(run), [])
+    assert empty["answer"] == ""
+    assert "answer" not in errored

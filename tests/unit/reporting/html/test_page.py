@@ -144,3 +144,11 @@ def test_what_is_listed_and_not_red_did_not_break() -> None:
     assert found.n_cases == 1
     assert [case.case_id for case in found.cases] == ["lost"]
     assert found.parts == [("retrieval", 1)]
+
+
+def test_a_coverage_gate_names_its_cases_once() -> None:
+    baseline = baseline_of(run_of([Case("a"), Case("gone")]))
+    run = run_of([Case("a")], baseline=baseline)
+    (view,) = suite_views([run], [verdict_of(run, baseline=baseline)], {})
+    ((_, (message,)),) = view["messages"]
+    assert message.count("gone") == 1
