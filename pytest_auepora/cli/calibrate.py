@@ -37,6 +37,7 @@ from .common import (
     load_suite,
     registry_of,
     whole_number,
+    write_output,
 )
 
 
@@ -143,7 +144,7 @@ def _check_models(models: list[str], judge: dict[str, Any]) -> None:
 
 def _print_result(args: argparse.Namespace, result: Any, calibration: Calibration) -> None:
     if args.json:
-        print(calibration.dumps(), end="")
+        write_output(calibration.dumps(), None)
         return
     ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
     print(study_text(result, ascii_only=ascii_only), end="")

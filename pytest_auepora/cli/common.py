@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 METRICS_VARIABLE = "AUEPORA_METRICS"
 _HOOK = "pytest_auepora_metrics"
 _GIT = "git:"
+_STEERS = "[\x7f-\x9f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
 
 PASSED = 0
 FAILED = 1
@@ -281,8 +282,8 @@ def write_output(text: str, path: Path | None) -> None:
     from ..reporting.formats import write_report
 
     if path is None:
-        if text[:1] in ("{", "["):  # JSON: bidirectional controls and tags are written as escapes
-            text = re.sub("[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]", lambda m: json.dumps(m[0])[1:-1], text)
+        if text[:1] in ("{", "["):  # JSON: what steers a terminal is written as escapes
+            text = re.sub(_STEERS, lambda match: json.dumps(match[0])[1:-1], text)
         print(text, end="")
     else:
         write_report(path, text)

@@ -30,6 +30,6 @@ def results_to_markdown(results: Iterable[MetricResult]) -> str:
     lines = ["| Target | Metric | Value |", "|--------|--------|-------|"]
     for result in results:
         value = NOT_MEASURED if result.details.get("num_samples") == 0 else number(result.value, 4)
-        name = result.name.replace("|", "\\|")  # options such as refusal_patterns may hold one
+        name = result.name.replace("\\", "\\\\").replace("|", "\\|")  # options such as refusal_patterns may hold one
         lines.append(f"| {result.target.name} | {name} | {value} |")
     return "\n".join(lines)

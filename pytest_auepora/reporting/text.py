@@ -165,7 +165,7 @@ def shortened(text: str, most: int = 60) -> str:
 _SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE)
 _CODE = re.compile(r"\\`(pytest [\w.: -]+)\\`")
 _HTML = re.compile(r"<(?=[a-z/!?]|$)|&(?=[#\w]|$)", re.IGNORECASE)
-_MENTION = re.compile(r"(?<![\w/])([@#])(?=\w)")
+_MENTION = re.compile(r"((?<![\w/])(?:[@#]|GH-)|(?<![\w.-])[\w-]{1,39}/[\w.-]{1,100}[@#])(?=\w)")
 
 
 def escape_markdown(text: str) -> str:
@@ -185,7 +185,8 @@ def escape_html(text: str) -> str:
 
 
 def _break_mentions(text: str) -> str:
-    """Break ``@somebody`` and ``#123`` with a zero-width character, so that nobody is notified, nothing is linked."""
+    """Break ``@somebody``, ``#123``, ``GH-123`` and ``owner/name#123`` with a zero-width character: GitHub would notify
+    people and link issues."""
     return _MENTION.sub("\\1\u200b", text)
 
 

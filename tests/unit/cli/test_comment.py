@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_auepora.cli.comment import _marker
 from pytest_auepora.reporting.json_report import json_report
 from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
 
@@ -147,3 +148,7 @@ def test_a_long_report_fits_into_a_comment(comment: Comment, github: FakeGitHub)
     comment.report(*[Case(f"c{i}", error=f"E{i}: {'x' * 300}") for i in range(400)])
     assert comment("--key", "a" * 60).code == 0
     assert len(github.bodies[0]) <= COMMENT_LIMIT
+
+
+def test_the_longest_key_has_room_beside_the_report() -> None:
+    assert COMMENT_LIMIT + len(_marker("a" * 60)) - len(MARKER) <= 65_536

@@ -10,6 +10,8 @@ import re
 import pytest
 import yaml
 
+from pytest_auepora.cli.common import write_output
+
 from .conftest import Shell
 
 EVIL = "x\n::set-output name=x::y \u202egnp.exe \U000e0041 ##[error]z"
@@ -88,3 +90,12 @@ def test_what_users_wrote_is_obeyed_by_nobody(shell: Shell, command: str) -> Non
     assert OBEYED.search(said.out + said.err) is None
     if command.endswith("--json"):
         assert json.loads(said.out)
+
+
+def test_json_holds_no_controls(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\x7f \x9b31m \u202e \u2028 \U000e0041 ü"
+    write_output(json.dumps([text], ensure_ascii=False), None)
+    out = capsys.readouterr().out
+    assert out.isprintable()
+    assert "ü" in out
+    assert json.loads(out) == [text]

@@ -38,3 +38,8 @@ def test_a_value_without_a_count_is_shown_and_zero_has_no_sign() -> None:
 def test_a_pipe_in_a_name_does_not_end_the_cell() -> None:
     odd = MetricResult("refusal_correctness[refusal_patterns=a|b]", TargetCategory.NEGATIVE_REJECTION, 1.0)
     assert "a\\|b]" in results_to_markdown([odd])
+
+
+def test_a_backslash_before_a_pipe_does_not_end_it_either() -> None:
+    odd = MetricResult("refusal_correctness[refusal_patterns=a\\|b]", TargetCategory.NEGATIVE_REJECTION, 1.0)
+    assert "a\\\\\\|b]" in results_to_markdown([odd])

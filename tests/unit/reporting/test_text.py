@@ -167,3 +167,15 @@ def test_what_means_nothing_is_left_as_it_is() -> None:
 
 def test_commands_of_ours_are_code_and_nothing_else_is() -> None:
     assert escape_step("varies: `x`, ``, <b>|`pytest -q`") == "varies: \\`x\\`, \\`\\`, &lt;b>\\|`pytest -q`"
+
+
+@pytest.mark.parametrize("text", ["@ann", "#12", "acme/shop#12", "acme/shop.js@1a2b3c4", "GH-12"])
+def test_nothing_is_linked_to_another_page_of_github(text: str) -> None:
+    at = max(map(text.find, "@#-")) + 1
+    for escaped in (escape_markdown(f"({text})"), escape_html(f"({text})")):
+        assert f"{text[:at]}\u200b{text[at:]}" in escaped
+
+
+@pytest.mark.parametrize("text", ["refunds#3", "docs/a.md", "HIGH-12", "recall@5", "a/b @ c"])
+def test_other_ids_are_left_as_they_are(text: str) -> None:
+    assert escape_markdown(text) == text
