@@ -139,7 +139,7 @@ def summary_json(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
     as specified; ``leak_rate`` is 1 - redaction_efficacy.
     """
     titles = distinct_names([run.title for run in runs])
-    totals = {title: _totals(*judged) for title, *judged in zip(titles, runs, verdicts, strict=True)}
+    totals = {title: _totals(run, verdict) for title, run, verdict in zip(titles, runs, verdicts, strict=True)}
     body = next(iter(totals.values())) if len(totals) == 1 else {"suites": totals}
     return json.dumps({"version": VERSION, **body}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

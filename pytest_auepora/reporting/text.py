@@ -186,7 +186,8 @@ def escape_html(text: str) -> str:
 
 def _break_mentions(text: str) -> str:
     """Break ``@somebody``, ``#123``, ``GH-123`` and ``owner/name#123`` with a zero-width character: GitHub would notify
-    people and link issues."""
+    people and link issues.
+    """
     return _MENTION.sub("\\1\u200b", text)
 
 
