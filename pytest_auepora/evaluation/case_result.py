@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from types import TracebackType
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ..calls.call import CallResult
@@ -120,9 +121,11 @@ def _label(gold: Document) -> dict[str, Any]:
 
 _MOST = 3
 """Errors of a group, and causes, that are named."""
+_FRAMES = 6
+_PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 
-def describe_error(error: BaseException, frames: int = 6) -> str:
+def describe_error(error: BaseException) -> str:
     """Return ``Type: message``; below, the innermost frames of the user's own code, and what caused the error.
 
     A group of errors, as ``asyncio.TaskGroup`` raises, says little by itself: the first line has what is in
@@ -133,7 +136,7 @@ def describe_error(error: BaseException, frames: int = 6) -> str:
         messages = list(dict.fromkeys(_type_and_message(member).partition("\n")[0] for member in errors))
         more = f"; and {len(messages) - _MOST} more" if len(messages) > _MOST else ""
         summary, origin = f"{summary}: {'; '.join(messages[:_MOST])}{more}", errors[0]
-    return "\n".join([summary, *(_frames(origin, frames) or _frames(error, frames)), *_causes(origin)])
+    return "\n".join([summary, *(_frames(origin) or _frames(error)), *_causes(origin)])
 
 
 def _type_and_message(error: BaseException) -> str:
@@ -149,20 +152,10 @@ def _leaf_errors(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def _frames(error: BaseException, limit: int) -> list[str]:
-    entries = list(_traceback_entries(error.__traceback__))
-    user_frames = [i for i, tb in enumerate(entries) if "pytest_auepora" not in tb.tb_frame.f_code.co_filename][-limit:]
-    if not user_frames:
-        return []
-    # the dozens of frames of the test runner come first; their sources are not needed
-    stack = [f for f in traceback.extract_tb(entries[user_frames[0]]) if "pytest_auepora" not in f.filename]
-    return ["".join(traceback.format_list(stack)).rstrip()]
-
-
-def _traceback_entries(tb: TracebackType | None) -> Iterator[TracebackType]:
-    while tb is not None:
-        yield tb
-        tb = tb.tb_next
+def _frames(error: BaseException) -> list[str]:
+    """Return the innermost frames of the user's own code as one text; nothing where there is none."""
+    stack = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(_PACKAGE)][-_FRAMES:]
+    return ["".join(traceback.format_list(stack)).rstrip()] if stack else []
 
 
 def _causes(error: BaseException) -> Iterator[str]:

@@ -30,6 +30,13 @@ def test_the_frame_where_it_was_raised() -> None:
     assert lines[-1] == '    raise ConnectionError("refused")'
 
 
+def test_frames_of_a_folder_called_like_the_package_are_told() -> None:
+    scope: dict[str, Callable[[], object]] = {}
+    exec(compile("def ask():\n    raise KeyError('index')", "/home/me/pytest_auepora_trial/rag.py", "exec"), scope)
+    lines = raised(scope["ask"])
+    assert lines[-1] == '  File "/home/me/pytest_auepora_trial/rag.py", line 2, in ask'
+
+
 def test_what_caused_it_is_said_below() -> None:
     def search() -> None:
         try:
