@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..core.files import shown_path
 from ..errors import CorpusError, GoldenFileError, Problem
 from ..io.golden.model import DRAFT, GoldenSuite
 from ..metrics.registry import Registry
@@ -138,7 +139,9 @@ def _label_checker(args: argparse.Namespace, registry: Registry) -> Callable[[Go
     def check_labels(suite: GoldenSuite) -> _LabelReport:
         recalls = known_recalls.copy()
         with suppress(UsageError):  # history is switched off
-            recalls.append(history_recall(open_history(""), suite.name, {c.id: c.content_hash for c in suite.cases}))
+            store, hashes = open_history(""), {c.id: c.content_hash for c in suite.cases}
+            path = shown_path(suite.path.resolve(), store.root)
+            recalls.append(history_recall(store, suite.name, path, hashes))
         checked = [check_case(case, corpus, recalls) for case in suite.cases]
         all_labels = [label for labels in checked for label in labels]
         places = LabelFile(suite.path).places()

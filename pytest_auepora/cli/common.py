@@ -146,7 +146,7 @@ def open_history(location: str) -> HistoryStore:
     place = find_place(location, Path.cwd()) if location else project_place(Path.cwd())
     if place is None:
         raise UsageError(f"history is switched off by auepora_history or {VARIABLE}; name one with --history")
-    return HistoryStore(place)
+    return HistoryStore(place, project_root(Path.cwd()))
 
 
 class Sources:
@@ -163,14 +163,15 @@ class Sources:
     def find(self, name: str, reference: Run | None = None) -> tuple[str, Run]:
         """Return what to call the run, and the run.
 
-        *reference* is the run it is compared with: its suite is that of ``last`` and ``git:REF``.
+        *reference* is the run it is compared with: its golden file is that of ``last`` and ``git:REF``.
         """
         if name.startswith(_GIT):
             return name, self._committed_baseline(name, reference)
         if name.endswith(".json"):
             return name, _only_run(name, _runs_of_file(name, reference), reference)
         store = open_history(self._location)
-        run_id = store.resolve(name, *((reference.suite, reference.variant) if reference is not None else ()))
+        narrowed = (reference.suite, reference.variant, reference.path) if reference is not None else ()
+        run_id = store.resolve(name, *narrowed)
         return run_id, store.load(run_id)
 
     def find_all(self, name: str, reference: Run | None = None) -> list[tuple[str, Run]]:
@@ -178,9 +179,9 @@ class Sources:
         if not name.endswith(".json") or name.startswith(_GIT):
             return [self.find(name, reference)]
         runs = _runs_of_file(name, reference)
-        suites = {reference.suite} if reference is not None else {run.suite for run in runs}
-        fitting = [run for run in runs if run.suite in suites]
-        if len(suites) > 1 or not fitting:
+        of_suite = [run for run in runs if reference is None or run.suite == reference.suite]
+        fitting = _of_golden_file(of_suite, reference)
+        if len({(run.suite, run.path) for run in fitting}) != 1:
             expected = f"; wanted is {reference.suite}" if reference is not None else ""
             raise UsageError(f"{name} is a report on {_run_titles(runs)}{expected}")
         return [(f"{name}[{run.variant}]" if len(fitting) > 1 else name, run) for run in fitting]
@@ -261,9 +262,15 @@ def _only_run(name: str, runs: Sequence[Run], reference: Run | None) -> Run:
     fitting = runs
     if len(runs) > 1 and reference is not None:
         fitting = [r for r in runs if (r.suite, r.variant) == (reference.suite, reference.variant)]
+        fitting = _of_golden_file(fitting, reference)
     if len(fitting) != 1:
         raise UsageError(f"{name} is a report on {_run_titles(runs)}; which of it to take cannot be told")
     return fitting[0]
+
+
+def _of_golden_file(runs: Sequence[Run], reference: Run | None) -> Sequence[Run]:
+    """Return those of *runs* that are of the golden file of *reference*; all where none is."""
+    return [run for run in runs if reference is not None and run.path == reference.path] or runs
 
 
 def _run_titles(runs: Sequence[Run]) -> str:

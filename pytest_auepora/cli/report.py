@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             trends = {}
             if store is not None and wants_trend(args.format):  # a report from elsewhere has no past here
-                trends = {run.title: trend_of(store, run, store.resolve(args.name)) for run in runs}
+                trends = {(run.path, run.variant): trend_of(store, run, store.resolve(args.name)) for run in runs}
             text = report_text(args.format, runs, verdicts, trends=trends, mistakes=mistakes)
     write_output(text, args.out)
     return PASSED

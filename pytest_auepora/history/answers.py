@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from .codec import AnswerBlock, RecordedAnswers, ResultPacker, decode_run, encod
 
 if TYPE_CHECKING:
     from .store import HistoryStore
+    from .tables import StoredRun
 
 _FOLDER = "accepted"
 
@@ -55,18 +56,19 @@ def _read_accepted(path: Path) -> dict[str, dict[str, str]]:
     return {k: v for k, v in data.items() if isinstance(v, dict)} if isinstance(data, dict) else {}
 
 
-RunIds = dict[tuple[str, str], str]
-"""Run ids by suite and configuration."""
+RunIds = dict[tuple[str, str, str], str]
+"""Run ids by suite, configuration and golden file; an empty path stands for any file of the suite."""
 
 SentRun = tuple[str, list[bytes], list[AnswerBlock]]
 """A run with its answers, encoded for another host."""
 
 
 def choose_runs(store: HistoryStore, name: str) -> RunIds:
-    """Return the run that *name* means for every suite and configuration.
+    """Return the run that *name* means for every golden file and configuration.
 
     ``last`` is the latest run of each with recorded answers, ``last~2`` the second before it; an id is one run of one
-    suite.  For a replayed run, the run it was replayed from is chosen.
+    file.  For a replayed run, the run it was replayed from is chosen.  Where the golden files of all runs of a suite
+    are gone, they were moved: any file of the suite may have the run.
 
     Raises:
         UnknownRunError: there is no such run, or its answers are not recorded.
@@ -76,10 +78,15 @@ def choose_runs(store: HistoryStore, name: str) -> RunIds:
     recorded_runs = store.recorded()
     if match := re.fullmatch(LAST, name):
         back = int(match[1] or 0)
-        ids_by_suite = grouped(((run.suite, run.variant), run.run_id) for run in recorded_runs)
-        chosen = {key: ids[back] for key, ids in ids_by_suite.items() if len(ids) > back}
+        runs_by_suite = grouped(((run.suite, run.variant), run) for run in recorded_runs)
+        chosen = {}
+        for (suite, variant), runs in runs_by_suite.items():
+            for path in _golden_paths(store, runs):
+                of_file = store.runs_of_file(runs, path)
+                if len(of_file) > back:
+                    chosen[suite, variant, path] = of_file[back].run_id
         if not chosen:
-            most = max(map(len, ids_by_suite.values()), default=0)
+            most = max(map(len, runs_by_suite.values()), default=0)
             raise UnknownRunError(f"no run {name!r}: {store.name} has the answers of {most or 'no'} runs of a suite")
         return chosen
     info = store.info(name)
@@ -88,7 +95,12 @@ def choose_runs(store: HistoryStore, name: str) -> RunIds:
         info = store.info(source)
     if info.run_id not in {run.run_id for run in recorded_runs}:
         raise UnknownRunError(f"the answers of run {info.run_id} are not recorded, or not any more")
-    return {(info.suite, info.variant): info.run_id}
+    return {(info.suite, info.variant, path): info.run_id for path in _golden_paths(store, [info])}
+
+
+def _golden_paths(store: HistoryStore, runs: Iterable[StoredRun]) -> Iterable[str]:
+    """Return the golden files of *runs* that are there; if there are none, an empty path, which stands for any."""
+    return {run.path for run in runs if (store.root / run.path).is_file()} or [""]
 
 
 def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
@@ -121,8 +133,8 @@ _MAX_RUNS = 10
 """Runs that are read from either end of the history."""
 
 
-def history_recall(store: HistoryStore, suite: str, content_hashes: Mapping[str, str]) -> Recall:
-    """Return a `Recall` of the passages in stored runs of *suite*; they are read at the first call.
+def history_recall(store: HistoryStore, suite: str, path: str, content_hashes: Mapping[str, str]) -> Recall:
+    """Return a `Recall` of the passages in stored runs of *suite*, the golden file at *path*; read at the first call.
 
     Only runs with the present content of the case count (*content_hashes*, by case id): an id that was added to the
     golden file later may have named another chunk before.
@@ -133,7 +145,7 @@ def history_recall(store: HistoryStore, suite: str, content_hashes: Mapping[str,
         nonlocal passages
         if passages is None:
             try:
-                passages = _known_passages(store, suite, content_hashes)
+                passages = _known_passages(store, suite, path, content_hashes)
             except HistoryError:  # other sources of passages have to suffice
                 passages = {}
         return passages.get((case_id, chunk_id), ())
@@ -142,9 +154,9 @@ def history_recall(store: HistoryStore, suite: str, content_hashes: Mapping[str,
 
 
 def _known_passages(
-    store: HistoryStore, suite: str, content_hashes: Mapping[str, str]
+    store: HistoryStore, suite: str, path: str, content_hashes: Mapping[str, str]
 ) -> dict[tuple[str, str], list[Passage]]:
-    ids = [run.run_id for run in reversed(store.runs(suite=suite))]
+    ids = [run.run_id for run in reversed(store.runs(suite=suite, path=path))]
     passages: dict[tuple[str, str], list[Passage]] = {}
     for run_id in dict.fromkeys(ids[:_MAX_RUNS] + ids[-_MAX_RUNS:]):
         run = store.load(run_id, answers=False)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.json import dumps
@@ -55,14 +56,15 @@ class HistoryStore:
 
     Args:
         place: a path, or a URL as SQLAlchemy reads it.  Nothing is created before the first run is added.
+        root: of the project, which the paths of golden files are relative to.
 
     Raises:
         HistoryError: the URL cannot be read, or the driver it asks for is not installed.
         MissingExtraError: it needs SQLAlchemy, which is not installed.
     """
 
-    def __init__(self, place: str | os.PathLike[str]) -> None:
-        self._database = open_database(place)
+    def __init__(self, place: str | os.PathLike[str], root: str | os.PathLike[str] = ".") -> None:
+        self._database, self.root = open_database(place), Path(root)
 
     @property
     def name(self) -> str:
@@ -97,7 +99,7 @@ class HistoryStore:
             started: when it began; now by default.
             seconds: how long it took.
             git_commit: the commit of the project.
-            keep: how many runs of this suite and configuration stay, this one included; 0 for all.
+            keep: how many runs of this golden file and configuration stay, this one included; 0 for all.
             recordings: the answers, each as `evaluation.recording.record` returns it; or a packer that has them and the
                 results already.
             keep_recorded: how many of these runs keep their recordings; 0 for all.
@@ -122,18 +124,25 @@ class HistoryStore:
             insert_blocks(transaction, "compared", run_id, encode_comparisons(verdict))
             insert_recordings(transaction, run_id, packer.answers())
             if keep > 0:
-                prune_runs(transaction, run.suite, run.variant, keep)
+                prune_runs(transaction, run.suite, run.variant, run.path, keep)
             if keep_recorded > 0:
-                prune_recordings(transaction, run.suite, run.variant, keep_recorded)
+                prune_recordings(transaction, run.suite, run.variant, run.path, keep_recorded)
         return run_id
 
-    def runs(self, limit: int | None = None, suite: str | None = None, variant: str | None = None) -> list[StoredRun]:
+    def runs(
+        self,
+        limit: int | None = None,
+        suite: str | None = None,
+        variant: str | None = None,
+        path: str | None = None,
+    ) -> list[StoredRun]:
         """Return the stored runs, latest first.
 
         Args:
             limit: at most so many.
             suite: only of this suite.
             variant: only of this configuration; ``""`` is the one without a name.
+            path: only of this golden file of the suite, as `runs_of_file` tells.
         """
         if not self.exists():
             return []
@@ -143,12 +152,26 @@ class HistoryStore:
         sql = (
             f"SELECT {', '.join(LIST_COLUMNS)} FROM eval_runs {f'WHERE {where} ' if where else ''}ORDER BY run_id DESC"
         )
-        if limit is not None:
+        if limit is not None and path is None:
             sql, params = f"{sql} LIMIT :most", {**params, "most": limit}
         with self._database.transaction() as transaction:
             rows = transaction.rows(sql, params)
         with self._explaining_damage("the list of runs"):
-            return [parse_stored_run(row) for row in rows]
+            runs = [parse_stored_run(row) for row in rows]
+        return runs if path is None else self.runs_of_file(runs, path)[:limit]
+
+    def runs_of_file(self, runs: Sequence[StoredRun], path: str) -> list[StoredRun]:
+        """Return those of *runs*, of one suite and latest first, that are of the golden file at *path*.
+
+        A file that was moved has the runs of its former path as well: one that is gone, and had its last run before the
+        first of *path*.  Where no run is of *path*, all of *runs* are returned.
+        """
+        paths = [run.path for run in runs]
+        if path not in paths:
+            return [*runs]
+        first = max(i for i, other in enumerate(paths) if other == path)
+        former = {other for other in {*paths} - {*paths[: first + 1]} if not (self.root / other).is_file()}
+        return [run for run in runs if run.path == path or run.path in former]
 
     @contextmanager
     def _explaining_damage(self, what: str) -> Iterator[None]:
@@ -162,17 +185,17 @@ class HistoryStore:
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as exc:
             raise HistoryError(f"{self.name}: {what} cannot be read: {message_of(exc)}") from None
 
-    def resolve(self, name: str, suite: str | None = None, variant: str | None = None) -> str:
+    def resolve(self, name: str, suite: str | None = None, variant: str | None = None, path: str | None = None) -> str:
         """Return the id of the run called *name*: an id, the beginning of one, ``last``, or ``last~2``.
 
-        *suite* and *variant* narrow down what ``last`` means.
+        *suite*, *variant* and *path* narrow down what ``last`` means, as in `runs`.
 
         Raises:
             UnknownRunError: there is no such run, or several.
         """
         if match := re.fullmatch(LAST, name):
             back = int(match[1] or 0)
-            runs = self.runs(back + 1, suite, variant)
+            runs = self.runs(back + 1, suite, variant, path)
             if len(runs) <= back:
                 of_suite = f" of {suite}" if suite else ""
                 raise UnknownRunError(f"no run {name!r}{of_suite}: {self.name} has {len(runs) or 'none'}")
@@ -302,7 +325,10 @@ class HistoryStore:
         return run_id
 
     def prune(self, keep: int = KEEP, suite: str | None = None) -> int:
-        """Keep the latest *keep* runs of every suite and configuration, or of *suite* alone; return how many went.
+        """Keep the latest *keep* runs of every golden file and configuration, or of those of *suite*.
+
+        Returns:
+            How many runs went.
 
         Raises:
             ValueError: *keep* is below 1.
@@ -313,5 +339,5 @@ class HistoryStore:
         if not self.exists():
             return 0
         with self._database.transaction(write=True) as transaction:
-            groups = transaction.rows("SELECT DISTINCT suite, variant FROM eval_runs")
-            return sum(prune_runs(transaction, s, v, keep) for s, v in groups if suite in (None, s))
+            groups = transaction.rows("SELECT DISTINCT suite, variant, path FROM eval_runs")
+            return sum(prune_runs(transaction, s, v, path, keep) for s, v, path in groups if suite in (None, s))

@@ -253,23 +253,22 @@ def parse_stored_run(row: Row) -> StoredRun:
     return StoredRun(**values)
 
 
-def prune_runs(transaction: Statements, suite: str, variant: str, keep: int) -> int:
-    """Keep the latest *keep* runs of one suite and configuration; return how many were deleted."""
-    rows = transaction.rows(
-        "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant ORDER BY run_id DESC",
-        {"suite": suite, "variant": variant},
-    )
-    pruned = [row[0] for row in rows[keep:]]
+_OF_FILE = "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant AND path = :path"
+
+
+def prune_runs(transaction: Statements, suite: str, variant: str, path: str, keep: int) -> int:
+    """Keep the latest *keep* runs of one golden file and configuration; return how many were deleted."""
+    params = {"suite": suite, "variant": variant, "path": path}
+    pruned = [row[0] for row in transaction.rows(f"{_OF_FILE} ORDER BY run_id DESC", params)[keep:]]
     delete_runs(transaction, pruned)
     return len(pruned)
 
 
-def prune_recordings(transaction: Statements, suite: str, variant: str, keep: int) -> None:
-    """Keep the recordings of the latest *keep* runs that have any."""
-    query = "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant"
-    params = {"suite": suite, "variant": variant}
+def prune_recordings(transaction: Statements, suite: str, variant: str, path: str, keep: int) -> None:
+    """Keep the recordings of the latest *keep* of these runs that have any."""
+    params = {"suite": suite, "variant": variant, "path": path}
     has_recordings = f"EXISTS (SELECT 1 FROM {RECORDINGS} AS r WHERE r.run_id = eval_runs.run_id)"
-    rows = transaction.rows(f"{query} AND {has_recordings} ORDER BY run_id DESC", params)
+    rows = transaction.rows(f"{_OF_FILE} AND {has_recordings} ORDER BY run_id DESC", params)
     _delete(transaction, (RECORDINGS,), [row[0] for row in rows[keep:]])
 
 

@@ -77,14 +77,15 @@ class AnswerSources:
         return source
 
     def _make_source(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
+        path = self.suites.relative(suite.path)
         if self._replay is not None and self._replay.asks_nothing:
-            system = self._replay.replayed(suite, variant)
+            system = self._replay.replayed(suite.name, variant, path)
             return AnswerSource(self, suite, variant, rag, system, system.provenance)  # what was known then
         system = as_system(rag)
         seed = {} if self.options.seed is None else {"seed": self.options.seed}
         provenance = {**system.provenance, **seed, **self.project.provenance(suite.name, suite.path)}
         if self._replay is not None:
-            system = self._replay.resumed(suite, variant, system, provenance)
+            system = self._replay.resumed(self._replay.source(suite.name, variant, path), system, provenance)
         return AnswerSource(self, suite, variant, rag, system, provenance)
 
     def again(self, suite: GoldenSuite) -> Mapping[str, int]:
@@ -194,7 +195,7 @@ def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
     from ..history.settings import is_url
     from ..history.store import HistoryStore
 
-    store = HistoryStore(place)
+    store = HistoryStore(place, config.rootpath)
     path = "" if is_url(place) else str(place)
     try:
         chosen = choose_runs(store, name)
@@ -220,12 +221,12 @@ def _worker_replay(kind: str, name: str, inputs: dict[str, Any], place: str | Pa
             return decode_recorded(run_id, sent[run_id])
         return load_recorded(HistoryStore(inputs["path"] or place or ""), run_id)
 
-    chosen = {(suite, variant): run_id for suite, variant, run_id in inputs["chosen"]}
+    chosen = {(suite, variant, path): run_id for suite, variant, path, run_id in inputs["chosen"]}
     return Replay(kind, name, chosen, load, history=inputs["history"])
 
 
 class Replay:
-    """The runs that answer, by suite and configuration, in every process; each is read when its first case asks.
+    """The runs that answer, by golden file and configuration, in every process; each is read when its first case asks.
 
     In the controller it says of every run where its answers came from, and tells workers which runs answer.
 
@@ -264,21 +265,22 @@ class Replay:
             for name in fixtures_only_for(item, item.stash[SUITE].fixture):
                 funcargs.setdefault(name, None)
 
-    def source(self, suite: str, variant: str) -> RecordedRun | None:
-        """Return the run that answers for *suite* under the configuration *variant*, if there is one."""
-        run_id = self.chosen.get((suite, variant))
+    def source(self, suite: str, variant: str, path: str) -> RecordedRun | None:
+        """Return the run that answers for *suite*, the golden file at *path*, under *variant*, if there is one."""
+        run_id = self.chosen.get((suite, variant, path)) or self.chosen.get((suite, variant, ""))
         return None if run_id is None else self.read(run_id)
 
-    def replayed(self, suite: GoldenSuite, variant: str) -> System:
-        """Return what answers in place of the system of *suite*."""
-        titles = " and ".join(run_title(*key) for key in sorted(self.chosen))
-        wanted = run_title(suite.name, variant)
-        missing = f"{self.history} has no recorded run of {wanted}: {self.name!r} is of {titles}"
-        return replayed(self.source(suite.name, variant), missing=missing)
+    def replayed(self, suite: str, variant: str, path: str) -> System:
+        """Return what answers in place of the system of *suite*, the golden file at *path*."""
+        wanted = run_title(suite, variant)
+        titles = sorted({run_title(*key) for *key, _ in self.chosen})
+        if wanted in titles:
+            wanted, titles = path, sorted(path for *key, path in self.chosen if run_title(*key) == wanted)
+        missing = f"{self.history} has no recorded run of {wanted}: {self.name!r} is of {' and '.join(titles)}"
+        return replayed(self.source(suite, variant, path), missing=missing)
 
-    def resumed(self, suite: GoldenSuite, variant: str, base: System, provenance: Mapping[str, Any]) -> System:
-        """Return *base* with the answers that the earlier run has, where those came about as they would now."""
-        source = self.source(suite.name, variant)
+    def resumed(self, source: RecordedRun | None, base: System, provenance: Mapping[str, Any]) -> System:
+        """Return *base* with the answers that *source* has, where those came about as they would now."""
         if source is None or changed_provenance(source.run.provenance, provenance):
             return base
         return resumed(source, base)
@@ -310,7 +312,7 @@ class Replay:
     @pytest.hookimpl(tryfirst=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Note in the run and its verdict where its answers come from."""
-        source = self.source(run.suite, run.variant)
+        source = self.source(run.suite, run.variant, run.path)
         if source is None:
             verdict.notes.append(f"no recorded run of {run.title}; nothing was taken")
             return

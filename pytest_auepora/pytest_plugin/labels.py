@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..core.files import shown_path
 from ..core.run import run_title
 from ..errors import AueporaError, CorpusError
 from .compat import variant_of
@@ -117,7 +118,8 @@ class Labels:
                 from ..history.store import HistoryStore
 
                 hashes = {case.id: case.content_hash for case in suite.cases}
-                recalls.append(history_recall(HistoryStore(place), suite.name, hashes))
+                path = shown_path(suite.path, root := self._options.config.rootpath)
+                recalls.append(history_recall(HistoryStore(place, root), suite.name, path, hashes))
         return recalls
 
     def relabel(self, suite: GoldenSuite, case: GoldenCase, value: Any, *, recut: bool) -> GoldenCase:

@@ -94,14 +94,14 @@ def report_text(
     verdicts: Sequence[Verdict],
     *,
     prefix: str = "",
-    trends: Mapping[str, Trend] | None = None,
+    trends: Mapping[tuple[str, str], Trend] | None = None,
     compared: Sequence[SideBySide] | None = None,
     mistakes: Sequence[Problem] = (),
 ) -> str:
     """Return the report of *kind*, one of `FORMATS`.
 
     *prefix* leads from the root of the repository to the directory that paths are relative to, for formats that
-    point to places in files.  *trends* has the earlier runs by the title of a run, for formats that show them
+    point to places in files.  *trends* has the earlier runs by path and variant of a run, for formats that show them
     (`wants_trend`).  *compared* has the suites that several systems ran, for formats that show them side by side; by
     default it is computed with the metrics of this package alone.  *mistakes* are those in golden files that could not
     be read, for formats that have more than numbers.

@@ -38,18 +38,18 @@ class EarlierRun:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The earlier full runs of one suite under one configuration, oldest first, and the last of them in full."""
+    """The earlier full runs of one golden file under one configuration, oldest first, and the last of them in full."""
 
     runs: tuple[EarlierRun, ...] = ()
     previous: Run | None = None
 
 
 def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_RUNS) -> Trend:
-    """Read the earlier runs of the suite of *run* from *store*.
+    """Read the earlier runs of the golden file of *run* from *store*.
 
     Args:
         store: the history.
-        run: has the suite and configuration.
+        run: has the golden file and configuration.
         before: a run id; only runs before it count.  All by default.
         most: how many runs to go back.
 
@@ -58,7 +58,7 @@ def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_R
     """
     earlier = [
         record
-        for record in store.runs(None, run.suite, run.variant)
+        for record in store.runs(None, run.suite, run.variant, run.path)
         if record.complete and (not before or record.run_id < before)
     ]
     previous = store.load(earlier[0].run_id) if earlier else None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Show = Callable[..., Page]
 Write = Callable[[str, Callable[[], tuple[Any, ...]]], str]
-Made = tuple[list[Run], list[Verdict], dict[str, Trend]]
+Made = tuple[list[Run], list[Verdict], dict[tuple[str, str], Trend]]
 
 EVIL = '<img src=x onerror=alert(1)></script><script>alert(2)</script><!-- \u2028 "'
 
@@ -31,7 +31,7 @@ def small() -> Made:
         "number", 0.2, details={"rationale": {"tone": "Much too vague."}}
     )
     past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25}),), run_of(CASES))
-    return [run], [verdict], {run.title: past}
+    return [run], [verdict], {(run.path, run.variant): past}
 
 
 def large() -> Made:
@@ -60,9 +60,9 @@ def several() -> Made:
 
 def long() -> Made:
     runs, verdicts, past = small()
-    (title, one), *_ = past.items()
+    (key, one), *_ = past.items()
     many = tuple(EarlierRun(f"r{i}", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25}) for i in range(18))
-    return runs, verdicts, {title: Trend(many, one.previous)}
+    return runs, verdicts, {key: Trend(many, one.previous)}
 
 
 def ids(page: Page, suite: int = 0) -> list[str]:

@@ -148,7 +148,7 @@ def _export(library: Library, pair: Pair) -> Response:
     from ...reporting.html.report import html_report
 
     trend = trend_of(library.store, pair.run, pair.info.run_id)
-    trends = {pair.run.title: Trend(trend.runs, pair.other)}
+    trends = {(pair.run.path, pair.run.variant): Trend(trend.runs, pair.other)}
     page = html_report([pair.run], [pair.verdict], trends)
     name = f"auepora-{pair.info.run_id}.html"
     return Response(page, media_type="text/html", headers={"content-disposition": f'attachment; filename="{name}"'})

@@ -50,7 +50,7 @@ _PLACE = {kind: place for place, kind in enumerate(ORDER)}
 def run_entry(info: StoredRun) -> dict[str, Any]:
     """Return the entry of a run in a list of runs."""
     return {
-        "id": info.run_id, "started": info.started, "title": safe_text(info.title),
+        "id": info.run_id, "started": info.started, "title": safe_text(info.title), "path": safe_text(info.path),
         "commit": safe_text(info.git_commit[:10]),
         "complete": info.complete, "outcome": info.outcome, "cases": info.cases, "failed": info.failed,
         "origin": safe_text(info.origin),
@@ -94,7 +94,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "tags": sorted({tag for line in pair.lines for tag in line.get("tags", ())}),
         "labels": _label_values(pair),
         "history": metric_history(library, pair.info),
-        "runs": [run_entry(other) for other in library.store.runs(MOST_CHOICES, pair.info.suite)],
+        "runs": [run_entry(other) for other in library.store.runs(MOST_CHOICES, pair.info.suite, path=pair.info.path)],
     }
 
 
@@ -171,7 +171,7 @@ def _change_interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict
 
 def metric_history(library: Library, info: StoredRun) -> dict[str, Any]:
     """Return the runs of the suite, oldest first, with their metrics and what changed in their provenance."""
-    complete = [run for run in library.store.runs(None, info.suite, info.variant) if run.complete]
+    complete = [run for run in library.store.runs(None, info.suite, info.variant, info.path) if run.complete]
     runs = complete[:MOST_RUNS][::-1]
     ids = [run.run_id for run in runs]
     measured, provenance = library.store.measured(ids), library.store.provenance(ids)

@@ -129,7 +129,7 @@ class Library:
         if not against:
             previous = self._previous_run(info)
             return Pair(info, run, verdict, self._load_run(previous.run_id) if previous else None, previous)
-        other_info = self.store.info(self.store.resolve(against, run.suite))
+        other_info = self.store.info(self.store.resolve(against, run.suite, path=run.path))
         other = self._load_run(other_info.run_id)
         steady = steady_metrics(self.root, run)
         report = compare(
@@ -145,7 +145,7 @@ class Library:
         return Pair(info, run, verdict, other, other_info, False, report.not_comparable)
 
     def _previous_run(self, info: StoredRun) -> StoredRun | None:
-        runs = self.store.runs(None, info.suite, info.variant)
+        runs = self.store.runs(None, info.suite, info.variant, info.path)
         return next((run for run in runs if run.complete and run.run_id < info.run_id), None)
 
     def case(self, pair: Pair, case_id: str) -> CaseResult:

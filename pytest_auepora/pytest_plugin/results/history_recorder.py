@@ -33,7 +33,7 @@ def prepare_history(place: str | Path, root: Path, keep: Keep) -> str:
     if not find_journals(folder := journal_folder(place, root)):
         return ""
     try:
-        recover(HistoryStore(place), folder, keep)
+        recover(HistoryStore(place, root), folder, keep)
     except AueporaError as exc:
         return str(exc)
     return ""
@@ -55,7 +55,7 @@ class Recorder:
         self.place, self._suites, self._to_keep = place, suites, keep
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
-        self._ids: dict[str, str] = {}
+        self._ids: dict[tuple[str, str], str] = {}
         self._packings: dict[tuple[str, str], ResultPacker] = {}
         self._cut: dict[tuple[str, str], dict[str, None]] = {}
         self._unjudged: set[tuple[str, str]] = set()
@@ -132,7 +132,7 @@ class Recorder:
             )
         try:
             stored_run = replace(run, cases={case_id: self._stored_result(case) for case_id, case in run.cases.items()})
-            self._ids[run.title] = HistoryStore(self.place).add(
+            self._ids[key] = self._store().add(
                 stored_run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=self._suites.commit, keep=self._to_keep.runs or 0,
                 recordings=self._packed(stored_run), keep_recorded=self._to_keep.answers or 0,
@@ -140,14 +140,17 @@ class Recorder:
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
 
-    def trends(self, runs: Sequence[Run]) -> dict[str, Trend]:
-        """Return the trends of earlier runs, by the titles of *runs*; without those that cannot be read."""
+    def _store(self) -> HistoryStore:
+        return HistoryStore(self.place, self.config.rootpath)
+
+    def trends(self, runs: Sequence[Run]) -> dict[tuple[str, str], Trend]:
+        """Return the trends of earlier runs, by path and variant of *runs*; without those that cannot be read."""
         from ...reporting.trend import trend_of
 
-        out: dict[str, Trend] = {}
+        out: dict[tuple[str, str], Trend] = {}
         for run in runs:
             with suppress(Exception):  # said by the verdict already: this very run could not be kept either
-                out[run.title] = trend_of(HistoryStore(self.place), run, self._ids[run.title])
+                out[run.path, run.variant] = trend_of(self._store(), run, self._ids[run.path, run.variant])
         return out
 
     def pytest_sessionfinish(self) -> None:

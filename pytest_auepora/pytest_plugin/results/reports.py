@@ -177,7 +177,7 @@ class Reports:
     def _shared(self) -> dict[str, Any]:
         return {"compared": self.controller.compared, "mistakes": self.mistakes}
 
-    def _trends(self) -> Mapping[str, Trend]:
+    def _trends(self) -> Mapping[tuple[str, str], Trend]:
         recorder: Recorder | None = self.config.pluginmanager.get_plugin("auepora-recorder")
         return recorder.trends(self._runs_and_verdicts()[0]) if recorder is not None else {}
 

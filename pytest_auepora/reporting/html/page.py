@@ -75,7 +75,9 @@ class Broken:
         return bool(self.summary)
 
 
-def suite_views(runs: Sequence[Run], verdicts: Sequence[Verdict], trends: Mapping[str, Trend]) -> list[dict[str, Any]]:
+def suite_views(
+    runs: Sequence[Run], verdicts: Sequence[Verdict], trends: Mapping[tuple[str, str], Trend]
+) -> list[dict[str, Any]]:
     """Return the template data of every run.
 
     Raises:
@@ -83,7 +85,7 @@ def suite_views(runs: Sequence[Run], verdicts: Sequence[Verdict], trends: Mappin
     """
     most = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(runs))))  # plots take time to draw
     return [
-        _view(i, run, verdict, trends.get(run.title, Trend()), most)
+        _view(i, run, verdict, trends.get((run.path, run.variant), Trend()), most)
         for i, (run, verdict) in enumerate(zip(runs, verdicts, strict=True))
     ]
 

@@ -36,7 +36,7 @@ _BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
 def html_report(
     runs: Sequence[Run],
     verdicts: Sequence[Verdict],
-    trends: Mapping[str, Trend] | None = None,
+    trends: Mapping[tuple[str, str], Trend] | None = None,
     compared: Sequence[SideBySide] = (),
     mistakes: Sequence[Problem] = (),
 ) -> str:
@@ -45,8 +45,8 @@ def html_report(
     Args:
         runs: the measured runs.
         verdicts: the verdict of each run.
-        trends: title of a run → the runs before it; without them there is no trend, and answers are compared with the
-            reference alone.
+        trends: path and variant of a run → the runs before it; without them there is no trend, and answers are
+            compared with the reference alone.
         compared: `side_by_sides` of the runs.
         mistakes: those in golden files that could not be read.
 

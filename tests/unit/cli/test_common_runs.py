@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,15 @@ def test_all_configurations_of_a_report(shell: Shell) -> None:
         Sources().find_all(name, run_of([], suite="other"))
     with pytest.raises(UsageError, match=r"is a report on nothing$"):
         Sources().find_all(report(shell))
+
+
+def test_the_run_of_a_report_that_is_of_the_same_file(shell: Shell) -> None:
+    boats = replace(run_of([WORSE]), path="boats/billing.golden.yaml")
+    name = report(shell, BILLING, boats, DENSE)
+    assert [Sources().find(name, run)[1] for run in (BILLING, boats)] == [BILLING, boats]
+    assert [len(Sources().find_all(name, run)) for run in (BILLING, boats)] == [2, 1]
+    with pytest.raises(UsageError, match=r"is a report on billing, billing, billing\[dense\]$"):
+        Sources().find_all(name)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def recalled(tmp_path: Path, *runs: Run) -> list[Passage]:
     store = HistoryStore(tmp_path / "history.sqlite")
     for run in runs:
         store.add(run, Verdict("s"))
-    return list(history_recall(store, "s", {"c": "h"})("c", "p#1"))
+    return list(history_recall(store, "s", "", {"c": "h"})("c", "p#1"))
 
 
 def test_texts_come_back_oldest_first_each_once_with_its_source(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_edited_cases_cut_texts_and_moved_labels_tell_nothing(tmp_path: Path) ->
 
 def test_a_history_that_cannot_be_read_knows_nothing(tmp_path: Path) -> None:
     (tmp_path / "history.sqlite").write_bytes(b"no database at all" * 100)
-    assert list(history_recall(HistoryStore(tmp_path / "history.sqlite"), "s", {"c": "h"})("c", "p#1")) == []
+    assert list(history_recall(HistoryStore(tmp_path / "history.sqlite"), "s", "", {"c": "h"})("c", "p#1")) == []
 
 
 def moved(ids: list[str], hits: list[str]) -> Run:

@@ -168,9 +168,9 @@ def test_which_run_answers(store: HistoryStore) -> None:
     first, other, second = add("a"), add("a", "bm25"), add("a")
     add("a", recorded=False)
     again = add("a", recorded=False, replayed=first)
-    assert choose_runs(store, "last") == {("a", ""): second, ("a", "bm25"): other}
-    assert choose_runs(store, "last~1") == {("a", ""): first}
-    assert choose_runs(store, again) == choose_runs(store, first) == {("a", ""): first}
+    assert choose_runs(store, "last") == {("a", "", ""): second, ("a", "bm25", ""): other}
+    assert choose_runs(store, "last~1") == {("a", "", ""): first}
+    assert choose_runs(store, again) == choose_runs(store, first) == {("a", "", ""): first}
     assert load_recorded(store, first).recordings == {"one": [("=x", []), ("=y", [])]}
     for name in ("last~2", "nonsense", store.runs()[1].run_id):
         with pytest.raises(UnknownRunError):

@@ -4,8 +4,8 @@ const runsView = async (query) => {
   if (!page.found && !query.suite) return [emptyHistory(page.name)];
   const hasSuites = page.suites.length > 1;
   const first = +(query.from || 0);
-  const runBefore = new Map(); // the run before each, of the same suite
-  page.runs.forEach((run, i) => runBefore.set(run.id, page.runs.slice(i + 1).find((other) => other.title === run.title && other.complete)));
+  const runBefore = new Map(); // the run before each, of the same golden file
+  page.runs.forEach((run, i) => runBefore.set(run.id, page.runs.slice(i + 1).find((other) => other.title === run.title && other.path === run.path && other.complete)));
   const last = first + page.runs.length;
   return [
     make("section", { class: "hello" }, make("h1", null, "Runs"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pytest_auepora.cli.view.content import overview
@@ -37,6 +39,19 @@ def test_another_configuration_can_be_chosen(history: Stored) -> None:
     told = overview(history.library, pair)
     assert [one["title"] for one in told["runs"]] == ["billing[bm25]", "billing", "billing", "billing"]
     assert told["steps"] == [], "nothing of it can be accepted"
+
+
+def test_runs_of_another_golden_file_are_left_out(history: Stored, tmp_path: Path) -> None:
+    run = run_of(CASES)
+    store, golden = history.library.store, tmp_path / run.path
+    store.root = tmp_path
+    golden.parent.mkdir()
+    golden.touch()
+    run.path = "boats/billing.golden.yaml"
+    pair = history.library.pair(store.add(run, verdict_of(run)))
+    assert pair.other is None
+    told = overview(history.library, pair)
+    assert [one["path"] for one in (*told["runs"], *told["history"]["runs"])] == [run.path] * 2
 
 
 def test_what_does_not_compare_is_said(history: Stored) -> None:

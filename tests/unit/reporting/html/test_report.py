@@ -25,7 +25,7 @@ EVIL = "<img src=x onerror=alert(1)></script><script>alert(2)</script><!-- {{ 7 
 def text() -> str:
     run, verdict = red()
     past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25, "hit@1": None}),), run_of(CASES))
-    return html_report([run], [verdict], {run.title: past})
+    return html_report([run], [verdict], {(run.path, run.variant): past})
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_landmarks_and_headings(page: Element) -> None:
 def test_the_same_run_gives_the_same_bytes(text: str) -> None:
     run, verdict = red()
     past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25, "hit@1": None}),), run_of(CASES))
-    assert html_report([run], [verdict], {run.title: past}) == text
+    assert html_report([run], [verdict], {(run.path, run.variant): past}) == text
 
 
 def test_a_dot_of_each_case_that_compares(page: Element) -> None:
@@ -128,7 +128,7 @@ def test_trends_need_earlier_runs(page: Element) -> None:
 def test_trends_show_the_metrics_of_the_golden_file() -> None:
     run, own = run_of([Case("a")], ["token_f1", "mean_latency"]), {"token_f1": 0.25, "mean_latency": 3.0}
     earlier = EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"hit@1": 0.5}, own)
-    page = read(html_report([run], [verdict_of(run)], {run.title: Trend((earlier,), run)}))
+    page = read(html_report([run], [verdict_of(run)], {(run.path, run.variant): Trend((earlier,), run)}))
     (figure,) = page.one("section", class_="trend").all("figcaption")
     assert figure.words == "token_f1 1.000"
 

@@ -1,0 +1,108 @@
+"""Golden files of one suite name in two folders: baselines are by folder, and so are the runs in the history."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_auepora.cli.main import main
+
+from ..conftest import Example
+from ..counting import store
+
+CONFTEST = """\
+import pytest
+
+
+@pytest.fixture(scope="session")
+def rag():
+    return lambda query: ("answer of {0}", ["{0}"])
+"""
+
+GOLDEN = """\
+suite: billing
+metrics: [recall@1]
+cases:
+  - {{id: one, query: q?, relevant_docs: [cars]}}
+  - {{id: only-{0}, query: r?, relevant_docs: [cars]}}
+"""
+
+
+@pytest.fixture
+def services(project: Example) -> Example:
+    """Two systems with a golden file each; that of the boats finds nothing."""
+    project.golden.unlink()
+    for name in ("cars", "boats"):
+        project.write(f"{name}/conftest.py", CONFTEST.format(name))
+        project.write(f"{name}/golden/billing.golden.yaml", GOLDEN.format(name))
+    project.accept()
+    return project
+
+
+def last_runs(project: Example, n: int = 2) -> dict[str, str]:
+    return {run.path.partition("/")[0]: run.run_id for run in store(project).runs(n)}
+
+
+@pytest.mark.parametrize("option", ["--auepora-replay", "--auepora-resume"])
+def test_each_is_answered_by_its_own_run(services: Example, option: str) -> None:
+    then = last_runs(services)
+    assert services.run(option).ret == 0
+    for name, run_id in last_runs(services).items():
+        run = store(services).load(run_id)
+        assert (run.origin["run"], run.origin["taken"]) == (then[name], 2)
+        assert run.cases["one"].outputs["answer"] == f"answer of {name}"
+
+
+def test_workers_are_told_which_run_is_of_which_file(services: Example) -> None:
+    pytest.importorskip("xdist", reason="needs pytest-xdist")
+    then = last_runs(services)
+    assert services.run_apart("--auepora-replay", "-n", "2").ret == 0
+    assert {name: store(services).info(i).origin for name, i in last_runs(services).items()} == {
+        name: f"replayed {run_id}" for name, run_id in then.items()
+    }
+
+
+def test_a_file_without_a_run_takes_none_of_another(services: Example) -> None:
+    boats = last_runs(services)["boats"]
+    services.run("--auepora-replay", boats, "cars")
+    assert (
+        f"has no recorded run of cars/golden/billing.golden.yaml: '{boats}' is of boats/golden/billing.golden.yaml"
+        in store(services).load("last").cases["one"].error
+    )
+
+
+def test_a_run_prunes_none_of_the_other(services: Example) -> None:
+    services.run("-o", "auepora_keep=runs=1")
+    assert last_runs(services, 9).keys() == {"cars", "boats"}
+    assert len(store(services).runs()) == 2
+
+
+def test_trends_are_apart(services: Example) -> None:
+    services.run("cars")
+    services.run("--auepora-report", "html:report.html")
+    page = services.read("report.html")
+    labels = re.findall(r'aria-label="(mrr@10|recall@1) over (\d) runs: ([^"]*)"', page)
+    assert {(n, re.findall(r"\d\.\d{3}", values)[0]) for _, n, values in labels} == {("3", "1.000"), ("2", "0.000")}
+
+
+def test_compare_takes_the_run_before_of_the_same_file(
+    services: Example, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = last_runs(services)
+    services.run()
+    monkeypatch.chdir(services.path)
+    capsys.readouterr()
+    assert main(["compare"]) == 0
+    latest = store(services).runs(1)[0]
+    assert f"{first[latest.path.partition('/')[0]]} → {latest.run_id}" in capsys.readouterr().out
+
+
+def test_a_moved_file_is_replayed_and_keeps_its_trend(project: Example) -> None:
+    project.run()
+    (project.path / "deep").mkdir()
+    project.golden.rename(project.path / "deep" / "shop.golden.yaml")
+    result = project.run("--auepora-replay")
+    assert "its answers, no calls" in str(result.stdout)
+    project.run("--auepora-report", "html:report.html")
+    assert "over 3 runs: " in project.read("report.html")
