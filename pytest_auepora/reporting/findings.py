@@ -80,7 +80,7 @@ def findings(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequenc
     """
     pairs = list(zip(runs, verdicts, strict=True))
     out = [
-        Finding("error", "mistake", "golden file", m.message, m.path, m.line, f"{m.path}|mistake|{m.message}")
+        Finding("error", "mistake", "golden file", m.message, m.path, m.line, f"mistake|{m.message}")
         for m in mistakes
     ]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
@@ -195,14 +195,15 @@ def code_quality(
 ) -> str:
     """Return the findings as GitLab's code-quality JSON.
 
-    The fingerprint of a finding does not depend on its line or its numbers, so GitLab recognizes it in the next run.
+    The fingerprint of a finding depends on neither line nor numbers, so GitLab recognizes it in the next run; it does
+    on the file, as several may hold suites of one name.
     *prefix* leads from the root of the repository to the directory that paths are relative to.
     """
     issues = [
         {
             "description": printable(finding.summary),
             "check_name": f"auepora/{finding.kind.replace(' ', '-')}",
-            "fingerprint": hashlib.sha256(finding.key.encode("utf-8", "surrogatepass")).hexdigest(),
+            "fingerprint": hashlib.sha256(f"{finding.path}|{finding.key}".encode("utf-8", "surrogatepass")).hexdigest(),
             "severity": "info" if finding.severity == "warning" else _GITLAB_SEVERITY.get(finding.kind, "major"),
             "location": {"path": finding.path_from(prefix), "lines": {"begin": max(finding.line, 1)}},
         }

@@ -72,3 +72,10 @@ def test_annotations_and_issues_begin_with_mistakes() -> None:
     issues = json.loads(report_text("gitlab", *judged, mistakes=MISTAKES))
     assert [i["check_name"] for i in issues[:4]] == [*["auepora/mistake"] * 3, "auepora/threshold"]
     assert len({i["fingerprint"] for i in issues}) == len(issues)
+
+
+def test_suites_of_one_name_have_issues_of_their_own() -> None:
+    runs = [run_of([Case("a", error="E: down")]), run_of([Case("a", error="E: down")])]
+    runs[1].path = runs[1].cases["a"].where = "other.golden.yaml"
+    issues = json.loads(report_text("gitlab", runs, [verdict_of(run) for run in runs]))
+    assert len({issue["fingerprint"] for issue in issues}) == len(issues) == 4
