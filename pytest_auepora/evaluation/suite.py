@@ -27,7 +27,7 @@ from ..regression.compare import drops_of
 from ..regression.guards.calibration import FOLDER, standing_of
 from ..regression.guards.case_guard import Confirmations
 from ..regression.guards.gates import GateOutcome, judge_gate
-from ..regression.thresholds import Bound, Gate
+from ..regression.thresholds import PSEUDO_METRICS, Bound, Gate
 from .case_flow import CaseCalls, CaseFlow, FinishedCase
 from .case_result import Ended
 from .measure import Convert, judging_bar
@@ -36,7 +36,6 @@ from .replay import Answering, ask_case
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
 
-_RATES = ("error_rate", "pass_rate")
 _MOST_LINES = 20  # of a failed assertion
 
 
@@ -87,11 +86,11 @@ class Evaluation:
         Raises:
             UnknownNameError: the metric was not measured; the message names those that were.
         """
-        if name in _RATES:
+        if name in PSEUDO_METRICS:
             gate = judge_gate(self.run, Gate(name, Bound("min", 0.0)), self.metrics)
             return ComparableScore(name, gate.value, gate.message, run=self.run)
         if name not in self.metrics:
-            raise UnknownNameError("metric of this run", name, [*self.metrics, *_RATES])
+            raise UnknownNameError("metric of this run", name, [*self.metrics, *PSEUDO_METRICS])
         aggregate = self.verdict.aggregates[name]
         reasons = sorted({s.reason for s in self.run.scores_of(name) if s.reason})
         return ComparableScore(

@@ -80,8 +80,7 @@ def findings(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequenc
     """
     pairs = list(zip(runs, verdicts, strict=True))
     out = [
-        Finding("error", "mistake", "golden file", m.message, m.path, m.line, f"mistake|{m.message}")
-        for m in mistakes
+        Finding("error", "mistake", "golden file", m.message, m.path, m.line, f"mistake|{m.message}") for m in mistakes
     ]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
     out += [f for run, verdict in pairs for f in _errors(run, verdict)]

@@ -16,6 +16,7 @@ from ..metrics.additional import PercentileLatency
 from ..metrics.ranking.matching import Ranking
 from ..metrics.retrieval_basic import PrecisionAtK
 from ..metrics.retrieval_ranking import MRRAtK, NDCGAtK
+from ..regression.guards.gates import is_counted
 from ..regression.verdict import Verdict
 from .numbers import number
 from .relevant_docs import relevant_docs
@@ -162,7 +163,7 @@ def _totals(run: Run, verdict: Verdict) -> dict[str, Any]:
         "operational": {
             "p50_ms": _rounded(p50, 1, 1000),
             "p95_ms": _rounded(p95, 1, 1000),
-            "error_rate": round(sum(c.state == "error" for c in ran) / len(ran), 4) if ran else None,
+            "error_rate": round(sum(is_counted(c, "error_rate") for c in ran) / len(ran), 4) if ran else None,
         },
         "privacy": {"leak_rate": None if redacted_share is None else round(1 - redacted_share, 4)},
         "n": {"cases": len(ran), **{name: aggregate.n for name, aggregate in quality.items()}},

@@ -17,7 +17,7 @@ from ...errors import without_case
 from ..compare import MetricChange
 from ..policy import RegressionPolicy
 from ..statistics.significance import Outcome
-from ..thresholds import Bound, Gate
+from ..thresholds import PSEUDO_METRICS, Bound, Gate
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
@@ -157,13 +157,18 @@ def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutco
         return out
     if not ran:
         return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")
-    if gate.metric in ("error_rate", "pass_rate"):
-        guilty = ("error",) if gate.metric == "error_rate" else ("error", "failed")
-        out.culprits = tuple(case.case_id for case in ran if case.state in guilty)
-        counted = "error" if gate.metric == "error_rate" else "passed"
-        out.n, out.value = len(ran), sum(case.state == counted for case in ran) / len(ran)
+    if gate.metric in PSEUDO_METRICS:
+        counted = [case for case in ran if is_counted(case, gate.metric)]
+        bad = counted if gate.metric == "error_rate" else [case for case in ran if case.state != "passed"]
+        out.culprits = tuple(case.case_id for case in bad)
+        out.n, out.value = len(ran), len(counted) / len(ran)
         return _apply_bound(out, gate.bound)
     return _judge_metric(out, gate, metrics[gate.metric], run)
+
+
+def is_counted(case: CaseResult, rate: str) -> bool:
+    """Whether a case that ran counts in ``error_rate`` or ``pass_rate``; the error of an ``xfail`` case does not."""
+    return case.state == "error" and not case.expected_to_fail if rate == "error_rate" else case.state == "passed"
 
 
 def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> GateOutcome:

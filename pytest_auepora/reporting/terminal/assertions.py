@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ...core.run import CaseResult, ComparableScore, Run
 from ...core.scoring import Score
-from ...regression.guards.gates import errored_words
+from ...regression.guards.gates import errored_words, is_counted
 from ...regression.thresholds import Bound
 from ..diagnosis import cutoff, details_text
 from ..numbers import metric_value, plural
@@ -95,9 +95,9 @@ def _add_denominator(page: Page, left: ComparableScore, run: Run, scores: dict[s
 
 
 def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
-    state, word = ("error", "errored") if left.name == "error_rate" else ("passed", "passed")
+    word = "errored" if left.name == "error_rate" else "passed"
     ran = [c for c in run.cases.values() if c.state != "skipped"]
-    page.paragraph(f"{sum(c.state == state for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
+    page.paragraph(f"{sum(is_counted(c, left.name) for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
     bad = [c for c in ran if c.state in ("failed", "error")]
     _add_cases(page, run, {case.case_id: case.error_line or "; ".join(case.problems) for case in bad})
 

@@ -188,3 +188,11 @@ def test_a_metric_that_raised_fails_its_case() -> None:
     found = case("a", mrr="boom")
     judge_case(found, {}, run(found).metrics, None, RegressionPolicy(), steady={"mrr", "recall@1"})
     assert found.problems == ["mrr: the metric raised boom"]
+
+
+def test_an_error_that_is_expected_fails_nothing() -> None:
+    broken = case("b", state="error", mrr="boom")
+    broken.extra["xfail"] = "no index yet"
+    found = verdict(run(case("a", mrr=1.0), broken), Gate("pass_rate", Bound("min", 0.5)))
+    assert [(g.title, g.value) for g in found.gates] == [("pass_rate", 0.5), ("error_rate", 0.0)]
+    assert found.outcome == "passed"
