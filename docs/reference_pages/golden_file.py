@@ -46,9 +46,11 @@ def golden_file_page() -> str:
         "Keys of a relevant document": _mapping(case["properties"]["relevant_docs"]["items"]),
         "Keys of a threshold": {"properties": told},
         "Keys of `regression`": regression,
+        "Keys of `anchor`": regression["properties"]["anchor"],
         "Keys of `benchmark`": _mapping(case["properties"]["benchmark"]),
         "Keys of an entity": _mapping(_single(case["properties"]["entities"])),
         "Keys of a nugget": _mapping(_single(case["properties"]["nuggets"])),
+        "Keys of a noise document": _mapping(_single(case["properties"]["noise_docs"])),
         "Keys of a sensitive text": _mapping(_single(case["properties"]["sensitive"])),
     }
     return "\n".join([HEAD, *(line for title, part in parts.items() for line in _table(title, part, schema))])

@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pytest_auepora.core.metrics_base import Metric
+from pytest_auepora.core.metrics_base import Metric, NotApplicable
+from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry, parameters_of
 
 from .layout import cell
@@ -34,7 +36,7 @@ brackets: `ndcg@10[gain=linear]`, `mean_latency[retrieval]`.
 |---|---|---|
 CORE
 Hallucination, faithfulness and groundedness: `k_precision`, `unsupported_numbers` and `evidence_overlap` need no model;
-`llm_faithfulness` and `llm_groundedness` ask an LLM-as-a-judge.
+`faithfulness` and `hallucination` go claim by claim, `llm_faithfulness` and `llm_groundedness` ask an LLM-as-a-judge.
 
 ### By target
 
@@ -45,8 +47,8 @@ metrics.
 |---|---|---|
 | Retrieval: relevance | `RETRIEVAL_RELEVANCE` | `recall@k`, `precision@k`, `hit@k` |
 | Retrieval: accuracy | `RETRIEVAL_ACCURACY` | `mrr`, `map`, `ndcg@k` |
-| Generation: relevance | `GENERATION_RELEVANCE` | `rougeL[compare_to=query]`; by a judge `llm_answer_quality` |
-| Generation: faithfulness | `GENERATION_FAITHFULNESS` | `evidence_overlap`; by a judge `llm_faithfulness` |
+| Generation: relevance | `GENERATION_RELEVANCE` | `rougeL[compare_to=query]`; by a judge `answer_relevancy` |
+| Generation: faithfulness | `GENERATION_FAITHFULNESS` | `evidence_overlap`; by claims `faithfulness` |
 | Generation: correctness | `GENERATION_CORRECTNESS` | `exact_match`, `token_f1`, `rougeL`, `bleu`, `assertion_pass` |
 | Latency | `LATENCY` | `mean_latency`, `p95_latency` |
 | Diversity | `DIVERSITY` | `distinct_2`, `intra_list_diversity` |
@@ -83,9 +85,9 @@ def _core() -> str:
     for spelling, metric in all_metrics():
         if spelling in CORE:
             said = " ".join((inspect.getdoc(type(metric)) or "").split("\n\n")[0].split())
-            needs = ", ".join(f"`{name}`" for name in metric.required_fields()) or "no annotation"
+            name = example_name(spelling)
             rows.append(
-                f"| [`{example_name(spelling)}`](#{type(metric).__name__.lower()}) | {cell(said)} | {needs} |\n"
+                f"| [`{name}`](#{type(metric).__name__.lower()}) | {cell(said)} | {_needs(spelling, metric)} |\n"
             )
     return "".join(rows)
 
@@ -99,7 +101,7 @@ def _section(group: list[tuple[str, Metric]]) -> str:
         "Target": f"`{metric.target.name}`",
         "Formula": cell(metric.formula),
         "Range": _range(metric),
-        "Needs": ", ".join(f"`{name}`" for name in metric.required_fields()) or "no annotation",
+        "Needs": _needs(spelling, metric),
         "Options": cell(_options(kind, spelling)),
         "Source": cell(metric.source),
         "Held to": cell(metric.oracle),
@@ -107,6 +109,32 @@ def _section(group: list[tuple[str, Metric]]) -> str:
     }
     table = ["| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in rows.items())]
     return "\n".join([f"## {kind.__name__}", "", names, "", " ".join(summary.split()), "", *table, ""])
+
+
+_BARE = EvaluationSample("a case without annotations", "What is it?")
+_FOUND = [RetrievedDocument(Document("d", "It is a thing."), 1.0, 1)]
+_ANSWERED = SystemOutputs(_FOUND, Response("It is a thing."), {"end_to_end": 1.0})
+
+
+def _needs(spelling: str, metric: Metric) -> str:
+    """Return the fields that *metric* requires, or why it is n/a for a case without annotations."""
+    if fields := metric.required_fields():
+        return ", ".join(f"`{name}`" for name in fields)
+    registry = Registry()
+    registry.give(critic=_Critic(), checker=lambda premises, _: [True] * len(premises))
+    try:
+        score = registry.get(example_name(spelling)).measure(_BARE, _ANSWERED)
+    except JudgeReplyError:  # it was asked
+        return "no annotation"
+    return f"n/a if: {score.reason}" if isinstance(score, NotApplicable) else "no annotation"
+
+
+class _Critic(LLMCritic):
+    """A judge that gives no verdict."""
+
+    def complete(self, **_: Any) -> str:
+        """Return an empty reply."""
+        return ""
 
 
 def _range(metric: Metric) -> str:

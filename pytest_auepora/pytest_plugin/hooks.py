@@ -45,11 +45,11 @@ def pytest_auepora_convert(output: Any, sample: EvaluationSample, config: pytest
 def pytest_auepora_provenance(config: pytest.Config, suite: str, path: Path) -> dict[str, Any] | None:
     """Say what produced the answers of *suite*: corpus, chunker_version, embedding, prompt, model, ….
 
-    Stored with the baseline and shown when it differs.  Scores do not compare where what they are read off
-    changed: with ``chunker``, ``chunker_version`` or ``chunk_ids`` what counts chunks, with ``embedding`` distances
-    between embeddings, with ``judge``, ``judge_model`` or ``judge_prompt`` what a judge scores, and whatever the
-    golden file names under ``not_comparable``.  ``git_commit`` is added by itself.  Values must be JSON-able;
-    several implementations are merged.
+    Stored with the baseline and shown when it differs.  Scores that are then measured differently do not compare:
+    those that count chunks where ``chunker``, ``chunker_version`` or ``chunk_ids`` differs, distances between
+    embeddings where ``embedding`` does, scores of a judge where ``judge``, ``judge_model`` or ``judge_prompt`` does,
+    and whatever the golden file names under ``not_comparable``.  ``git_commit`` is added by itself.  Values must be
+    JSON-able; several implementations are merged.
     """
 
 
@@ -71,7 +71,7 @@ def pytest_auepora_redact(result: CaseResult, config: pytest.Config) -> None:
 
     Called for every answer to a case, before its repeats are merged and judged, and for a case that has none because
     it was skipped or failed.  Called once more for every recorded answer, with a copy of its result and its texts in
-    full: what is changed there is not recorded (see "Judge old answers again").
+    full: what is changed there is not recorded (see "Replay recorded answers").
     """
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 import pytest
 
+from pytest_auepora.io.golden.fields import golden_schema
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.reporting.formats import FORMATS
 
@@ -59,6 +61,29 @@ def test_every_section_has_all_its_rows() -> None:
         expected = ["Target", "Formula", "Range", "Needs", "Options", "Source", "Held to", "Class"]
         assert list(rows) == expected, section
         assert all(value.strip() for value in rows.values()), section
+
+
+def test_a_metric_says_without_what_it_is_not_applicable() -> None:
+    sections = dict(part.split("\n", 1) for part in read("metrics.md").split("\n## ")[1:])
+    assert "| Needs | n/a if: no entities |" in sections["CoverageEntities"]
+    assert "| Needs | n/a if: neither claims nor reference_answer |" in sections["ClaimRecall"]
+    assert "| Needs | no annotation |" in sections["Faithfulness"]
+
+
+def test_every_key_of_a_golden_file_is_described() -> None:
+    text = read("golden-file.md")
+    told = [*descriptions(golden_schema())]
+    assert len(told) > 80
+    assert [one for one in told if one.replace("|", "\\|") not in text] == []
+
+
+def descriptions(node: Any) -> Iterator[str]:
+    """Yield what a schema says of its properties."""
+    children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    if isinstance(node, dict) and isinstance(properties := node.get("properties"), dict):
+        yield from (entry["description"] for entry in properties.values() if "description" in entry)
+    for child in children:
+        yield from descriptions(child)
 
 
 def test_every_option_setting_command_and_hook_is_listed(pages: Any) -> None:

@@ -41,4 +41,5 @@ def test_nothing_but_our_own_errors(fmt: str, data: Any) -> None:
         except AueporaError:
             return
         assert all(c["query"].strip() and c["id"] for c in suite.cases)
-        assert fmt == "csv" or export_cases(suite, Path(folder) / "b.json", fmt) is not None
+        suffix = FORMATS[fmt].written[0]
+        assert fmt == "csv" or export_cases(suite, Path(folder) / f"b{suffix}", fmt) is not None

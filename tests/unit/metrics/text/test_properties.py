@@ -21,11 +21,12 @@ from pytest_auepora.metrics.generation_semantic import EmbeddingSimilarity
 from pytest_auepora.metrics.registry import Registry
 
 WITH_MODELS = {"bertscore", "embedding_similarity", "llm_faithfulness", "llm_groundedness", "llm_answer_quality"}
-PLAIN = {
-    spelling: Registry().get(spelling)
+NAMES = [
+    spelling.replace("{k}", "3")
     for spelling, (home, _) in SPELLINGS.items()
     if home.startswith(("generation", "text")) and spelling not in WITH_MODELS
-}
+]
+PLAIN = {name: Registry().get(name) for name in NAMES}
 AGAINST_REFERENCE = [
     *(spelling for spelling, metric in PLAIN.items() if "reference_answer" in metric.required_fields()),
     "exact_match[multilingual=false]",
