@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 
+from ..errors import UnknownRunError, did_you_mean
 from ..history.tables import StoredRun
 from ..reporting.notes import cost_text
 from ..reporting.numbers import plural, score
@@ -38,6 +39,10 @@ def run(args: argparse.Namespace) -> int:
         for run_id in dict.fromkeys([store.resolve(name) for name in args.delete]):
             print(f"deleted {store.delete(run_id)}")
         return PASSED
+    if args.suite is not None and store.exists():
+        suites = {stored_run.suite for stored_run in store.runs()}
+        if args.suite not in suites:
+            raise UnknownRunError(f"no suite {args.suite!r} in {store.name}{did_you_mean(args.suite, suites)}")
     if args.prune:
         print(f"deleted {plural(store.prune(args.prune, args.suite), 'run')}")
         return PASSED

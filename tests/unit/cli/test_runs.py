@@ -51,7 +51,7 @@ def test_nothing_is_deleted_where_one_of_the_names_is_wrong(shell: Shell, ids: l
 
 
 def test_old_runs_can_be_pruned(shell: Shell, ids: list[str]) -> None:
-    assert shell("runs", "--prune", "1", "--suite", "travel").out == "deleted 0 runs\n"
+    assert shell("runs", "--prune", "2", "--suite", "billing").out == "deleted 0 runs\n"
     assert shell("runs", "--prune", "1").out == "deleted 1 run\n"
     assert [one["run_id"] for one in json.loads(shell("runs", "--json").out)] == ids[1:]
 
@@ -70,11 +70,13 @@ def test_some_runs_all_or_those_of_a_suite(shell: Shell, ids: list[str]) -> None
         assert len(json.loads(shell("runs", "--json", *args).out)) == n
 
 
-def test_a_suite_that_never_ran(shell: Shell, ids: list[str]) -> None:
-    said = shell("runs", "--suite", "travel")
-    assert (said.code, said.out) == (0, "")
-    assert said.err.startswith("no run of travel in ")
-    assert json.loads(shell("runs", "--suite", "travel", "--json").out) == []
+@pytest.mark.parametrize("args", [(), ("--json",), ("--prune", "1")])
+def test_a_suite_that_never_ran(shell: Shell, ids: list[str], args: tuple[str, ...]) -> None:
+    said = shell("runs", "--suite", "biling", *args)
+    place = shell.path / FOLDER / "history.sqlite"
+    known = f"no suite 'biling' in {place} (did you mean 'billing'?); auepora runs lists what there is"
+    assert said == (2, "", f"auepora: {known}\n")
+    assert len(json.loads(shell("runs", "--json").out)) == 2
 
 
 def test_what_is_said_of_each_run(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
