@@ -194,3 +194,8 @@ def test_drafts_are_counted(shell: Shell) -> None:
     text = "suite: d\ncases:\n  - {id: a, query: A?}\n  - {id: b, query: B?, status: draft}\n"
     shell.write("d.golden.yaml", text)
     assert "2 cases, 7 metrics, 0 thresholds; 1 draft to review" in shell("check", "d.golden.yaml").out
+
+
+def test_a_file_that_is_named_twice_shares_nothing(shell: Shell) -> None:
+    said = shell("check", "shop.golden.yaml", str(shell.path / "shop.golden.yaml"))
+    assert (said.code, "would share a baseline" in said.out) == (0, False)
