@@ -123,18 +123,12 @@ class CaseReader:
             case_id, values["query"], values.get("relevant_docs"), values.get("candidate_docs"),
             _reference(values.get("reference_answer")), labels, dict(values.get("metadata", ())),
         )  # fmt: skip
-        line, col, end_col = self._span(raw)
         return GoldenCase(
-            sample, line, col, end_col, tuple(values.get("tags", ())), self._thresholds(raw),
+            sample, *self.source.position(raw), tuple(values.get("tags", ())), self._thresholds(raw),
             values.get("top_k", self.top_k), case_id, content_hash(values), values.get("must_pass", False),
             values.get("quarantine"), _skip_reason(values), values.get("xfail"), values.get("timeout"),
             values.get("benchmark"),
         )  # fmt: skip
-
-    def _span(self, raw: dict[str, Any]) -> tuple[int, int, int]:
-        line, col = self.source.position(raw)
-        text = self.source.lines[line - 1 - self.source.lines_before] if line else ""
-        return line, len(text[: col - 1].encode()), len(text.encode())
 
     def _thresholds(self, raw: dict[str, Any]) -> dict[str, tuple[Bound, ...]]:
         if "thresholds" not in raw or not isinstance(raw["thresholds"], dict):

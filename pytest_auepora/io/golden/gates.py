@@ -151,7 +151,7 @@ class ThresholdReader:
                     field for field in self.metrics[name].required_fields() if getattr(case.sample, field) is None
                 )
                 message = f"the threshold of cases on {name} cannot fail: no case that it is for has {missing}"
-                self.warnings.append(Problem(self.source.path, case.line, case.col + 1, message))
+                self.warnings.append(Problem(self.source.path, case.line, case.col, message))
 
     @staticmethod
     def _check_gate(gate: Gate, low: float, high: float) -> None:

@@ -22,9 +22,7 @@ class GoldenCase:
 
     Attributes:
         sample: the question and everything known about the right answer.
-        line: line of the file the case starts on, 1-based.
-        col: where on that line it starts; columns are counted as `ast` does, in UTF-8 bytes from 0.
-        end_col: the end of that line, counted alike, exclusive.
+        line, col: where it starts in the file, both 1-based.
         tags: its own tags, or those it inherits; the tags of the suite are not repeated here.
         thresholds: bounds on its own scores; ``case_thresholds`` of the file merged in, the case's own win.
         top_k: how many documents the system is asked for.
@@ -46,7 +44,6 @@ class GoldenCase:
     sample: EvaluationSample
     line: int = 0
     col: int = 0
-    end_col: int = 0
     tags: tuple[str, ...] = ()
     thresholds: dict[str, tuple[Bound, ...]] = field(default_factory=dict)
     top_k: int = 5

@@ -39,7 +39,7 @@ def test_the_example_of_the_design(tmp_path: Path) -> None:
     assert first.sample.labels == {"must_contain": ["30 days"], "forbidden": ["60 days"]}
     assert first.tags == ("smoke",)
     assert first.thresholds == {"recall@5": (Bound("min", 0.5),), "token_f1": (Bound("min", 0.4),)}
-    assert (first.line, first.col, first.end_col) == (13, 4, 21)
+    assert (first.line, first.col) == (13, 5)
     assert typo.sample.labels == {"variant_of": "refund-window", "scenario": "typo"}
     assert typo.cluster == first.cluster == "refund-window"
     assert typo.thresholds == {"recall@5": (Bound("min", 0.5),)}
