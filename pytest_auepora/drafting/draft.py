@@ -35,7 +35,7 @@ _POINTS_AT_TEXT = re.compile(
 
 @dataclass(slots=True)
 class Draft:
-    """A question with its answer; ``quotes`` are (passage, words of it), ``also`` passages that answer as well."""
+    """A question with its answer; ``quotes`` are (passage, words of it), ``other_quotes`` those of further passages."""
 
     question: str
     answer: str = ""

@@ -31,7 +31,7 @@ from .yaml.load import Parser, load_yaml
 _OWN_KEYS = frozenset(
     {"id", "query", "variant_of", "scenario", "thresholds", "must_pass", "quarantine", "benchmark", "xfail"}
 )
-"""Keys that a variant does not inherit: it is another question, which need not be answered as well."""
+"""Keys that a variant does not inherit: it is another question, whose answer may be worse."""
 
 
 @dataclass(frozen=True, slots=True)

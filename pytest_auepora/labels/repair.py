@@ -61,11 +61,10 @@ def plan_new_ids(checked: Iterable[CaseLabels]) -> dict[Slot, str]:
 def repair(
     path: Path, checked: Sequence[CaseLabels], baselines: Iterable[Path] = (), registry: Registry | None = None
 ) -> Repaired:
-    """Rewrite the golden file at *path*, and carry its *baselines* over where that is honest.
+    """Rewrite the golden file at *path*, and carry over cases of its *baselines* whose question is the same.
 
-    A baseline case is carried over (its content hash and the names of its ranks) where every label that was
-    exchanged is the same text under another id: the very same question.  Where a passage now lies in a larger
-    chunk the question has changed, and the case counts as edited.
+    It is if every new id stands for the same text: the case then keeps its scores, with a new content hash and new
+    names of its ranks.  If a passage now lies in a larger chunk, the question changed, and the case counts as edited.
     """
     repaired = Repaired(path, plan_new_ids(checked))
     if not repaired.new_ids:

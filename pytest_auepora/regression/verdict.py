@@ -159,7 +159,7 @@ def _judge_anchor(
     out: Verdict, run: Run, anchor: Anchor, policy: RegressionPolicy, metrics: Mapping[str, Metric], *,
     advisory: Collection[str],
 ) -> None:  # fmt: skip
-    """Compares the run with the anchor: one outcome per comparable metric, or one failure if it cannot be read.
+    """Compare the run with the anchor: one outcome per comparable metric, or one failure if it cannot be read.
 
     Single cases are not compared.  Metrics missing from the run are reported by the baseline comparison.
     """
