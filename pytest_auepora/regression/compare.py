@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, MetricInfo, Run
-from .baseline import GIT_COMMIT, RESOLUTION, Baseline, BaselineCase, match_of, metric_key
+from .baseline import CONTRACTS, GIT_COMMIT, RESOLUTION, Baseline, BaselineCase, match_of, metric_key
 from .determinism import AGAIN
 
 SINCE = "since the baseline"
@@ -357,12 +357,12 @@ def compare_case(
 
 
 def drops_of(result: CaseResult) -> list[str]:
-    """Return the problems of *result* that report a drop since the baseline."""
-    return [line for line in result.problems if SINCE in line]
+    """Return the problems of *result* that report a drop since the baseline, or an assertion that held there."""
+    return [line for line in result.problems if SINCE in line or line.partition(":")[0] in CONTRACTS]
 
 
 def has_regressed(result: CaseResult) -> bool:
-    """Whether *result* failed because it is worse than its baseline."""
+    """Whether *result*, of a comparable case, failed because it is worse than its baseline."""
     return result.state == "failed" and bool(drops_of(result))
 
 

@@ -200,7 +200,7 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
     if run.is_full:
         out.notes += slice_notes(run, comparison, policy) + too_few_notes(out.gates)
     for case_id, case in comparison.cases.items():
-        if has_regressed(run.cases[case_id]) or (
+        if (case.paired and has_regressed(run.cases[case_id])) or (
             case.flip == "errored" and case.before is not None and case.before.state != "error"
         ):
             out.fell.append(case_id)

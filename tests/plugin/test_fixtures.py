@@ -67,6 +67,18 @@ def test_no_regression_against_the_baseline(project: Example) -> None:
     assert "refund-window" in str(result.stdout)
 
 
+def test_an_assertion_that_held_in_the_baseline_is_a_regression(project: Example) -> None:
+    project.case("free-returns", "must_contain: [free]")
+    project.accept()
+    project.write(
+        "test_quality.py", "def test_it(auepora):\n    auepora.evaluate('shop.golden.yaml').assert_no_regression()\n"
+    )
+    project.edit("Returns are free when", "Returns cost nothing when", "shop.py")
+    result = project.run("test_quality.py", auepora=False)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*free-returns: assertion_pass: the answer misses 'free'"])
+
+
 def test_the_marker_runs_a_test_per_case(project: Example) -> None:
     project.write(
         "test_quality.py",

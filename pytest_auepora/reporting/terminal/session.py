@@ -117,7 +117,8 @@ def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: boo
     """
     pairs = verdict.comparison.cases if verdict.comparison is not None else {}
     lower = [i for i in accepted.changed if i in pairs and pairs[i].worst < 0]
-    failing = [i for i in (*accepted.added, *accepted.changed) if run.cases[i].state == "failed"]
+    results = [run.cases[case_id] for case_id in (*accepted.added, *accepted.changed)]
+    failing = [case.case_id for case in results if case.state == "failed" or "still_failing" in case.extra]
     parts = [f"{plural(len(lower), 'case')} scored lower ({names_words(lower, 3)})"] if lower else []
     if lower and verdict.comparison is not None:
         changes = ((name, verdict.comparison.metric(name)) for name in run.metrics)

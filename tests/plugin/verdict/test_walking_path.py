@@ -84,6 +84,16 @@ def test_asked_for_and_nothing_there_is_not_green(project: Example) -> None:
     assert project.run("-k", "test_x").ret == 0
 
 
+def test_an_assertion_that_held_in_the_baseline_is_not_the_same(project: Example) -> None:
+    project.case("free-returns", "must_contain: [free]")
+    project.accept()
+    project.edit("Returns are free when", "Returns cost nothing when", "shop.py")
+    result = project.run()
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["mixed (1 fell, 0 rose): 1 newly failing, 4 unchanged*", "→ intended: accept it*"])
+    assert "accepted shop: 1 case failed (free-returns)" in str(project.run("--auepora-update").stdout)
+
+
 def test_an_update_says_first_what_it_made_normal(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
     project.accept()
     project.break_retriever()

@@ -43,6 +43,8 @@ def test_what_failed_before_and_fell_since_is_newly_failing() -> None:
     assert compare(run(now), before).cases["a"].flip == "still failing"
     now.problems = ["mrr fell from 1.00 to 0.20 since the baseline, limit 0.5"]
     assert compare(run(now), before).cases["a"].flip == "newly failing"
+    now.problems = ["assertion_pass: the answer says 'for ever'"]
+    assert compare(run(now), before).cases["a"].flip == "newly failing"
 
 
 def test_new_edited_vanished_and_renamed_cases() -> None:
