@@ -268,7 +268,7 @@ class Caller:
 
     def _check_alone(self, key: Hashable, upcoming: Upcoming, limit: float | None) -> tuple[Upcoming, bool]:
         """Return *upcoming*, unread, and whether the call has neither a limit nor others to overlap."""
-        if limit is not None or key in self.ahead:
+        if limit is not None or key in self.ahead or (self.ahead and self.concurrency > 1):
             return upcoming, False
         rest = iter(upcoming if self.lookahead else ())
         return (chain([first], rest), False) if (first := next(rest, None)) is not None else ((), True)

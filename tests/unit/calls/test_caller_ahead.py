@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 from pytest_auepora.calls.call import CallResult, Fn
 from pytest_auepora.calls.caller import Caller
 
-from .asking import LONG, arun_all, run_all
+from .asking import LONG, Gauge, ahead, arun_all, run_all
 
 pytestmark = pytest.mark.usefixtures("nothing_stays")
 
@@ -33,6 +35,21 @@ def test_concurrency_counts_the_calls_of_all_processes(options: dict[str, Any], 
 def test_so_it_does_where_calls_are_mapped() -> None:
     with Caller(2, processes=3) as caller:
         assert [result.concurrency for result in caller.map([lambda: None] * 4)] == [6] * 4
+
+
+def test_a_call_with_none_behind_it_takes_a_place_too() -> None:
+    gauge, entered = Gauge(), threading.Semaphore(0)
+
+    def work() -> None:
+        entered.release()
+        time.sleep(0.05)
+
+    fns = [gauge.call(i, work) for i in range(5)]
+    with Caller(2) as caller:
+        caller.call(0, fns[0], ahead(fns, 1))
+        assert all(entered.acquire(timeout=LONG) for _ in range(3)), "two run now"
+        again = caller.call("again", gauge.call(9))
+    assert (again.value, again.concurrency, gauge.most) == (9, 2, 2)
 
 
 # -- looking ahead
