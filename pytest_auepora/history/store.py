@@ -197,7 +197,7 @@ class HistoryStore:
             back = int(match[1] or 0)
             runs = self.runs(back + 1, suite, variant, path)
             if len(runs) <= back:
-                of_suite = f" of {suite}" if suite else ""
+                of_suite = (f" of {suite}" if suite else "") + (f" ({path})" if path else "")
                 raise UnknownRunError(f"no run {name!r}{of_suite}: {self.name} has {len(runs) or 'none'}")
             return runs[back].run_id
         ids = self._ids()
