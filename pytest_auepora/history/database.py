@@ -104,7 +104,10 @@ class SqliteFile:
 
     def exists(self) -> bool:
         """Whether there is such a file."""
-        return self.path.is_file()
+        try:
+            return self.path.is_file()
+        except OSError as exc:
+            raise HistoryError(f"{self.name}: cannot be read: {exc.strerror or exc}") from exc
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[Statements]:

@@ -153,6 +153,15 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         HistoryStore(tmp_path / "file" / "h.sqlite").add(run, verdict_of(run))
 
 
+def test_a_place_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refused)
+    with pytest.raises(HistoryError, match=r"\.sqlite: cannot be read: Permission denied"):
+        HistoryStore(tmp_path / "h.sqlite").recorded()
+
+
 def test_a_run_that_fails_half_way_leaves_nothing(kept: HistoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     run = a_run()
     first = kept.add(run, verdict_of(run))
