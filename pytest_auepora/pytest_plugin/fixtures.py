@@ -14,10 +14,10 @@ from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended
 from ..evaluation.suite import Evaluation, run_suite
 from ..io.golden.model import GoldenCase, GoldenSuite
-from ..regression.baseline import BROKEN, load_anchor
+from ..regression.baseline import BROKEN
 from .answer_source import AnswerSource
 from .compat import parameters_of, variant_of
-from .items import AskedCase, add_case_reports, end_unmeasured, raise_skipped
+from .items import AskedCase, add_case_report, end_unmeasured, raise_skipped
 from .registration import session_of
 from .results.terminal import failure_message
 from .session import CORPUS, AueporaSession
@@ -58,19 +58,17 @@ class Auepora:
         evaluation = Evaluation(
             suites.run(suite, variant), suite, suites.metrics(suite), baseline, note,
             accepting=session.options.accepting, calibrations=suites.calibrations(suite),
-            anchor=load_anchor(suites.baseline_path(suite, variant), suite.name, variant),
-            repeat=max((source.times(case) for case in suite.cases), default=1),
+            anchor=suites.anchor(suite, variant), repeat=max((source.times(case) for case in suite.cases), default=1),
         )  # fmt: skip
         evaluation.run.provenance = dict(source.provenance)
-        case_reports = []
         for finished in run_suite(
             source.flow, suite.cases, source.system, source.caller, repeat=evaluation.repeat,
             corpus=_corpus(session, request), seed=session.options.seed, again=source.again, confirms=source.confirms,
         ):  # fmt: skip
             run, result = evaluation.run, finished.result
             run.add([result])
-            case_reports.append(CaseReport(run.path, variant, result, source.provenance, finished.recordings))
-        add_case_reports(request.node, *case_reports)
+            report = CaseReport(run.path, variant, result, source.provenance, finished.recordings)
+            add_case_report(request.node, report)  # at once: whatever ends the test, what was measured is kept
         return evaluation
 
 
@@ -113,7 +111,7 @@ class ScoredCase:
 
 
 def _find_golden(golden: Path, *folders: Path) -> Path:
-    """Return where *golden* is: beside the test file, else in the rootdir.
+    """Return where *golden* is: beside the test file, else in the rootdir; without ``..``, as files are collected.
 
     Raises:
         FileNotFoundError: it is in neither.
@@ -122,7 +120,7 @@ def _find_golden(golden: Path, *folders: Path) -> Path:
     tried = [golden] if golden.is_absolute() else list(dict.fromkeys(folder / golden for folder in folders))
     for path in tried:
         if path.exists():
-            return path
+            return Path(os.path.normpath(path))
     names = [file.name for path in tried if path.parent.is_dir() for file in path.parent.iterdir()]
     hint = did_you_mean(golden.name, names)
     raise FileNotFoundError(f"no golden file {golden}{hint}; looked at {', '.join(map(str, tried))}")

@@ -59,7 +59,7 @@ class AskedCase:
             CaseCalls(self.case, calls, self.corpus, again, source.skipped_metrics if again else ()), source.system
         )
         result, recordings = finished.result, finished.recordings
-        add_case_reports(self.item, CaseReport(flow.run.path, source.variant, result, source.provenance, recordings))
+        add_case_report(self.item, CaseReport(flow.run.path, source.variant, result, source.provenance, recordings))
         return finished
 
     def asks_again(self, finished: FinishedCase) -> list[_Ask]:
@@ -76,9 +76,9 @@ class AskedCase:
         self.source.flow.confirm(finished, CaseCalls(self.case, calls, self.corpus), self.source.system)
 
 
-def add_case_reports(item: pytest.Item, *reports: CaseReport) -> None:
+def add_case_report(item: pytest.Item, report: CaseReport) -> None:
     """Put on *item* what it measured."""
-    item.stash.setdefault(CASE_REPORTS, []).extend(reports)
+    item.stash.setdefault(CASE_REPORTS, []).append(report)
 
 
 def end_unmeasured(
@@ -92,7 +92,7 @@ def end_unmeasured(
     if isinstance(why, pytest.FixtureLookupError):
         why = _without_fixture(why, suite)
     finished = flow.leave_out(case, why) if isinstance(why, Ended) else flow.end(case, why)
-    add_case_reports(item, CaseReport(flow.run.path, variant, finished.result))
+    add_case_report(item, CaseReport(flow.run.path, variant, finished.result))
     return finished
 
 

@@ -212,3 +212,23 @@ def test_a_broken_baseline_ends_the_test(project: Example) -> None:
     result = project.run("test_it.py")
     result.assert_outcomes(failed=1)
     assert re.search(r"^E +pytest_auepora.errors.BaselineError: .*shop\.json", str(result.stdout), re.MULTILINE)
+
+
+def test_a_golden_file_is_one_run_by_whichever_path(project: Example) -> None:
+    (project.path / "tests").mkdir()
+    project.write("tests/test_it.py", "def test_it(auepora):\n    auepora.evaluate('../shop.golden.yaml')\n")
+    text = str(project.run().stdout)
+    assert text.count("5 passed") == 1
+    assert "tests/../" not in text
+
+
+def test_what_was_measured_before_a_test_ended_is_kept(project: Example) -> None:
+    cases = "".join(f"  - {{id: c{i}, query: any refund}}\n" for i in range(40))
+    project.write("many.golden.yaml", f"suite: many\ncases:\n{cases}")
+    project.conftest(
+        "def pytest_auepora_redact(result):\n    if result.case_id == 'c39':\n        raise ValueError('redacting')\n"
+    )
+    project.write("test_it.py", "def test_it(auepora):\n    auepora.evaluate('many.golden.yaml')\n")
+    result = project.run("test_it.py")
+    assert "ValueError: redacting" in str(result.stdout)
+    assert "32 of 40 cases" in str(result.stdout)

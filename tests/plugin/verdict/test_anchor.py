@@ -32,6 +32,18 @@ def test_the_anchor_is_written_on_request_and_survives_updates(project: Example)
     assert project.run().ret == 0
 
 
+def test_a_run_that_becomes_the_anchor_is_not_held_to_the_last(project: Example) -> None:
+    project.edit("    thresholds: {token_f1: 0.5}\n", "")
+    project.edit("thresholds:\n  recall@3: 0.9\n", "regression: {case_max_drop: 1}\n")
+    project.accept("--auepora-update=all,anchor")
+    project.break_retriever()
+    project.run("--auepora-update")
+    line = "def test_it(auepora):\n    auepora.evaluate('shop.golden.yaml').assert_no_regression()\n"
+    project.write("test_it.py", line)
+    assert "anchor: mrr" in str(project.run("test_it.py").stdout)
+    assert project.run("--auepora-update=anchor").ret == 0
+
+
 def test_a_broken_anchor_fails_the_run_and_can_be_replaced(project: Example) -> None:
     project.accept()
     anchor = project.write("__baselines__/shop.anchor.json", "{")
