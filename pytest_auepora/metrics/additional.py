@@ -14,6 +14,7 @@ from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
 from .text.comparands import answer_text
 from .text.tokens import answer_words
+from .values import read_number
 
 __all__ = [
     "DistinctN",
@@ -192,12 +193,13 @@ class Latency(Configured):
         Raises:
             MetricError: the timing is negative, infinite or NaN.
         """
-        seconds = outputs.timings.get(self.timing_key)
-        if seconds is None:
+        raw = outputs.timings.get(self.timing_key)
+        if raw is None:
             return NotApplicable(f"no timing {self.timing_key!r}")
+        seconds = read_number(raw, f"timing {self.timing_key!r}")
         if not 0 <= seconds < math.inf:
-            raise MetricError(f"timing {self.timing_key!r} must be seconds from 0 up, got {seconds}")
-        return Measurement(float(seconds))
+            raise MetricError(f"timing {self.timing_key!r} must be seconds from 0 up, got {raw}")
+        return Measurement(seconds)
 
 
 class MeanLatency(Latency):

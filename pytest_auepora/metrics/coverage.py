@@ -16,6 +16,7 @@ from .options import UNSPELLED, Configured, choice
 from .ranking.gold import GoldLabel, labels_of, source_of, span_of
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 from .text.comparands import answer_text
+from .values import read_entries, read_list
 
 Span = tuple[int, int]
 
@@ -196,7 +197,8 @@ class CoverageEntities(Configured):
         if not entities:
             return NotApplicable("no entities")
         docs = [r.doc for r in outputs.retrieved[: self.k]]
-        tags = {fold(str(tag)) for doc in docs for tag in doc.metadata.get("entities") or ()}
+        tag_lists = [read_list(doc.metadata.get("entities") or (), "metadata['entities']") for doc in docs]
+        tags = {fold(str(tag)) for tag_list in tag_lists for tag in tag_list}
         finders = [phrase_finder(doc.text) for doc in docs if doc.text]
         missing = [
             names[0]
@@ -278,11 +280,7 @@ def citations_of(outputs: SystemOutputs) -> list[Any]:
         text = answer_text(outputs)
         markers = re.findall(_MARKER, text) if "[" in text else ()
         return [int(number) for group in markers for number in re.split(r"\s*[,;]\s*", group)]
-    if isinstance(raw, (str, Mapping)):
-        raw = [raw]
-    if not isinstance(raw, Collection):
-        raise MetricError(f"citations must be a list, got {type(raw).__name__}")
-    return [_cited_id(citation) for citation in raw]
+    return [_cited_id(citation) for citation in read_entries(raw, "citations")]
 
 
 def note_known_citations(outputs: SystemOutputs, is_known: Callable[[str], bool]) -> None:

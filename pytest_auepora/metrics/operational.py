@@ -15,6 +15,7 @@ from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import Configured
+from .values import read_list, read_number
 
 CLIENT_ABORT = 499
 
@@ -97,7 +98,8 @@ class TimeoutRate(Operational):
             return NotApplicable("no soft_deadline_ms")
         if seconds is None:
             return NotApplicable(f"no timing {self.timing_key!r}")
-        return Measurement(float(1000 * seconds > deadline))
+        seconds = read_number(seconds, f"timing {self.timing_key!r}")
+        return Measurement(float(1000 * seconds > read_number(deadline, "soft_deadline_ms")))
 
 
 class Retries(Operational):
@@ -121,9 +123,9 @@ class Retries(Operational):
             return Measurement(float(max(0, count)))
         if not isinstance(retry, Mapping) or retry.get("attempts") is None:
             return NotApplicable("attempts were not counted")
-        n_retries = max(0, int(retry["attempts"]) - 1)
+        n_retries = max(0, read_number(retry["attempts"], "attempts in extra['retry']", int) - 1)
         raw: Any = retry.get("reasons") or ([retry["last_reason"]] if retry.get("last_reason") else [])
-        reasons = [str(reason) for reason in raw] if n_retries else []
+        reasons = [str(reason) for reason in read_list(raw, "reasons in extra['retry']")] if n_retries else []
         return Measurement(float(n_retries), data=reasons, details={"reasons": reasons} if reasons else {})
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
@@ -148,7 +150,7 @@ class Resource(Operational):
         value = resources.get(self.stem) if isinstance(resources, Mapping) else None
         if value is None:
             return NotApplicable("no sample of resources")
-        return Measurement(float(value))
+        return Measurement(read_number(value, f"{self.stem} in extra['resources']"))
 
 
 class CpuPercent(Resource):

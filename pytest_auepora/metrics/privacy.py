@@ -16,6 +16,7 @@ from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCa
 from ..errors import MetricError
 from .options import Configured
 from .text.tokens import answer_words
+from .values import read_entries
 
 Words = tuple[str, ...]
 
@@ -24,11 +25,8 @@ _MIN_REFORMATTED = 6
 
 
 def _sensitive_texts(sample: EvaluationSample) -> list[str]:
-    raw = sample.labels.get("sensitive")
-    if isinstance(raw, (str, Mapping)):
-        raw = [raw]
     texts: list[str] = []
-    for entry in raw or ():
+    for entry in read_entries(sample.labels.get("sensitive") or (), "labels['sensitive']"):
         text = entry.get("text") if isinstance(entry, Mapping) else entry
         if not isinstance(text, str):
             raise MetricError("labels['sensitive'] must list texts, or mappings with a text")  # never shows them
@@ -159,8 +157,7 @@ def _expects_bypass(sample: EvaluationSample) -> bool | None:
     declared = sample.labels.get("secure_field")
     if declared is not None:
         return bool(declared)
-    raw: Any = sample.labels.get("sensitive") or ()
-    items = [raw] if isinstance(raw, Mapping) else raw
+    items = read_entries(sample.labels.get("sensitive") or (), "labels['sensitive']")
     return True if any(isinstance(item, Mapping) and item.get("secure") for item in items) else None
 
 

@@ -18,6 +18,7 @@ from .options import Configured
 from .ranking.gold import GoldLabel, LabelMatcher, grade_of, labels_of
 from .ranking.matching import Ranking, walk_slots
 from .retrieval_basic import Matched, Ranked
+from .values import read_entries
 
 
 class SlotJudgment(NamedTuple):
@@ -240,7 +241,7 @@ class DocumentNoiseAtK(Configured):
         top = outputs.retrieved[: self.k]
         noise = sample.labels.get(NOISE_DOCS)
         if noise is not None:
-            noise_ids = _noise_ids([noise] if isinstance(noise, (str, Mapping)) else noise)
+            noise_ids = _noise_ids(read_entries(noise, f"labels[{NOISE_DOCS!r}]"))
             noisy = [r.doc.doc_id for r in top if r.doc.doc_id in noise_ids]
         else:
             labels = labels_of(sample)

@@ -11,6 +11,7 @@ from ...errors import MetricError, did_you_mean
 from ..ranking.gold import expected_behaviour
 from ..refusal import is_refusal
 from ..text.comparands import answer_text, evidence_texts, targets
+from ..values import read_list
 from .checker import ClaimChecker
 
 RELATIONS = {
@@ -84,7 +85,7 @@ class ClaimCase:
             matrix = _read_matrix(outputs)
             matrix.checker = checker
             if "reference" not in matrix.claims and (claims := sample.labels.get("claims")):
-                matrix.claims["reference"] = [claims] if isinstance(claims, str) else [str(claim) for claim in claims]
+                matrix.claims["reference"] = [str(claim) for claim in read_list(claims, "labels['claims']")]
             _check_sizes(matrix, len(outputs.retrieved))
             outputs.memo[key] = matrix
         return cls(sample, outputs, outputs.memo[key])
@@ -197,7 +198,7 @@ def _read_matrix(outputs: SystemOutputs) -> Matrix:
         if key in RELATIONS:
             matrix.rows[key] = [list(map(_as_bool, row if isinstance(row, (list, tuple)) else [row])) for row in value]
         else:  # RAGChecker's claims are triples
-            matrix.claims[key] = [c if isinstance(c, str) else " ".join(map(str, c)) for c in value]
+            matrix.claims[key] = [" ".join(map(str, read_list(c, f"a claim in claims[{name!r}]"))) for c in value]
     return matrix
 
 

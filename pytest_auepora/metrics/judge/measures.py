@@ -11,6 +11,7 @@ from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..options import UNSPELLED, Configured
 from ..refusal import is_refusal
 from ..text.comparands import answer_text
+from ..values import read_list
 from .critic import Form, Judgement, LLMCritic, Question, Scale, object_form, object_schema, unwrap
 from .prompts import fingerprint, load_prompt
 from .settings import AsksCritic
@@ -121,8 +122,7 @@ class Rubric(Judged):
     oracle = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        raw = sample.labels.get("rubric") or ()
-        rubrics = [raw] if isinstance(raw, str) else list(raw)
+        rubrics = [str(text) for text in read_list(sample.labels.get("rubric") or (), "labels['rubric']")]
         if not rubrics:
             return NotApplicable("no rubric")
         answer = answer_text(outputs).strip() or "(there is no answer)"

@@ -14,6 +14,7 @@ from ...errors import MetricError, MissingExtraError, did_you_mean
 from ..options import Configured, choice
 from ..ranking.gold import expected_behaviour
 from ..refusal import fold
+from ..values import read_entries, read_list
 from .comparands import answer_text
 from .tokens import is_joining, is_mostly_ascii, squad_words
 
@@ -111,13 +112,7 @@ def wordings(raw: Any, label: str) -> list[list[str]]:
     Raises:
         MetricError: an entry is none of these.
     """
-    if raw is None:
-        return []
-    if isinstance(raw, (str, Mapping)):
-        raw = [raw]
-    if not isinstance(raw, Sequence):
-        raise MetricError(f"labels[{label!r}] must be a list, got {type(raw).__name__}")
-    return [_read_names(entry, label) for entry in raw]
+    return [_read_names(entry, label) for entry in read_entries(raw, f"labels[{label!r}]")]
 
 
 def _read_names(entry: Any, label: str) -> list[str]:
@@ -125,8 +120,8 @@ def _read_names(entry: Any, label: str) -> list[str]:
     if isinstance(entry, str):
         names = entry.split("|")
     elif isinstance(entry, Mapping):
-        aliases = entry.get("aliases") or []
-        names = [entry.get("name", entry.get("text")), *([aliases] if isinstance(aliases, str) else aliases)]
+        aliases = read_list(entry.get("aliases") or (), f"aliases in labels[{label!r}]")
+        names = [entry.get("name", entry.get("text")), *aliases]
     elif isinstance(entry, Sequence):
         names = list(entry)
     texts = [name.strip() for name in names if isinstance(name, str) and name.strip()]
@@ -153,6 +148,8 @@ class JsonSchemaValid(Configured):
         schema = sample.labels.get("answer_schema")
         if schema is None:
             return NotApplicable("no answer_schema")
+        if not isinstance(schema, (dict, bool)):
+            raise MetricError(f"answer_schema is no JSON Schema: it must be a mapping, got {schema!r:.80}")
         find_problems = _schema_checker(schema)
         answer: Any = outputs.response.structured
         if answer is None:
@@ -206,7 +203,7 @@ class _Nugget:
             wordings, self.vital = raw.get("any_of") or (), raw.get("importance", "vital") == "vital"
         else:
             wordings, self.vital = raw, True
-        wordings = [wordings] if isinstance(wordings, str) else wordings
+        wordings = read_list(wordings, "a nugget in labels['nuggets']")
         self.wordings = [str(w) for w in wordings if str(w).strip()]
         if not self.wordings:
             raise MetricError(f"a nugget needs at least one wording, got {raw!r}")
@@ -217,8 +214,7 @@ class _Nugget:
 
 
 def _nuggets(sample: EvaluationSample) -> list[_Nugget]:
-    raw = sample.labels.get("nuggets") or ()
-    return [_Nugget(n) for n in ([raw] if isinstance(raw, (str, Mapping)) else raw)]
+    return [_Nugget(n) for n in read_entries(sample.labels.get("nuggets") or (), "labels['nuggets']")]
 
 
 def _word_overlap(wording: str, answer: str) -> float:

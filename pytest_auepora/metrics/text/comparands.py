@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
 from ..options import Configured
+from ..values import read_list
 
 
 class Compared(Configured):
@@ -45,9 +46,8 @@ def targets(sample: EvaluationSample, compare_to: str = "reference") -> list[str
         return [sample.query] if sample.query.strip() else NotApplicable("the query is empty")
     if sample.reference_answer is None:
         return NotApplicable("no reference_answer")
-    alternatives = sample.reference_answer.metadata.get("alternatives") or []
-    if isinstance(alternatives, str):
-        alternatives = [alternatives]
+    raw = sample.reference_answer.metadata.get("alternatives") or ()
+    alternatives = read_list(raw, "reference_answer.metadata['alternatives']")
     texts = [str(t) for t in (sample.reference_answer.text, *alternatives) if t is not None and str(t).strip()]
     return texts or NotApplicable("reference_answer is empty")
 

@@ -1,0 +1,43 @@
+"""Values that people and systems write as they like, checked where a metric reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from ..errors import MetricError
+
+
+def read_list(raw: Any, where: str, single: type | tuple[type, ...] = str) -> list[Any]:
+    """Return *raw* as a list; a value of the type *single* is a list of one.
+
+    Raises:
+        MetricError: it is no list; the message names *where* it is, and shows no value, which may be private.
+    """
+    if isinstance(raw, single):
+        return [raw]
+    if not isinstance(raw, Collection):
+        raise MetricError(f"{where} must be a list, got {type(raw).__name__}")
+    return list(raw)
+
+
+def read_entries(raw: Any, where: str) -> list[Any]:
+    """Return *raw* as a list of texts and mappings; one alone is a list of one, None an empty one.
+
+    Raises:
+        MetricError: as `read_list`.
+    """
+    return [] if raw is None else read_list(raw, where, (str, Mapping))
+
+
+def read_number(raw: Any, where: str, kind: type[int] | type[float] = float) -> float:
+    """Return *raw* as a number of *kind*.
+
+    Raises:
+        MetricError: it is none; the message names *where* it is.
+    """
+    try:
+        return kind(raw)
+    except (TypeError, ValueError, OverflowError):
+        what = "a whole number" if kind is int else "a number"
+        raise MetricError(f"{where} must be {what}, got {raw!r:.80}") from None
