@@ -103,11 +103,20 @@ def with_replacement(path: Path, case_id: str, new: Mapping[str, Any] | None, re
     end = starts[index + 1] if index + 1 < len(starts) else len(lines)
     while end > starts[index] + 1 and lines[end - 1].strip()[:1] in ("", "#"):
         end -= 1  # blank lines and comments before the next case are the next case's
-    block = "" if new is None else _cases_text(path, lines[starts[index]], [new])
+    old_cases = raw_cases(path)
+    block = "" if new is None else _changed_block(path, lines[starts[index] : end], old_cases[index], new)
     new_text = "".join([*lines[: starts[index]], block, *lines[end:]])
-    cases = [case for old in raw_cases(path) if (case := new if old["id"] == case_id else old)]
+    cases = [case for old in old_cases if (case := new if old["id"] == case_id else old)]
     _check_text(path, suite, new_text, cases)
     return _with_file_format(path, new_text)
+
+
+def _changed_block(path: Path, lines: Sequence[str], old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Return the text of a case that becomes *new*; if it only loses its ``status``, all its other lines stay."""
+    others = [line for line in lines if not line.lstrip().startswith("status:")]
+    if len(others) == len(lines) - 1 and new == {key: value for key, value in old.items() if key != "status"}:
+        return "".join(others)
+    return _cases_text(path, lines[0], [new])
 
 
 def _with_file_format(path: Path, text: str) -> str:

@@ -111,3 +111,18 @@ def test_the_suffix_may_be_in_capitals(tmp_path: Path) -> None:
     path.write_text(ROWS, encoding="utf-8")
     assert [case["id"] for case in raw_cases(path)] == ["one", "two"]
     assert with_cases(path, [{"id": "x", "query": "?"}]).text == ROWS + '{"id": "x", "query": "?"}\n'
+
+
+@pytest.mark.parametrize("status", ["    status: draft\n", "    status: draft  # of the bot\n"])
+def test_a_draft_that_is_accepted_keeps_its_comments(golden: Path, status: str) -> None:
+    text = TEXT.replace("    status: draft\n", status)
+    golden.write_text(text, encoding="utf-8")
+    assert with_replacement(golden, "one", {"id": "one", "query": "First?"}) == text.replace(status, "")
+
+
+@pytest.mark.parametrize(
+    "case", ["  - status: draft\n    id: x\n    query: Q\n", "  - {id: x, query: Q, status: draft}\n"]
+)
+def test_a_status_that_has_no_line_of_its_own(golden: Path, case: str) -> None:
+    golden.write_text(f"cases:\n{case}", encoding="utf-8")
+    assert with_replacement(golden, "x", {"id": "x", "query": "Q"}) == "cases:\n  - id: x\n    query: Q\n"
