@@ -126,7 +126,8 @@ def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]
         message = "\n".join([str(reason), *case.problems, *([f"Owner: {', '.join(owners)}"] if owners else [])])
         ids = [c.case_id for c in (case, *others)]
         subject = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
-        yield Finding("error", kind, f"{run.title}: {subject}", message, path, line, f"{run.title}|case|{case.case_id}")
+        severity: Severity = "warning" if case.state == "passed" else "error"  # an assertion that was accepted
+        yield Finding(severity, kind, f"{run.title}: {subject}", message, path, line, f"{run.title}|case|{case.case_id}")
 
 
 def _location(case: CaseResult, run: Run) -> tuple[str, int]:

@@ -25,7 +25,7 @@ ORDER: tuple[CaseStatus, ...] = get_args(CaseStatus)
 """All kinds, the worst first."""
 
 FAILING = ORDER[: ORDER.index("fixed")]
-"""Kinds that make a run red."""
+"""Kinds of failing cases; one that still fails may have been accepted as it is."""
 
 _WORDS = {"edited": "not comparable (edited)"}
 _SHORT_NOTE = 40

@@ -10,7 +10,7 @@ from pytest_auepora.reporting import formats
 from pytest_auepora.reporting.findings import annotation_lines
 from pytest_auepora.reporting.formats import FORMATS, read_target, report_text, wants_trend
 
-from .builders import MISTAKES, Case, run_of, verdict_of
+from .builders import MISTAKES, Case, baseline_of, run_of, verdict_of
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,11 @@ def test_suites_of_one_name_have_issues_of_their_own() -> None:
     runs[1].path = runs[1].cases["a"].where = "other.golden.yaml"
     issues = json.loads(report_text("gitlab", runs, [verdict_of(run) for run in runs]))
     assert len({issue["fingerprint"] for issue in issues}) == len(issues) == 4
+
+
+def test_what_is_listed_and_not_red_is_a_warning() -> None:
+    run = run_of([Case("known")])
+    run.cases["known"].extra["still_failing"] = ["assertion_pass: the answer misses '30 days'"]
+    judged = [run], [verdict_of(run, baseline=baseline_of(run_of([Case("known")])))]
+    assert annotation_lines(*judged).startswith("::warning file=golden/billing.golden.yaml,title=billing%3A known still")
+    assert json.loads(report_text("gitlab", *judged))[0]["severity"] == "info"
