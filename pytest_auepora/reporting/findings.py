@@ -127,7 +127,9 @@ def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]
         ids = [c.case_id for c in (case, *others)]
         subject = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
         severity: Severity = "warning" if case.state == "passed" else "error"  # an assertion that was accepted
-        yield Finding(severity, kind, f"{run.title}: {subject}", message, path, line, f"{run.title}|case|{case.case_id}")
+        yield Finding(
+            severity, kind, f"{run.title}: {subject}", message, path, line, f"{run.title}|case|{case.case_id}"
+        )
 
 
 def _location(case: CaseResult, run: Run) -> tuple[str, int]:

@@ -85,5 +85,7 @@ def test_what_is_listed_and_not_red_is_a_warning() -> None:
     run = run_of([Case("known")])
     run.cases["known"].extra["still_failing"] = ["assertion_pass: the answer misses '30 days'"]
     judged = [run], [verdict_of(run, baseline=baseline_of(run_of([Case("known")])))]
-    assert annotation_lines(*judged).startswith("::warning file=golden/billing.golden.yaml,title=billing%3A known still")
+    assert annotation_lines(*judged).startswith(
+        "::warning file=golden/billing.golden.yaml,title=billing%3A known still"
+    )
     assert json.loads(report_text("gitlab", *judged))[0]["severity"] == "info"
