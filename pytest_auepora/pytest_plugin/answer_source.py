@@ -7,7 +7,7 @@ the history is imported then.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -23,15 +23,14 @@ from ..evaluation.replay import Answering, RecordedRun, ask_case, replayed, resu
 from ..regression.baseline import GIT_COMMIT
 from ..regression.guards.case_guard import Confirmations
 from .compat import fixtures_only_for, worker_input
-from .session import CASE, SUITE, Suites
+from .session import CASE, SUITE, SessionSuite, SuiteVariant
 
 if TYPE_CHECKING:
     from ..calls.caller import Caller
-    from ..core.metrics_base import Metric
     from ..core.run import CaseResult, Run
     from ..evaluation.case_flow import CaseFlow
     from ..history.answers import RunIds, SentRun
-    from ..io.golden.model import GoldenCase, GoldenSuite
+    from ..io.golden.model import GoldenCase
     from ..regression.verdict import Verdict
     from .hooks import ProjectHooks
     from .lookahead import Callers
@@ -47,64 +46,47 @@ class AnswerSources:
     Args:
         options: what the user asks for.
         project: its hooks, which say how answers come about.
-        suites: the golden files.
         callers: make the calls.
         replay: the earlier run that answers in place of the system, if one is to.
     """
 
-    def __init__(
-        self, options: Options, project: ProjectHooks, suites: Suites, callers: Callers, replay: Replay | None = None
-    ) -> None:
-        self.options, self.project, self.suites, self.callers, self._replay = options, project, suites, callers, replay
+    def __init__(self, options: Options, project: ProjectHooks, callers: Callers, replay: Replay | None = None) -> None:
+        self.options, self.project, self.callers, self._replay = options, project, callers, replay
         self.confirmations = Confirmations()
-        self._by_suite: dict[tuple[Path, str], AnswerSource] = {}  # the latest: each test may make its system anew
-        self._again: dict[Path, dict[str, int]] = {}
+        self._latest: dict[SuiteVariant, AnswerSource] = {}  # each test may make its system anew
 
     @property
     def asks_nothing(self) -> bool:
         """Whether the system may not be called, nor be made."""
         return self._replay is not None and self._replay.asks_nothing
 
-    def source_for(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
-        """Return what answers the cases of *suite*: *rag*, a fixture's value, or an earlier run in its place.
+    def source_for(self, rag: Any, variant: SuiteVariant) -> AnswerSource:
+        """Return what answers the cases of *variant*: *rag*, a fixture's value, or an earlier run in its place.
 
         Raises:
             SystemShapeError: *rag* is nothing that can be asked.
         """
-        source = self._by_suite.get((suite.path, variant))
+        source = self._latest.get(variant)
         if source is None or source.rag is not rag:
-            source = self._by_suite[suite.path, variant] = self._make_source(rag, suite, variant)
+            source = self._latest[variant] = self._make_source(rag, variant)
         return source
 
-    def _make_source(self, rag: Any, suite: GoldenSuite, variant: str) -> AnswerSource:
-        path = self.suites.relative(suite.path)
+    def _make_source(self, rag: Any, variant: SuiteVariant) -> AnswerSource:
+        golden, path = variant.suite.golden, variant.suite.path
         if self._replay is not None and self._replay.asks_nothing:
-            system = self._replay.replayed(suite.name, variant, path)
-            return AnswerSource(self, suite, variant, rag, system, system.provenance)  # what was known then
+            system = self._replay.replayed(golden.name, variant.name, path)
+            return AnswerSource(self, variant, rag, system, system.provenance)  # what was known then
         system = as_system(rag)
         seed = {} if self.options.seed is None else {"seed": self.options.seed}
-        provenance = {**system.provenance, **seed, **self.project.provenance(suite.name, suite.path)}
+        provenance = {**system.provenance, **seed, **self.project.provenance(golden.name, golden.path)}
         if self._replay is not None:
-            system = self._replay.resumed(self._replay.source(suite.name, variant, path), system, provenance)
-        return AnswerSource(self, suite, variant, rag, system, provenance)
-
-    def again(self, suite: GoldenSuite) -> Mapping[str, int]:
-        """Return how many more answers an update asks for, by case, to learn what varies; else none."""
-        if not (self.options.intents or self.options.anchoring):
-            return {}
-        if (plan := self._again.get(suite.path)) is None:
-            from ..regression.determinism import repeat_plan
-
-            case_ids = (case.id for case in suite.cases if case.skip is None and case.benchmark is None)
-            repeats = self.options.repeats(suite.repeat) - 1  # repeats count as well
-            planned = repeat_plan(case_ids, suite.policy.again)
-            plan = self._again[suite.path] = {case_id: n - repeats for case_id, n in planned.items() if n > repeats}
-        return plan
+            system = self._replay.resumed(self._replay.source(golden.name, variant.name, path), system, provenance)
+        return AnswerSource(self, variant, rag, system, provenance)
 
 
 @dataclass(eq=False, repr=False)
 class AnswerSource:
-    """Answers the cases of *suite* under the configuration *variant*; holds what is the same for all of them.
+    """Answers the cases of *variant*; holds what is the same for all of them.
 
     Attributes:
         rag: the fixture's value.
@@ -113,16 +95,15 @@ class AnswerSource:
     """
 
     _sources: AnswerSources
-    suite: GoldenSuite
-    variant: str
+    variant: SuiteVariant
     rag: Any
     system: System
     provenance: dict[str, Any]
 
-    @cached_property
-    def repeats(self) -> int:
-        """How often each case is asked."""
-        return self._sources.options.repeats(self.suite.repeat)
+    @property
+    def suite(self) -> SessionSuite:
+        """The suite of the cases."""
+        return self.variant.suite
 
     @cached_property
     def _replayed(self) -> Answering | None:
@@ -137,23 +118,13 @@ class AnswerSource:
     @cached_property
     def flow(self) -> CaseFlow:
         """Ends the cases, with the provenance of this source."""
-        flow = self._sources.suites.flow(self.suite, self.variant)
+        flow = self.variant.flow
         return replace(flow, run=replace(flow.run, provenance=self.provenance))
 
     @cached_property
     def again(self) -> Mapping[str, int]:
         """How many more answers are asked for, by case, to learn what varies."""
-        return {} if isinstance(self.system, Answering) else self._sources.again(self.suite)
-
-    @cached_property
-    def skipped_metrics(self) -> Collection[str]:
-        """The metrics that do not judge answers asked for *again*."""
-        return self._sources.suites.scored_once(self.suite)
-
-    @cached_property
-    def judge_metrics(self) -> list[Metric]:
-        """The metrics that judges score; for most suites there are none."""
-        return self._sources.suites.judge_metrics(self.suite)
+        return {} if isinstance(self.system, Answering) else self.suite.again
 
     def ask(self, case: GoldenCase, repeat: int = 0) -> Fn:
         """Return the call that puts *case* to the system for the time *repeat*, counted from 0."""
@@ -163,17 +134,17 @@ class AnswerSource:
         """Return how often *case* is asked; where nothing is, as often as it was, unless that is said."""
         if self._replayed is not None and self._sources.options.repeat is None:
             return self._replayed.times(case)
-        return self.repeats
+        return self.suite.repeats
 
     def confirms(self, case: GoldenCase, result: CaseResult) -> range:
         """Return the numbers of the repeats that ask a failed case again, before it fails; none for most."""
-        if result.state != "failed" or self._sources.options.intents or self.repeats > 1:
+        if result.state != "failed" or self._sources.options.intents or self.suite.repeats > 1:
             return range(0)
         if self._replayed is not None:
             return self._replayed.confirms(case)
-        suite, timed = self.suite, case.benchmark is not None
-        wanted = self._sources.confirmations.wants(suite.path, len(suite.cases), result, suite.policy, timed=timed)
-        return range(1, 1 + suite.policy.confirm) if wanted else range(0)
+        golden, timed = self.suite.golden, case.benchmark is not None
+        wanted = self._sources.confirmations.wants(golden.path, len(golden.cases), result, golden.policy, timed=timed)
+        return range(1, 1 + golden.policy.confirm) if wanted else range(0)
 
 
 def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
@@ -262,7 +233,7 @@ class Replay:
         """Set up no system where none may be asked."""
         if self.asks_nothing and CASE in item.stash:
             funcargs: dict[str, Any] = getattr(item, "funcargs", {})
-            for name in fixtures_only_for(item, item.stash[SUITE].fixture):
+            for name in fixtures_only_for(item, item.stash[SUITE].golden.fixture):
                 funcargs.setdefault(name, None)
 
     def source(self, suite: str, variant: str, path: str) -> RecordedRun | None:

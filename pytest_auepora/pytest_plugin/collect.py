@@ -108,29 +108,29 @@ class GoldenFile(pytest.Module):
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         """Yield one item per case (or per case and parameter)."""
-        suites = self._auepora.suites
         try:
-            suite = suites.load(self.path)
+            suite = self._auepora.load(self.path)
         except GoldenFileError as exc:
             raise self.CollectError(_problems_text(exc, self.config.rootpath)) from None
-        if (other := suites.namesake(suite)) is not None:
+        golden = suite.golden
+        if (other := self._auepora.namesake(suite)) is not None:
             raise self.CollectError(
-                f"suite {suite.name!r} is also that of {suites.relative(other)}: the two would share a "
+                f"suite {golden.name!r} is also that of {other.path}: the two would share a "
                 "baseline, and each update would drop the other's cases; name one of them anew with suite:"
             )
         module = types.ModuleType(self.path.stem)
         module.__file__ = str(self.path)
         self.obj = module
-        for problem in suite.warnings:
+        for problem in golden.warnings:
             from ..reporting.text import printable
 
             self.warn(AueporaWarning(printable(str(problem).removeprefix(f"{self.config.rootpath}/"))))
-        for tag in suite.tags:
+        for tag in golden.tags:
             self.add_marker(tag)
-        fixtures, mark = self._fixtures(suite)
+        fixtures, mark = self._fixtures(golden)
         base = self._template(fixtures, is_async=mark is not None)
         where = ""
-        for case in suite.cases:
+        for case in golden.cases:
             function = self._function(case, base, mark)
             setattr(module, case.id, function)
             for item in self._make_items(case.id, function):

@@ -18,14 +18,13 @@ import pytest
 
 from ..errors import BaselineError
 from ..regression.baseline import BROKEN, GIT_COMMIT
-from .options import Options, is_asked_for, runs_tests
+from .options import is_asked_for, runs_tests
 from .results.terminal import wrapped
-from .session import SUFFIXES, Suites
+from .session import SUFFIXES, AueporaSession, SuiteVariant
 from .xdist import run_provenance, unpack
 
 if TYPE_CHECKING:
     from ..core.run import Run
-    from ..io.golden.model import GoldenSuite
     from ..regression.accept import Accepted
     from ..regression.guards.gates import GateOutcome
     from ..regression.verdict import Verdict
@@ -41,7 +40,7 @@ class JudgedRun:
     """A run, its verdict, and what was accepted of it: into the baseline, and as the anchor."""
 
     run: Run
-    suite: GoldenSuite
+    variant: SuiteVariant
     verdict: Verdict
     accepted: Accepted | None = None
     anchored: Accepted | None = None
@@ -51,18 +50,13 @@ class RunController:
     """One per pytest run.
 
     Args:
-        config: pytest's.
-        options: what the user asks for.
-        suites: the golden files.
+        session: loads golden files, and says what the user asks for.
         collecting: counts the cases that the run covers.
-        replaying: whether the answers are those of an earlier run, and so of another commit.
     """
 
-    def __init__(
-        self, config: pytest.Config, options: Options, suites: Suites, collecting: Collecting, *, replaying: bool
-    ) -> None:
-        self.config = config
-        self._options, self._suites, self._collecting, self._replaying = options, suites, collecting, replaying
+    def __init__(self, session: AueporaSession, collecting: Collecting) -> None:
+        self.config, self._options = session.config, session.options
+        self._session, self._collecting = session, collecting
         self.unused: dict[str, str] = {}  # baselines that no run used, and the warning about each
         self.none_selected = False  # golden cases were asked for, and the selection has none
         self.runs: dict[tuple[str, str], Run] = {}
@@ -90,7 +84,7 @@ class RunController:
 
     def _run(self, path: str, variant: str) -> Run:
         if (run := self.runs.get((path, variant))) is None:
-            run = self.runs[path, variant] = self._suites.run(self._suites.load(path), variant)
+            run = self.runs[path, variant] = self._session.load(path).variant(variant).blank_run()
             self._provenance[path, variant] = {}
         return run
 
@@ -102,7 +96,7 @@ class RunController:
             return []
         from ..reporting.side_by_side import side_by_sides
 
-        return side_by_sides(runs, registry=self._suites.registry)
+        return side_by_sides(runs, registry=self._session.project.registry)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -130,21 +124,21 @@ class RunController:
     def _judge(self, run: Run) -> JudgedRun:
         from ..regression.verdict import judge
 
-        suites, options = self._suites, self._options
-        suite = suites.load(run.path)
+        variant, options = self._session.load(run.path).variant(run.variant), self._options
+        suite, golden = variant.suite, variant.suite.golden
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
         run.provenance, differing = run_provenance(self._provenance[run.path, run.variant].values())
-        if suites.commit and not self._replaying:
-            run.provenance = {**run.provenance, GIT_COMMIT: suites.commit}
-        baseline, note = suites.baseline(suite, run.variant)
+        if self._session.commit and not self._session.answers.asks_nothing:  # a replay is of another commit
+            run.provenance = {**run.provenance, GIT_COMMIT: self._session.commit}
+        baseline, note = variant.baseline
         verdict = judge(
-            run, suite.gates, suite.policy, suites.metrics(suite),
+            run, golden.gates, golden.policy, suite.metrics,
             baseline=baseline, baseline_note=note, accepting=options.accepting and self.complete, pruning=options.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
-            calibrations=suites.calibrations(suite), anchor=suites.anchor(suite, run.variant),
+            calibrations=suite.calibrations, anchor=variant.anchor,
         )  # fmt: skip
         verdict.notes += [differing] if differing else []
-        judged = JudgedRun(run, suite, verdict)
+        judged = JudgedRun(run, variant, verdict)
         if options.updating:
             self._accept(judged)
         if options.anchoring:
@@ -158,7 +152,7 @@ class RunController:
             return
         if options.prune and not run.is_full:
             notes.append("not all cases ran, so nothing was pruned")
-        path = self._suites.baseline_path(judged.suite, run.variant)
+        path = judged.variant.baseline_path
         judged.accepted = accepted = _write_accepted(judged, "baseline", path, options.intents, prune=options.prune)
         if accepted is None:
             return
@@ -170,7 +164,7 @@ class RunController:
             judged.verdict.baseline_note = "an unreadable baseline was replaced"
         changed = {*accepted.added, *accepted.changed}
         ids = run.cases.keys() - accepted.refused.keys() if "all" in options.intents else changed
-        notes += self._suites.keep_answers(judged.suite, run, path.name, ids)
+        notes += judged.variant.keep_answers(run, ids)
 
     def _write_anchor(self, judged: JudgedRun) -> None:
         if not (self.complete and judged.run.is_full):
@@ -178,7 +172,7 @@ class RunController:
             return
         from ..regression.baseline import anchor_path
 
-        path = anchor_path(self._suites.baseline_path(judged.suite, judged.run.variant))
+        path = anchor_path(judged.variant.baseline_path)
         judged.anchored = _write_accepted(judged, "anchor", path, ["all"], prune=True)
 
     def _end_crashed(self, nodeid: str) -> None:
@@ -188,13 +182,13 @@ class RunController:
             return  # a test of the user's own
         from .workers import lost_case
 
-        suite = self._suites.load(path)
-        if lost := lost_case(nodeid, suite, {variant for where, variant in self.runs if where == path}):
+        suite = self._session.load(path)
+        if lost := lost_case(nodeid, suite.golden, {variant for where, variant in self.runs if where == path}):
             case, variant = lost
             run = self._run(path, variant)
             if case.id not in run.cases:
                 error = RuntimeError("the worker process running this case died")
-                run.add([self._suites.flow(suite, variant).end(case, error).result])
+                run.add([suite.variant(variant).flow.end(case, error).result])
 
     def _publish(self, session: pytest.Session) -> None:
         """Send each suite-level judgement through pytest's own reporting, as if it were a test.
@@ -234,7 +228,7 @@ class RunController:
         is_full = self.complete and not (self.crashed or self.unmeasured) and all(r.is_full for r in self.runs.values())
         if not is_full or not is_asked_for(self.config) or not self._collecting.is_everything:
             return []
-        used = [self._suites.baseline_path(self._suites.load(path), variant) for path, variant in self.runs]
+        used = [self._session.load(path).variant(variant).baseline_path for path, variant in self.runs]
         self.unused = dict(_unused_baselines(self.config, used, self._options.override))
         if not self.config.getoption("auepora_require_baseline"):
             return []

@@ -13,14 +13,14 @@ from ..errors import BaselineError, GoldenFileError, UnknownNameError, did_you_m
 from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended
 from ..evaluation.suite import Evaluation, run_suite
-from ..io.golden.model import GoldenCase, GoldenSuite
+from ..io.golden.model import GoldenCase
 from ..regression.baseline import BROKEN
 from .answer_source import AnswerSource
-from .compat import parameters_of, variant_of
+from .compat import parameters_of
 from .items import AskedCase, add_case_report, end_unmeasured, raise_skipped
 from .registration import session_of
 from .results.terminal import failure_message
-from .session import CORPUS, AueporaSession
+from .session import CORPUS, AueporaSession, SessionSuite, SuiteVariant
 from .xdist import CaseReport
 
 
@@ -48,26 +48,25 @@ class Auepora:
         __tracebackhide__ = True
         request = self._request
         session = session_of(request.config)
-        suites = session.suites
-        suite = suites.load(_find_golden(Path(golden), request.path.parent, request.config.rootpath))
-        variant = variant_of(request.node, suite.fixture) if rag is None else parameters_of(request.node)
-        source = _source(session, request, suite, variant, rag)
-        baseline, note = suites.baseline(suite, variant)
+        suite = session.load(_find_golden(Path(golden), request.path.parent, request.config.rootpath))
+        variant = suite.variant_of(request.node) if rag is None else suite.variant(parameters_of(request.node))
+        source = _source(session, request, variant, rag)
+        baseline, note = variant.baseline
         if note.startswith(BROKEN):
             raise BaselineError(note.removeprefix(BROKEN))
         evaluation = Evaluation(
-            suites.run(suite, variant), suite, suites.metrics(suite), baseline, note,
-            accepting=session.options.accepting, calibrations=suites.calibrations(suite),
-            anchor=suites.anchor(suite, variant), repeat=max((source.times(case) for case in suite.cases), default=1),
+            variant.blank_run(), suite.golden, suite.metrics, baseline, note,
+            accepting=session.options.accepting, calibrations=suite.calibrations, anchor=variant.anchor,
+            repeat=max((source.times(case) for case in suite.golden.cases), default=1),
         )  # fmt: skip
         evaluation.run.provenance = dict(source.provenance)
         for finished in run_suite(
-            source.flow, suite.cases, source.system, source.caller, repeat=evaluation.repeat,
+            source.flow, suite.golden.cases, source.system, source.caller, repeat=evaluation.repeat,
             corpus=_corpus(session, request), seed=session.options.seed, again=source.again, confirms=source.confirms,
         ):  # fmt: skip
             run, result = evaluation.run, finished.result
             run.add([result])
-            report = CaseReport(run.path, variant, result, source.provenance, finished.recordings)
+            report = CaseReport(run.path, run.variant, result, source.provenance, finished.recordings)
             add_case_report(request.node, report)  # at once: whatever ends the test, what was measured is kept
         return evaluation
 
@@ -138,14 +137,14 @@ def parametrize_cases(metafunc: pytest.Metafunc) -> None:
     session = session_of(metafunc.config)
     try:
         folders = metafunc.definition.path.parent, metafunc.config.rootpath
-        suite = session.suites.load(_find_golden(Path(mark.args[0]), *folders))
+        suite = session.load(_find_golden(Path(mark.args[0]), *folders))
     except FileNotFoundError as exc:
         raise pytest.fail.Exception(f"{nodeid}: {exc}", pytrace=False) from None
     except GoldenFileError as exc:
         raise pytest.fail.Exception(str(exc), pytrace=False) from None
     params = [
         pytest.param((suite, case), id=case.id, marks=[getattr(pytest.mark, tag) for tag in case.tags])
-        for case in suite.cases
+        for case in suite.golden.cases
     ]
     metafunc.parametrize("auepora_case", params, indirect=True)
 
@@ -157,30 +156,30 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
     """
     if not hasattr(request, "param"):
         raise pytest.UsageError(f"{request.node.nodeid}: auepora_case needs @pytest.mark.auepora('golden.yaml')")
-    suite: GoldenSuite
+    suite: SessionSuite
     suite, case = request.param
     session = session_of(request.config)
-    finished = _run_case(session, request, suite, case)
+    finished = _run_case(session, request, suite.variant_of(request.node), case)
     if finished.result.state == "skipped":
         raise_skipped(finished)
-    infos = session.suites.infos(suite)
     if finished.result.state == "error":
-        pytest.fail(failure_message(request.config, finished.result, finished.comparison, infos), pytrace=False)
-    return ScoredCase(finished.result, case, infos)
+        message = failure_message(request.config, finished.result, finished.comparison, suite.infos)
+        pytest.fail(message, pytrace=False)
+    return ScoredCase(finished.result, case, suite.infos)
 
 
 def _run_case(
-    session: AueporaSession, request: pytest.FixtureRequest, suite: GoldenSuite, case: GoldenCase
+    session: AueporaSession, request: pytest.FixtureRequest, variant: SuiteVariant, case: GoldenCase
 ) -> FinishedCase:
     """Ask the system about *case* as often as configured, and end the case."""
     node = request.node
     if case.skip is not None:
-        return end_unmeasured(session, node, suite, case, Ended("skip", case.skip))
+        return end_unmeasured(node, variant, case, Ended("skip", case.skip))
     try:
-        source = _source(session, request, suite, variant_of(node, suite.fixture))
+        source = _source(session, request, variant)
         corpus = _corpus(session, request)
     except BaseException as exc:
-        return end_unmeasured(session, node, suite, case, exc)
+        return end_unmeasured(node, variant, case, exc)
     asked = AskedCase(session, node, source, case, corpus)
     finished = asked.finish([source.caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
     if retries := asked.asks_again(finished):
@@ -189,12 +188,12 @@ def _run_case(
 
 
 def _source(
-    session: AueporaSession, request: pytest.FixtureRequest, suite: GoldenSuite, variant: str, rag: Any = None
+    session: AueporaSession, request: pytest.FixtureRequest, variant: SuiteVariant, rag: Any = None
 ) -> AnswerSource:
     """Return the source of answers: *rag*, or the suite's fixture, which a replay does not set up."""
     if rag is None and not session.answers.asks_nothing:
-        rag = request.getfixturevalue(suite.fixture)
-    return session.answers.source_for(rag, suite, variant)
+        rag = request.getfixturevalue(variant.suite.golden.fixture)
+    return session.answers.source_for(rag, variant)
 
 
 def _corpus(session: AueporaSession, request: pytest.FixtureRequest) -> Any:

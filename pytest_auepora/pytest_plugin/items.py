@@ -14,7 +14,7 @@ from ..calls.caller import Upcoming
 from ..calls.capture import OutputSplitter
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
-from .compat import is_worker, variant_of
+from .compat import is_worker
 from .lookahead import Queue, timed_call
 from .results.terminal import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
 from .session import CASE, CASE_REPORTS, CORPUS, SUITE, AueporaSession, ended_by
@@ -23,8 +23,9 @@ from .xdist import CaseReport, attach
 if TYPE_CHECKING:
     from ..evaluation.case_flow import FinishedCase
     from ..evaluation.case_result import Ended
-    from ..io.golden.model import GoldenCase, GoldenSuite
+    from ..io.golden.model import GoldenCase
     from .answer_source import AnswerSource
+    from .session import SuiteVariant
 
 _Ask = tuple[Hashable, Fn, float | None]
 """A call's name, what it calls, and its own time limit."""
@@ -44,7 +45,7 @@ class AskedCase:
         """Return the calls, one per repeat; answers may be judged *early* as well."""
         source, case = self.source, self.case
         numbers = range(source.times(case) + source.again.get(case.id, 0))
-        if early and source.judge_metrics:
+        if early and source.suite.judge_metrics:
             for i in numbers:
                 self.session.judge_lookahead.expect(self.item, i, source)
         return self._asks(numbers)
@@ -55,11 +56,10 @@ class AskedCase:
 
         source, flow = self.source, self.source.flow
         again = source.again.get(self.case.id, 0)
-        finished = flow.finish(
-            CaseCalls(self.case, calls, self.corpus, again, source.skipped_metrics if again else ()), source.system
-        )
+        skipped = source.suite.scored_once if again else ()
+        finished = flow.finish(CaseCalls(self.case, calls, self.corpus, again, skipped), source.system)
         result, recordings = finished.result, finished.recordings
-        add_case_report(self.item, CaseReport(flow.run.path, source.variant, result, source.provenance, recordings))
+        add_case_report(self.item, CaseReport(flow.run.path, flow.run.variant, result, source.provenance, recordings))
         return finished
 
     def asks_again(self, finished: FinishedCase) -> list[_Ask]:
@@ -82,24 +82,23 @@ def add_case_report(item: pytest.Item, report: CaseReport) -> None:
 
 
 def end_unmeasured(
-    session: AueporaSession, item: pytest.Item, suite: GoldenSuite, case: GoldenCase, why: BaseException | Ended
+    item: pytest.Item, variant: SuiteVariant, case: GoldenCase, why: BaseException | Ended
 ) -> FinishedCase:
     """End a case of *item* whose set-up failed, or that is left out on purpose, and keep its result."""
     from ..evaluation.case_result import Ended
 
-    variant = variant_of(item, suite.fixture)
-    flow = session.suites.flow(suite, variant)
+    flow = variant.flow
     if isinstance(why, pytest.FixtureLookupError):
-        why = _without_fixture(why, suite)
+        why = _without_fixture(why, variant.suite.golden.fixture)
     finished = flow.leave_out(case, why) if isinstance(why, Ended) else flow.end(case, why)
-    add_case_report(item, CaseReport(flow.run.path, variant, finished.result))
+    add_case_report(item, CaseReport(flow.run.path, variant.name, finished.result))
     return finished
 
 
-def _without_fixture(error: pytest.FixtureLookupError, suite: GoldenSuite) -> LookupError:
+def _without_fixture(error: pytest.FixtureLookupError, system: str) -> LookupError:
     """Say in a sentence that a fixture is missing, the same for every case: a report has no room for pytest's list."""
     message = f"there is no fixture {error.argname!r}"
-    if error.argname == suite.fixture:
+    if error.argname == system:
         message += ": write it in conftest.py (`auepora new` shows how), or name yours by `fixture:` in the golden file"
     return LookupError(message)
 
@@ -114,7 +113,7 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     else:
         asks = _with_upcoming(asked, rag)
         calls = [caller.call(*ask, timeout=limit) for ask, limit in asks]
-        if source.judge_metrics:
+        if source.suite.judge_metrics:
             if caller.concurrency == 1:
                 session.judge_lookahead.preload(asked.item, source, calls, _following(asked, rag))
             calls = [session.judge_lookahead.with_scores((asked.item, i), call) for i, call in enumerate(calls)]
@@ -135,7 +134,7 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     caller = asked.source.caller
     asks = _with_upcoming(asked, rag)
     calls = [await caller.acall(*ask, timeout=limit) for ask, limit in asks]
-    if asked.source.judge_metrics:
+    if asked.source.suite.judge_metrics:
         calls = [await session.judge_lookahead.awith_scores((item, i), call) for i, call in enumerate(calls)]
     finished = asked.finish(calls)
     if retries := asked.asks_again(finished):
@@ -146,15 +145,15 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
 def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCase:
     """Return the case of *item*; one whose system is nothing that can be asked is errored, and fails here."""
     __tracebackhide__ = True
-    case, suite = item.stash[CASE], item.stash[SUITE]
+    case, variant = item.stash[CASE], item.stash[SUITE].variant_of(item)
     try:
-        source = session.answers.source_for(rag, suite, variant_of(item, suite.fixture))
+        source = session.answers.source_for(rag, variant)
     except SystemShapeError as exc:
         error = exc
     else:
         return AskedCase(session, item, source, case, getattr(item, "funcargs", {}).get(CORPUS))
     # the same for all cases: an errored case each, and no traceback through this package
-    _report_outcome(session, item, end_unmeasured(session, item, suite, case, error))
+    _report_outcome(session, item, end_unmeasured(item, variant, case, error))
     raise error  # never reached: an errored case has failed
 
 
@@ -182,7 +181,7 @@ def _report_outcome(session: AueporaSession, item: pytest.Item, finished: Finish
     if finished.error is not None and wants_traceback(item.config) and session.project.redact is None:
         raise finished.error
     if finished.result.state != "passed":
-        infos = session.suites.infos(item.stash[SUITE])
+        infos = item.stash[SUITE].infos
         pytest.fail(failure_message(item.config, finished.result, finished.comparison, infos), pytrace=False)
 
 
@@ -262,7 +261,7 @@ class Running:
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("it did not run")
         if report.skipped and ended_by(error) is None:  # an error that a mark expects
             error = Ended("xfail", str(getattr(report, "wasxfail", error)))
-        finished = end_unmeasured(self._session, item, item.stash[SUITE], item.stash[CASE], error)
+        finished = end_unmeasured(item, item.stash[SUITE].variant_of(item), item.stash[CASE], error)
         if self._session.project.redact is not None:
             show_redacted(report, finished.result)
 

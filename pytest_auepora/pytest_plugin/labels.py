@@ -18,7 +18,7 @@ from ..core.files import shown_path
 from ..core.run import run_title
 from ..errors import AueporaError, CorpusError
 from .compat import variant_of
-from .session import CASE, CORPUS, SUITE, AueporaSession, Suites
+from .session import CASE, CORPUS, SUITE, AueporaSession
 
 if TYPE_CHECKING:
     from ..io.edit import Slot
@@ -166,21 +166,20 @@ def check_labels(session: AueporaSession) -> None:
     item = session.running
     case, suite = item.stash[CASE], item.stash[SUITE]
     try:
-        corpus = session.labels.corpus(suite, item.funcargs.get(CORPUS))
+        corpus = session.labels.corpus(suite.golden, item.funcargs.get(CORPUS))
         if corpus is None:
             hook = "pytest_auepora_corpus"
             pytest.fail(f"no corpus to check against: define the fixture {CORPUS} or the hook {hook}", pytrace=False)
-        labels = session.labels.check(suite, case, corpus)
+        labels = session.labels.check(suite.golden, case, corpus)
     except AueporaError as exc:
         pytest.fail(str(exc), pytrace=False)
-    path = session.suites.relative(suite.path)
-    item.stash[_CHECKED] = json.dumps([path, variant_of(item, CORPUS), [label.to_dict() for label in labels]])
+    item.stash[_CHECKED] = json.dumps([suite.path, variant_of(item, CORPUS), [label.to_dict() for label in labels]])
     new_ids = provable_new_ids(labels) if session.options.repairing else {}
     if moved := [label for label in labels if label.finding.moved and label.index not in new_ids]:
         from ..reporting.terminal.labels import moved_text
 
-        places = session.labels.places(suite.path)
-        texts = (moved_text(label, _where(path, places.get((case.id, label.index)))) for label in moved)
+        places = session.labels.places(suite.golden.path)
+        texts = (moved_text(label, _where(suite.path, places.get((case.id, label.index)))) for label in moved)
         pytest.fail("\n".join(texts), pytrace=False)
 
 
@@ -220,18 +219,15 @@ class Checking:
 class LabelReport:
     """In the controller: gathers checked labels, rewrites golden files if asked to, reports."""
 
-    config: pytest.Config
-    options: Options
-    suites: Suites
-    labels: Labels
+    session: AueporaSession
     checked_labels: dict[str, dict[str, tuple[str, list[CheckedLabel]]]] = field(default_factory=dict)
     repaired: dict[str, Repaired] = field(default_factory=dict)
     note: str = ""
 
     def pytest_report_header(self) -> str:
         """Say that nothing will be called."""
-        what = "check labels and rewrite those that provably moved" if self.options.repairing else "check labels"
-        return f"auepora: {what}; the system is not called"
+        rewriting = " and rewrite those that provably moved" if self.session.options.repairing else ""
+        return f"auepora: check labels{rewriting}; the system is not called"
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect the checked labels of a case; a rerun replaces them."""
@@ -248,11 +244,11 @@ class LabelReport:
         from ..reporting.terminal.labels import remaining_labels
 
         for path in self.checked_labels:
-            self.labels.places(self.config.rootpath / path)  # as they are now
+            self.session.labels.places(self.session.config.rootpath / path)  # as they are now
         if not self.checked_labels and session.exitstatus == pytest.ExitCode.OK:
             self.note = "no golden case was checked"
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        if not self.options.repairing:
+        if not self.session.options.repairing:
             return
         if session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED:
             self.note = "the run was stopped, so nothing was rewritten"
@@ -260,9 +256,10 @@ class LabelReport:
         from ..labels.repair import baselines_of, repair
 
         for path, checked in self.checked_labels.items():
-            baselines = baselines_of(suite := self.suites.load(path), self.options.override)
+            golden = self.session.load(path).golden
+            baselines = baselines_of(golden, self.session.options.override)
             labels = [of_case for _, of_case in checked.values()]
-            repaired = self.repaired[path] = repair(suite.path, labels, baselines, self.suites.registry)
+            repaired = self.repaired[path] = repair(golden.path, labels, baselines, self.session.project.registry)
             # configurations that do not agree leave labels to people that each by itself would have repaired
             if repaired.problem or remaining_labels(repaired, [label for of_case in labels for label in of_case]):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -276,13 +273,13 @@ class LabelReport:
         if not self.checked_labels and not self.note:
             return
         terminalreporter.section("auepora labels", sep="=", bold=True)
-        width = self.config.get_terminal_writer().fullwidth
+        width = self.session.config.get_terminal_writer().fullwidth
         for path, checked in sorted(self.checked_labels.items()):
-            suite = self.suites.load(path)
-            places, repaired = self.labels.places(suite.path), self.repaired.get(path)
+            golden = self.session.load(path).golden
+            places, repaired = self.session.labels.places(golden.path), self.repaired.get(path)
             for variant in sorted({variant for variant, _ in checked.values()}):
                 labels = [label for other, of_case in checked.values() if other == variant for label in of_case]
-                title = run_title(suite.name, variant)
+                title = run_title(golden.name, variant)
                 lines = label_page(title, path, labels, places, repaired, width=width, ascii_only=is_ascii())
                 write_lines(terminalreporter, lines)
             if repaired is not None:

@@ -91,7 +91,7 @@ def _share_key(item: pytest.Item) -> Hashable | None:
     """
     if (case := item.stash.get(CASE, None)) is None or case.benchmark is not None:
         return None
-    system, by_name = item.stash[SUITE].fixture, fixture_definitions(item)
+    system, by_name = item.stash[SUITE].golden.fixture, fixture_definitions(item)
     names = [name for name in getattr(item, "fixturenames", ()) if name not in _HARMLESS]
     if system not in names or not all(map(by_name.get, names)):  # a hook may have added names that nobody looked up
         return None
@@ -260,10 +260,10 @@ class JudgeLookahead:
             return False
         from ..evaluation.measure import side_by_side
 
-        if not (metrics := side_by_side(source.judge_metrics)):
+        if not (metrics := side_by_side(source.suite.judge_metrics)):
             return False
-        if repeat >= source.repeats:  # asked again, by an update
-            metrics = [metric for metric in metrics if metric.name not in source.skipped_metrics]
+        if repeat >= source.suite.repeats:  # asked again, by an update
+            metrics = [metric for metric in metrics if metric.name not in source.suite.scored_once]
             if not metrics:
                 return True
         if self._executor is None:

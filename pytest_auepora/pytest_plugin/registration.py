@@ -17,7 +17,7 @@ from .labels import Labels
 from .lookahead import Callers, JudgeLookahead, Queue
 from .options import Options
 from .results.terminal import CaseWords, ShortFailures, Terminal
-from .session import SESSION, AueporaSession, Suites
+from .session import SESSION, AueporaSession
 
 _RUNS_CASES = (
     "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
@@ -60,11 +60,12 @@ def _session(config: pytest.Config, options: Options, replay: Replay | None, rec
     project = ProjectHooks(config)
     labels = Labels(options, project, replaying=replay is not None and replay.asks_nothing)
     progress = Progress("judged scores", show=False)  # `RunProgress` shows it
-    suites = Suites(config, options, project, labels, progress=progress, record_cap=record_cap)
     judge_lookahead = JudgeLookahead(options, project, progress)
     callers = Callers(config, options, judge_lookahead.start)
-    answers = AnswerSources(options, project, suites, callers, replay)
-    session = AueporaSession(options, project, suites, labels, answers, judge_lookahead, callers, Queue(()), progress)
+    answers = AnswerSources(options, project, callers, replay)
+    session = AueporaSession(
+        config, options, project, labels, answers, judge_lookahead, callers, Queue(()), progress, record_cap
+    )
     config.pluginmanager.register(session, "auepora-session")
     return session
 
@@ -94,7 +95,7 @@ def configure(config: pytest.Config) -> None:
     if config.getini("auepora_junit_properties"):
         from .results.reports import JUnitProperties
 
-        register(JUnitProperties(session.suites), "auepora-junit")
+        register(JUnitProperties(session), "auepora-junit")
     if is_controller:
         _register_controller(config, session, collecting, unread)
 
@@ -114,7 +115,7 @@ def configure_checking(config: pytest.Config) -> None:
     register(Running(config, session), "auepora-running")
     register(Checking(), "auepora-checking")
     if not is_worker(config):
-        register(LabelReport(config, session.options, session.suites, session.labels), "auepora-label-report")
+        register(LabelReport(session), "auepora-label-report")
 
 
 def _record_cap(options: Options, replay: Replay | None) -> int:
@@ -129,8 +130,8 @@ def _record_cap(options: Options, replay: Replay | None) -> int:
 def _register_controller(config: pytest.Config, session: AueporaSession, collecting: Collecting, unread: str) -> None:
     from .controller import RunController
 
-    register, options, suites = config.pluginmanager.register, session.options, session.suites
-    controller = RunController(config, options, suites, collecting, replaying=session.answers.asks_nothing)
+    register, options = config.pluginmanager.register, session.options
+    controller = RunController(session, collecting)
     register(controller, "auepora-controller")
     if config.getoption("dist", "no") != "no":  # pytest-xdist's
         from .workers import Workers
@@ -143,7 +144,7 @@ def _register_controller(config: pytest.Config, session: AueporaSession, collect
     if options.suggest is not None:
         from .results.suggesting import Suggesting
 
-        register(Suggesting(config, suites, controller, options.suggest), "auepora-suggesting")
+        register(Suggesting(config, controller, options.suggest), "auepora-suggesting")
     if _wants_reports(config):
         from .results.reports import make_reports
 
@@ -151,14 +152,14 @@ def _register_controller(config: pytest.Config, session: AueporaSession, collect
     if options.history_place is not None:
         from .results.history_recorder import Recorder
 
-        register(Recorder(config, suites, options.history_place, options.keep, unread), "auepora-recorder")
+        register(Recorder(session, options.history_place, unread), "auepora-recorder")
     if getattr(config.option, "allure_report_dir", None):
         from .results.reports import AllureGates
 
         register(AllureGates(), "auepora-allure")
     register(Terminal(config, options, controller), "auepora-terminal")
     if config.get_verbosity() > 0:
-        register(CaseWords(suites), "auepora-case-words")
+        register(CaseWords(session), "auepora-case-words")
     register(ShortFailures(config, controller), "auepora-short-failures")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +20,15 @@ from ..core.progress import Progress
 from ..errors import BaselineError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
+from ..regression.baseline import BROKEN, Anchor, Baseline, baseline_path, load_anchor
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
+from .compat import variant_of
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
     from ..core.run import MetricInfo, Run
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended
-    from ..metrics.registry import Registry
-    from ..regression.baseline import Anchor, Baseline
     from .answer_source import AnswerSources
     from .hooks import ProjectHooks
     from .labels import Labels
@@ -45,7 +45,7 @@ SESSION: pytest.StashKey[AueporaSession] = pytest.StashKey()
 """On the config."""
 CASE: pytest.StashKey[GoldenCase] = pytest.StashKey()
 """On an item: its golden case."""
-SUITE: pytest.StashKey[GoldenSuite] = pytest.StashKey()
+SUITE: pytest.StashKey[SessionSuite] = pytest.StashKey()
 """On an item: the suite of its case."""
 CASE_REPORTS: pytest.StashKey[list[CaseReport]] = pytest.StashKey()
 """On an item: what it measured, to travel with its report."""
@@ -53,33 +53,67 @@ CASE_REPORTS: pytest.StashKey[list[CaseReport]] = pytest.StashKey()
 
 @dataclass(eq=False, repr=False)
 class AueporaSession:
-    """The parts of the plugin in one process; parts that need only some others are given those.
+    """The parts of the plugin in one process, and its golden files, each read once.
+
+    Parts that need only some others are given those.
 
     Attributes:
+        config: pytest's.
         options: what the user asks for.
         project: what the project says by hooks.
-        suites: the golden files, and what is made from each.
         labels: the corpus, and labels that moved in it.
         answers: where answers come from, and how many.
         judge_lookahead: asks LLM judges about answers that come early.
         callers: what makes the calls.
         queue: the cases that will be run, whose calls may be made ahead of time.
         progress: how far judges are, or calls of an update that asks again.
+        record_cap: characters kept of each answer; 0 keeps none.
         answered: called after each call of a case, with ``last`` after the last, where progress is shown.
         running: the golden item whose function is being called.
     """
 
+    config: pytest.Config
     options: Options
     project: ProjectHooks
-    suites: Suites
     labels: Labels
     answers: AnswerSources
     judge_lookahead: JudgeLookahead
     callers: Callers
     queue: Queue
     progress: Progress
+    record_cap: int
     answered: Callable[..., None] | None = None
     running: pytest.Function = field(init=False)
+    _suites: dict[Path, SessionSuite] = field(init=False, default_factory=dict)
+    _collected: dict[Path, SessionSuite] = field(init=False, default_factory=dict)  # by baseline
+
+    @cached_property
+    def commit(self) -> str:
+        """The commit that the project is at, or an empty string."""
+        return commit_of(self.config.rootpath)
+
+    def load(self, path: Path | str) -> SessionSuite:
+        """Load a golden file, named in full or from the rootdir, and register its tags as markers.
+
+        Raises:
+            GoldenFileError: it is wrong.
+        """
+        path = self.config.rootpath / path
+        if (suite := self._suites.get(path)) is None:
+            golden = load_golden(path, self.project.registry)
+            suite = self._suites[path] = SessionSuite(self, golden)
+            for tag in sorted({*golden.tags, *(t for c in golden.cases for t in c.tags)}):
+                self.config.addinivalue_line("markers", f"{tag}: tag of golden cases")
+        return suite
+
+    def namesake(self, suite: SessionSuite) -> SessionSuite | None:
+        """Return another golden file that was collected and has the same baseline, or None."""
+        override = self.options.override
+        if override is not None and override.suffix == ".json":  # one file, named on purpose
+            override = None
+        path = baseline_path(suite.golden.path, suite.golden.name, "", override)
+        first = self._collected.setdefault(path, suite)
+        return None if first is suite else first
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
@@ -88,202 +122,174 @@ class AueporaSession:
         self.judge_lookahead.close()
 
 
-class Suites:
-    """The golden files of one process: each is read once, and so is what it is scored with and held to.
+@dataclass(eq=False, repr=False)
+class SessionSuite:
+    """A golden file in this process, and what is the same for all configurations of its system.
 
     What scores and judges answers is imported where it is used.
-
-    Args:
-        config: pytest's.
-        options: what the user asks for.
-        project: its metrics, how it reads answers, and how it redacts them.
-        labels: match labels that moved anew.
-        progress: where judged scores are counted.
-        record_cap: characters kept of each answer; 0 keeps none.
     """
 
-    def __init__(
-        self,
-        config: pytest.Config,
-        options: Options,
-        project: ProjectHooks,
-        labels: Labels,
-        *,
-        progress: Progress,
-        record_cap: int,
-    ) -> None:
-        self.root = config.rootpath
-        self._config, self._options, self._project, self._labels = config, options, project, labels
-        self._progress, self._record_cap = progress, record_cap
-        self._loaded: dict[Path, GoldenSuite] = {}
-        self._by_baseline: dict[Path, Path] = {}
-        self._metrics: dict[Path, dict[str, Metric]] = {}
-        self._infos: dict[Path, dict[str, MetricInfo]] = {}
-        self._baselines: dict[tuple[Path, str], tuple[Baseline | None, str]] = {}
-        self._scored_once: dict[Path, frozenset[str]] = {}
-        self._flows: dict[tuple[Path, str], CaseFlow] = {}
+    session: AueporaSession
+    golden: GoldenSuite
+    _variants: dict[str, SuiteVariant] = field(init=False, default_factory=dict)
 
-    @property
-    def registry(self) -> Registry:
-        """All metrics, the project's own included."""
-        return self._project.registry
+    def variant(self, name: str) -> SuiteVariant:
+        """Return the suite under the configuration *name*."""
+        if (variant := self._variants.get(name)) is None:
+            variant = self._variants[name] = SuiteVariant(self, name)
+        return variant
+
+    def variant_of(self, item: pytest.Item) -> SuiteVariant:
+        """Return the suite under the configuration that *item* runs."""
+        return self.variant(variant_of(item, self.golden.fixture))
 
     @cached_property
-    def commit(self) -> str:
-        """The commit that the project is at, or an empty string."""
-        return commit_of(self.root)
+    def path(self) -> str:
+        """The golden file, as node ids write it."""
+        return shown_path(self.golden.path, self.session.config.rootpath)
 
-    def load(self, path: Path | str) -> GoldenSuite:
-        """Load a golden file, named in full or from the rootdir, and register its tags as markers.
+    @cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """The metric objects, by name."""
+        from ..evaluation.suite import suite_metrics
 
-        Raises:
-            GoldenFileError: it is wrong.
-        """
-        path = self.root / path
-        if (suite := self._loaded.get(path)) is None:
-            suite = self._loaded[path] = load_golden(path, self.registry)
-            for tag in sorted({*suite.tags, *(t for c in suite.cases for t in c.tags)}):
-                self._config.addinivalue_line("markers", f"{tag}: tag of golden cases")
-        return suite
+        return suite_metrics(self.golden, self.session.project.registry)
 
-    def relative(self, path: Path) -> str:
-        """Return *path* as node ids write it."""
-        return shown_path(path, self.root)
+    @cached_property
+    def judge_metrics(self) -> list[Metric]:
+        """The metrics that judges score; for most suites there are none."""
+        return [metric for metric in self.metrics.values() if metric.judged]
 
-    def namesake(self, suite: GoldenSuite) -> Path | None:
-        """Return another golden file that was collected and has the same baseline, or None."""
-        from ..regression.baseline import baseline_path
+    @cached_property
+    def infos(self) -> dict[str, MetricInfo]:
+        """What describes the metrics, by name."""
+        return self.variant("").blank_run().metrics
 
-        override = self._options.override
-        if override is not None and override.suffix == ".json":  # one file, named on purpose
-            override = None
-        first = self._by_baseline.setdefault(baseline_path(suite.path, suite.name, "", override), suite.path)
-        return None if first == suite.path else first
-
-    def metrics(self, suite: GoldenSuite) -> dict[str, Metric]:
-        """Return the metric objects of *suite*."""
-        if (metrics := self._metrics.get(suite.path)) is None:
-            from ..evaluation.suite import suite_metrics
-
-            metrics = self._metrics[suite.path] = suite_metrics(suite, self.registry)
-        return metrics
-
-    def infos(self, suite: GoldenSuite) -> dict[str, MetricInfo]:
-        """Return what describes the metrics of *suite*, by name."""
-        if (infos := self._infos.get(suite.path)) is None:
-            infos = self._infos[suite.path] = self.run(suite, "").metrics
-        return infos
-
-    def baseline(self, suite: GoldenSuite, variant: str) -> tuple[Baseline | None, str]:
-        """Return the baseline of *suite*, or None and why: absent, or unreadable."""
-        key = suite.path, variant
-        if key not in self._baselines:
-            from ..evaluation.suite import find_baseline
-
-            try:
-                self._baselines[key] = find_baseline(suite, variant, self._options.override)
-            except BaselineError as exc:
-                from ..regression.baseline import BROKEN
-
-                self._baselines[key] = None, f"{BROKEN}{exc}"
-        return self._baselines[key]
-
-    def baseline_path(self, suite: GoldenSuite, variant: str) -> Path:
-        """Return where the baseline of *suite* is written."""
-        from ..regression.baseline import baseline_path
-
-        return baseline_path(suite.path, suite.name, variant, self._options.override)
-
-    def anchor(self, suite: GoldenSuite, variant: str) -> Anchor | None:
-        """Return the older baseline that is judged as well; None where this run is about to replace it."""
-        from ..regression.baseline import load_anchor
-
-        if self._options.anchoring:
-            return None
-        return load_anchor(self.baseline_path(suite, variant), suite.name, variant)
-
-    def calibrations(self, suite: GoldenSuite) -> Path:
-        """Return the folder that says which judges of *suite* may fail the run."""
+    @cached_property
+    def calibrations(self) -> Path:
+        """The folder that says which judges may fail the run."""
         from ..evaluation.suite import calibrations_of
 
-        folder = self._config.getini("auepora_calibrations")
-        return calibrations_of(suite, self.root / folder if folder else None)
+        config = self.session.config
+        folder = config.getini("auepora_calibrations")
+        return calibrations_of(self.golden, config.rootpath / folder if folder else None)
 
-    def advisory(self, suite: GoldenSuite) -> Mapping[str, str]:
-        """Return the metrics of *suite* that cannot fail a case, and why."""
+    @cached_property
+    def advisory(self) -> Mapping[str, str]:
+        """The metrics that cannot fail a case, and why."""
         from ..regression.guards.calibration import standing_of
 
-        return standing_of(self.infos(suite), suite.policy, self.calibrations(suite)).advisory
+        return standing_of(self.infos, self.golden.policy, self.calibrations).advisory
 
-    def judge_metrics(self, suite: GoldenSuite) -> list[Metric]:
-        """Return the metrics of *suite* that judges score; for most there are none."""
-        return [metric for metric in self.metrics(suite).values() if metric.judged]
-
-    def scored_once(self, suite: GoldenSuite) -> frozenset[str]:
-        """Return the judged metrics of which an update need not know whether they vary: they fail no case by a drop.
+    @cached_property
+    def scored_once(self) -> frozenset[str]:
+        """The judged metrics of which an update need not know whether they vary: they fail no case by a drop.
 
         What varies of a judge's score counts where a calibrated judge has so few clusters that nothing else decides.
         """
-        if (scored_once := self._scored_once.get(suite.path)) is None:
-            is_small = len({case.cluster or case.id for case in suite.cases}) < CLUSTERS_FOR_STATISTICS
-            names, advisory = (metric.name for metric in self.judge_metrics(suite)), self.advisory(suite)
-            scored_once = self._scored_once[suite.path] = frozenset(n for n in names if not is_small or n in advisory)
-        return scored_once
+        is_small = len({case.cluster or case.id for case in self.golden.cases}) < CLUSTERS_FOR_STATISTICS
+        names = (metric.name for metric in self.judge_metrics)
+        return frozenset(name for name in names if not is_small or name in self.advisory)
 
-    def run(self, suite: GoldenSuite, variant: str) -> Run:
-        """Return an empty run of *suite*."""
-        from ..evaluation.suite import blank_run
+    @cached_property
+    def repeats(self) -> int:
+        """How often each case is asked."""
+        return self.session.options.repeats(self.golden.repeat)
 
-        return blank_run(suite, self.metrics(suite), variant, self.relative(suite.path))
+    @cached_property
+    def again(self) -> Mapping[str, int]:
+        """How many more answers an update asks for, by case, to learn what varies; else none."""
+        if not (self.session.options.intents or self.session.options.anchoring):
+            return {}
+        from ..regression.determinism import repeat_plan
 
-    def flow(self, suite: GoldenSuite, variant: str) -> CaseFlow:
-        """Return what ends the cases of *suite* under one configuration, before anything is known of the answers."""
-        key = suite.path, variant
-        if (flow := self._flows.get(key)) is None:
-            from ..evaluation.case_flow import CaseFlow
+        case_ids = (case.id for case in self.golden.cases if case.skip is None and case.benchmark is None)
+        planned, repeats = repeat_plan(case_ids, self.golden.policy.again), self.repeats - 1  # repeats count as well
+        return {case_id: n - repeats for case_id, n in planned.items() if n > repeats}
 
-            run, (baseline, _) = self.run(suite, variant), self.baseline(suite, variant)
-            project, may_have_corpus = self._project, self._project.has_corpus
-
-            def relabel(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
-                if corpus is None and not may_have_corpus:
-                    return case
-                return self._labels.relabel(suite, case, corpus, recut=recut)
-
-            flow = self._flows[key] = CaseFlow(
-                run, self.metrics(suite), suite.policy, baseline=baseline, advisory=self.advisory(suite),
-                accepting=self._options.accepting, convert=project.convert, relabel=relabel,
-                id_check_for=lambda corpus: self._labels.id_check_for(suite, corpus), redact=project.redact,
-                record_cap=self._record_cap, ended_by=ended_by, baseline_answers=self._accepted_answers(suite, variant),
-                progress=self._progress,
-            )  # fmt: skip
-        return flow
-
-    def keep_answers(self, suite: GoldenSuite, run: Run, name: str, ids: Collection[str]) -> list[str]:
-        """Keep the accepted answers of *run* to the cases *ids*, where a metric compares with them; say why if not."""
-        try:
-            if (folder := self._accepted_folder(suite)) is not None:
-                from ..history.answers import save_accepted
-
-                save_accepted(folder, name, run, ids)
-        except OSError as exc:
-            return [f"the accepted answers are not kept: {exc}"]
-        return []
-
-    def _accepted_folder(self, suite: GoldenSuite) -> Path | None:
+    @cached_property
+    def accepted_folder(self) -> Path | None:
+        """Where accepted answers are kept; None where no metric compares with them."""
         from ..history.settings import journal_folder
 
-        place = self._options.history_place
-        if place is None or not any(metric.against_accepted for metric in self.metrics(suite).values()):
+        place = self.session.options.history_place
+        if place is None or not any(metric.against_accepted for metric in self.metrics.values()):
             return None
-        return journal_folder(place, self.root)
+        return journal_folder(place, self.session.config.rootpath)
 
-    def _accepted_answers(self, suite: GoldenSuite, variant: str) -> Mapping[tuple[str, str], str]:
-        if (folder := self._accepted_folder(suite)) is None:
+
+@dataclass(eq=False, repr=False)
+class SuiteVariant:
+    """A suite under the configuration *name*: its baseline, and what ends its cases."""
+
+    suite: SessionSuite
+    name: str
+
+    def blank_run(self) -> Run:
+        """Return an empty run."""
+        from ..evaluation.suite import blank_run
+
+        return blank_run(self.suite.golden, self.suite.metrics, self.name, self.suite.path)
+
+    @cached_property
+    def baseline_path(self) -> Path:
+        """Where the baseline is written."""
+        golden = self.suite.golden
+        return baseline_path(golden.path, golden.name, self.name, self.suite.session.options.override)
+
+    @cached_property
+    def baseline(self) -> tuple[Baseline | None, str]:
+        """The baseline, or None and why: absent, or unreadable."""
+        from ..evaluation.suite import find_baseline
+
+        try:
+            return find_baseline(self.suite.golden, self.name, self.suite.session.options.override)
+        except BaselineError as exc:
+            return None, f"{BROKEN}{exc}"
+
+    @property
+    def anchor(self) -> Anchor | None:
+        """The older baseline that is judged as well; None where this run is about to replace it."""
+        if self.suite.session.options.anchoring:
+            return None
+        return load_anchor(self.baseline_path, self.suite.golden.name, self.name)
+
+    @cached_property
+    def flow(self) -> CaseFlow:
+        """What ends the cases, before anything is known of the answers."""
+        from ..evaluation.case_flow import CaseFlow
+
+        session, golden = self.suite.session, self.suite.golden
+        project, labels, asks_hook = session.project, session.labels, session.project.has_corpus
+
+        def relabel(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
+            return case if corpus is None and not asks_hook else labels.relabel(golden, case, corpus, recut=recut)
+
+        return CaseFlow(
+            self.blank_run(), self.suite.metrics, golden.policy, baseline=self.baseline[0],
+            advisory=self.suite.advisory, accepting=session.options.accepting, convert=project.convert,
+            relabel=relabel, id_check_for=partial(labels.id_check_for, golden),
+            redact=project.redact, record_cap=session.record_cap, ended_by=ended_by,
+            baseline_answers=self._accepted_answers(), progress=session.progress,
+        )  # fmt: skip
+
+    def _accepted_answers(self) -> Mapping[tuple[str, str], str]:
+        if (folder := self.suite.accepted_folder) is None:
             return {}
         from ..history.answers import load_accepted
 
-        return load_accepted(folder, self.baseline_path(suite, variant).name)
+        return load_accepted(folder, self.baseline_path.name)
+
+    def keep_answers(self, run: Run, ids: Collection[str]) -> list[str]:
+        """Keep the accepted answers of *run* to the cases *ids*, where a metric compares with them; say why if not."""
+        try:
+            if (folder := self.suite.accepted_folder) is not None:
+                from ..history.answers import save_accepted
+
+                save_accepted(folder, self.baseline_path.name, run, ids)
+        except OSError as exc:
+            return [f"the accepted answers are not kept: {exc}"]
+        return []
 
 
 def ended_by(error: BaseException) -> Ended | None:

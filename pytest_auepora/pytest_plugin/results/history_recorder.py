@@ -19,7 +19,7 @@ from ...history.codec import CaseJson, RecordedAnswers, ResultPacker, without_an
 from ...history.journal import Journal, recover
 from ...history.settings import Keep, find_journals, journal_folder
 from ...history.store import HistoryStore
-from ..session import Suites
+from ..session import AueporaSession
 from ..xdist import CaseReport, unpack
 
 if TYPE_CHECKING:
@@ -43,16 +43,13 @@ class Recorder:
     """One per pytest run; controller only.
 
     Args:
-        config: pytest's.
-        suites: the golden files.
+        session: loads golden files; its options say how much of each suite and configuration is kept.
         place: where the history is.
-        keep: how much of each suite and configuration is kept.
         unread: why earlier runs could not be stored, or an empty string.
     """
 
-    def __init__(self, config: pytest.Config, suites: Suites, place: str | Path, keep: Keep, unread: str = "") -> None:
-        self.config = config
-        self.place, self._suites, self._to_keep = place, suites, keep
+    def __init__(self, session: AueporaSession, place: str | Path, unread: str = "") -> None:
+        self.config, self.place, self._session, self._to_keep = session.config, place, session, session.options.keep
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
         self._ids: dict[tuple[str, str], str] = {}
@@ -60,7 +57,7 @@ class Recorder:
         self._cut: dict[tuple[str, str], dict[str, None]] = {}
         self._unjudged: set[tuple[str, str]] = set()
         self._unread = unread
-        self._folder = journal_folder(place, config.rootpath)
+        self._folder = journal_folder(place, self.config.rootpath)
 
     @cached_property
     def _journal(self) -> Journal:
@@ -84,9 +81,9 @@ class Recorder:
     def _write(self, case_report: CaseReport) -> None:
         path, variant, result = case_report.path, case_report.variant, case_report.result
         if not self._journal.knows(path, variant):
-            run = self._suites.run(self._suites.load(path), variant)
+            run = self._session.load(path).variant(variant).blank_run()
             run.provenance = dict(case_report.provenance)
-            self._journal.begin(run, self._suites.commit)
+            self._journal.begin(run, self._session.commit)
             self._unjudged.add((path, variant))
         result_to_store = self._stored_result(result)
         case = CaseJson.of(result_to_store, case_report.recordings)
@@ -134,7 +131,7 @@ class Recorder:
             stored_run = replace(run, cases={case_id: self._stored_result(case) for case_id, case in run.cases.items()})
             self._ids[key] = self._store().add(
                 stored_run, verdict, started=self.started, seconds=perf_counter() - self._began,
-                git_commit=self._suites.commit, keep=self._to_keep.runs or 0,
+                git_commit=self._session.commit, keep=self._to_keep.runs or 0,
                 recordings=self._packed(stored_run), keep_recorded=self._to_keep.answers or 0,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown

@@ -18,8 +18,8 @@ import pytest
 
 from ...core.grouping import grouped
 from ...core.progress import Progress, is_watched
-from ...io.golden.model import GoldenCase, GoldenSuite
-from ..session import CASE, SUFFIXES, SUITE, AueporaSession
+from ...io.golden.model import GoldenCase
+from ..session import CASE, SUFFIXES, SUITE, AueporaSession, SessionSuite
 from ..xdist import case_id_of, unpack
 from .terminal import terminal_width, wrapped
 
@@ -68,25 +68,25 @@ class RunProgress:
         if (text := self._plan(self._cases_of(ids))) and reporter is not None:
             reporter.write_line(text)
 
-    def _cases_of(self, ids: Iterable[str]) -> Generator[tuple[GoldenSuite, GoldenCase], None, None]:
+    def _cases_of(self, ids: Iterable[str]) -> Generator[tuple[SessionSuite, GoldenCase], None, None]:
         parts = (nodeid.partition("::") for nodeid in ids)
         for path, names in grouped((path, name) for path, _, name in parts if path.endswith(SUFFIXES)).items():
-            suite = self._session.suites.load(path)
-            cases = {case.id: case for case in suite.cases}
+            suite = self._session.load(path)
+            cases = {case.id: case for case in suite.golden.cases}
             for name in names:
                 if (case := cases.get(case_id_of(name, cases))) is not None:
                     yield suite, case
 
-    def _plan(self, cases: Iterable[tuple[GoldenSuite, GoldenCase]]) -> str:
+    def _plan(self, cases: Iterable[tuple[SessionSuite, GoldenCase]]) -> str:
         if self._session.answers.asks_nothing:
             return ""
         calls = more_calls = scores = more_scores = 0
         for suite, case in cases:
-            times, again = self._session.options.repeats(suite.repeat), self._again(suite, case.id)
+            times, again = suite.repeats, suite.again.get(case.id, 0)
             calls, more_calls = calls + times + again, more_calls + again
             if case.skip is None:
-                metrics = len(self._session.suites.judge_metrics(suite))
-                varying = metrics and metrics - len(self._session.suites.scored_once(suite))
+                metrics = len(suite.judge_metrics)
+                varying = metrics and metrics - len(suite.scored_once)
                 scores, more_scores = scores + metrics * times + varying * again, more_scores + varying * again
         if not self._in_workers:
             self._scores = scores
@@ -97,9 +97,6 @@ class RunProgress:
         if scores:
             text += f"\nauepora: {scores} scores by LLM judges, {more_scores or 'none'} of them again"
         return wrapped(self._config, text)
-
-    def _again(self, suite: GoldenSuite, case_id: str) -> int:
-        return self._session.answers.again(suite).get(case_id, 0)
 
     def _answered(self, *, last: bool) -> None:
         """Count one call of this process; after the *last* of a case pytest's own line goes on."""
@@ -118,8 +115,8 @@ class RunProgress:
             return (yield)
         calls = 0
         for case_report in unpack(report):
-            suite = self._session.suites.load(case_report.path)
-            calls += self._session.options.repeats(suite.repeat) + self._again(suite, case_report.result.case_id)
+            suite = self._session.load(case_report.path)
+            calls += suite.repeats + suite.again.get(case_report.result.case_id, 0)
         self._bar.hide()
         yield
         self._bar.done(calls)

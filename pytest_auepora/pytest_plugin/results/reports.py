@@ -22,7 +22,7 @@ from ...core.files import shown_path
 from ...errors import AueporaError, Problem, did_you_mean
 from ...reporting.numbers import number
 from ..options import runs_tests
-from ..session import CASE_REPORTS, SUFFIXES, Suites
+from ..session import CASE_REPORTS, SUFFIXES, AueporaSession
 
 if TYPE_CHECKING:
     from ...reporting.formats import Target
@@ -250,8 +250,8 @@ class JUnitProperties:
     In every process that runs tests: pytest sends the properties of an item to the process that writes the file.
     """
 
-    def __init__(self, suites: Suites) -> None:
-        self._suites = suites
+    def __init__(self, session: AueporaSession) -> None:
+        self._session = session
 
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Add the properties before the last report of the item, from which the file is made."""
@@ -261,7 +261,7 @@ class JUnitProperties:
         added = item.stash[_ADDED] = []
         for case_report in case_reports:
             prefix = f"auepora.{case_report.result.case_id}." if len(case_reports) > 1 else "auepora."
-            properties = _properties(case_report, self._suites.load(case_report.path).owner)
+            properties = _properties(case_report, self._session.load(case_report.path).golden.owner)
             added += [(f"{prefix}{name}", text) for name, text in properties]
         item.user_properties += added
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...core.files import shown_path
 from ...errors import AueporaError
 from .terminal import is_ascii, write_lines
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ...regression.suggest import Suggestion
     from ...regression.thresholds import Gate
     from ..controller import JudgedRun, RunController
-    from ..session import Suites
 
 PRINTED = "-"
 """The option without a file."""
@@ -33,8 +33,8 @@ _HINT = (
 class Suggesting:
     """Prints the noise and the change it suggests; writes it where that is wanted: into the golden file, or a patch."""
 
-    def __init__(self, config: pytest.Config, suites: Suites, controller: RunController, target: str) -> None:
-        self.config, self._suites, self._controller = config, suites, controller
+    def __init__(self, config: pytest.Config, controller: RunController, target: str) -> None:
+        self.config, self._controller = config, controller
         self.target = config.invocation_params.dir / target if target != PRINTED else None
 
     @pytest.hookimpl(trylast=True)
@@ -51,14 +51,14 @@ class Suggesting:
         from ...reporting.terminal.session import noise_table, suggestion_notes
         from ...reporting.text import harmless
 
-        run, suite, ascii_only = judged.run, judged.suite, is_ascii()
+        run, golden, ascii_only = judged.run, judged.variant.suite.golden, is_ascii()
         terminalreporter.line(harmless(run.title, ascii_only=ascii_only), bold=True)
         if not run.is_full:
             extent = f"{len(run.cases)} of {len(run.expected_ids)} cases ran"
             terminalreporter.line(f"nothing: {extent}, and what is suggested is for all of them")
             return
-        learned = learn(run, suite.gates, suite.policy, suite.repeat)
-        by_path.setdefault(suite.path, []).append(learned)
+        learned = learn(run, golden.gates, golden.policy, golden.repeat)
+        by_path.setdefault(golden.path, []).append(learned)
         width = self.config.get_terminal_writer().fullwidth
         write_lines(terminalreporter, noise_table(learned, width=width, ascii_only=ascii_only))
         for note in suggestion_notes(run, judged.verdict, learned):
@@ -75,7 +75,7 @@ class Suggesting:
             except AueporaError as exc:
                 terminalreporter.line(str(exc), red=True)
             else:
-                patch += _diff(self._suites.relative(path), before, texts[path.resolve()])
+                patch += _diff(shown_path(path, self.config.rootpath), before, texts[path.resolve()])
         for line in harmless(patch, ascii_only=is_ascii()).splitlines():
             terminalreporter.line(line)
         if not patch:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...reporting.terminal.layout import Line
     from ..controller import RunController
     from ..options import Options
-    from ..session import Suites
+    from ..session import AueporaSession
 
 
 def failure_message(
@@ -193,8 +193,8 @@ class Terminal:
 class CaseWords:
     """Shows the key scores of a passed case, where ``-v`` was given; controller only."""
 
-    def __init__(self, suites: Suites) -> None:
-        self._suites = suites
+    def __init__(self, session: AueporaSession) -> None:
+        self._session = session
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
@@ -210,7 +210,7 @@ class CaseWords:
         from ...reporting.text import printable
 
         (case_report,) = case_reports
-        word = printable(case_word(case_report.result, self._suites.infos(self._suites.load(case_report.path))))
+        word = printable(case_word(case_report.result, self._session.load(case_report.path).infos))
         return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
 
 
