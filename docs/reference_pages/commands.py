@@ -28,15 +28,15 @@ def commands_page() -> str:
     for name, command in commands().items():
         lines += ["", f"## `auepora {name}`", "", command.description or "", "", "| Argument | |", "|---|---|"]
         lines += [f"| `{_spelled(action)}` | {cell(_help(command, action))} |" for action in _arguments(command)]
-    return "\n".join([*lines, "", "Every command ends in one of these", "", _EXITS])
+    return "\n".join([*lines, "", "Every command ends with one of these exit codes:", "", _EXITS])
 
 
 _EXITS = """| Exit code | |
 |---|---|
 | 0 | passed, or done |
-| 1 | failed: worse, a threshold missed, mistakes in a golden file, a judge that may not gate |
-| 2 | wrong usage |
-| 3 | nothing could be judged: nothing compares, a file is missing or broken |
+| 1 | failed: worse, a threshold missed, mistakes that `auepora check` finds, a judge that may not gate |
+| 2 | wrong usage, or a file or run that does not exist |
+| 3 | nothing could be judged: nothing compares, or a file cannot be read |
 """
 
 
