@@ -81,7 +81,17 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``auepora`` with *argv*, by default what the shell gave, and return its exit code."""
-    argv = list(sys.argv[1:] if argv is None else argv)
+    code = _run(list(sys.argv[1:] if argv is None else argv))
+    try:
+        print(end="", flush=True)
+    except OSError as exc:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python tries again at its end
+        if not isinstance(exc, BrokenPipeError):  # `| head` has seen enough
+            return _report_error(exc, UNJUDGED)
+    return code
+
+
+def _run(argv: list[str]) -> int:
     try:
         parser = parser_for(argv)
         if not argv:
@@ -96,10 +106,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _report_error(f"{exc}; auepora runs lists what there is", USAGE)
     except UsageError as exc:
         return _report_error(exc, USAGE)
+    except BrokenPipeError:
+        return PASSED
     except (AueporaError, OSError) as exc:
-        if isinstance(exc, BrokenPipeError):  # `| head` has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return PASSED
         return _report_error(exc, UNJUDGED)
     except KeyboardInterrupt:
         return 130

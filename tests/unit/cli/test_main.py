@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from .conftest import Shell
@@ -49,3 +54,31 @@ def test_options_may_be_cut_short_have_values_and_end(shell: Shell) -> None:
 
 def test_of_an_unknown_run_it_says_what_lists_them(shell: Shell) -> None:
     assert shell("report", "xyzzy").err.endswith("; auepora runs lists what there is\n")
+
+
+PROGRAM = "import sys; from pytest_auepora.cli.main import main; sys.exit(main(sys.argv[1:]))"
+
+
+def ran_into(stdout: int, *args: str) -> tuple[int, str]:
+    """Run `auepora` with a buffered output that refuses what it gets; return its exit code and errors."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-c", PROGRAM, *args]
+    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=env, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("args", [("--help",), ("schema",), ("check", "shop.golden.yaml")])
+def test_a_closed_pipe_is_no_error(shell: Shell, args: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    assert ran_into(writer, *args) == (0, "")
+    os.close(writer)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("command", ["--version", "schema"])
+def test_an_output_that_cannot_be_written_is_said(command: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        code, errors = ran_into(full.fileno(), command)
+    assert code == 3
+    assert set(errors.splitlines()) == {"auepora: [Errno 28] No space left on device"}
