@@ -14,6 +14,8 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import MAX_DATA, BaselineCase, parse_baseline
+from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.verdict import judge
 
 from ..measured import LATENCY, accepted, answers, gate, of, timed, verdict
 
@@ -64,6 +66,16 @@ def test_own_limits_and_few_cases() -> None:
     assert found.message.endswith("rise of 10.001 %, more than the tolerated 10 %"), "nothing is more than itself"
     wide = {"p95_latency": {"policy": "tolerance", "min_effect": 0.25}}
     assert gate(now, before, metrics=wide).state == "passed"
+
+
+def test_times_of_few_cases_that_vary_are_inconclusive() -> None:
+    before, now = timed(0.1, 0.2, 0.3), timed(0.2, 0.4, 0.6)
+    baseline = merge(None, before, {"all"})[0]
+    assert not baseline.steady
+    policy = RegressionPolicy(metrics=LATENCY)
+    found = judge(now, [], policy, {"p95_latency": of("p95_latency")}, baseline=baseline).gates[-1]
+    assert (found.metric, found.state) == ("p95_latency", "inconclusive")
+    assert found.message.endswith("over 3 cases: fewer than 10 clusters, and the metric varies")
 
 
 # -- ratios and unions
