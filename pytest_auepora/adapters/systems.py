@@ -285,8 +285,9 @@ def _match_parameters(
         wants_text = role == "sample" and parameter.annotation in (str, "str")
         roles[parameter.name] = "query" if wants_text else role
         missing.remove(role)
-    if missing and any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in signature.parameters.values()):
-        return [roles[p.name] for p in parameters if p.name in roles and p.kind in _POSITIONAL] + missing, {}
+    rest: list[str] = []
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in signature.parameters.values()):
+        rest, missing = missing, []
     unknown = [p.name for p in parameters if p.name not in roles and p.default is inspect.Parameter.empty]
     if unknown or missing:
         raise _signature_error(fn, signature, unknown, missing)
@@ -295,8 +296,7 @@ def _match_parameters(
         if parameter.kind not in _POSITIONAL or parameter.name not in roles:
             break
         positional.append(roles[parameter.name])
-    rest = {p.name: roles[p.name] for p in parameters[len(positional) :] if p.name in roles}
-    return positional, rest
+    return positional + rest, {p.name: roles[p.name] for p in parameters[len(positional) :] if p.name in roles}
 
 
 def _role_of(parameter: inspect.Parameter) -> str:

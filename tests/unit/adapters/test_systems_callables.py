@@ -124,6 +124,7 @@ class RunsOnAnnotatedText:
         (by_position_only, "by_position_only", False),
         (by_anything, "by_anything", False),
         (by_both, "by_both", False),
+        (lambda *texts, top_k=1: f"{texts[0]} {top_k}", "<lambda>", False),
         (wrapped, "by_keyword_k", False),
         (functools.partial(by_query_and_top_k, top_k=3), "by_query_and_top_k", False),
         (functools.partial(functools.partial(acoroutine), top_k=3), "acoroutine", True),
@@ -164,6 +165,7 @@ def test_a_builtin_is_called_with_the_query() -> None:
         (lambda q, collection: "x", "needs 'collection', which no call brings"),
         (lambda q, *, model, tenant: "x", "needs 'model', 'tenant'"),
         (lambda *, top_k: "x", "takes no query"),
+        (lambda *texts, model: "x", "needs 'model', which no call brings"),
         (lambda **options: "x", "takes no query"),
     ],
 )
