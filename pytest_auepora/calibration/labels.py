@@ -80,7 +80,6 @@ class LabelSet:
         unlabelled: how many rows nobody has labelled.
     """
 
-    path: str
     items: list[Item]
     scale: LabelScale
     positive: tuple[str, ...] | int = ()
@@ -124,7 +123,7 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
         source.report_at(0, 0, "holds no label: nobody has said anything yet")
     if source.problems:
         raise source.error()
-    return LabelSet(str(path), labelled, scale, _positive_labels(scale, labelled, positive), len(items) - len(labelled))
+    return LabelSet(labelled, scale, _positive_labels(scale, labelled, positive), len(items) - len(labelled))
 
 
 def _json_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:

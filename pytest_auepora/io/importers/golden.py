@@ -13,8 +13,7 @@ from ..golden.fields import CASE_FIELDS, LABELS
 from ..golden.model import DRAFT, GoldenCase, GoldenSuite
 from .model import ImportedSuite, ImportProblem
 
-SCHEMA_LINE = "# yaml-language-server: $schema={}\n"
-DEFAULT_SCHEMA = "auepora.schema.json"
+SCHEMA_LINE = "# yaml-language-server: $schema=auepora.schema.json\n"
 
 _LINE_BREAKS = re.compile("[\r\x85\u2028\u2029]")
 _BIDI_CONTROLS = r"[\u202a-\u202e\u2066-\u2069]"
@@ -25,12 +24,11 @@ _COMMANDS = re.compile(rf"(^|\s)::|{_OLD_COMMAND}|{_BIDI_CONTROLS}|[\U000e0000-\
 _EXECUTION_KEYS = ("xfail", "timeout", "must_pass", "quarantine", "benchmark")
 
 
-def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA, progress: bool | None = False) -> str:
+def golden_text(suite: ImportedSuite, *, progress: bool | None = False) -> str:
     """Return *suite* as YAML, a blank line between cases, with the line that tells editors the schema.
 
     Args:
         suite: what was imported.
-        schema: where editors find the schema, relative to the file.
         progress: whether a bar is shown on standard error; None: if it is a terminal.
 
     Raises:
@@ -38,10 +36,7 @@ def golden_text(suite: ImportedSuite, *, schema: str = DEFAULT_SCHEMA, progress:
     """
     if not suite.cases:
         raise ImportProblem("there are no cases to write; a golden file without any would pass whatever happens")
-    parts = [SCHEMA_LINE.format(schema)]
-    if suite.suite:
-        parts.append(_dump({"suite": suite.suite}))
-    parts.append("cases:\n")
+    parts = [SCHEMA_LINE, _dump({"suite": suite.suite}) if suite.suite else "", "cases:\n"]
     with Progress("cases", len(suite.cases), show=progress) as bar:  # PyYAML takes about a millisecond a case
         for number, case in enumerate(suite.cases):
             parts.append("\n" * bool(number) + case_text(case))

@@ -26,7 +26,7 @@ def labels(
         if change is not None:
             change(item, people)
         items.append(item)
-    return LabelSet("l.jsonl", items, "boolean")
+    return LabelSet(items, "boolean")
 
 
 def test_a_judge_people_agree_with_may_gate() -> None:
@@ -135,7 +135,7 @@ def test_grades_are_compared_as_grades_too() -> None:
         grade = draw.randint(1, 5)
         seen = min(5, max(1, grade + draw.choice([0, 0, 0, 1, -1])))
         items.append(Item(f"i{n}", [grade], [(seen - 1) / 4]))
-    found = study("m", LabelSet("l", items, "grade", 4), threshold="0.75")
+    found = study("m", LabelSet(items, "grade", 4), threshold="0.75")
     for name in ("kappa of grades (quadratic)", "alpha of grades (ordinal)", "alpha of grades (interval)"):
         value = found.figures[name].value
         assert value is not None
@@ -177,4 +177,4 @@ def test_ways_to_cut() -> None:
 
 def test_nothing_to_compare() -> None:
     with pytest.raises(MetricError, match="no item has both"):
-        study("m", LabelSet("l", [Item("a", [True])], "boolean"))
+        study("m", LabelSet([Item("a", [True])], "boolean"))
