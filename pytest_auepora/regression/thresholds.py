@@ -34,7 +34,7 @@ GATE_KEYS = (*BOUND_KEYS, "stat", "slice", "owner")
 _OPERATORS: Mapping[str, Literal["min", "max"]] = {">=": "min", "≥": "min", "<=": "max", "≤": "max"}
 _COMPARISON = r"\s*(>=|<=|≥|≤|>|<|==|=)?\s*(\S+?)\s*(%)?\s*"  # compiled where a file has thresholds at all
 _CALL = r"(?s)\s*(\w+)\s*\(\s*(.+?)\s*\)\s*"
-_SYNONYMS = {">=": "min", "<=": "max", "gte": "min", "ge": "min", "lte": "max", "le": "max", "at_least": "min",
+_SYNONYMS = {**_OPERATORS, "gte": "min", "ge": "min", "lte": "max", "le": "max", "at_least": "min",
              "at_most": "max", "minimum": "min", "maximum": "max", "above": "min", "below": "max"}  # fmt: skip
 
 

@@ -160,7 +160,7 @@ def _scatter(pairs: Mapping[int, ScoreChange], ends: tuple[float, float], prefix
                 axes.scatter(
                     [positions[i][0] for i in chosen], [positions[i][1] for i in chosen], s=size,
                     color=INKS[name], marker=marker, linewidths=0, alpha=0.85 if sign else 0.6, zorder=3,
-                    gid=f"dots:{','.join(map(str, chosen))}",
+                    gid=f"{_DOTS}{','.join(map(str, chosen))}",
                 )  # fmt: skip
         axes.set_xlim(*corners)
         axes.set_ylim(*corners)

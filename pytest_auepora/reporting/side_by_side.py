@@ -211,13 +211,12 @@ def _case_row(case_id: str, results: Sequence[CaseResult | None]) -> CaseRow:
     """Return a case; it differs if some systems pass it and others do not."""
     first = next(case for case in results if case is not None)
     passes = {case.state == "passed" for case in results if case is not None and case.state != "skipped"}
-    systems = [
-        SystemCase(case.state, {n: _finite_or_none(s.value) for n, s in case.scores.items()})
-        if case is not None
-        else None
-        for case in results
-    ]
-    return CaseRow(case_id, first.where, len(passes) > 1, tuple(systems))
+    systems = tuple(None if case is None else _system_case(case) for case in results)
+    return CaseRow(case_id, first.where, len(passes) > 1, systems)
+
+
+def _system_case(case: CaseResult) -> SystemCase:
+    return SystemCase(case.state, {n: _finite_or_none(s.value) for n, s in case.scores.items()})
 
 
 def _finite_or_none(value: float | None) -> float | None:
@@ -305,9 +304,8 @@ def _metric_table(
     scores = [s for run in runs for c in run.cases.values() if (s := c.scores.get(name)) is not None]
     if metric is None and any(s.data is not None for s in scores):
         return None
-    if metric is not None and not (
-        type(metric).aggregate is not Metric.aggregate or any(s.state == "aggregate" for s in scores)
-    ):
+    own_aggregate = metric is not None and type(metric).aggregate is not Metric.aggregate
+    if not own_aggregate and all(s.state != "aggregate" for s in scores):
         metric = None  # its aggregate is the mean of the cases' own values
     columns = [_run_measurements(name, run, shared, info, metric) for run in runs]
     for i, (run, column) in enumerate(zip(runs, columns, strict=True)):
@@ -334,8 +332,7 @@ def _run_measurements(
 def _measurement(score: Score, info: MetricInfo | None, metric: Metric | None) -> Measurement | None:
     """Return the measurement of a score; an error counts as the worst value of a mean, and has none otherwise."""
     if score.state == "error":
-        countable = metric is None and info is not None and math.isfinite(info.worst)
-        return Measurement(info.worst) if countable and info is not None else None
+        return Measurement(info.worst) if metric is None and info is not None and math.isfinite(info.worst) else None
     measurement = score.measurement
     if measurement is None or (metric is None and _finite_or_none(measurement.value) is None):
         return None
