@@ -110,6 +110,10 @@ def _run(argv: list[str]) -> int:
         return PASSED
     except (AueporaError, OSError) as exc:
         return _report_error(exc, UNJUDGED)
+    except ModuleNotFoundError as exc:
+        if exc.name not in ("_sqlite3", "_zstd"):
+            raise
+        return _report_error(f"this Python has no {exc.name[1:]}, which runs are kept with", UNJUDGED)
     except KeyboardInterrupt:
         return 130
 

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..core.json import dumps, encode, fields_of, loads
@@ -22,11 +23,6 @@ from ..errors import HistoryError
 from ..evaluation.recording import Recording
 from ..shapes import check_shape
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
-
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
 
@@ -34,10 +30,11 @@ BLOCK_SIZE = 16 * 1024 * 1024
 """Bytes of JSON that make a block."""
 
 _CHUNK_SIZE = 1024 * 1024  # bytes collected before the compressor starts: its memory is larger than a small run
-_OPTIONS: Mapping[int, int] = {
-    zstd.CompressionParameter.window_log: 24,
-    zstd.CompressionParameter.enable_long_distance_matching: 1,
-}
+
+
+def _zstd() -> Any:
+    """Return the module, which a Python may be built without: a run that keeps nothing does without."""
+    return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
 class BlockWriter:
@@ -51,7 +48,7 @@ class BlockWriter:
         self._waiting: list[bytes] = []
         self._waiting_size = self._size = 0
         self._parts: list[bytes] = []
-        self._compressor: zstd.ZstdCompressor | None = None
+        self._compressor: Any = None
 
     def add(self, text: bytes) -> bool:
         """Add one JSON value; return whether it completes a block."""
@@ -73,7 +70,10 @@ class BlockWriter:
         if not self._waiting:
             return
         if self._compressor is None:
-            self._compressor = zstd.ZstdCompressor(options=_OPTIONS)
+            zstd = _zstd()
+            parameters = zstd.CompressionParameter
+            options = {parameters.window_log: 24, parameters.enable_long_distance_matching: 1}
+            self._compressor = zstd.ZstdCompressor(options=options)
         self._parts.append(self._compressor.compress(b"\n".join([*self._waiting, b""])))
         self._size += self._waiting_size
         self._waiting, self._waiting_size = [], 0
@@ -90,10 +90,12 @@ def block_lines(block: bytes) -> list[bytes]:
     Raises:
         ValueError: it is damaged.
     """
+    zstd = _zstd()
     try:
-        return zstd.decompress(block).splitlines()
+        lines: list[bytes] = zstd.decompress(block).splitlines()
     except zstd.ZstdError as exc:
         raise ValueError(str(exc)) from None
+    return lines
 
 
 def decode_blocks(blocks: Iterable[bytes]) -> Iterator[Any]:

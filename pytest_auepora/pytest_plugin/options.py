@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +18,8 @@ UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
 LABEL_WORDS = ("check", "repair", "strict")
 KEEP = ("runs=200", "answers=20", "characters=1000000")
 """As `history.settings.Keep` has it; every pytest run would have to import that."""
+OPTIONAL_MODULES = ("sqlite3", "zstd") if sys.version_info >= (3, 14) else ("sqlite3",)
+"""What keeping runs takes and a Python may be built without; before 3.14 zstd is a package of its own."""
 SUGGEST_REPEATS = 5
 """Answers to each case that a suggestion is made from, where ``--auepora-repeat`` does not say."""
 
@@ -71,15 +74,18 @@ class Options:
         """Where runs are kept, or None where no history is wanted.
 
         Raises:
-            pytest.UsageError: this Python has no sqlite3; a worker keeps no runs, and may do without.
+            pytest.UsageError: this Python has no sqlite3 or zstd; a worker keeps no runs, and may do without.
         """
         from ..history.settings import find_place, is_url
         from .compat import is_worker
 
         place = find_place(self.config.getini("auepora_history"), self.config.rootpath)
-        keeps = place is not None and not is_url(place) and not is_worker(self.config)
-        if keeps and find_spec("_sqlite3") is None:
-            raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
+        needed = [name for name in OPTIONAL_MODULES if name != "sqlite3" or not is_url(place or "")]
+        missing = [name for name in needed if find_spec(f"_{name}") is None]
+        if place is not None and missing and not is_worker(self.config):
+            raise pytest.UsageError(
+                f"this Python has no {missing[0]} to keep runs with; -o auepora_history=off does without"
+            )
         return place
 
     def repeats(self, suite: int) -> int:

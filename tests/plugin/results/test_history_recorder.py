@@ -123,12 +123,25 @@ def test_what_is_redacted_never_gets_there(project: Example) -> None:
     assert store(project).runs()[0].aggregate["groundedness"] == 1.0  # scored before, from the real text
 
 
-def test_without_sqlite_no_system_is_called(project: Example) -> None:
-    project.write("conftest.py", f"import sys\n\nsys.modules['_sqlite3'] = None\n{CONFTEST}")
+WITHOUT = {
+    "sqlite3": "import sys\n\nsys.modules['_sqlite3'] = None\n",
+    "zstd": (  # built without it, as Python 3.14 may be
+        "import sys\nfrom pytest_auepora.pytest_plugin import options\n\n"
+        "sys.modules.update(dict.fromkeys(('_zstd', 'backports.zstd', 'compression.zstd')))\n"
+        "options.OPTIONAL_MODULES = ('sqlite3', 'zstd')\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("module", WITHOUT)
+def test_without_sqlite_or_zstd_no_system_is_called(project: Example, module: str) -> None:
+    project.write("conftest.py", f"{WITHOUT[module]}{CONFTEST}")
     result = project.run_apart("-p", "no:xdist", "shop.golden.yaml")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: this Python has no sqlite3 to keep runs with; -o auepora_history=off *"])
-    project.run_apart("-o", "auepora_history=off", "-p", "no:xdist", "shop.golden.yaml").assert_outcomes(passed=7)
+    result.stderr.fnmatch_lines([f"ERROR: this Python has no {module} to keep runs with; -o auepora_history=off *"])
+    report = "--auepora-report=json:r.json"
+    off = project.run_apart("-o", "auepora_history=off", "-p", "no:xdist", report, "shop.golden.yaml")
+    off.assert_outcomes(passed=7)
 
 
 def damage(project: Example, sql: str, *values: object) -> None:
