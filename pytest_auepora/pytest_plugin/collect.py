@@ -22,6 +22,7 @@ from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.model import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_pytest_asyncio, is_anyio_automatic, loop_scope
 from .items import run_case, run_case_async
+from .options import is_asked_for_by_option
 from .session import CASE, CORPUS, SESSION, SUFFIXES, SUITE, AueporaSession
 
 _SELECTING_OPTIONS = ("keyword", "markexpr", "lf", "deselect", "ignore", "ignore_glob")
@@ -63,8 +64,8 @@ class Collecting:
         config, start, root = self.config, self.config.invocation_params.dir, self.config.rootpath
         if self.collected != self.selected or any(getattr(config.option, name, None) for name in _SELECTING_OPTIONS):
             return False
-        if config.args == [str(start)]:  # none was given
-            return True
+        if config.args == [str(start)]:  # none was given; by the setting alone, a folder of other tests is fine
+            return is_asked_for_by_option(config) or start.resolve() == root.resolve()
         chosen = {(start / arg).resolve() for arg in config.args}
         paths = [str(root / part) for part in config.getini("testpaths")]
         configured = {Path(match).resolve() for path in paths for match in glob(path, recursive=True)}  # noqa: PTH207 - absolute

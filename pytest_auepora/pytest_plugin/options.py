@@ -29,8 +29,11 @@ OVERRIDE = "auepora_baseline"
 
 def is_asked_for(config: pytest.Config) -> bool:
     """Whether the settings or any option of ours ask for golden cases; no option means anything without them."""
-    if config.getini("auepora"):
-        return True
+    return config.getini("auepora") or is_asked_for_by_option(config)
+
+
+def is_asked_for_by_option(config: pytest.Config) -> bool:
+    """Whether any option of ours is given."""
     values = (value for name, value in vars(config.option).items() if name.startswith("auepora"))
     return any(value is not None and value is not False for value in values)  # 0 is a seed
 

@@ -54,6 +54,17 @@ def test_a_run_of_everything_without_golden_cases_is_red(project: Example, args:
     assert NONE not in str(result.stdout)
 
 
+def test_a_folder_of_other_tests_is_green_by_the_setting_alone(
+    project: Example, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.pytester.makeini("[pytest]\nauepora = true")
+    monkeypatch.chdir(project.write("api/test_plain.py", PLAIN).parent)
+    result = project.run(auepora=False)
+    assert result.ret == 0, str(result.stdout)
+    assert NONE in str(result.stdout)
+    assert project.run().ret == 1
+
+
 def test_gates_over_skipped_cases_are_skipped(project: Example) -> None:
     project.accept()
     project.system("def rag():\n    pytest.skip('no key')")
