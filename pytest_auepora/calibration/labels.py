@@ -3,7 +3,7 @@
 ========== ===============================================================================================
 id          name of the item; by default its row
 label       what a person says: true / false, a grade from 1 to 5, or a word
-labels      of several people: a list, or a mapping from names (in CSV, columns ``label_NAME``)
+labels      of several people: a list, or a mapping from names (in CSV, between ``|`` or in columns ``label_NAME``)
 score       what the judge said, in the metric's own unit; with ``scores``, a list, of asking more than once
             (in CSV, columns ``score_2``, …); left out, the judge is asked
 error       why the judge's reply was no score
@@ -163,10 +163,10 @@ def _join_columns(row: Mapping[str, str]) -> dict[str, Any]:
         if not cell.strip():
             continue
         stem = name.partition("_")[0]
-        if name in _KEYS and stem not in _LIST_COLUMNS:
-            joined[name] = cell
-        elif name in ("labels", "scores"):
+        if name in ("labels", "scores"):
             joined.setdefault(name, []).extend(part.strip() for part in cell.split("|"))
+        elif name in _KEYS and stem not in _LIST_COLUMNS:
+            joined[name] = cell
         else:
             joined.setdefault(_LIST_COLUMNS[stem], []).append(cell)
     return joined

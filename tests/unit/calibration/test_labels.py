@@ -125,3 +125,10 @@ def test_a_file_that_cannot_do(tmp_path: Path, name: str, text: str, said: str) 
     with pytest.raises(GoldenFileError) as caught:
         read_label_file(path)
     assert said in str(caught.value)
+
+
+def test_several_labels_and_scores_in_one_cell(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    path.write_text("id,labels,label_ann,scores\na,yes | no,yes,0.5|0.75\n", encoding="utf-8")
+    (item,) = read_label_file(path).items
+    assert (item.people, item.scores) == ([True, False, True], [0.5, 0.75])
