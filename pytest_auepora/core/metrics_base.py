@@ -26,7 +26,7 @@ JUDGE_KEYS = ("judge", "judge_model", "judge_prompt")
 
 @dataclass(slots=True)
 class Measurement:
-    """What one metric saw in one case.  Not frozen, because that would triple the cost of making one; not changed.
+    """The score of one metric for one case.  Never changed; not frozen, as that would triple the cost of making one.
 
     ``value`` is the case's own score, or None where a case has none of its own and counts in the
     aggregate only.  ``data`` is the sufficient statistic when the mean of values is not enough (BLEU
@@ -40,7 +40,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
-    """The metric has nothing to say about this case, and why (``"no relevant_docs"``)."""
+    """The metric does not apply to this case, with the reason (``"no relevant_docs"``)."""
 
     reason: str
 

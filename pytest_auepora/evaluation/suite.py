@@ -179,7 +179,7 @@ def evaluate(
 
     Raises:
         GoldenFileError: the golden file is wrong.
-        OutputShapeError: *rag* is nothing that can be called.
+        SystemShapeError: *rag* is nothing that can be called.
         BaselineError: the baseline is there and cannot be read.
         ValueError: a seed, and a concurrency under which calls would draw from the generators in any order.
     """

@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add(
         _UPDATE, nargs="?", const="all", metavar="WORDS",
         help="accept results into the baseline; WORDS: all (default), new, improved; prune: drop cases that the golden "
-        "files no longer have (full runs); anchor: make this run the anchor, which later runs are held to as well",
+        "files no longer have (full runs); anchor: make this run the anchor, with which later runs are compared too",
     )  # fmt: skip
     add("--auepora-require-baseline", action="store_true", help="fail where a suite has no baseline (for CI)")
     add("--auepora-baseline", metavar="PATH", help="directory or .json file to use instead of __baselines__/")
@@ -74,8 +74,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("auepora_judge", "the YAML file that says which LLM judge is asked, and what it may spend", default="")
     add("auepora_history", "where runs are kept: a path, a URL for SQLAlchemy, or off", default="")
     add(
-        "auepora_keep", "how much of each suite and configuration is kept: runs, runs with their answers for a replay "
-        "(none: no answer is stored), characters of one answer with its documents; a number, or all", type="args",
+        "auepora_keep", "what is kept of each suite and configuration: runs=N; answers=N, runs whose answers are kept "
+        "for a replay (none: no answer is stored); characters=N of an answer with its documents; N may be all",
+        type="args",
         default=list(KEEP),
     )  # fmt: skip
     add("auepora_report", "as --auepora-report, relative to the rootdir", type="linelist", default=[])
@@ -84,7 +85,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=["summary", "annotations"],
     )  # fmt: skip
     add("auepora_junit_properties", "put scores into --junitxml as properties of cases", type="bool", default=False)
-    add("auepora_reference", "the configuration that others are held against side by side", default="")
+    add("auepora_reference", "the configuration that the others are compared with, side by side", default="")
     add("auepora_retry", "exceptions to retry: names or dotted paths", type="args", default=[])
 
 

@@ -94,7 +94,7 @@ _BY_METRIC = (
 )  # fmt: skip
 _ANCHOR = Record(
     "the policy for the anchor",
-    Field("policy", _POLICY, "As in regression; by default what stands there."),
+    Field("policy", _POLICY, "As in regression; by default the same as there."),
     Field("min_effect", Number(0), "A smaller drop since the anchor is no drift (0.03)."),
     Field("margin", Number(0), "How large a drop since the anchor must be ruled out (0.1)."),
 )

@@ -260,7 +260,7 @@ class Question:
 
 
 class LLMCritic:
-    """Somebody who scores.  Implement `score` (a number) or `complete` (the model's text, which is then read).
+    """A judge of answers.  Implement `score` (a number) or `complete` (the model's text, which is then read).
 
     Metrics that need more than a score (claims, for instance) need `complete`.  A critic that keeps its reasons
     overrides `judge`, and one whose numbers depend on a model `params`, which becomes part of the fingerprint under
