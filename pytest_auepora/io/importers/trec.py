@@ -73,7 +73,9 @@ def read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
             topic, iteration, document, grade_text = line.split()
             grade = int(grade_text)
         except ValueError:
-            raise ImportProblem(f"{path}:{number}: expected 'topic iteration document grade', got {line!r}") from None
+            raise ImportProblem(
+                f"{path}:{number}: expected 'topic iteration document grade', got {line!r:.80}"
+            ) from None
         dropped.add("an iteration other than 0 of a judgement", iteration not in ("0", "Q0"))
         dropped.add("a grade below -1, which is read as -1", grade < -1)
         dropped.add("an earlier judgement of the same document", document in grades.get(topic, {}))
@@ -96,7 +98,7 @@ def read_topics(path: Path) -> dict[str, str]:
     for number, line in numbered_lines(text):
         topic, separator, query = line.partition("\t")
         if not separator or not query.strip():
-            raise ImportProblem(f"{path}:{number}: expected 'topic<TAB>query', got {line!r}")
+            raise ImportProblem(f"{path}:{number}: expected 'topic<TAB>query', got {line!r:.80}")
         if topic.strip() in queries:
             raise ImportProblem(f"{path}:{number}: topic {topic.strip()!r} is there twice")
         queries[topic.strip()] = query.strip()
@@ -159,7 +161,9 @@ def read_run(path: Path) -> dict[str, list[RetrievedDocument]]:
                 raise ValueError(score_text)
             results.setdefault(topic, []).append((score, document))
         except ValueError:
-            raise ImportProblem(f"{path}:{number}: expected 'topic Q0 document rank score tag', got {line!r}") from None
+            raise ImportProblem(
+                f"{path}:{number}: expected 'topic Q0 document rank score tag', got {line!r:.80}"
+            ) from None
     return {
         topic: [RetrievedDocument(Document(d), s, rank) for rank, (s, d) in enumerate(sorted(docs, reverse=True), 1)]
         for topic, docs in results.items()

@@ -46,6 +46,15 @@ def test_trec_run_with_a_line_that_is_none(tmp_path: Path, line: str) -> None:
         read_run(tmp_path / "a.run")
 
 
+def test_of_a_long_line_only_the_beginning_is_shown(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("[" * 50_000, encoding="utf-8")
+    for read in (read_run, read_topics, lambda place: import_cases(place, "trec")):
+        with pytest.raises(ImportProblem) as caught:
+            read(path)
+        assert len(str(caught.value)) < len(str(path)) + 150
+
+
 def test_a_line_separator_in_a_query_ends_no_line(tmp_path: Path) -> None:
     (tmp_path / "topics.tsv").write_text("1\twhy\u2028so\n2\twho\n", encoding="utf-8")
     assert read_topics(tmp_path / "topics.tsv") == {"1": "why\u2028so", "2": "who"}
