@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
@@ -159,7 +159,9 @@ class Caller:
         self.ahead.pop(key, None)
         return call.deliver(limit)
 
-    def map(self, fns: Iterable[Fn], timeouts: Iterable[float | None] = repeat(None)) -> Iterator[CallResult]:
+    def map(
+        self, fns: Iterable[Fn], timeouts: Iterable[float | None] = repeat(None)
+    ) -> Generator[CallResult, None, None]:
         """Yield the result of each of *fns*, in order, in constant memory: *fns* is read as results are taken.
 
         Each may have a limit of its own among *timeouts*: seconds, or None for the caller's.

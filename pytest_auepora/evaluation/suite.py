@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -350,7 +351,7 @@ def run_suite(
     for case in cases:
         if case.skip is not None:
             yield flow.leave_out(case, Ended("skip", case.skip))
-    with Progress("cases", len(todo), show=progress) as bar:
+    with closing(calls), Progress("cases", len(todo), show=progress) as bar:
         for batch in in_batches(todo, _BATCH_SIZE):
             batch_calls = [
                 CaseCalls(case, list(islice(calls, times[case.id])), corpus, times[case.id] - repeat) for case in batch
@@ -358,10 +359,8 @@ def run_suite(
             for asked_case, finished in zip(batch_calls, flow.finish_all(batch_calls, system), strict=True):
                 case = asked_case.case
                 if numbers := confirms(case, finished.result) if confirms is not None else ():
-                    fns = [ask_case(system, case, i, seed=seed) for i in numbers]
-                    retries = [
-                        caller.call((case.id, i), fn, timeout=case.timeout) for i, fn in zip(numbers, fns, strict=True)
-                    ]
+                    again_asks = ((i, ask_case(system, case, i, seed=seed)) for i in numbers)
+                    retries = [caller.call((case.id, i), fn, timeout=case.timeout) for i, fn in again_asks]
                     flow.confirm(finished, CaseCalls(case, retries, corpus), system)
                 yield finished
                 bar.done()

@@ -44,7 +44,7 @@ def test_a_map_left_early_starts_nothing_more() -> None:
     with Caller(2, lookahead=4) as caller:
         results = caller.map(gauge.call(i) for i in range(1000))
         assert next(results).value == 0
-        results.close()  # type: ignore[attr-defined]
+        results.close()
         count = len(gauge.seen)
         assert count <= 6
         assert caller.call("next", lambda: "fine", [("more", lambda: 0)]).value == "fine"

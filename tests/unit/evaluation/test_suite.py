@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core import progress
 from pytest_auepora.core.progress import Progress
-from pytest_auepora.evaluation.suite import evaluate, find_baseline
+from pytest_auepora.core.run import CaseResult
+from pytest_auepora.evaluation.case_flow import CaseFlow
+from pytest_auepora.evaluation.suite import evaluate, find_baseline, open_evaluation, run_suite
 from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import accept
 from pytest_auepora.regression.baseline import baseline_path
 
@@ -46,3 +51,19 @@ def test_variants_are_told_of_the_baseline_without_variants(tmp_path: Path) -> N
     assert accept(baseline_path(path, "shop", ""), run, ["all"]).written
     assert find_baseline(suite)[1] == ""
     assert find_baseline(suite, "bm25") == (None, "no baseline yet (shop@bm25.json; shop.json is of no variant)")
+
+
+def test_calls_made_ahead_are_given_up_with_their_suite(tmp_path: Path) -> None:
+    def redact(result: CaseResult) -> None:
+        raise ValueError(result.case_id)
+
+    suite, rows = golden(tmp_path, 90), answers(90)
+    system = as_system(lambda sample: rows[int(sample.sample_id[1:])])
+    evaluation = open_evaluation(suite, Registry())
+    flow = CaseFlow(evaluation.run, evaluation.metrics, suite.policy, redact=redact)
+    cases = [case for case in suite.cases if case.skip is None]
+    with Caller(2) as caller:
+        with pytest.raises(ValueError, match="c0") as raised:
+            list(run_suite(flow, cases, system, caller))
+        assert raised.tb is not None, "which holds the frame of the suite"
+        assert not caller.ahead
