@@ -30,9 +30,9 @@ _STRANDED = "its event loop was left behind, blocked by another call (one that w
 class Caller:
     """Makes calls, early where it may.
 
-    With a concurrency of 1 and no time limit a call runs in its owner's own thread (or task), as does a call with
-    nothing to overlap.  Otherwise it runs in a daemon thread, and what it gives
-    to await in one event loop that lives in a thread of its own.  ``acall`` stays in the loop it is called in.
+    A call without a time limit runs in its owner's thread (or task) if no other call may run beside it.  Otherwise it
+    runs in a daemon thread; an awaitable that it returns is awaited in one event loop, which has a thread of its own.
+    ``acall`` stays in the loop it is called in.
 
     A call that exceeds its time limit gives a `CallTimeoutError`: a coroutine is cancelled, a thread is left
     behind and replaced.  The limit counts from the start of each attempt; running into it is final.

@@ -60,9 +60,9 @@ class Metric:
         direction: whether ``"higher"`` or ``"lower"`` is better.
         range: lowest and highest possible value; ``inf`` where there is no bound.
         deterministic: the same inputs always give the same value.
-        judged: a model's opinion, which may fail a run only once people have agreed with it (`auepora calibrate`).
+        judged: an LLM judge scores it; advisory until calibrated against human labels (`auepora calibrate`).
         concurrency: how many cases a judged metric may be asked to measure at once, in threads.
-        shares: it keeps what it asks in ``outputs.memo``, where other metrics find it: they follow one after the other.
+        shares: it keeps the judge's replies in ``outputs.memo`` for other metrics, so these are asked one by one.
         scored_by: the judged metric behind this one, where it is made of another; its calibration counts.
         against_accepted: it compares the answer with that of the accepted run, which is kept for it.
         baselined: its scores are stored in baselines and compared with them (False for wall-clock times).
@@ -71,7 +71,7 @@ class Metric:
             retrieval is the target, and for no keys elsewhere; a judged metric always has `JUDGE_KEYS` as well.
         survives: when scores compare although the chunker changed: ``passages`` where the labels of the case are
             quotes, spans or documents; ``documents`` where the document of each label is known.
-        interval: how the verdict finds out how far the aggregate is off: empty where it is the mean of the cases'
+        interval: how the verdict computes the aggregate's confidence interval: empty for the mean of the cases'
             values; ``bootstrap`` for ratios and quantiles; ``jackknife`` for what is counted over all cases together;
             ``pairs`` where `by_case` has numbers that cases alone have not.  None is the first where `aggregate` is
             not overridden, else ``bootstrap``.

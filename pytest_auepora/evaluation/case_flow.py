@@ -33,7 +33,7 @@ from .recording import RecordedAnswer, Recording, Redact, record
 from .replay import CONFIRMED, CaseEndedError
 
 EndedBy = Callable[[BaseException], "Ended | None"]
-"""Says whether an exception skips its case, or expects it to fail; may raise it where it ends the whole run."""
+"""Returns how an exception ends its case on purpose (skip, xfail), else None; raises one that ends the whole run."""
 
 
 @dataclass(eq=False, repr=False, slots=True)

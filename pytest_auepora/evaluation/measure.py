@@ -69,12 +69,12 @@ def measure_calls(
     timed: bool = True,
     progress: Progress | None = None,
 ) -> list[MeasuredAnswer]:
-    """Turn the finished calls of *system* into scores; each metric gets all answers at once, as models like it.
+    """Score the finished calls of *system*; each metric gets all answers at once, so that models work in batches.
 
     An exception of a call, or an answer of an unknown shape, gives a result in state ``error``
     with an error score under every metric.  The state is otherwise ``passed`` until the case is checked.
     A call's value may be a `RecordedAnswer`, which is measured in its place, or a `JudgedAnswer`, whose judged scores
-    are known already.  Judged scores are counted in *progress*, with those no judge is asked for.
+    are known already.  *progress* counts all judged scores, also those that no judge has to be asked for.
     """
     answers = [answer_of(case_call, system, convert, timed=timed) for case_call in calls]
     answered = [
