@@ -80,17 +80,18 @@ class Text(FieldType):
 
 
 class Choice(FieldType):
-    """One of a few words."""
+    """One of a few words.  False is ``off``, which YAML reads so where it stands without quotes."""
 
     def __init__(self, *choices: str) -> None:
         self.choices = choices
         self.expected = f"one of {', '.join(choices)}"
 
     def parse(self, value: Any) -> Any:
-        return value if isinstance(value, str) and value in self.choices else BAD
+        word = "off" if value is False else value
+        return word if isinstance(word, str) and word in self.choices else BAD
 
     def schema(self) -> dict[str, Any]:
-        return {"enum": list(self.choices)}
+        return {"enum": [*self.choices, False] if "off" in self.choices else [*self.choices]}
 
 
 class Flag(FieldType):

@@ -31,6 +31,7 @@ from tests.unit.io.files import read
 GOOD: list[tuple[FieldType, Any, Any]] = [
     (Text(), "a b", "a b"),
     (Choice("pass", "fail"), "fail", "fail"),
+    (Choice("auto", "off"), False, "off"),
     (Flag(), False, False),
     (Whole(1, 20), 20, 20),
     (Number(0), 3, 3.0),
@@ -46,6 +47,7 @@ BAD_ONES: list[tuple[FieldType, Any, str]] = [
     (Text(), None, "key: has no value; write text, or leave the key out"),
     (Text(), 3.5, 'key: expected text, got 3.5 (a number); quote it: "3.5"'),
     (Choice("pass", "fail"), "fial", "key: expected one of pass, fail, got 'fial' (did you mean 'fail'?)"),
+    (Choice("pass", "fail"), False, "key: expected one of pass, fail, got False (false)"),
     (Flag(), "yes", "key: expected true or false, got 'yes'"),
     (Whole(1, 20), 21, "key: expected a whole number from 1 to 20, got 21"),
     (Whole(1, 20), True, "key: expected a whole number from 1 to 20, got True (true)"),
