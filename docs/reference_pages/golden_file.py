@@ -80,7 +80,7 @@ def _values(node: dict[str, Any]) -> Iterator[str]:
             if form.get("type") == "array":
                 yield "a list of such" if list(_values(form["items"])) == single else next(_values(form))
     elif "enum" in node:
-        yield ", ".join(f"`{one}`" for one in node["enum"])
+        yield ", ".join(f"`{word}`" for word in node["enum"] if isinstance(word, str))
     elif node.get("type") == "array":
         yield "a list" if "$ref" in node["items"] else f"a list of: {_any(node['items'])}"
     elif "properties" in node:

@@ -232,3 +232,18 @@ def test_what_was_measured_before_a_test_ended_is_kept(project: Example) -> None
     result = project.run("test_it.py")
     assert "ValueError: redacting" in str(result.stdout)
     assert "32 of 40 cases" in str(result.stdout)
+
+
+@pytest.mark.parametrize("problem", ["answer", "error"])
+def test_a_case_that_is_expected_to_fail_is_here_too(project: Example, problem: str) -> None:
+    project.case("refund-window", "xfail: JIRA-1 under repair")
+    if problem == "error":
+        project.when_asked("refund", "raise RuntimeError('down')")
+    project.write(
+        "test_quality.py",
+        "import pytest\n\n\n@pytest.mark.auepora('shop.golden.yaml')\ndef test_it(auepora_case):\n"
+        "    assert auepora_case.case.id != 'refund-window'\n",
+    )
+    result = project.run("test_quality.py", "-rx", auepora=False)
+    result.assert_outcomes(passed=4, xfailed=1)
+    result.stdout.fnmatch_lines(["XFAIL *refund-window]* JIRA-1 under repair*"])
