@@ -298,12 +298,14 @@ def parse_baseline(text: str, path: str) -> Baseline:
     if line := conflict_line(text):
         raise BaselineError(f"{path}:{line}: {CONFLICT}, or {_ACCEPT}")
     try:
-        raw = json.loads(text)
+        raw = json.loads(text, object_pairs_hook=_unique_keys)
     except json.JSONDecodeError as exc:
         hint = "" if text.rstrip().endswith("}") else " (the file seems cut short)"
         raise BaselineError(
             f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{hint}; restore it from version control, or {_ACCEPT}"
         ) from None
+    except BaselineError as exc:
+        raise BaselineError(f"{path}: {exc}, as a merge may leave it: keep one, or {_ACCEPT}") from None
     except (ValueError, RecursionError) as exc:  # thousands of digits, or of nested brackets
         raise _not_a_baseline(path, f"{type(exc).__name__}: {exc}") from None
     if not isinstance(raw, dict) or "format" not in raw:
@@ -320,6 +322,14 @@ def parse_baseline(text: str, path: str) -> Baseline:
     cases = {name: _case_of(case) for name, case in raw["cases"].items()}
     optional = {key: raw[key] for key in ("variant", "metrics", "provenance") if key in raw}
     return Baseline(raw["suite"], cases=cases, **optional)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise BaselineError(f"{next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+    return values
 
 
 def _case_of(raw: Mapping[str, Any]) -> BaselineCase:

@@ -125,6 +125,12 @@ def test_a_key_that_cannot_be_is_named(stored: tuple[Path, str], key: str, value
     assert str(seen.value).startswith("b.json: not a baseline file: " + said)
 
 
+def test_a_case_that_a_merge_left_twice_is_named(stored: tuple[Path, str]) -> None:
+    block = stored[1][stored[1].index('  "c0": {') : stored[1].index('  "c1": {')]
+    with pytest.raises(BaselineError, match=r"^b\.json: 'c0' is there twice, as a merge may leave it: keep one, or "):
+        parse_baseline(stored[1].replace(block, block * 2), "b.json")
+
+
 @tries(400, 20_000)
 def test_whatever_was_edited_is_said_or_judged(stored: tuple[Path, str], tries: int) -> None:
     golden, text = stored
