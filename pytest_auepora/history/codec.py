@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 BLOCK_SIZE = 16 * 1024 * 1024
 """Bytes of JSON that make a block."""
 
-_CHUNK_SIZE = 1024 * 1024  # bytes collected before the compressor starts: its memory is larger than a small run
+_CHUNK_SIZE = 256 * 1024  # bytes collected before the compressor starts: its memory is larger than a small run
 
 
 def _zstd() -> Any:
@@ -40,7 +40,8 @@ def _zstd() -> Any:
 class BlockWriter:
     """Compresses JSON texts as they come: lines of JSON, about `BLOCK_SIZE` bytes a block.
 
-    Zstandard finds repeats anywhere in a block: the same documents are returned again and again.
+    Zstandard finds repeats within 4 MiB: the same documents are returned again and again.  It keeps as much in memory;
+    with 16 MiB answers shrink by a fifth more, and 10,000 cases break their budget of memory.
     """
 
     def __init__(self) -> None:
@@ -72,7 +73,7 @@ class BlockWriter:
         if self._compressor is None:
             zstd = _zstd()
             parameters = zstd.CompressionParameter
-            options = {parameters.window_log: 24, parameters.enable_long_distance_matching: 1}
+            options = {parameters.window_log: 22, parameters.enable_long_distance_matching: 1}
             self._compressor = zstd.ZstdCompressor(options=options)
         self._parts.append(self._compressor.compress(b"\n".join([*self._waiting, b""])))
         self._size += self._waiting_size
