@@ -51,6 +51,19 @@ def parse_json(text: str, path: Path, line: int = 1, error: type[AueporaError] =
         raise error(f"{path}:{line}: not JSON: {exc}") from None
 
 
+class RepeatedKeyError(Exception):
+    """A mapping in JSON has a key, the only argument, more than once."""
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a mapping of *pairs*, as an ``object_pairs_hook`` of `json`; raises `RepeatedKeyError`."""
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
+    return mapping
+
+
 def read_json_lines(path: Path, error: type[AueporaError] = AueporaError) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file in JSON Lines, each after its place, ``path:line``; raises *error* as the others."""
     for number, line in numbered_lines(read_text(path, error)):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..core.files import RepeatedKeyError, unique_keys
 from ..core.git import CONFLICT, conflict_line
 from ..errors import GoldenFileError
 from .source import MAX_BYTES, Source, decode, describe, too_large
@@ -21,17 +22,13 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _scalar = json.JSONDecoder().raw_decode
 
 
-class _RepeatedKeyError(Exception):
-    """A key is given twice."""
-
-
 def load_lines(source: Source) -> list[dict[str, Any]]:
     """Return the mapping on every line that is not blank; *source* then knows all places.
 
     A line that holds anything else is reported and left out.  A repeated key is reported; its first value is kept.
     """
     values: dict[int, dict[str, Any]] = {}
-    decode = json.JSONDecoder(object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant).decode
+    decode = json.JSONDecoder(object_pairs_hook=unique_keys, parse_constant=_refuse_constant).decode
     for number, line in enumerate(source.lines):
         if not line or line.isspace():
             continue
@@ -39,7 +36,7 @@ def load_lines(source: Source) -> list[dict[str, Any]]:
         try:
             value = decode(line)
             _check(line, value)
-        except _RepeatedKeyError:
+        except RepeatedKeyError:
             value = _LocatingParser(source, line, source.line_starts[number], report_repeats=True).parse()
         except json.JSONDecodeError as exc:
             message = CONFLICT if conflict_line(line) else f"not JSON: {exc.msg}"
@@ -58,13 +55,6 @@ def load_lines(source: Source) -> list[dict[str, Any]]:
         source.start_offsets[id(value)] = source.line_starts[number] + len(line) - len(line.lstrip())
     source.root, source.locate = values, _locate
     return [*values.values()]
-
-
-def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    mapping = dict(pairs)
-    if len(mapping) != len(pairs):
-        raise _RepeatedKeyError
-    return mapping
 
 
 def _refuse_constant(name: str) -> Any:

@@ -246,7 +246,7 @@ class Replay:
         wanted = run_title(suite, variant)
         titles = sorted({run_title(*key) for *key, _ in self.chosen})
         if wanted in titles:
-            wanted, titles = path, sorted(path for *key, path in self.chosen if run_title(*key) == wanted)
+            wanted, titles = path, sorted(other for *key, other in self.chosen if run_title(*key) == wanted)
         missing = f"{self.history} has no recorded run of {wanted}: {self.name!r} is of {' and '.join(titles)}"
         return replayed(self.source(suite, variant, path), missing=missing)
 

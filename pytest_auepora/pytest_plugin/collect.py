@@ -21,7 +21,7 @@ import pytest
 from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.model import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_pytest_asyncio, is_anyio_automatic, loop_scope
-from .items import run_case, run_case_async
+from .items import case_marks, run_case, run_case_async
 from .options import is_asked_for_by_option
 from .session import CASE, CORPUS, SESSION, SUFFIXES, SUITE, AueporaSession
 
@@ -159,14 +159,12 @@ class GoldenFile(pytest.Module):
         function.__qualname__ = case.id
         function.__module__ = self.path.stem
         function.__doc__ = case.sample.query
-        marks = [getattr(pytest.mark, tag) for tag in case.tags]
-        if (case.skip is not None or case.xfail is not None) and not self._auepora.options.checking:
+        asked = not self._auepora.options.checking
+        marks = case_marks(case, xfail=asked)
+        if asked and case.skip is not None:
             from ..reporting.text import printable
 
-            if case.skip is not None:
-                marks.append(pytest.mark.skip(reason=printable(case.skip)))
-            if case.xfail is not None:
-                marks.append(pytest.mark.xfail(reason=printable(case.xfail)))
+            marks.append(pytest.mark.skip(reason=printable(case.skip)))
         if mark is not None:
             marks.append(mark)
         function.__dict__["pytestmark"] = [m.mark for m in marks]

@@ -17,7 +17,7 @@ from ..io.golden.model import GoldenCase
 from ..regression.baseline import BROKEN
 from .answer_source import AnswerSource
 from .compat import parameters_of
-from .items import AskedCase, add_case_report, end_unmeasured, raise_skipped
+from .items import AskedCase, add_case_report, case_marks, end_unmeasured, raise_skipped
 from .registration import session_of
 from .results.terminal import failure_message
 from .session import CORPUS, AueporaSession, SessionSuite, SuiteVariant
@@ -142,18 +142,8 @@ def parametrize_cases(metafunc: pytest.Metafunc) -> None:
         raise pytest.fail.Exception(f"{nodeid}: {exc}", pytrace=False) from None
     except GoldenFileError as exc:
         raise pytest.fail.Exception(str(exc), pytrace=False) from None
-    params = [pytest.param((suite, case), id=case.id, marks=_marks(case)) for case in suite.golden.cases]
+    params = [pytest.param((suite, case), id=case.id, marks=case_marks(case)) for case in suite.golden.cases]
     metafunc.parametrize("auepora_case", params, indirect=True)
-
-
-def _marks(case: GoldenCase) -> list[pytest.MarkDecorator]:
-    """Return the tags of *case*, and whether it is expected to fail; `score_case_of` skips, and keeps the result."""
-    marks = [getattr(pytest.mark, tag) for tag in case.tags]
-    if case.xfail is not None:
-        from ..reporting.text import printable
-
-        marks.append(pytest.mark.xfail(reason=printable(case.xfail)))
-    return marks
 
 
 def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:

@@ -76,6 +76,16 @@ class AskedCase:
         self.source.flow.confirm(finished, CaseCalls(self.case, calls, self.corpus), self.source.system)
 
 
+def case_marks(case: GoldenCase, *, xfail: bool = True) -> list[pytest.MarkDecorator]:
+    """Return the tags of *case* as marks and, with *xfail*, whether it is expected to fail."""
+    marks: list[pytest.MarkDecorator] = [getattr(pytest.mark, tag) for tag in case.tags]
+    if xfail and case.xfail is not None:
+        from ..reporting.text import printable
+
+        marks.append(pytest.mark.xfail(reason=printable(case.xfail)))
+    return marks
+
+
 def add_case_report(item: pytest.Item, report: CaseReport) -> None:
     """Put on *item* what it measured."""
     item.stash.setdefault(CASE_REPORTS, []).append(report)

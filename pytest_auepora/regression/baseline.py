@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
+from ..core.files import RepeatedKeyError, unique_keys
 from ..core.git import CONFLICT, conflict_line
 from ..core.result_shapes import Count, Place, Rank
 from ..core.run import CaseResult, MetricInfo, run_title
@@ -33,6 +34,9 @@ RESOLUTION = 5.1e-5
 
 MAX_DATA = 20_000
 """Characters; more data of one metric in one case is not stored, as people read baselines."""
+
+STILL_FAILING = "still_failing"
+"""Key in a result's ``extra``: assertions that fail, and failed in the accepted baseline too: listed, not red."""
 
 CONTRACTS = ("assertion_pass", "json_schema_valid")
 """Assertion metrics: 0 fails the case without any threshold.  They are measured without being listed."""
@@ -84,7 +88,7 @@ class BaselineCase:
         varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
         data = {name: part for name, info in metrics.items() if (part := _stored_data(result, name, info)) is not None}
         timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
-        state = "failed" if "still_failing" in result.extra else result.state
+        state = "failed" if STILL_FAILING in result.extra else result.state
         return cls(
             result.content_hash, state, scores, dict(result.ranks), result.repeats, varied, match_of(result),
             data, result.concurrency if timed else 1,
@@ -298,14 +302,17 @@ def parse_baseline(text: str, path: str) -> Baseline:
     if line := conflict_line(text):
         raise BaselineError(f"{path}:{line}: {CONFLICT}, or {_ACCEPT}")
     try:
-        raw = json.loads(text, object_pairs_hook=_unique_keys)
+        raw = json.loads(text, object_pairs_hook=unique_keys)
     except json.JSONDecodeError as exc:
         hint = "" if text.rstrip().endswith("}") else " (the file seems cut short)"
         raise BaselineError(
             f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{hint}; restore it from version control, or {_ACCEPT}"
         ) from None
-    except BaselineError as exc:
-        raise BaselineError(f"{path}: {exc}, as a merge may leave it: keep one, or {_ACCEPT}") from None
+    except RepeatedKeyError as exc:
+        key = exc.args[0]
+        raise BaselineError(
+            f"{path}: {key!r} is there twice, as a merge may leave it: keep one, or {_ACCEPT}"
+        ) from None
     except (ValueError, RecursionError) as exc:  # thousands of digits, or of nested brackets
         raise _not_a_baseline(path, f"{type(exc).__name__}: {exc}") from None
     if not isinstance(raw, dict) or "format" not in raw:
@@ -322,14 +329,6 @@ def parse_baseline(text: str, path: str) -> Baseline:
     cases = {name: _case_of(case) for name, case in raw["cases"].items()}
     optional = {key: raw[key] for key in ("variant", "metrics", "provenance") if key in raw}
     return Baseline(raw["suite"], cases=cases, **optional)
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise BaselineError(f"{next(key for key in keys if keys.count(key) > 1)!r} is there twice")
-    return values
 
 
 def _case_of(raw: Mapping[str, Any]) -> BaselineCase:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, MetricInfo, Run
-from .baseline import CONTRACTS, GIT_COMMIT, RESOLUTION, Baseline, BaselineCase, match_of, metric_key
+from .baseline import CONTRACTS, GIT_COMMIT, RESOLUTION, STILL_FAILING, Baseline, BaselineCase, match_of, metric_key
 from .determinism import AGAIN
 
 SINCE = "since the baseline"
@@ -375,7 +375,7 @@ def flip_of(before: BaselineCase, result: CaseResult) -> Flip:
         return "errored"
     if has_regressed(result):
         return "newly failing"
-    if "still_failing" in result.extra:
+    if STILL_FAILING in result.extra:
         return "still failing"
     if before.state == "passed":
         return "unchanged" if result.state == "passed" else "newly failing"

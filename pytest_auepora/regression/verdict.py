@@ -16,7 +16,7 @@ from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
 from ..errors import names_words
-from .baseline import BROKEN, Anchor, Baseline
+from .baseline import BROKEN, STILL_FAILING, Anchor, Baseline
 from .compare import Comparison, compare, has_regressed
 from .guards.calibration import advisory_notes, broken_outcomes, make_advisory, silent_judges, standing_of
 from .guards.case_guard import VARIES
@@ -214,7 +214,7 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
 def _quarantine_notes(run: Run) -> list[str]:
     cases = list(run.having("quarantine"))
     active = [
-        f"{c.case_id} (until {c.extra['quarantine']}{'; an assertion fails' if 'still_failing' in c.extra else ''})"
+        f"{c.case_id} (until {c.extra['quarantine']}{'; an assertion fails' if STILL_FAILING in c.extra else ''})"
         for c in cases
         if c.quarantined()
     ]

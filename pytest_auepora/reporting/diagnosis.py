@@ -17,8 +17,9 @@ from ..core.targets import component_of
 from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
 from ..errors import without_case
 from ..metrics.refusal import is_refusal
+from ..regression.baseline import STILL_FAILING
 from ..regression.compare import CaseComparison
-from ..regression.guards.case_guard import RAISED, STILL_FAILING, assertion_fault
+from ..regression.guards.case_guard import RAISED, assertion_fault
 from ..regression.guards.steadiness import as_shown
 from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, relevant_docs

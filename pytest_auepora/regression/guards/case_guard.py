@@ -14,13 +14,10 @@ from typing import Any
 
 from ...core.run import CaseResult, MetricInfo
 from ...errors import names_words
-from ..baseline import CONTRACTS
+from ..baseline import CONTRACTS, STILL_FAILING
 from ..compare import SINCE, CaseComparison
 from ..policy import RegressionPolicy
 from ..thresholds import Bound
-
-STILL_FAILING = "still_failing"
-"""Key in ``extra``: assertions that fail, and failed in the accepted baseline too: listed, not red."""
 
 RAISED = ": the metric raised "
 """In a problem of a case, between the name of the metric that raised and the reason."""

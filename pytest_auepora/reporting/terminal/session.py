@@ -10,6 +10,7 @@ from ...core.files import shown_path
 from ...core.grouping import grouped
 from ...core.run import CaseResult, MetricInfo, Run
 from ...errors import names_words
+from ...regression.baseline import STILL_FAILING
 from ..diagnosis import blamed_metrics, component
 from ..notes import flaky_line
 from ..numbers import number, percent, plural, score
@@ -118,7 +119,7 @@ def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: boo
     pairs = verdict.comparison.cases if verdict.comparison is not None else {}
     lower = [i for i in accepted.changed if i in pairs and pairs[i].worst < 0]
     results = [run.cases[case_id] for case_id in (*accepted.added, *accepted.changed)]
-    failing = [case.case_id for case in results if case.state == "failed" or "still_failing" in case.extra]
+    failing = [case.case_id for case in results if case.state == "failed" or STILL_FAILING in case.extra]
     parts = [f"{plural(len(lower), 'case')} scored lower ({names_words(lower, 3)})"] if lower else []
     if lower and verdict.comparison is not None:
         changes = ((name, verdict.comparison.metric(name)) for name in run.metrics)

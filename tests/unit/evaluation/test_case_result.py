@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,11 +31,12 @@ def test_the_frame_where_it_was_raised() -> None:
     assert lines[-1] == '    raise ConnectionError("refused")'
 
 
-def test_frames_of_a_folder_called_like_the_package_are_told() -> None:
+def test_frames_of_a_folder_called_like_the_package_are_told(tmp_path: Path) -> None:
     scope: dict[str, Callable[[], object]] = {}
-    exec(compile("def ask():\n    raise KeyError('index')", "/home/me/pytest_auepora_trial/rag.py", "exec"), scope)
+    path = tmp_path / "pytest_auepora_trial" / "rag.py"
+    exec(compile("def ask():\n    raise KeyError('index')", path, "exec"), scope)
     lines = raised(scope["ask"])
-    assert lines[-1] == '  File "/home/me/pytest_auepora_trial/rag.py", line 2, in ask'
+    assert lines[-1] == f'  File "{path}", line 2, in ask'
 
 
 def test_what_caused_it_is_said_below() -> None:
