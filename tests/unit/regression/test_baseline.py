@@ -127,7 +127,7 @@ def test_a_key_that_cannot_be_is_named(stored: tuple[Path, str], key: str, value
 
 def test_a_case_that_a_merge_left_twice_is_named(stored: tuple[Path, str]) -> None:
     block = stored[1][stored[1].index('  "c0": {') : stored[1].index('  "c1": {')]
-    with pytest.raises(BaselineError, match=r"^b\.json: 'c0' is there twice, as a merge may leave it: keep one, or "):
+    with pytest.raises(BaselineError, match=r"^b\.json: 'c0' is there twice, as a merge leaves it: keep one, or "):
         parse_baseline(stored[1].replace(block, block * 2), "b.json")
 
 
