@@ -311,7 +311,7 @@ def parse_baseline(text: str, path: str) -> Baseline:
     except RepeatedKeyError as exc:
         key = exc.args[0]
         raise BaselineError(
-            f"{path}: {key!r} is there twice, as a merge may leave it: keep one, or {_ACCEPT}"
+            f"{path}: {key!r} is there twice, as a merge leaves it: keep one, or {_ACCEPT}"
         ) from None
     except (ValueError, RecursionError) as exc:  # thousands of digits, or of nested brackets
         raise _not_a_baseline(path, f"{type(exc).__name__}: {exc}") from None
