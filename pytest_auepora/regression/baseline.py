@@ -310,9 +310,7 @@ def parse_baseline(text: str, path: str) -> Baseline:
         ) from None
     except RepeatedKeyError as exc:
         key = exc.args[0]
-        raise BaselineError(
-            f"{path}: {key!r} is there twice, as a merge leaves it: keep one, or {_ACCEPT}"
-        ) from None
+        raise BaselineError(f"{path}: {key!r} is there twice, as a merge leaves it: keep one, or {_ACCEPT}") from None
     except (ValueError, RecursionError) as exc:  # thousands of digits, or of nested brackets
         raise _not_a_baseline(path, f"{type(exc).__name__}: {exc}") from None
     if not isinstance(raw, dict) or "format" not in raw:
