@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
-from itertools import islice
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,50 +22,17 @@ BUSY_SECONDS = 30.0
 
 _PAGE_BYTES = 16_384  # bytes
 
-_BATCH_ROWS = 500  # rows that are sent to a server together
-
 Row = tuple[Any, ...]
-Params = Mapping[str, Any]
 
 
-class Statements(Protocol):
-    """An open transaction."""
+class Execute(Protocol):
+    """What an open transaction is used with."""
 
-    def rows(self, sql: str, params: Params | None = None) -> list[Row]:
-        """Run a query and return all its rows."""
-
-    def run(self, sql: str, params: Params | None = None) -> None:
-        """Run a statement that returns no rows."""
-
-    def run_many(self, sql: str, params: Iterable[Params]) -> None:
-        """Run a statement once per mapping of *params*, which are not all in memory at a time."""
+    def __call__(self, sql: str, /, **params: Any) -> list[Row]:
+        """Run a statement, and return its rows if it is a query."""
 
 
-class Database(Protocol):
-    """A place for tables.
-
-    Attributes:
-        name: what messages call it; never holds a password.
-        long_text: the type of a column for long texts.
-        long_bytes: the same for bytes.
-    """
-
-    name: str
-    long_text: str
-    long_bytes: str
-
-    def exists(self) -> bool:
-        """Whether there is a database, without creating it."""
-
-    def transaction(self, *, write: bool = False) -> AbstractContextManager[Statements]:
-        """Run statements together: all of them, or none if the block raises or the process dies.
-
-        Raises:
-            HistoryError: the database cannot be opened, read or written.
-        """
-
-
-def open_database(place: str | os.PathLike[str]) -> Database:
+def open_database(place: str | os.PathLike[str]) -> SqliteFile | ServerDatabase:
     """Return the database at *place*, a path or a URL as SQLAlchemy reads it; nothing is opened yet.
 
     Raises:
@@ -93,14 +59,16 @@ def blob(value: Any) -> bytes:
 
 
 class SqliteFile:
-    """A SQLite file; readers go on during writes, and a writer that is killed changes nothing."""
+    """A SQLite file; readers go on during writes, and a writer that is killed changes nothing.
 
-    long_text = "TEXT"
-    long_bytes = "BLOB"
+    Attributes:
+        name: what messages call it.
+        column_types: the types of columns for ``long_text`` and ``long_bytes``.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.name = str(path)
+        self.path, self.name = path, str(path)
+        self.column_types = {"long_text": "TEXT", "long_bytes": "BLOB"}
 
     def exists(self) -> bool:
         """Whether there is such a file."""
@@ -110,15 +78,21 @@ class SqliteFile:
             raise HistoryError(f"{self.name}: cannot be read: {exc.strerror or exc}") from exc
 
     @contextmanager
-    def transaction(self, *, write: bool = False) -> Iterator[Statements]:
-        """Run statements together, see `Database.transaction`; *write* takes the file's lock at the start."""
+    def transaction(self, *, write: bool = False) -> Iterator[Execute]:
+        """Run statements together: all of them, or none if the block raises or the process dies.
+
+        *write* takes the file's lock at the start.
+
+        Raises:
+            HistoryError: the database cannot be opened, read or written.
+        """
         try:
             if write:
                 self._make_file()
             with closing(self._connect(write)) as connection:
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
                 try:
-                    yield _SqliteStatements(connection)
+                    yield lambda sql, /, **params: connection.execute(sql, params).fetchall()
                 except BaseException:
                     connection.rollback()
                     raise
@@ -162,22 +136,8 @@ def _error_message(error: Exception) -> str:
     return text
 
 
-class _SqliteStatements:
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def rows(self, sql: str, params: Params | None = None) -> list[Row]:
-        return self._connection.execute(sql, params or {}).fetchall()
-
-    def run(self, sql: str, params: Params | None = None) -> None:
-        self._connection.execute(sql, params or {})
-
-    def run_many(self, sql: str, params: Iterable[Params]) -> None:
-        self._connection.executemany(sql, params)
-
-
 class ServerDatabase:
-    """A database that SQLAlchemy reaches by URL.
+    """A database that SQLAlchemy reaches by URL; its name in messages never holds a password.
 
     Raises:
         MissingExtraError: SQLAlchemy is not installed.
@@ -198,37 +158,27 @@ class ServerDatabase:
         except sqlalchemy.exc.ArgumentError as exc:
             raise HistoryError(f"{self.name}: no URL of a database: {without_password(str(exc))}") from None
         self._text, self._error = sqlalchemy.text, sqlalchemy.exc.SQLAlchemyError
-        # MySQL's TEXT ends at 64 KB
         dialect = self._engine.dialect.name
-        self.long_text = "LONGTEXT" if dialect in ("mysql", "mariadb") else "TEXT"
-        self.long_bytes = {"mysql": "LONGBLOB", "mariadb": "LONGBLOB", "postgresql": "BYTEA"}.get(dialect, "BLOB")
+        self.column_types = {
+            "long_text": "LONGTEXT" if dialect in ("mysql", "mariadb") else "TEXT",  # MySQL's TEXT ends at 64 KB
+            "long_bytes": {"mysql": "LONGBLOB", "mariadb": "LONGBLOB", "postgresql": "BYTEA"}.get(dialect, "BLOB"),
+        }
 
     def exists(self) -> bool:
         """Always True: a query shows whether the server has tables."""
         return True
 
     @contextmanager
-    def transaction(self, *, write: bool = False) -> Iterator[Statements]:  # noqa: ARG002 - servers detect writes
-        """Run statements together, see `Database.transaction`."""
+    def transaction(self, *, write: bool = False) -> Iterator[Execute]:  # noqa: ARG002 - servers detect writes
+        """Run statements together, see `SqliteFile.transaction`."""
         try:
             with self._engine.begin() as connection:
-                yield _ServerStatements(connection, self._text)
+
+                def execute(sql: str, /, **params: Any) -> list[Row]:
+                    result = connection.execute(self._text(sql), params)
+                    return [tuple(row) for row in result] if result.returns_rows else []
+
+                yield execute
         except self._error as exc:
             message = str(getattr(exc, "orig", None) or exc)
             raise HistoryError(f"{self.name}: {without_password(message)}") from exc
-
-
-class _ServerStatements:
-    def __init__(self, connection: Any, text: Any) -> None:
-        self._connection, self._text = connection, text
-
-    def rows(self, sql: str, params: Params | None = None) -> list[Row]:
-        return [tuple(row) for row in self._connection.execute(self._text(sql), params or {})]
-
-    def run(self, sql: str, params: Params | None = None) -> None:
-        self._connection.execute(self._text(sql), params or {})
-
-    def run_many(self, sql: str, params: Iterable[Params]) -> None:
-        rest = iter(params)
-        while batch := list(islice(rest, _BATCH_ROWS)):
-            self._connection.execute(self._text(sql), batch)

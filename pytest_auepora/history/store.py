@@ -19,13 +19,13 @@ from ..evaluation.recording import Recording
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics, compute_aggregate, unmapped_cases
 from .codec import RecordedAnswers, ResultPacker, decode_run, decode_verdict, encode_comparisons, ensure_shape
-from .database import Row, open_database
+from .database import Execute, Row, open_database
 from .settings import KEEP, KEEP_RECORDED
 from .tables import (
     LIST_COLUMNS,
     RECORDINGS,
     StoredRun,
-    delete_runs,
+    delete_run,
     ensure_tables,
     has_tables,
     insert_blocks,
@@ -47,8 +47,6 @@ Recordings = Mapping[str, Sequence[Recording]]
 
 LAST = r"last(?:~(\d+))?"
 """Names of the latest run and of those before it."""
-
-_DELETED = "run {} was deleted meanwhile"
 
 
 class HistoryStore:
@@ -118,15 +116,15 @@ class HistoryStore:
             packer = recordings
         else:
             packer = ResultPacker.of(run.cases.values(), recordings or {})
-        with self._database.transaction(write=True) as transaction:
-            run_id = insert_run(transaction, row)
-            insert_blocks(transaction, "results", run_id, packer.results())
-            insert_blocks(transaction, "compared", run_id, encode_comparisons(verdict))
-            insert_recordings(transaction, run_id, packer.answers())
+        with self._database.transaction(write=True) as execute:
+            run_id = insert_run(execute, row)
+            insert_blocks(execute, "results", run_id, packer.results())
+            insert_blocks(execute, "compared", run_id, encode_comparisons(verdict))
+            insert_recordings(execute, run_id, packer.answers())
             if keep > 0:
-                prune_runs(transaction, run.suite, run.variant, run.path, keep)
+                prune_runs(execute, run.suite, run.variant, run.path, keep)
             if keep_recorded > 0:
-                prune_recordings(transaction, run.suite, run.variant, run.path, keep_recorded)
+                prune_recordings(execute, run.suite, run.variant, run.path, keep_recorded)
         return run_id
 
     def runs(
@@ -144,21 +142,25 @@ class HistoryStore:
             variant: only of this configuration; ``""`` is the one without a name.
             path: only of this golden file of the suite, as `runs_of_file` tells.
         """
-        if not self.exists():
-            return []
         filters = {"suite": suite, "variant": variant}
-        params: dict[str, Any] = {k: v for k, v in filters.items() if v is not None}
-        where = " AND ".join(f"{k} = :{k}" for k in params)
-        sql = (
-            f"SELECT {', '.join(LIST_COLUMNS)} FROM eval_runs {f'WHERE {where} ' if where else ''}ORDER BY run_id DESC"
-        )
+        params: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
+        sql = f"SELECT {', '.join(LIST_COLUMNS)} FROM eval_runs"
+        if params:
+            sql += f" WHERE {' AND '.join(f'{name} = :{name}' for name in params)}"
+        sql += " ORDER BY run_id DESC"
         if limit is not None and path is None:
-            sql, params = f"{sql} LIMIT :most", {**params, "most": limit}
-        with self._database.transaction() as transaction:
-            rows = transaction.rows(sql, params)
+            sql, params["most"] = f"{sql} LIMIT :most", limit
+        rows = self._rows(sql, **params)
         with self._explaining_damage("the list of runs"):
             runs = [parse_stored_run(row) for row in rows]
         return runs if path is None else self.runs_of_file(runs, path)[:limit]
+
+    def _rows(self, sql: str, **params: Any) -> list[Row]:
+        """Return the rows of one query; none if nothing was ever stored."""
+        if not self.exists():
+            return []
+        with self._database.transaction() as execute:
+            return execute(sql, **params)
 
     def runs_of_file(self, runs: Sequence[StoredRun], path: str) -> list[StoredRun]:
         """Return those of *runs*, of one suite and latest first, that are of the golden file at *path*.
@@ -179,7 +181,7 @@ class HistoryStore:
         try:
             yield
         except HistoryError as exc:
-            if self.name in str(exc):
+            if isinstance(exc, UnknownRunError) or self.name in str(exc):
                 raise
             raise HistoryError(f"{self.name}: {what} cannot be read: {exc}") from None
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as exc:
@@ -200,7 +202,7 @@ class HistoryStore:
                 of_suite = (f" of {suite}" if suite else "") + (f" ({path})" if path else "")
                 raise UnknownRunError(f"no run {name!r}{of_suite}: {self.name} has {len(runs) or 'none'}")
             return runs[back].run_id
-        ids = self._ids()
+        ids: list[str] = [row[0] for row in self._rows("SELECT run_id FROM eval_runs ORDER BY run_id DESC")]
         if name in ids:
             return name
         matches = [i for i in ids if name and i.startswith(name)]
@@ -209,12 +211,6 @@ class HistoryStore:
         if matches:
             raise UnknownRunError(f"{len(matches)} runs begin with {name!r}: {', '.join(matches[:5])}")
         raise UnknownRunError(f"no run {name!r} in {self.name}{did_you_mean(name, ids)}")
-
-    def _ids(self) -> list[str]:
-        if not self.exists():
-            return []
-        with self._database.transaction() as transaction:
-            return [row[0] for row in transaction.rows("SELECT run_id FROM eval_runs ORDER BY run_id DESC")]
 
     def load(self, name: str, *, answers: bool = True) -> Run:
         """Return a stored run; *name* as `resolve` reads it.
@@ -226,102 +222,85 @@ class HistoryStore:
             HistoryError: the history cannot be read.
         """
         run_id = self.resolve(name)
-        with self._database.transaction() as transaction:
-            rows = transaction.rows("SELECT run_json FROM eval_runs WHERE run_id = :id", {"id": run_id})
-            with self._explaining_damage(f"run {run_id}"):
-                results = read_blocks(transaction, "results", run_id)
-                answers_by_case = read_recordings(transaction, run_id) if answers else RecordedAnswers(())
-        if not rows:
-            raise UnknownRunError(_DELETED.format(run_id))
         with self._explaining_damage(f"run {run_id}"):
-            run = decode_run(rows[0][0], results)
+            with self._database.transaction() as execute:
+                (text,) = _row(execute, run_id, "run_json")
+                results = read_blocks(execute, "results", run_id)
+                answers_by_case = read_recordings(execute, run_id) if answers else RecordedAnswers(())
+            run = decode_run(text, results)
             run.cases = {case_id: answers_by_case.with_outputs(case) for case_id, case in run.cases.items()}
         return run
 
     def recordings(self, name: str) -> Mapping[str, list[Recording]]:
         """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        with self._explaining_damage(f"the answers of run {run_id}"), self._database.transaction() as transaction:
-            return read_recordings(transaction, run_id)
+        with self._explaining_damage(f"the answers of run {run_id}"), self._database.transaction() as execute:
+            return read_recordings(execute, run_id)
 
     def recorded(self) -> list[StoredRun]:
         """Return the runs whose answers are kept, latest first."""
-        if not self.exists():
-            return []
-        with self._database.transaction() as transaction:
-            run_ids = {row[0] for row in transaction.rows(f"SELECT DISTINCT run_id FROM {RECORDINGS}")}
+        run_ids = {row[0] for row in self._rows(f"SELECT DISTINCT run_id FROM {RECORDINGS}")}
         return [run for run in self.runs() if run.run_id in run_ids]
 
     def verdict(self, name: str) -> dict[str, Any]:
         """Return the stored verdict of a run as plain data; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        text = self._column(run_id, "verdict_json")
-        with self._explaining_damage(f"the verdict of run {run_id}"), self._database.transaction() as transaction:
-            return decode_verdict(text, read_blocks(transaction, "compared", run_id))
+        with self._explaining_damage(f"the verdict of run {run_id}"), self._database.transaction() as execute:
+            (text,) = _row(execute, run_id, "verdict_json")
+            return decode_verdict(text, read_blocks(execute, "compared", run_id))
 
     def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[dict[str, Any], float | None]]]:
         """Return the metrics of runs as stored: run id → name → description and value."""
         measured: dict[str, dict[str, tuple[dict[str, Any], float | None]]] = {}
-        sql = "SELECT metrics, verdict_json FROM eval_runs WHERE run_id = :id"
-        if not run_ids:
-            return measured
-        with self._database.transaction() as transaction:
-            for run_id in run_ids:
-                for metrics, verdict in transaction.rows(sql, {"id": run_id}):
-                    with self._explaining_damage(f"the metrics of run {run_id}"):
-                        check_shape(infos := json.loads(metrics), dict[str, MetricInfo])
-                        check_shape(values := json.loads(verdict).get("aggregates", {}), dict[str, Aggregate])
-                        measured[run_id] = {n: (infos[n], values[n]["value"]) for n in infos if n in values}
+        for run_id, (metrics, verdict) in self._rows_of(run_ids, "metrics", "verdict_json"):
+            with self._explaining_damage(f"the metrics of run {run_id}"):
+                check_shape(infos := json.loads(metrics), dict[str, MetricInfo])
+                check_shape(values := json.loads(verdict).get("aggregates", {}), dict[str, Aggregate])
+                measured[run_id] = {n: (infos[n], values[n]["value"]) for n in infos if n in values}
         return measured
 
     def provenance(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return the provenance of runs, by id."""
         provenance: dict[str, dict[str, Any]] = {}
-        sql = "SELECT provenance FROM eval_runs WHERE run_id = :id"
-        with self._database.transaction() as transaction:
-            for run_id in run_ids:
-                for (text,) in transaction.rows(sql, {"id": run_id}):
-                    with self._explaining_damage(f"the provenance of run {run_id}"):
-                        check_shape(run_provenance := json.loads(text), dict[str, Any])
-                        provenance[run_id] = run_provenance
+        for run_id, (text,) in self._rows_of(run_ids, "provenance"):
+            with self._explaining_damage(f"the provenance of run {run_id}"):
+                check_shape(run_provenance := json.loads(text), dict[str, Any])
+                provenance[run_id] = run_provenance
         return provenance
+
+    def _rows_of(self, run_ids: Sequence[str], *columns: str) -> list[tuple[str, Row]]:
+        """Return the ids and *columns* of those runs that are there."""
+        if not run_ids:
+            return []
+        sql = f"SELECT {', '.join(columns)} FROM eval_runs WHERE run_id = :id"
+        with self._database.transaction() as execute:
+            return [(run_id, row) for run_id in run_ids for row in execute(sql, id=run_id)]
 
     def info(self, name: str) -> StoredRun:
         """Return the entry of one run in the list of runs; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        row = self._columns(run_id, *LIST_COLUMNS)
-        with self._explaining_damage(f"run {run_id}"):
-            return parse_stored_run(row)
+        with self._explaining_damage(f"run {run_id}"), self._database.transaction() as execute:
+            return parse_stored_run(_row(execute, run_id, *LIST_COLUMNS))
 
     def aggregate(self, name: str) -> dict[str, Any]:
         """Return the stored aggregate of a run, four decimals; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        text = self._column(run_id, "aggregate_json")
-        with self._explaining_damage(f"the aggregate of run {run_id}"):
-            return ensure_shape(json.loads(text), AggregateMetrics)
-
-    def _column(self, run_id: str, column: str) -> str:
-        return str(self._columns(run_id, column)[0])
-
-    def _columns(self, run_id: str, *columns: str) -> Row:
-        with self._database.transaction() as transaction:
-            rows = transaction.rows(f"SELECT {', '.join(columns)} FROM eval_runs WHERE run_id = :id", {"id": run_id})
-        if not rows:
-            raise UnknownRunError(_DELETED.format(run_id))
-        return rows[0]
+        with self._explaining_damage(f"the aggregate of run {run_id}"), self._database.transaction() as execute:
+            return ensure_shape(json.loads(_row(execute, run_id, "aggregate_json")[0]), AggregateMetrics)
 
     def store_aggregate(self, name: str, aggregate: AggregateMetrics) -> None:
         """Replace the stored aggregate of a run, and record when."""
+        run_id, text = self.resolve(name), dumps(aggregate.to_dict())
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        params = {"id": self.resolve(name), "json": dumps(aggregate.to_dict()), "now": now}
-        with self._database.transaction(write=True) as transaction:
-            transaction.run("UPDATE eval_runs SET aggregate_json = :json, aggregated = :now WHERE run_id = :id", params)
+        sql = "UPDATE eval_runs SET aggregate_json = :text, aggregated = :now WHERE run_id = :id"
+        with self._database.transaction(write=True) as execute:
+            execute(sql, id=run_id, text=text, now=now)
 
     def delete(self, name: str) -> str:
         """Delete a run and return its id; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
-        with self._database.transaction(write=True) as transaction:
-            delete_runs(transaction, [run_id])
+        with self._database.transaction(write=True) as execute:
+            delete_run(execute, run_id)
         return run_id
 
     def prune(self, keep: int = KEEP, suite: str | None = None) -> int:
@@ -338,6 +317,14 @@ class HistoryStore:
             raise ValueError(f"keep must be at least 1, not {keep}")
         if not self.exists():
             return 0
-        with self._database.transaction(write=True) as transaction:
-            groups = transaction.rows("SELECT DISTINCT suite, variant, path FROM eval_runs")
-            return sum(prune_runs(transaction, s, v, path, keep) for s, v, path in groups if suite in (None, s))
+        with self._database.transaction(write=True) as execute:
+            groups = execute("SELECT DISTINCT suite, variant, path FROM eval_runs")
+            return sum(prune_runs(execute, s, v, path, keep) for s, v, path in groups if suite in (None, s))
+
+
+def _row(execute: Execute, run_id: str, *columns: str) -> Row:
+    """Return *columns* of a run."""
+    rows = execute(f"SELECT {', '.join(columns)} FROM eval_runs WHERE run_id = :id", id=run_id)
+    if not rows:
+        raise UnknownRunError(f"run {run_id} was deleted meanwhile")
+    return rows[0]

@@ -16,7 +16,7 @@ from ..errors import HistoryError
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics
 from .codec import AnswerBlock, RecordedAnswers, encode_run, encode_verdict
-from .database import Database, Row, Statements, blob
+from .database import Execute, Row, ServerDatabase, SqliteFile, blob
 
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
@@ -80,8 +80,10 @@ _TABLES = (
     )""",
 )
 
+_SELECT_VERSION = "SELECT value FROM auepora_meta WHERE name = 'version'"
 
-def has_tables(database: Database) -> bool:
+
+def has_tables(database: SqliteFile | ServerDatabase) -> bool:
     """Whether there is a history that this version can read.
 
     Raises:
@@ -90,8 +92,8 @@ def has_tables(database: Database) -> bool:
     if not database.exists():
         return False
     try:
-        with database.transaction() as transaction:
-            rows = transaction.rows("SELECT value FROM auepora_meta WHERE name = 'version'")
+        with database.transaction() as execute:
+            rows = execute(_SELECT_VERSION)
     except HistoryError as exc:
         if _lacks_tables(exc):
             return False
@@ -106,7 +108,7 @@ def has_tables(database: Database) -> bool:
     return bool(rows)
 
 
-def ensure_tables(database: Database) -> None:
+def ensure_tables(database: SqliteFile | ServerDatabase) -> None:
     """Create missing tables; several processes may do so at once.
 
     Raises:
@@ -115,13 +117,11 @@ def ensure_tables(database: Database) -> None:
     if has_tables(database):
         return
     try:
-        with database.transaction(write=True) as transaction:
+        with database.transaction(write=True) as execute:
             for table in _TABLES:
-                transaction.run(table.format(long_text=database.long_text, long_bytes=database.long_bytes))
-            if not transaction.rows(
-                "SELECT value FROM auepora_meta WHERE name = 'version'"
-            ):  # another process was first
-                transaction.run("INSERT INTO auepora_meta (name, value) VALUES ('version', :v)", {"v": str(VERSION)})
+                execute(table.format_map(database.column_types))
+            if not execute(_SELECT_VERSION):  # else another process was first
+                execute("INSERT INTO auepora_meta (name, value) VALUES ('version', :version)", version=str(VERSION))
     except HistoryError:
         if not has_tables(database):  # else another process created them at the same time
             raise
@@ -170,46 +170,41 @@ def run_columns(run: Run, verdict: Verdict, aggregate: AggregateMetrics) -> dict
     }
 
 
-def insert_run(transaction: Statements, row: dict[str, Any]) -> str:
+def insert_run(execute: Execute, row: dict[str, Any]) -> str:
     """Insert the *row* of a run, and return its new id."""
-    while transaction.rows("SELECT 1 FROM eval_runs WHERE run_id = :id", {"id": (run_id := new_run_id())}):
+    while execute("SELECT 1 FROM eval_runs WHERE run_id = :id", id=(run_id := new_run_id())):
         pass
     row = {**row, "run_id": run_id}
-    transaction.run(f"INSERT INTO eval_runs ({', '.join(row)}) VALUES ({', '.join(f':{c}' for c in row)})", row)
+    execute(f"INSERT INTO eval_runs ({', '.join(row)}) VALUES ({', '.join(f':{c}' for c in row)})", **row)
     return run_id
 
 
 def insert_blocks(
-    transaction: Statements, table: Literal["results", "compared"], run_id: str, blocks: Iterable[bytes]
+    execute: Execute, table: Literal["results", "compared"], run_id: str, blocks: Iterable[bytes]
 ) -> None:
     """Insert *blocks* of a run: its results, or how its cases compare with the baseline."""
-    transaction.run_many(
-        f"INSERT INTO eval_{table} (run_id, place, {table}) VALUES (:run_id, :place, :block)",
-        ({"run_id": run_id, "place": i, "block": block} for i, block in enumerate(blocks)),
-    )
+    sql = f"INSERT INTO eval_{table} (run_id, place, {table}) VALUES (:run_id, :place, :block)"
+    for place, block in enumerate(blocks):
+        execute(sql, run_id=run_id, place=place, block=block)
 
 
-def read_blocks(transaction: Statements, table: Literal["results", "compared"], run_id: str) -> list[bytes]:
+def read_blocks(execute: Execute, table: Literal["results", "compared"], run_id: str) -> list[bytes]:
     """Return what `insert_blocks` wrote."""
-    rows = transaction.rows(f"SELECT {table} FROM eval_{table} WHERE run_id = :id ORDER BY place", {"id": run_id})
+    rows = execute(f"SELECT {table} FROM eval_{table} WHERE run_id = :id ORDER BY place", id=run_id)
     return [blob(row[0]) for row in rows]
 
 
-def insert_recordings(transaction: Statements, run_id: str, blocks: Iterable[AnswerBlock]) -> None:
+def insert_recordings(execute: Execute, run_id: str, blocks: Iterable[AnswerBlock]) -> None:
     """Insert the answers of a run."""
-    transaction.run_many(
-        f"INSERT INTO {RECORDINGS} (run_id, place, cases, recordings) VALUES (:run_id, :place, :cases, :recordings)",
-        (
-            {"run_id": run_id, "place": i, "cases": cases, "recordings": data}
-            for i, (cases, data) in enumerate(blocks)
-        ),
-    )  # fmt: skip
+    sql = f"INSERT INTO {RECORDINGS} (run_id, place, cases, recordings) VALUES (:run_id, :place, :cases, :block)"
+    for place, (cases, block) in enumerate(blocks):
+        execute(sql, run_id=run_id, place=place, cases=cases, block=block)
 
 
-def read_recordings(transaction: Statements, run_id: str) -> RecordedAnswers:
+def read_recordings(execute: Execute, run_id: str) -> RecordedAnswers:
     """Return the answers of a run by case, repeats in order."""
-    sql = f"SELECT cases, recordings FROM {RECORDINGS} WHERE run_id = :id ORDER BY place"
-    return RecordedAnswers((cases, blob(data)) for cases, data in transaction.rows(sql, {"id": run_id}))
+    rows = execute(f"SELECT cases, recordings FROM {RECORDINGS} WHERE run_id = :id ORDER BY place", id=run_id)
+    return RecordedAnswers((cases, blob(block)) for cases, block in rows)
 
 
 class StoredRun(NamedTuple):
@@ -256,27 +251,23 @@ def parse_stored_run(row: Row) -> StoredRun:
 _OF_FILE = "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant AND path = :path"
 
 
-def prune_runs(transaction: Statements, suite: str, variant: str, path: str, keep: int) -> int:
+def prune_runs(execute: Execute, suite: str, variant: str, path: str, keep: int) -> int:
     """Keep the latest *keep* runs of one golden file and configuration; return how many were deleted."""
-    params = {"suite": suite, "variant": variant, "path": path}
-    pruned = [row[0] for row in transaction.rows(f"{_OF_FILE} ORDER BY run_id DESC", params)[keep:]]
-    delete_runs(transaction, pruned)
-    return len(pruned)
+    rows = execute(f"{_OF_FILE} ORDER BY run_id DESC", suite=suite, variant=variant, path=path)[keep:]
+    for (run_id,) in rows:
+        delete_run(execute, run_id)
+    return len(rows)
 
 
-def prune_recordings(transaction: Statements, suite: str, variant: str, path: str, keep: int) -> None:
+def prune_recordings(execute: Execute, suite: str, variant: str, path: str, keep: int) -> None:
     """Keep the recordings of the latest *keep* of these runs that have any."""
-    params = {"suite": suite, "variant": variant, "path": path}
     has_recordings = f"EXISTS (SELECT 1 FROM {RECORDINGS} AS r WHERE r.run_id = eval_runs.run_id)"
-    rows = transaction.rows(f"{_OF_FILE} AND {has_recordings} ORDER BY run_id DESC", params)
-    _delete(transaction, (RECORDINGS,), [row[0] for row in rows[keep:]])
+    sql = f"{_OF_FILE} AND {has_recordings} ORDER BY run_id DESC"
+    for (run_id,) in execute(sql, suite=suite, variant=variant, path=path)[keep:]:
+        execute(f"DELETE FROM {RECORDINGS} WHERE run_id = :id", id=run_id)
 
 
-def delete_runs(transaction: Statements, run_ids: list[str]) -> None:
-    """Delete runs and all that belongs to them."""
-    _delete(transaction, (RECORDINGS, "eval_compared", "eval_results", "eval_runs"), run_ids)
-
-
-def _delete(transaction: Statements, tables: Iterable[str], run_ids: Iterable[str]) -> None:
-    for table in tables:
-        transaction.run_many(f"DELETE FROM {table} WHERE run_id = :id", [{"id": run_id} for run_id in run_ids])
+def delete_run(execute: Execute, run_id: str) -> None:
+    """Delete a run and all that belongs to it."""
+    for table in (RECORDINGS, "eval_compared", "eval_results", "eval_runs"):
+        execute(f"DELETE FROM {table} WHERE run_id = :id", id=run_id)

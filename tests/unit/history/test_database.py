@@ -53,15 +53,15 @@ def store() -> Iterator[HistoryStore]:
     """A history without tables, as two pytest processes (``-n 2``) must not meet in one database."""
     schema = f"w_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}_{os.getpid()}"
     database = ServerDatabase(URL)
-    with database.transaction(write=True) as open_:
-        open_.run(f"CREATE SCHEMA {schema}")
+    with database.transaction(write=True) as execute:
+        execute(f"CREATE SCHEMA {schema}")
     yield HistoryStore(f"{URL}{'&' if '?' in URL else '?'}options=-csearch_path%3D{schema}")
-    with database.transaction(write=True) as open_:
-        open_.run(f"DROP SCHEMA {schema} CASCADE")
+    with database.transaction(write=True) as execute:
+        execute(f"DROP SCHEMA {schema} CASCADE")
 
 
 def url_of(store: HistoryStore) -> str:
-    return str(store._database._engine.url.render_as_string(hide_password=False))  # type: ignore[attr-defined]
+    return str(store._database._engine.url.render_as_string(hide_password=False))  # type: ignore[union-attr]
 
 
 def test_a_run_with_its_answers_comes_back_as_it_was(store: HistoryStore) -> None:

@@ -30,15 +30,14 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> HistoryStore:
     run = run_of([Case(f"case-{i}") for i in range(CASES)], provenance={"model": "m"})
     recordings: dict[str, list[Recording]] = {name: [("an answer and its documents" * 20, [])] for name in run.cases}
     first = store.add(run, verdict_of(run), recordings=recordings)
-    with SqliteFile(path).transaction(write=True) as open_:
+    with SqliteFile(path).transaction(write=True) as execute:
         for table in ("eval_runs", "eval_results", "eval_recordings"):
-            columns = [row[1] for row in open_.rows(f"PRAGMA table_info({table})")]
+            columns = [row[1] for row in execute(f"PRAGMA table_info({table})")]
             copied = ", ".join("printf('%s-%03d', run_id, :n)" if c == "run_id" else c for c in columns)
-            open_.run_many(
-                f"INSERT INTO {table} ({', '.join(columns)}) SELECT {copied} FROM {table} WHERE run_id = :first",
-                [{"n": n, "first": first} for n in range(1, RUNS)],
-            )
-        assert open_.rows("SELECT COUNT(DISTINCT run_id) FROM eval_results") == [(RUNS,)]
+            sql = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {copied} FROM {table} WHERE run_id = :first"
+            for n in range(1, RUNS):
+                execute(sql, n=n, first=first)
+        assert execute("SELECT COUNT(DISTINCT run_id) FROM eval_results") == [(RUNS,)]
     return store
 
 

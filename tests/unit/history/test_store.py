@@ -56,8 +56,8 @@ def test_a_run_that_is_deleted_while_it_is_asked_for_is_told(
 def test_results_are_compressed_json(kept: HistoryStore) -> None:
     run = a_run()
     kept.add(run, verdict_of(run))
-    with kept._database.transaction() as open_:
-        ((data,),) = open_.rows("SELECT results FROM eval_results")
+    with kept._database.transaction() as execute:
+        ((data,),) = execute("SELECT results FROM eval_results")
     assert block_lines(data) == [CaseJson.of(case).result for case in run.cases.values()]
 
 
