@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the comment, and print where it is."""
-    marker = _marker(args.key)
+    marker = marker_for(args.key)
     runs, verdicts, mistakes = read_report(args.report)
     with from_outside(args.report):
         body = report_text("md", runs, verdicts, mistakes=mistakes).replace(MARKER, marker, 1)
@@ -73,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
     return PASSED
 
 
-def _marker(key: str) -> str:
+def marker_for(key: str) -> str:
+    """Return the first line of the comment, by which later runs find it: with *key* that of one job among several."""
     if not key:
         return MARKER
     if not _KEY.fullmatch(key) or "--" in key:

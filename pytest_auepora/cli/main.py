@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from ..errors import AueporaError, UnknownRunError, did_you_mean
+from ..history.settings import OPTIONAL_MODULES
 from .common import FAILED, PASSED, UNJUDGED, USAGE, UsageError
 
 _COMMANDS = {
@@ -111,9 +112,9 @@ def _run(argv: list[str]) -> int:
     except (AueporaError, OSError) as exc:
         return _report_error(exc, UNJUDGED)
     except ModuleNotFoundError as exc:
-        if exc.name not in ("_sqlite3", "_zstd"):
+        if (missing := (exc.name or "").removeprefix("_")) not in OPTIONAL_MODULES:
             raise
-        return _report_error(f"this Python has no {exc.name[1:]}, which runs are kept with", UNJUDGED)
+        return _report_error(f"this Python has no {missing}, which runs are kept with", UNJUDGED)
     except KeyboardInterrupt:
         return 130
 

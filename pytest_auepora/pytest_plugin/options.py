@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +16,6 @@ UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
 LABEL_WORDS = ("check", "repair", "strict")
 KEEP = ("runs=200", "answers=20", "characters=1000000")
 """As `history.settings.Keep` has it; every pytest run would have to import that."""
-OPTIONAL_MODULES = ("sqlite3", "zstd") if sys.version_info >= (3, 14) else ("sqlite3",)
-"""What keeping runs takes and a Python may be built without; before 3.14 zstd is a package of its own."""
 SUGGEST_REPEATS = 5
 """Answers to each case that a suggestion is made from, where ``--auepora-repeat`` does not say."""
 
@@ -79,15 +75,13 @@ class Options:
         Raises:
             pytest.UsageError: this Python has no sqlite3 or zstd; a worker keeps no runs, and may do without.
         """
-        from ..history.settings import find_place, is_url
+        from ..history.settings import find_place, missing_module
         from .compat import is_worker
 
         place = find_place(self.config.getini("auepora_history"), self.config.rootpath)
-        needed = [name for name in OPTIONAL_MODULES if name != "sqlite3" or not is_url(place or "")]
-        missing = [name for name in needed if find_spec(f"_{name}") is None]
-        if place is not None and missing and not is_worker(self.config):
+        if place is not None and (missing := missing_module(place)) and not is_worker(self.config):
             raise pytest.UsageError(
-                f"this Python has no {missing[0]} to keep runs with; -o auepora_history=off does without"
+                f"this Python has no {missing} to keep runs with; -o auepora_history=off does without"
             )
         return place
 

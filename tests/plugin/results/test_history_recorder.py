@@ -126,9 +126,9 @@ def test_what_is_redacted_never_gets_there(project: Example) -> None:
 WITHOUT = {
     "sqlite3": "import sys\n\nsys.modules['_sqlite3'] = None\n",
     "zstd": (  # built without it, as Python 3.14 may be
-        "import sys\nfrom pytest_auepora.pytest_plugin import options\n\n"
+        "import sys\nfrom pytest_auepora.history import settings\n\n"
         "sys.modules.update(dict.fromkeys(('_zstd', 'backports.zstd', 'compression.zstd')))\n"
-        "options.OPTIONAL_MODULES = ('sqlite3', 'zstd')\n"
+        "settings.OPTIONAL_MODULES = ('sqlite3', 'zstd')\n"
     ),
 }
 

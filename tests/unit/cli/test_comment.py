@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.cli.comment import _marker
+from pytest_auepora.cli.comment import marker_for
 from pytest_auepora.reporting.json_report import json_report
 from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
 
@@ -151,4 +151,4 @@ def test_a_long_report_fits_into_a_comment(comment: Comment, github: FakeGitHub)
 
 
 def test_the_longest_key_has_room_beside_the_report() -> None:
-    assert COMMENT_LIMIT + len(_marker("a" * 60)) - len(MARKER) <= 65_536
+    assert COMMENT_LIMIT + len(marker_for("a" * 60)) - len(MARKER) <= 65_536

@@ -62,6 +62,7 @@ def test_a_python_without_a_module_says_so(shell: Shell, monkeypatch: pytest.Mon
         raise ModuleNotFoundError(f"No module named '_{module}'", name=f"_{module}")
 
     monkeypatch.setattr("pytest_auepora.cli.runs.run", run)
+    monkeypatch.setattr("pytest_auepora.cli.main.OPTIONAL_MODULES", ("sqlite3", "zstd"))  # as from Python 3.14 on
     said = shell("runs")
     assert (said.code, said.err) == (3, f"auepora: this Python has no {module}, which runs are kept with\n")
 
