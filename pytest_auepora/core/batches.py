@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
@@ -88,18 +89,16 @@ def run_batches(
         for batch in batches:
             yield batch, task(batch)
         return
-    backend: _Backend[T, R]
-    if executor is not None and _is_thread_pool(executor):
-        backend = _ThreadBackend(task, executor)
-    else:
-        backend = _ProcessBackend(PickledTask.of(task, task.parts()), executor, jobs, name_of)
+    pool = _Pool(task, executor, jobs, name_of)
     try:
-        yield from _Window(backend, in_flight or 2 * (jobs if executor is None else max(all_cores(), 16))).run(batches)
+        yield from pool.run(batches, in_flight or 2 * (jobs if executor is None else max(all_cores(), 16)))
     except KeyboardInterrupt:
-        backend.abandon()
+        if executor is None:
+            end_now(pool.executor)
         raise
     finally:
-        backend.close()
+        if executor is None:
+            pool.executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _is_thread_pool(executor: Executor) -> bool:
@@ -107,85 +106,56 @@ def _is_thread_pool(executor: Executor) -> bool:
     return isinstance(executor, ThreadPoolExecutor) and type(executor).__name__ != "InterpreterPoolExecutor"
 
 
-class _Backend(Protocol[T_contra, R_co]):
-    """Where batches run."""
+class _Pool(Generic[T, R]):
+    """An executor and its batches in flight, oldest first: one of the user's, or worker processes of our own.
 
-    can_renew: bool
+    Threads get the task itself, any other executor gets it pickled.  Our own processes are replaced when they break.
+    """
 
-    def start(self, batch: Sequence[T_contra]) -> Any: ...  # a future, or an object with its result() and cancel()
-    def result(self, future: Any) -> R_co: ...
-    def renew(self) -> None: ...
-    def abandon(self) -> None: ...
-    def close(self) -> None: ...
-
-
-class _ThreadBackend(Generic[T, R]):
-    can_renew = False
-
-    def __init__(self, task: Task[T, R], executor: Executor) -> None:
-        self._task, self._executor = task, executor
-
-    def start(self, batch: Sequence[T]) -> Future[R] | ItemByItem[T, R]:
-        if isinstance(self._task, ByItem):
-            return ItemByItem(self._task, batch, self._executor)
-        return self._executor.submit(self._task, batch)
-
-    def result(self, future: Future[R] | ItemByItem[T, R]) -> R:
-        return future.result()
-
-    def renew(self) -> None: ...
-    def abandon(self) -> None: ...
-    def close(self) -> None: ...
-
-
-class _ProcessBackend(Generic[T, R]):
-    """An executor of the user's, or a pool of our own that is replaced when it breaks."""
-
-    def __init__(self, work: PickledTask, executor: Executor | None, jobs: int, name_of: Callable[[T], str]) -> None:
-        self._work, self._jobs, self._name_of = work, jobs, name_of
-        self.can_renew = executor is None
-        self._executor = executor if executor is not None else worker_pool(jobs, work)
-
-    def start(self, batch: Sequence[T]) -> Future[Any]:
-        packed = self._work.pack_batch(batch, self._name_of)
-        task = None if self.can_renew else self._work.task
-        return self._executor.submit(run_packed, self._work.key, task, packed, uuid4().hex)
-
-    def result(self, future: Future[Any]) -> R:
-        return self._work.unpack(future.result())  # type: ignore[no-any-return]
-
-    def renew(self) -> None:
-        self.close()
-        self._executor = worker_pool(self._jobs, self._work)
-
-    def abandon(self) -> None:
-        if self.can_renew:
-            end_now(self._executor)
-
-    def close(self) -> None:
-        if self.can_renew:
-            self._executor.shutdown(wait=True, cancel_futures=True)
-
-
-class _Window(Generic[T, R]):
-    """The batches in flight, oldest first."""
-
-    def __init__(self, backend: _Backend[T, R], size: int) -> None:
-        self.backend, self.size = backend, size
+    def __init__(self, task: Task[T, R], executor: Executor | None, jobs: int, name_of: Callable[[T], str]) -> None:
+        self.task, self.jobs, self.name_of = task, jobs, name_of
+        self.is_ours, self.in_threads = executor is None, executor is not None and _is_thread_pool(executor)
+        self.executor = executor if executor is not None else worker_pool(jobs, self.pickled)
         self.waiting: deque[tuple[list[T], Any]] = deque()
 
-    def run(self, batches: Iterable[list[T]]) -> Iterator[tuple[list[T], R | LostBatch]]:
+    @cached_property
+    def pickled(self) -> PickledTask:
+        """The task for other processes."""
+        return PickledTask.of(self.task, self.task.parts())
+
+    def start(self, batch: Sequence[T]) -> Any:
+        """Return a future, or an object with its `result` and `cancel`."""
+        if self.in_threads:
+            if isinstance(self.task, ByItem):
+                return ItemByItem(self.task, batch, self.executor)
+            return self.executor.submit(self.task, batch)
+        packed = self.pickled.pack_batch(batch, self.name_of)
+        task = None if self.is_ours else self.pickled.task
+        return self.executor.submit(run_packed, self.pickled.key, task, packed, uuid4().hex)
+
+    def result(self, future: Any) -> R:
+        """Wait for the result of what `start` returned."""
+        result: R = future.result() if self.in_threads else self.pickled.unpack(future.result())
+        return result
+
+    def renew(self) -> None:
+        """Replace our own processes."""
+        self.executor.shutdown(wait=True, cancel_futures=True)
+        self.executor = worker_pool(self.jobs, self.pickled)
+
+    def run(self, batches: Iterable[list[T]], in_flight: int) -> Iterator[tuple[list[T], R | LostBatch]]:
+        """Yield every batch with its result, at most *in_flight* of them started at a time."""
         try:
             for batch in batches:
-                while len(self.waiting) >= self.size:
+                while len(self.waiting) >= in_flight:
                     yield from self._next_result()
                 try:
-                    started = self.backend.start(batch)
+                    started = self.start(batch)
                 except (BrokenExecutor, RuntimeError) as exc:
-                    if not self.backend.can_renew:
+                    if not self.is_ours:
                         raise AueporaError(f"the executor takes no more work: {type(exc).__name__}: {exc}") from exc
                     yield from self._run_one_by_one()
-                    started = self.backend.start(batch)
+                    started = self.start(batch)
                 self.waiting.append((batch, started))
             while self.waiting:
                 yield from self._next_result()
@@ -196,11 +166,11 @@ class _Window(Generic[T, R]):
     def _next_result(self) -> Iterator[tuple[list[T], R | LostBatch]]:
         batch, future = self.waiting[0]
         try:
-            result = self.backend.result(future)
+            result = self.result(future)
         except BaseException as exc:
             if not _is_death(exc):
                 raise
-            if self.backend.can_renew:
+            if self.is_ours:
                 yield from self._run_one_by_one()
                 return
             self.waiting.popleft()
@@ -214,7 +184,7 @@ class _Window(Generic[T, R]):
         if type(error).__name__ != "KilledWorker":
             return LostBatch(_error_line(error))
         try:
-            return self.backend.result(self.backend.start(batch))
+            return self.result(self.start(batch))
         except Exception as exc:
             if not _is_death(exc):
                 raise
@@ -222,15 +192,15 @@ class _Window(Generic[T, R]):
 
     def _run_one_by_one(self) -> Iterator[tuple[list[T], R | LostBatch]]:
         """Run every batch in flight alone after the pool broke, to find the one at fault."""
-        self.backend.renew()
+        self.renew()
         while self.waiting:
             batch, future = self.waiting.popleft()
             try:
-                yield batch, self.backend.result(future if _is_sound(future) else self.backend.start(batch))
+                yield batch, self.result(future if _is_sound(future) else self.start(batch))
             except Exception as exc:
                 if not _is_death(exc):
                     raise
-                self.backend.renew()
+                self.renew()
                 yield batch, LostBatch(_error_line(exc))
 
 

@@ -81,8 +81,11 @@ class AueporaEvaluator:
         if min(jobs, batch_size, 1 if in_flight is None else in_flight) < 1:
             raise ValueError("jobs, batch_size and in_flight must be at least 1")
         samples = _validated_samples(_counted_samples(dataset), self.plan)
-        task = _BatchTask(self.system, self.plan.metrics, self.top_k)
-        totals = _Totals(self.plan.metrics)
+        metrics = self.plan.metrics
+        task = _BatchTask(self.system, metrics, self.top_k)
+        totals = [_Measured(metric.counts([])) for metric in metrics]
+        kept_samples: list[EvaluationSample] = []
+        kept_outputs: list[SystemOutputs] = []
         results = run_batches(
             task, in_batches(samples, batch_size), executor=executor, jobs=jobs, in_flight=in_flight,
             name_of=lambda sample: sample.sample_id,
@@ -94,9 +97,16 @@ class AueporaEvaluator:
                         f"samples {batch[0].sample_id!r} to {batch[-1].sample_id!r} ({len(batch)}) were not measured: "
                         f"their worker died ({result.reason})"
                     )
-                totals.add(batch, result)
+                for total, measured in zip(totals, result.measured, strict=True):
+                    total.add(measured)
+                if result.outputs is not None:
+                    kept_samples += batch
+                    kept_outputs += result.outputs
                 bar.done(len(batch))
-        return totals.results()
+        return [
+            metric.compute(kept_samples, kept_outputs) if _needs_all_outputs(metric) else total.aggregate(metric)
+            for metric, total in zip(metrics, totals, strict=True)
+        ]
 
 
 def _validated_samples(samples: Iterator[EvaluationSample], plan: EvaluationPlan) -> Iterator[EvaluationSample]:
@@ -142,36 +152,39 @@ def _needs_all_outputs(metric: Metric) -> bool:
 
 
 @dataclass
-class _MetricMeasurements:
+class _Measured:
     """The measurements of one metric, the number of samples it skipped, and its further counts."""
 
     counts: dict[str, int]
     values: list[Measurement] = field(default_factory=list)
     skipped: int = 0
 
-    def add(self, other: _MetricMeasurements) -> None:
+    @classmethod
+    def of(cls, metric: Metric, batch: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> _Measured:
+        """Measure a batch; a metric that needs all outputs at once measures none of it."""
+        if _needs_all_outputs(metric):
+            return cls({})
+        outcomes = metric.measure_many(batch, outputs)
+        # without details, which no aggregate reads, to save memory
+        values = [Measurement(m.value, m.data, _NO_DETAILS) for m in outcomes if not isinstance(m, NotApplicable)]
+        return cls(metric.counts(batch), values, len(outcomes) - len(values))
+
+    def add(self, other: _Measured) -> None:
         self.values += other.values
         self.skipped += other.skipped
         self.counts.update({name: self.counts.get(name, 0) + n for name, n in other.counts.items()})
 
-
-def _measure_batch(
-    metric: Metric, batch: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]
-) -> _MetricMeasurements:
-    result = _MetricMeasurements(metric.counts(batch))
-    for outcome in metric.measure_many(batch, outputs):
-        if isinstance(outcome, NotApplicable):
-            result.skipped += 1
-        else:  # without details, which no aggregate reads, to save memory
-            result.values.append(Measurement(outcome.value, outcome.data, _NO_DETAILS))
-    return result
+    def aggregate(self, metric: Metric) -> MetricResult:
+        result = metric.aggregate(self.values)
+        result.details.update({"num_skipped": self.skipped, **self.counts})
+        return result
 
 
 @dataclass
 class _BatchResult:
-    """The result of a batch: measurements per metric, and the outputs where a metric needs all of them."""
+    """What each metric measured in a batch, and the outputs where a metric needs all of them."""
 
-    by_metric: list[_MetricMeasurements]
+    measured: list[_Measured]
     outputs: list[SystemOutputs] | None = None
 
 
@@ -190,9 +203,8 @@ class _BatchTask:
         return self.system.run(sample, top_k=self.top_k)
 
     def combine(self, batch: Sequence[EvaluationSample], outputs: list[SystemOutputs]) -> _BatchResult:
-        batch_metrics = [metric for metric in self.metrics if not _needs_all_outputs(metric)]
-        result = _BatchResult([_measure_batch(metric, batch, outputs) for metric in batch_metrics])
-        if len(batch_metrics) < len(self.metrics):
+        result = _BatchResult([_Measured.of(metric, batch, outputs) for metric in self.metrics])
+        if any(map(_needs_all_outputs, self.metrics)):
             result.outputs = outputs
             for output in outputs:
                 output.memo.clear()  # only for this process, never stored
@@ -201,36 +213,3 @@ class _BatchTask:
     def parts(self) -> dict[str, Any]:
         """Return the parts that are pickled, by the names that errors use."""
         return {"the system": self.system, **{f"metric {metric.name!r}": metric for metric in self.metrics}}
-
-
-@dataclass
-class _Totals:
-    """The results of all batches together."""
-
-    metrics: list[Metric]
-    samples: list[EvaluationSample] = field(default_factory=list)
-    outputs: list[SystemOutputs] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.by_metric = [
-            _MetricMeasurements(metric.counts([])) for metric in self.metrics if not _needs_all_outputs(metric)
-        ]
-
-    def add(self, batch: list[EvaluationSample], result: _BatchResult) -> None:
-        for total, measurements in zip(self.by_metric, result.by_metric, strict=True):
-            total.add(measurements)
-        if result.outputs is not None:
-            self.samples += batch
-            self.outputs += result.outputs
-
-    def results(self) -> list[MetricResult]:
-        totals, out = iter(self.by_metric), []
-        for metric in self.metrics:
-            if _needs_all_outputs(metric):
-                out.append(metric.compute(self.samples, self.outputs))
-                continue
-            total = next(totals)
-            result = metric.aggregate(total.values)
-            result.details.update({"num_skipped": total.skipped, **total.counts})
-            out.append(result)
-        return out
