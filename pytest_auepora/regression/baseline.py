@@ -21,7 +21,7 @@ from urllib.parse import quote
 from ..core.files import RepeatedKeyError, unique_keys
 from ..core.git import CONFLICT, conflict_line
 from ..core.result_shapes import Count, Place, Rank
-from ..core.run import CaseResult, MetricInfo, run_title
+from ..core.run import CaseResult, CaseState, MetricInfo, run_title
 from ..errors import BaselineError, NotWrittenError
 from ..shapes import Kind, ShapeError, check_shape, is_number
 
@@ -46,6 +46,13 @@ BROKEN = "broken: "
 
 _MAX_NAME = 100
 _ACCEPT = "run the whole suite with --auepora-update"
+_Values = Annotated[
+    list[float | None],
+    Kind(
+        "a list of finite numbers or null",
+        lambda value: isinstance(value, list) and bool(value) and all(v is None or is_number(v) for v in value),
+    ),
+]
 _VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quote
 _LIST = r"\[([-+.\w\s,]*)\]"
 
@@ -60,14 +67,14 @@ class BaselineCase:
     """
 
     hash: str
-    state: str = "passed"
+    state: Annotated[str, CaseState] = "passed"
     scores: dict[str, float | None] = field(default_factory=dict)
-    ranks: dict[str, int | None] = field(default_factory=dict)
-    repeats: int = 1
-    varied: dict[str, list[float | None]] = field(default_factory=dict)
-    match: str = "exact"
+    ranks: dict[str, Annotated[int | None, Rank]] = field(default_factory=dict)
+    repeats: Annotated[int, Count] = 1
+    varied: dict[str, _Values] = field(default_factory=dict)
+    match: Annotated[str, Literal["exact", "span", "fallback_doc", "none"]] = "exact"
     data: dict[str, Any] = field(default_factory=dict)
-    concurrency: int = 1
+    concurrency: Annotated[int, Count] = 1
 
     def values(self, metric: str) -> list[float | None]:
         """Return the single values of *metric*, one per repeat; empty if it was not measured."""
@@ -134,13 +141,23 @@ def _rounded_data(data: Any) -> Any:
     return {str(k): _rounded_data(v) for k, v in data.items()} if isinstance(data, Mapping) else data
 
 
+class _MetricKeys(TypedDict):
+    version: Annotated[int, Count]
+    params: dict[str, Any]
+
+
+class _Metric(_MetricKeys, total=False):
+    steady: bool
+    pairs: Place
+
+
 @dataclass(slots=True)
 class Baseline:
     """The accepted results of one suite under one configuration."""
 
     suite: str
     variant: str = ""
-    metrics: dict[str, dict[str, Any]] = field(default_factory=dict)
+    metrics: dict[str, Annotated[dict[str, Any], _Metric]] = field(default_factory=dict)
     provenance: dict[str, Any] = field(default_factory=dict)
     cases: MutableMapping[str, BaselineCase] = field(default_factory=dict)
 
@@ -180,66 +197,6 @@ def metric_key(info: MetricInfo) -> dict[str, Any]:
     """Return what must be equal for stored and new scores to be comparable, as read from JSON."""
     params: dict[str, Any] = json.loads(json.dumps(info.params, default=str))
     return {"version": info.version, "params": params}
-
-
-def _is_json(value: Any) -> bool:
-    def finite(text: str) -> float:
-        if not is_number(number := float(text)):
-            raise ValueError(text)
-        return number
-
-    try:
-        json.loads(value, parse_float=finite, parse_int=finite, parse_constant=finite)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
-
-
-_Values = Annotated[
-    list[float | None],
-    Kind(
-        "a list of finite numbers or null",
-        lambda value: isinstance(value, list) and bool(value) and all(v is None or is_number(v) for v in value),
-    ),
-]
-
-
-class _MetricKeys(TypedDict):
-    version: Annotated[int, Count]
-    params: dict[str, Any]
-
-
-class _Metric(_MetricKeys, total=False):
-    steady: bool
-    pairs: Place
-
-
-class _CaseKeys(TypedDict):
-    hash: str
-
-
-class _Case(_CaseKeys, total=False):
-    state: Literal["passed", "failed", "error", "skipped"]
-    scores: dict[str, float | None]
-    ranks: dict[str, Annotated[int | None, Rank]]
-    repeats: Annotated[int, Count]
-    varied: dict[str, _Values]
-    match: Literal["exact", "span", "fallback_doc", "none"]
-    data: dict[str, Annotated[Any, Kind("a text that is JSON of finite numbers", _is_json)]]
-    concurrency: Annotated[int, Count]
-
-
-class _FileKeys(TypedDict):
-    suite: str
-    cases: dict[str, _Case]
-
-
-class _File(_FileKeys, total=False):
-    """The file; keys of newer versions are ignored."""
-
-    variant: str
-    metrics: dict[str, _Metric]
-    provenance: dict[str, Any]
 
 
 def baseline_path(golden: Path, suite: str, variant: str, override: Path | None = None) -> Path:
@@ -313,28 +270,42 @@ def parse_baseline(text: str, path: str) -> Baseline:
         raise BaselineError(f"{path}: {key!r} is there twice, as a merge leaves it: keep one, or {_ACCEPT}") from None
     except (ValueError, RecursionError) as exc:  # thousands of digits, or of nested brackets
         raise _not_a_baseline(path, f"{type(exc).__name__}: {exc}") from None
-    if not isinstance(raw, dict) or "format" not in raw:
-        raise _not_a_baseline(path, "there is no 'format' key")
+    for key in ("format", "cases"):
+        if not isinstance(raw, dict) or key not in raw:
+            raise _not_a_baseline(path, f"there is no {key!r} key")
     if raw["format"] != FORMAT:
         raise BaselineError(
             f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
             "it was written by another version of pytest-auepora"
         )
     try:
-        check_shape(raw, _File)
+        check_shape(raw, Baseline)
+        cases = {case_id: _case_of(case, case_id) for case_id, case in raw["cases"].items()}
     except ShapeError as exc:
         raise _not_a_baseline(path, str(exc)) from None
-    cases = {name: _case_of(case) for name, case in raw["cases"].items()}
     optional = {key: raw[key] for key in ("variant", "metrics", "provenance") if key in raw}
     return Baseline(raw["suite"], cases=cases, **optional)
 
 
-def _case_of(raw: Mapping[str, Any]) -> BaselineCase:
+def _case_of(raw: Mapping[str, Any], case_id: str) -> BaselineCase:
     """Read the block of one case; keys of newer versions are ignored."""
     values = {f.name: raw[f.name] for f in fields(BaselineCase) if f.name in raw}
-    if "data" in values:
-        values["data"] = {name: json.loads(text) for name, text in values["data"].items()}
+    values["data"] = {n: _read_data(text, f"cases.{case_id}.data.{n}") for n, text in raw.get("data", {}).items()}
     return BaselineCase(**values)
+
+
+def _read_data(text: Any, key: str) -> Any:
+    try:
+        return json.loads(text, parse_float=_finite, parse_int=_finite, parse_constant=_finite)
+    except (TypeError, ValueError, RecursionError):
+        raise ShapeError(f"{key}: expected a text that is JSON of finite numbers, found {repr(text)[:60]}") from None
+
+
+def _finite(text: str) -> float:
+    number = int(text) if text.lstrip("-").isdigit() else float(text)
+    if not is_number(number):
+        raise ValueError(text)
+    return number
 
 
 def _not_a_baseline(path: str, why: str) -> BaselineError:
