@@ -19,7 +19,7 @@ from ..errors import without_case
 from ..metrics.refusal import is_refusal
 from ..regression.baseline import STILL_FAILING
 from ..regression.compare import CaseComparison
-from ..regression.guards.case_guard import RAISED, assertion_fault
+from ..regression.guards.case_guard import assertion_fault
 from ..regression.guards.steadiness import as_shown
 from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, relevant_docs
@@ -73,7 +73,9 @@ def diagnose(
         is_latency = all(metrics[n].target == "LATENCY" for n in groups["system"])
         return Diagnosis("latency" if is_latency else "system", _problem(result, groups["system"][0]))
     problem = result.problems[0] if result.problems else "failed"
-    return Diagnosis("metric" if RAISED in problem else "system", problem.replace(RAISED, " raised "))
+    if raised := [n for n, s in result.scores.items() if s.state == "error" and problem.startswith(f"{n}: ")]:
+        return Diagnosis("metric", f"{raised[0]} raised {result.scores[raised[0]].reason}")
+    return Diagnosis("system", problem)
 
 
 def cause_key(text: str, case: CaseResult) -> str:
@@ -127,10 +129,9 @@ def blamed_metrics(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> lis
     """
     out: list[str] = []
     for problem in result.problems or result.extra.get(STILL_FAILING, ()):
-        if RAISED in problem:
-            continue
         named = [n for n in metrics if problem.startswith(n) and _is_about(problem, n)]  # a call for few of them
-        if named and (name := max(named, key=len)) not in out:
+        name = max(named, key=len, default="")
+        if name and name not in out and (name not in result.scores or result.scores[name].state != "error"):
             out.append(name)
     return out
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
+from ...core.grouping import grouped
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, NotWrittenError, names_words
 from ...shapes import ShapeError, check_shape
 from ..compare import describe_change
 from ..policy import RegressionPolicy
-from .case_guard import RAISED
 from .gates import GateOutcome, cases_words, missing_reason
 
 FORMAT = 1
@@ -256,10 +256,6 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStandi
 
 def _would_fail_cases(run: Run, gates: Iterable[GateOutcome]) -> dict[str, list[str]]:
     """Return problem → cases that judges would fail, without errors that a failed gate reports already."""
-    silent = tuple(f"{gate.metric}{RAISED}" for gate in gates if gate.title == f"judge: {gate.metric}")
-    out: dict[str, list[str]] = {}
-    for case in run.having("advisory"):
-        for line in case.extra["advisory"]:
-            if not (silent and line.startswith(silent)):
-                out.setdefault(line, []).append(case.case_id)
-    return out
+    silent = tuple(f"{gate.metric}: " for gate in gates if gate.title == f"judge: {gate.metric}")
+    cases = run.having("advisory")
+    return grouped((line, c.case_id) for c in cases for line in c.extra["advisory"] if not line.startswith(silent))

@@ -19,9 +19,6 @@ from ..compare import SINCE, CaseComparison
 from ..policy import RegressionPolicy
 from ..thresholds import Bound
 
-RAISED = ": the metric raised "
-"""In a problem of a case, between the name of the metric that raised and the reason."""
-
 FELL = re.compile(rf"(\S+) (fell|rose) from (\S+) to (\S+) {SINCE}, (limit \S+)")
 """Matches a line of `guard_case`, to report several together."""
 
@@ -75,7 +72,7 @@ def _score_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]
         if name in values and not bound.holds(values[name])
     ]
     scores = result.scores.items()
-    return missed + [(name, f"{name}{RAISED}{score.reason}") for name, score in scores if score.state == "error"]
+    return missed + [(n, f"{n}: the metric raised {score.reason}") for n, score in scores if score.state == "error"]
 
 
 def failed_assertions(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> dict[str, str]:

@@ -221,7 +221,7 @@ def test_outputs_of_one_wrong_shape_are_alike() -> None:
 
 def test_a_metric_that_raised_is_no_fault_of_the_system() -> None:
     result, _, infos = judged(CASE)
-    result.state = "failed"
+    result.state, result.scores["recall@5"] = "failed", Score("error", reason="MetricError: bad label")
     result.problems = ["recall@5: the metric raised MetricError: bad label"]
     assert str(diagnose(result, None, infos)) == "metric: recall@5 raised MetricError: bad label"
 
