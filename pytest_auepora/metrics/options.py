@@ -20,12 +20,14 @@ def choice(*words: str) -> Any:
 
 
 def spell(value: Any) -> str:
-    """Write an option's value the way `registry.parse_value` reads it."""
+    """Write an option's value the way `registry.parse_value` reads it; a function, which none can read, by its name."""
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     if isinstance(value, tuple):
         return "|".join(map(str, value))
-    return value.name if isinstance(value, Metric) else str(value)
+    if isinstance(value, Metric):
+        return value.name
+    return getattr(value, "__name__", type(value).__name__) if callable(value) else str(value)
 
 
 def read_words(raw: Any) -> tuple[str, ...]:
@@ -59,7 +61,7 @@ class Configured(Metric):
 
     stem: ClassVar[str] = ""
     lone: ClassVar[str] = ""
-    """The option that is spelled without its name, first in the bracket."""
+    """The option that is spelled without its name; the first that the bracket may have."""
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -93,17 +95,15 @@ class Configured(Metric):
 
     def spelled_options(self) -> dict[str, Any]:
         """Return the options that go into the bracket: those the stem does not show and that are not default."""
-        return {
-            f.name: getattr(self, f.name)
-            for f in self._options()
-            if f"{{{f.name}}}" not in self.stem and f.name != self.lone and getattr(self, f.name) != f.default
-        }
+        hidden = {f: getattr(self, f.name) for f in self._options() if f"{{{f.name}}}" not in self.stem}
+        return {f.name: value for f, value in hidden.items() if f.default not in (value, spell(value))}
 
     def spelling(self) -> str:
         """Return the name under which the registry makes this very metric."""
-        lone = [f for f in self._options() if f.name == self.lone]
-        lone_values = [text for f in lone if (text := spell(getattr(self, f.name))) != spell(f.default)]
-        options = ",".join(lone_values + [f"{key}={spell(value)}" for key, value in self.spelled_options().items()])
+        options = ",".join(
+            spell(value) if key == self.lone else f"{key}={spell(value)}"
+            for key, value in self.spelled_options().items()
+        )
         return f"{self.spelled_stem()}[{options}]" if options else self.spelled_stem()
 
     def params(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -60,13 +60,21 @@ class _Entry(NamedTuple):
 
 
 class Registry:
-    """Knows every metric name.  Made with the metrics of this package; `add` takes further ones."""
+    """Knows every metric name.  Made with the metrics of this package; `add` takes further ones.
 
-    def __init__(self) -> None:
-        self._entries = [_Entry(spelling, *entry) for spelling, entry in SPELLINGS.items()]
+    Args:
+        installed: also know what `add_installed` adds.  As that is slow to find, it is done when a name is not known,
+            a metric is added, or all are listed.
+    """
+
+    def __init__(self, *, installed: bool = False) -> None:
+        self._entries = {
+            spelling: _Entry(spelling, home, {"level": "doc"} if spelling.endswith("_doc") else {})
+            for spelling, home in SPELLINGS.items()
+        }
         self._metrics: dict[str, Metric] = {}
-        self._deferred: list[Callable[[Registry], None]] = []
         self._shared: dict[str, Any] = {}
+        self._installed_missing = installed
 
     def add(self, spelling: str, metric: Metric | Callable[..., Metric]) -> None:
         """Add a metric under *spelling*: an instance, or a class or function that makes one from its options.
@@ -74,10 +82,10 @@ class Registry:
         Raises:
             MetricError: the spelling is taken.
         """
-        self._run_deferred()
-        if any(e.spelling == spelling for e in self._entries):
+        self._add_installed()
+        if spelling in self._entries:
             raise MetricError(f"there already is a metric called {spelling!r}")
-        self._entries.append(_Entry(spelling, (lambda: metric) if isinstance(metric, Metric) else metric, {}))
+        self._entries[spelling] = _Entry(spelling, (lambda: metric) if isinstance(metric, Metric) else metric, {})
         self._metrics.clear()
 
     def give(self, **objects: Any) -> None:
@@ -95,35 +103,22 @@ class Registry:
         self._shared.update(objects)
         self._metrics.clear()
 
-    def defer(self, more: Callable[[Registry], None]) -> None:
-        """Let *more* add its metrics once a name is asked for that is not known, or a metric is added, or all are.
-
-        For what is slow to find.  Where it raises, nothing of it is added, and it is asked again the next time.
-        """
-        self._deferred.append(more)
-
-    def _run_deferred(self) -> bool:
-        """Call the deferred functions; return whether there were any."""
-        had_deferred = bool(self._deferred)
-        while self._deferred:
-            add_metrics, entries = self._deferred.pop(0), list(self._entries)
-            try:
-                add_metrics(self)
-            except BaseException:
-                self._entries, self._deferred = entries, [add_metrics, *self._deferred]
-                raise
-        return had_deferred
+    def _add_installed(self) -> bool:
+        """Add what installed packages offer, all of it or nothing; return whether that was still to be done."""
+        if not self._installed_missing:
+            return False
+        self._installed_missing, entries = False, dict(self._entries)
+        try:
+            add_installed(self)
+        except BaseException:
+            self._installed_missing, self._entries = True, entries
+            raise
+        return True
 
     def spellings(self) -> list[str]:
         """Every spelling known, in catalogue order."""
-        self._run_deferred()
-        return [e.spelling for e in self._entries]
-
-    def classes(self) -> Iterator[tuple[str, Callable[..., Metric]]]:
-        """Yield each spelling with the loaded class or factory behind it."""
-        self._run_deferred()
-        for entry in self._entries:
-            yield entry.spelling, entry.load()
+        self._add_installed()
+        return list(self._entries)
 
     def get(self, name: str) -> Metric:
         """Return the metric called *name*; the same object for the same name.
@@ -142,7 +137,7 @@ class Registry:
         head, bracket, rest = name.partition("[")
         if bracket and not rest.endswith("]"):
             raise MetricError(f"{name}: the bracket is not closed; write name[option=value]")
-        if (match := self._find(head)) is None and self._run_deferred():
+        if (match := self._find(head)) is None and self._add_installed():
             match = self._find(head)
         if match is None:
             match = self._find(_from_paper_spelling(head))
@@ -166,7 +161,7 @@ class Registry:
         return metric
 
     def _find(self, head: str) -> tuple[_Entry, dict[str, int]] | None:
-        for entry in self._entries:
+        for entry in self._entries.values():
             if (numbers := entry.match(head)) is not None:
                 return entry, numbers
         return None
@@ -278,25 +273,22 @@ def add_from(registry: Registry, spelling: str) -> None:
 
 
 def _import_module(location: str, spelling: str) -> ModuleType:
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    """Import a module, or a file as pytest does by default: by its name, with its folder on the search path."""
+    file = Path(location) if location.endswith(".py") else None
+    for folder in [Path.cwd()] if file is None else [Path.cwd(), file.resolve().parent]:
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
     try:
-        return _import_file(Path(location)) if location.endswith(".py") else import_module(location)
+        return import_module(location) if file is None else _import_file(file)
     except Exception as exc:
         raise MetricError(f"{spelling}: cannot be imported: {_format_error(exc)}") from exc
 
 
-def _import_file(path: Path) -> ModuleType:
-    """Import a file as pytest does by default: by its name, with its folder on the search path."""
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no {path}")
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[path.stem] = module_from_spec(spec)
+def _import_file(file: Path) -> ModuleType:
+    if not file.is_file():
+        raise FileNotFoundError(f"there is no {file}")
+    spec: Any = spec_from_file_location(file.stem, file)
+    module = sys.modules[file.stem] = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 

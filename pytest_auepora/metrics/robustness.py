@@ -211,13 +211,6 @@ class CounterfactualConsistency(OverPairs):
             self.range = (min(low, 1 - high), max(high, 1 - low))
         super().__post_init__()
 
-    def spelling(self) -> str:
-        """A function is shown by its name; the registry cannot make such a metric."""
-        spelling = super().spelling()
-        if isinstance(self.base, Metric):
-            return spelling
-        return spelling.replace(str(self.base), getattr(self.base, "__name__", type(self.base).__name__))
-
     def params(self) -> dict[str, Any]:
         """The options, with those of the base metric."""
         base = self.base

@@ -92,10 +92,9 @@ class ProjectHooks:
     @cached_property
     def registry(self) -> Registry:
         """All metrics, the project's own included."""
-        from ..metrics.registry import Registry, add_installed
+        from ..metrics.registry import Registry
 
-        registry = Registry()
-        registry.defer(add_installed)
+        registry = Registry(installed=True)
         self._hook.pytest_auepora_metrics(registry=registry, config=self._config)
         return registry
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from pytest_auepora.metrics.catalogue import SPELLINGS
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.retrieval_basic import Ranked
 
@@ -19,8 +20,9 @@ from .samples import value
 REGISTRY = Registry()
 RANKED = [
     spelling
-    for spelling, made in REGISTRY.classes()
-    if isinstance(made, type) and issubclass(made, Ranked) and not spelling.endswith("_doc")
+    for spelling, home in SPELLINGS.items()
+    if home.startswith("retrieval") and isinstance(REGISTRY.get(spelling.replace("{k}", "5")), Ranked)
+    if not spelling.endswith("_doc")
 ]
 """Spellings of the metrics over the relevant slots of a ranking."""
 

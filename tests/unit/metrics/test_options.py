@@ -37,7 +37,7 @@ from pytest_auepora.metrics.robustness import (
 REGISTRY = Registry()
 ELSEWHERE = ("generation", "annotation", "judge", "claims")
 """Rooms whose metrics have property tests of their own."""
-MINE = [name for name, (home, _) in SPELLINGS.items() if not home.startswith(ELSEWHERE)]
+MINE = [name for name, home in SPELLINGS.items() if not home.startswith(ELSEWHERE)]
 NEEDS = {"noise_robustness": "noise_robustness[recall@5]", "sliced": "sliced[recall@5,scenario:typo]"}
 
 
@@ -66,6 +66,9 @@ def typed(spelling: str) -> str:
         (BPref(ties="trec"), "bpref[ties=trec]"),
         (RPrecision(), "r_precision"),
         (RBP(0.95), "rbp[p=0.95]"),
+        (RBP(0.95, level="doc"), "rbp_doc[p=0.95]"),
+        (BPref(level="doc"), "bpref_doc"),
+        (RPrecision(level="doc"), "r_precision_doc"),
         (RetrievalAccuracy(), "retrieval_accuracy"),
         (SpanRecall(), "span_recall"),
         (SpanIoU(3), "span_iou@3"),

@@ -199,8 +199,7 @@ def test_installed_metrics_are_searched_for_unknown_names(monkeypatch: pytest.Mo
 
     monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
     monkeypatch.syspath_prepend(".")
-    registry = Registry()
-    registry.defer(add_installed)
+    registry = Registry(installed=True)
     assert registry.get("recall@5").name == "recall@5"
     assert not asked
     assert registry.get("their_words").name == "their_words"
@@ -212,15 +211,14 @@ def test_installed_metrics_are_searched_for_unknown_names(monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("folder")
-def test_deferred_metrics_add_all_or_nothing_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_metrics_add_all_or_nothing_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [
         metadata.EntryPoint("their_words", "own_metrics:AnswerWords", GROUP),
         metadata.EntryPoint("gone", "not_there:x", GROUP),
     ]
     monkeypatch.setattr("importlib.metadata.entry_points", lambda *, group: points)
     monkeypatch.syspath_prepend(".")
-    registry = Registry()
-    registry.defer(add_installed)
+    registry = Registry(installed=True)
     for _ in range(2):
         with pytest.raises(MetricError, match="entry point gone"):
             registry.get("their_words")

@@ -23,7 +23,7 @@ from pytest_auepora.metrics.registry import Registry
 WITH_MODELS = {"bertscore", "embedding_similarity", "llm_faithfulness", "llm_groundedness", "llm_answer_quality"}
 NAMES = [
     spelling.replace("{k}", "3")
-    for spelling, (home, _) in SPELLINGS.items()
+    for spelling, home in SPELLINGS.items()
     if home.startswith(("generation", "text")) and spelling not in WITH_MODELS
 ]
 PLAIN = {name: Registry().get(name) for name in NAMES}
@@ -60,7 +60,7 @@ def make(name: str) -> Metric:
     return special[name]() if name in special else Registry().get(name)
 
 
-LABEL_NAMES = [s.replace("{k}", "3") for s, (home, _) in SPELLINGS.items() if home.startswith("annotation")]
+LABEL_NAMES = [s.replace("{k}", "3") for s, home in SPELLINGS.items() if home.startswith("annotation")]
 NAMES = [*AGAINST_REFERENCE, *OTHERS, "llm_faithfulness", "llm_answer_quality", "embedding_similarity", *LABEL_NAMES]
 METRICS = {name: make(name) for name in NAMES}
 every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
