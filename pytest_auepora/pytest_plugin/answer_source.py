@@ -21,9 +21,8 @@ from ..core.run import run_title
 from ..errors import HistoryError, UnknownRunError, names_words
 from ..evaluation.replay import Answering, RecordedRun, ask_case, replayed, resumed
 from ..regression.baseline import GIT_COMMIT
-from ..regression.guards.case_guard import Confirmations
 from .compat import fixtures_only_for, worker_input
-from .session import CASE, SUITE, SessionSuite, SuiteVariant
+from .session import CASE, SUITE, AueporaSession, SessionSuite, SuiteVariant
 
 if TYPE_CHECKING:
     from ..calls.caller import Caller
@@ -32,56 +31,35 @@ if TYPE_CHECKING:
     from ..history.answers import RunIds, SentRun
     from ..io.golden.model import GoldenCase
     from ..regression.verdict import Verdict
-    from .hooks import ProjectHooks
-    from .lookahead import Callers
-    from .options import Options
 
 _INPUT = "auepora_replay"
 _OPTIONS = {"replayed": "auepora_replay", "resumed": "auepora_resume"}
 
 
-class AnswerSources:
-    """One per process.
+def source_for(rag: Any, variant: SuiteVariant) -> AnswerSource:
+    """Return what answers the cases of *variant*: *rag*, a fixture's value, or an earlier run in its place.
 
-    Args:
-        options: what the user asks for.
-        project: its hooks, which say how answers come about.
-        callers: make the calls.
-        replay: the earlier run that answers in place of the system, if one is to.
+    Raises:
+        SystemShapeError: *rag* is nothing that can be asked.
     """
+    source = variant.latest_source  # each test may make its system anew
+    if source is None or source.rag is not rag:
+        source = variant.latest_source = _make_source(rag, variant)
+    return source
 
-    def __init__(self, options: Options, project: ProjectHooks, callers: Callers, replay: Replay | None = None) -> None:
-        self.options, self.project, self.callers, self._replay = options, project, callers, replay
-        self.confirmations = Confirmations()
-        self._latest: dict[SuiteVariant, AnswerSource] = {}  # each test may make its system anew
 
-    @property
-    def asks_nothing(self) -> bool:
-        """Whether the system may not be called, nor be made."""
-        return self._replay is not None and self._replay.asks_nothing
-
-    def source_for(self, rag: Any, variant: SuiteVariant) -> AnswerSource:
-        """Return what answers the cases of *variant*: *rag*, a fixture's value, or an earlier run in its place.
-
-        Raises:
-            SystemShapeError: *rag* is nothing that can be asked.
-        """
-        source = self._latest.get(variant)
-        if source is None or source.rag is not rag:
-            source = self._latest[variant] = self._make_source(rag, variant)
-        return source
-
-    def _make_source(self, rag: Any, variant: SuiteVariant) -> AnswerSource:
-        golden, path = variant.suite.golden, variant.suite.path
-        if self._replay is not None and self._replay.asks_nothing:
-            system = self._replay.replayed(golden.name, variant.name, path)
-            return AnswerSource(self, variant, rag, system, system.provenance)  # what was known then
-        system = as_system(rag)
-        seed = {} if self.options.seed is None else {"seed": self.options.seed}
-        provenance = {**system.provenance, **seed, **self.project.provenance(golden.name, golden.path)}
-        if self._replay is not None:
-            system = self._replay.resumed(self._replay.source(golden.name, variant.name, path), system, provenance)
-        return AnswerSource(self, variant, rag, system, provenance)
+def _make_source(rag: Any, variant: SuiteVariant) -> AnswerSource:
+    session, golden = variant.suite.session, variant.suite.golden
+    run = golden.name, variant.name, variant.suite.path
+    if session.replay is not None and session.replay.asks_nothing:
+        system = session.replay.replayed(*run)
+        return AnswerSource(variant, rag, system, system.provenance)  # what was known then
+    system = as_system(rag)
+    seed = {} if session.options.seed is None else {"seed": session.options.seed}
+    provenance = {**system.provenance, **seed, **session.project.provenance(golden.name, golden.path)}
+    if session.replay is not None:
+        system = session.replay.resumed(session.replay.source(*run), system, provenance)
+    return AnswerSource(variant, rag, system, provenance)
 
 
 @dataclass(eq=False, repr=False)
@@ -94,7 +72,6 @@ class AnswerSource:
         provenance: how the answers come about, as far as known.
     """
 
-    _sources: AnswerSources
     variant: SuiteVariant
     rag: Any
     system: System
@@ -105,6 +82,10 @@ class AnswerSource:
         """The suite of the cases."""
         return self.variant.suite
 
+    @property
+    def _session(self) -> AueporaSession:
+        return self.variant.suite.session
+
     @cached_property
     def _replayed(self) -> Answering | None:
         """The system, where nothing is asked."""
@@ -113,7 +94,7 @@ class AnswerSource:
     @cached_property
     def caller(self) -> Caller:
         """Makes the calls."""
-        return self._sources.callers.caller_for(self.system)
+        return self._session.callers.caller_for(self.system)
 
     @cached_property
     def flow(self) -> CaseFlow:
@@ -128,22 +109,22 @@ class AnswerSource:
 
     def ask(self, case: GoldenCase, repeat: int = 0) -> Fn:
         """Return the call that puts *case* to the system for the time *repeat*, counted from 0."""
-        return ask_case(self.system, case, repeat, seed=self._sources.options.seed)
+        return ask_case(self.system, case, repeat, seed=self._session.options.seed)
 
     def times(self, case: GoldenCase) -> int:
         """Return how often *case* is asked; where nothing is, as often as it was, unless that is said."""
-        if self._replayed is not None and self._sources.options.repeat is None:
+        if self._replayed is not None and self._session.options.repeat is None:
             return self._replayed.times(case)
         return self.suite.repeats
 
     def confirms(self, case: GoldenCase, result: CaseResult) -> range:
         """Return the numbers of the repeats that ask a failed case again, before it fails; none for most."""
-        if result.state != "failed" or self._sources.options.intents or self.suite.repeats > 1:
+        if result.state != "failed" or self._session.options.intents or self.suite.repeats > 1:
             return range(0)
         if self._replayed is not None:
             return self._replayed.confirms(case)
         golden, timed = self.suite.golden, case.benchmark is not None
-        wanted = self._sources.confirmations.wants(golden.path, len(golden.cases), result, golden.policy, timed=timed)
+        wanted = self._session.confirmations.wants(golden.path, len(golden.cases), result, golden.policy, timed=timed)
         return range(1, 1 + golden.policy.confirm) if wanted else range(0)
 
 

@@ -178,7 +178,7 @@ class GoldenFile(pytest.Module):
         prefix, wait = ("async ", "await ") if is_async else ("", "")
         run: Any
         if self._auepora.options.checking:
-            from .labels import check_labels, check_labels_async
+            from .labels_checking import check_labels, check_labels_async
 
             run, argument = check_labels_async if is_async else check_labels, ""
         else:
@@ -195,7 +195,7 @@ class GoldenFile(pytest.Module):
         The system, unless labels alone are checked, and the corpus where the project says what that is.  A replay
         needs neither: the name of the system stays, as it tells the configurations.
         """
-        if self._auepora.answers.asks_nothing:
+        if self._auepora.asks_nothing:
             return (suite.fixture,), None
         names: tuple[str, ...] = (suite.fixture, CORPUS)
         if self._auepora.options.checking:

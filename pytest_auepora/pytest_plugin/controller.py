@@ -128,7 +128,7 @@ class RunController:
         suite, golden = variant.suite, variant.suite.golden
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
         run.provenance, differing = run_provenance(self._provenance[run.path, run.variant].values())
-        if self._session.commit and not self._session.answers.asks_nothing:  # a replay is of another commit
+        if self._session.commit and not self._session.asks_nothing:  # a replay is of another commit
             run.provenance = {**run.provenance, GIT_COMMIT: self._session.commit}
         baseline, note = variant.baseline
         verdict = judge(

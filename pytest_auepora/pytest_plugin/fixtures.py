@@ -15,7 +15,7 @@ from ..evaluation.case_result import Ended
 from ..evaluation.suite import Evaluation, run_suite
 from ..io.golden.model import GoldenCase
 from ..regression.baseline import BROKEN
-from .answer_source import AnswerSource
+from .answer_source import AnswerSource, source_for
 from .compat import parameters_of
 from .items import AskedCase, add_case_report, case_marks, end_unmeasured, raise_skipped
 from .registration import session_of
@@ -188,14 +188,14 @@ def _source(
     session: AueporaSession, request: pytest.FixtureRequest, variant: SuiteVariant, rag: Any = None
 ) -> AnswerSource:
     """Return the source of answers: *rag*, or the suite's fixture, which a replay does not set up."""
-    if rag is None and not session.answers.asks_nothing:
+    if rag is None and not session.asks_nothing:
         rag = request.getfixturevalue(variant.suite.golden.fixture)
-    return session.answers.source_for(rag, variant)
+    return source_for(rag, variant)
 
 
 def _corpus(session: AueporaSession, request: pytest.FixtureRequest) -> Any:
     """Return the value of the project's corpus fixture, None where it has none or an earlier run is replayed."""
-    if session.answers.asks_nothing:
+    if session.asks_nothing:
         return None
     try:
         return request.getfixturevalue(CORPUS)

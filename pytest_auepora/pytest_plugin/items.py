@@ -14,6 +14,7 @@ from ..calls.caller import Upcoming
 from ..calls.capture import OutputSplitter
 from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
+from .answer_source import AnswerSource, source_for
 from .compat import is_worker
 from .lookahead import Queue, timed_call
 from .results.terminal import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ..evaluation.case_flow import FinishedCase
     from ..evaluation.case_result import Ended
     from ..io.golden.model import GoldenCase
-    from .answer_source import AnswerSource
     from .session import SuiteVariant
 
 _Ask = tuple[Hashable, Fn, float | None]
@@ -157,7 +157,7 @@ def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCa
     __tracebackhide__ = True
     case, variant = item.stash[CASE], item.stash[SUITE].variant_of(item)
     try:
-        source = session.answers.source_for(rag, variant)
+        source = source_for(rag, variant)
     except SystemShapeError as exc:
         error = exc
     else:

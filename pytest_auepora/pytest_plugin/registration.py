@@ -8,12 +8,11 @@ import sys
 import pytest
 
 from ..core.progress import Progress, is_watched
-from .answer_source import AnswerSources, Replay, make_replay
+from .answer_source import Replay, make_replay
 from .collect import Collecting
 from .compat import is_worker, process_count
 from .hooks import ProjectHooks
 from .items import Running
-from .labels import Labels
 from .lookahead import Callers, JudgeLookahead, Queue
 from .options import Options
 from .results.terminal import CaseWords, ShortFailures, Terminal
@@ -58,13 +57,11 @@ def _configure_judge(config: pytest.Config, options: Options) -> None:
 
 def _session(config: pytest.Config, options: Options, replay: Replay | None, record_cap: int = 0) -> AueporaSession:
     project = ProjectHooks(config)
-    labels = Labels(options, project, replaying=replay is not None and replay.asks_nothing)
     progress = Progress("judged scores", show=False)  # `RunProgress` shows it
     judge_lookahead = JudgeLookahead(options, project, progress)
     callers = Callers(config, options, judge_lookahead.start)
-    answers = AnswerSources(options, project, callers, replay)
     session = AueporaSession(
-        config, options, project, labels, answers, judge_lookahead, callers, Queue(()), progress, record_cap
+        config, options, project, replay, judge_lookahead, callers, progress, record_cap, Queue(())
     )
     config.pluginmanager.register(session, "auepora-session")
     return session
@@ -102,14 +99,14 @@ def configure(config: pytest.Config) -> None:
 
 def configure_checking(config: pytest.Config) -> None:
     """Register the parts that check labels, in place of those that run cases."""
-    from .labels import Checking, LabelReport
+    from .labels_checking import Checking, LabelReport
 
     for name in _RUNS_CASES:
         if config.getoption(name):
             option = f"--{name.replace('_', '-')}"
             raise pytest.UsageError(f"{option} is about a run, --auepora-labels check and repair run no case")
     session = session_of(config)
-    session.labels.read_options()
+    _ = session.old_recalls  # wrong usage is said before any case
     register = config.pluginmanager.register
     register(Collecting(config), "auepora-collecting")
     register(Running(config, session), "auepora-running")

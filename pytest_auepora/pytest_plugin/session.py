@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,17 +21,19 @@ from ..errors import BaselineError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..regression.baseline import BROKEN, Anchor, Baseline, baseline_path, load_anchor
+from ..regression.guards.case_guard import Confirmations
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
 from .compat import variant_of
+from .labels import SuiteLabels, read_old_recalls
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
     from ..core.run import MetricInfo, Run
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended
-    from .answer_source import AnswerSources
+    from ..labels.corpus import Recall
+    from .answer_source import AnswerSource, Replay
     from .hooks import ProjectHooks
-    from .labels import Labels
     from .lookahead import Callers, JudgeLookahead, Queue
     from .options import Options
     from .xdist import CaseReport
@@ -61,13 +63,13 @@ class AueporaSession:
         config: pytest's.
         options: what the user asks for.
         project: what the project says by hooks.
-        labels: the corpus, and labels that moved in it.
-        answers: where answers come from, and how many.
+        replay: the earlier run that answers in place of the system, if one is to.
         judge_lookahead: asks LLM judges about answers that come early.
         callers: what makes the calls.
-        queue: the cases that will be run, whose calls may be made ahead of time.
         progress: how far judges are, or calls of an update that asks again.
         record_cap: characters kept of each answer; 0 keeps none.
+        queue: the cases that will be run, whose calls may be made ahead of time.
+        confirmations: how many failing cases may be asked again.
         answered: called after each call of a case, with ``last`` after the last, where progress is shown.
         running: the golden item whose function is being called.
     """
@@ -75,22 +77,32 @@ class AueporaSession:
     config: pytest.Config
     options: Options
     project: ProjectHooks
-    labels: Labels
-    answers: AnswerSources
+    replay: Replay | None
     judge_lookahead: JudgeLookahead
     callers: Callers
-    queue: Queue
     progress: Progress
     record_cap: int
+    queue: Queue
+    confirmations: Confirmations = field(init=False, default_factory=Confirmations)
     answered: Callable[..., None] | None = None
     running: pytest.Function = field(init=False)
     _suites: dict[Path, SessionSuite] = field(init=False, default_factory=dict)
     _collected: dict[Path, SessionSuite] = field(init=False, default_factory=dict)  # by baseline
 
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether the system may not be called, nor be made."""
+        return self.replay is not None and self.replay.asks_nothing
+
     @cached_property
     def commit(self) -> str:
         """The commit that the project is at, or an empty string."""
         return commit_of(self.config.rootpath)
+
+    @cached_property
+    def old_recalls(self) -> list[Recall]:
+        """What the corpus of ``--auepora-labels old=FILE`` says of chunk ids."""
+        return read_old_recalls(self.options)
 
     def load(self, path: Path | str) -> SessionSuite:
         """Load a golden file, named in full or from the rootdir, and register its tags as markers.
@@ -147,6 +159,11 @@ class SessionSuite:
     def path(self) -> str:
         """The golden file, as node ids write it."""
         return shown_path(self.golden.path, self.session.config.rootpath)
+
+    @cached_property
+    def labels(self) -> SuiteLabels:
+        """Its labels, which may have moved in the corpus."""
+        return SuiteLabels(self.session, self.golden)
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -224,6 +241,7 @@ class SuiteVariant:
 
     suite: SessionSuite
     name: str
+    latest_source: AnswerSource | None = field(init=False, default=None)
 
     def blank_run(self) -> Run:
         """Return an empty run."""
@@ -260,15 +278,15 @@ class SuiteVariant:
         from ..evaluation.case_flow import CaseFlow
 
         session, golden = self.suite.session, self.suite.golden
-        project, labels, asks_hook = session.project, session.labels, session.project.has_corpus
+        project, labels, asks_hook = session.project, self.suite.labels, session.project.has_corpus
 
         def relabel(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
-            return case if corpus is None and not asks_hook else labels.relabel(golden, case, corpus, recut=recut)
+            return case if corpus is None and not asks_hook else labels.relabel(case, corpus, recut=recut)
 
         return CaseFlow(
             self.blank_run(), self.suite.metrics, golden.policy, baseline=self.baseline[0],
             advisory=self.suite.advisory, accepting=session.options.accepting, convert=project.convert,
-            relabel=relabel, id_check_for=partial(labels.id_check_for, golden),
+            relabel=relabel, id_check_for=labels.id_check_for,
             redact=project.redact, record_cap=session.record_cap, ended_by=ended_by,
             baseline_answers=self._accepted_answers(), progress=session.progress,
         )  # fmt: skip

@@ -78,7 +78,7 @@ class RunProgress:
                     yield suite, case
 
     def _plan(self, cases: Iterable[tuple[SessionSuite, GoldenCase]]) -> str:
-        if self._session.answers.asks_nothing:
+        if self._session.asks_nothing:
             return ""
         calls = more_calls = scores = more_scores = 0
         for suite, case in cases:
