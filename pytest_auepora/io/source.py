@@ -35,8 +35,8 @@ class Source:
     Offsets count the characters of the text before a place.  ``offsets`` maps ``id(container)`` to a list: the offset
     of the container, then for a mapping those of each key and value, for a sequence those of its items.
     ``start_offsets`` has the offsets of some more containers; ``locate`` fills in all others when they are needed.
-    Ids are stable because ``root`` holds the values, and ``dropped`` those under repeated keys.  If the text is a part
-    of a file, ``lines_before`` is the number of lines before it; line numbers are those of the file.
+    Ids are stable because ``root`` holds the values, and ``dropped`` those merged or under repeated keys.  If the text
+    is a part of a file, ``lines_before`` is the number of lines before it; line numbers are those of the file.
     """
 
     def __init__(self, path: str, text: str, lines_before: int = 0) -> None:
@@ -88,13 +88,6 @@ class Source:
         number = bisect_right(self.line_starts, offset)
         return self.lines_before + number, offset - self.line_starts[number - 1] + 1
 
-    def find_offsets(self, holder: Any) -> list[int]:
-        """Return the offsets of a container and its parts; empty if they are unknown."""
-        if id(holder) not in self.offsets and self.locate is not None:
-            locate, self.locate = self.locate, None
-            locate(self)
-        return self.offsets.get(id(holder), [])
-
     def move_offsets(self, root: Any, offsets: dict[int, list[int]], twin: Any) -> None:
         """Move the *offsets* of *twin*, a value equal to *root*, to *root*."""
         pairs = [(root, twin)]
@@ -105,12 +98,6 @@ class Source:
             parts = (value.values(), twin_value.values()) if isinstance(value, dict) else (value, twin_value)
             pairs += [pair for pair in zip(*parts, strict=True) if isinstance(pair[0], (dict, list))]
 
-    def reset(self) -> None:
-        """Drop offsets and problems, to read the text again."""
-        self.offsets.clear()
-        self.start_offsets.clear()
-        self.problems.clear()
-
     def position(self, holder: Any, key: Any = None, *, on_key: bool = False) -> tuple[int, int]:
         """Line and column of *holder*, of its value at *key* (a key or an index) or of that key; (0, 0) if unknown."""
         offset = self.start_offsets.get(id(holder)) if key is None else None
@@ -119,7 +106,10 @@ class Source:
         return self.line_and_column(offset) if offset is not None else (0, 0)
 
     def _find_offset(self, holder: Any, key: Any, on_key: bool) -> int | None:
-        offsets = self.find_offsets(holder)
+        if id(holder) not in self.offsets and self.locate is not None:
+            locate, self.locate = self.locate, None
+            locate(self)
+        offsets = self.offsets.get(id(holder), [])
         number = 0
         if key is not None:
             number = 2 * list(holder).index(key) + (1 if on_key else 2) if isinstance(holder, Mapping) else key + 1

@@ -5,7 +5,7 @@ The values are those of `yaml.safe_load`.  Building a node graph first, as PyYAM
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import yaml
@@ -38,6 +38,9 @@ _OPEN: Any = object()
 """Stands for a value with an anchor while it is built."""
 _MERGE: Any = object()
 """The key ``<<``."""
+RepeatedKey = tuple[dict[Any, Any], Any, int]
+"""A mapping, a key that it has already, and the offset of the repetition."""
+
 _PLAIN_TAGS = {MappingStartEvent: "tag:yaml.org,2002:map", yaml.SequenceStartEvent: "tag:yaml.org,2002:seq"}
 
 
@@ -50,29 +53,31 @@ def load_yaml(source: Source) -> Any:
         GoldenFileError: no YAML, more than one document, nested too deep, tags beyond plain data.
     """
     try:
-        try:
-            source.root = _parse(source, _SHALLOW_DEPTH)
-            source.locate = _locate
-        except _NeedsOffsets:
-            source.reset()
-            source.root = _parse(source, _FULL_DEPTH)
+        source.root, repeated_keys = _parse(source, _SHALLOW_DEPTH)
     except (yaml.YAMLError, YamlProblem) as exc:
         report_error(exc, source)
         raise source.error() from None
+    source.locate = _locate
+    for mapping, key, offset in repeated_keys:
+        first, _ = (0, 0) if source.is_full else source.position(mapping, key, on_key=True)
+        where = f", first on line {first}" if first else ""  # unknown in a value that was dropped itself
+        source.report_at(*source.line_and_column(offset), f"{key!r} is given twice{where}")
     return source.root
 
 
 def _locate(source: Source) -> None:
     """Read the text once more, and note the offsets of all values."""
     twin = Source(source.path, source.text)
-    source.move_offsets(source.root, twin.offsets, _parse(twin, _FULL_DEPTH))
+    twin_root, _ = _parse(twin, _FULL_DEPTH)
+    source.move_offsets(source.root, twin.offsets, twin_root)
 
 
-def _parse(source: Source, located_depth: int) -> Any:
-    """Return the value of the text of *source*; note the offsets of the first *located_depth* levels."""
+def _parse(source: Source, located_depth: int) -> tuple[Any, list[RepeatedKey]]:
+    """Return the value of the text of *source*, and its repeated keys; note the offsets of the first levels."""
     parser = Parser(source.text)
+    builder = _Builder(parser.get_event, source, located_depth)
     try:
-        return _document(parser.get_event, _Builder(parser.get_event, source, located_depth))
+        return _document(parser.get_event, builder), builder.repeated_keys
     finally:
         parser.dispose()
 
@@ -92,10 +97,6 @@ def _document(get: Callable[[], Any], builder: _Builder) -> Any:
     return value
 
 
-class _NeedsOffsets(Exception):
-    """The offset of a value is needed that was not noted."""
-
-
 class _Builder:
     """Turns events into values.  The loops are written out: they run once for every scalar of the file."""
 
@@ -108,6 +109,7 @@ class _Builder:
         self.anchors: dict[str, tuple[Any, Any]] = {}
         """Name → value and mark."""
         self.aliased = 0
+        self.repeated_keys: list[RepeatedKey] = []
         self._sizes: dict[int, int] = {}
 
     def value(self, event: Any, depth: int) -> Any:
@@ -180,8 +182,9 @@ class _Builder:
                 value = self.value(event, depth)
             if key is _MERGE:
                 merged += self.mappings_to_merge(value, event.start_mark)
+                self.source.dropped.append(value)
             elif key in mapping:
-                self.report_repeated_key(mapping, key, key_event.start_mark, offsets)
+                self.repeated_keys.append((mapping, key, key_event.start_mark.index))
                 self.source.dropped.append(value)
             else:
                 mapping[key] = value
@@ -230,17 +233,6 @@ class _Builder:
         mark = self.anchors[event.anchor][1] if alias else event.start_mark
         return int(mark.index)
 
-    def report_repeated_key(self, mapping: dict[Any, Any], key: Any, mark: Any, offsets: list[int] | None) -> None:
-        if offsets is None:
-            raise _NeedsOffsets
-        if self.source.is_full:
-            self.source.report_at(0, 0, "")
-            return
-        first, _ = self.source.line_and_column(offsets[2 * list(mapping).index(key) + 1])
-        self.source.report_at(
-            *self.source.line_and_column(mark.index), f"{key!r} is given twice, first on line {first}"
-        )
-
     def define_anchor(self, event: Any, value: Any) -> None:
         if event.anchor in self.anchors:
             first = self.anchors[event.anchor][1]
@@ -268,9 +260,7 @@ class _Builder:
         return self._sizes[id(value)]
 
     def mappings_to_merge(self, value: Any, mark: Any) -> list[dict[Any, Any]]:
-        """Return the mappings that ``<<`` merges, the weakest first; all of them have to be located."""
-        if self.located_depth != _FULL_DEPTH:
-            raise _NeedsOffsets
+        """Return the mappings that ``<<`` merges, the weakest first."""
         mappings = value[::-1] if isinstance(value, list) else [value]
         for mapping in mappings:
             if not isinstance(mapping, dict):
@@ -282,15 +272,23 @@ class _Builder:
 
     def merge(self, mappings: list[dict[Any, Any]], target: dict[Any, Any]) -> None:
         """Put the keys of *mappings* before those of *target*, which override them."""
-        all_offsets = self.source.offsets
-        entries: dict[Any, tuple[Any, list[int]]] = {}
+        merged: dict[Any, Any] = {}
         for mapping in (*mappings, target):
-            offsets = all_offsets[id(mapping)]
-            for number, (key, value) in enumerate(mapping.items()):
-                entries[key] = value, offsets[2 * number + 1 : 2 * number + 3]
+            merged.update(mapping)
+        if self.located_depth == _FULL_DEPTH:
+            self._merge_offsets((*mappings, target), merged)
+        elif (offsets := self.source.offsets.pop(id(target), None)) is not None:
+            self.source.start_offsets[id(target)] = offsets[0]
         target.clear()
-        target.update({key: value for key, (value, _) in entries.items()})
-        all_offsets[id(target)][1:] = [offset for _, pair in entries.values() for offset in pair]
+        target.update(merged)
+
+    def _merge_offsets(self, mappings: Sequence[dict[Any, Any]], merged: dict[Any, Any]) -> None:
+        """Note the offsets of the keys and values of *merged* for the last of *mappings*."""
+        pairs: dict[Any, tuple[int, int]] = {}
+        for mapping in mappings:
+            offsets = self.source.offsets[id(mapping)]
+            pairs.update(zip(mapping, zip(offsets[1::2], offsets[2::2], strict=True), strict=True))
+        offsets[1:] = [offset for key in merged for offset in pairs[key]]
 
 
 _TYPE_NAMES = {"int": "a whole number", "float": "a number", "timestamp": "a date", "bool": "true or false"}
