@@ -37,7 +37,6 @@ def text_pairs(n: int, shortest: int = 20, longest: int = 200, seed: int = 1) ->
 
 def scoring(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[[], float]:
     """Return what scores *pairs* with the metrics called *names*, each text for the first time."""
-    from pytest_auepora.metrics.text import bleu
     from pytest_auepora.metrics.text import tokens as text
 
     metrics = [Registry().get(name) for name in names]
@@ -45,7 +44,7 @@ def scoring(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[
 
     def run() -> float:
         outputs = [SystemOutputs([], Response(answer)) for _, answer in pairs]
-        for cached in (text._cached_words, text._cached_squad, bleu._cached_tokenize):
+        for cached in (text._cached_words, text._cached_squad):
             cached.cache_clear()
         return timed(lambda: [metric.compute(samples, outputs) for metric in metrics])
 
@@ -116,15 +115,6 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
             lambda: timed(lambda: [scorer.score(*pair) for pair in pairs]), "rouge-score",
         )  # fmt: skip
 
-    def bleu() -> Row:
-        from sacrebleu.metrics.bleu import BLEU
-
-        pairs, theirs = text_pairs(n_pairs), BLEU(effective_order=True)
-        return Row(
-            bleu.__doc__ or "", ">= 1", scoring(("sentence_bleu",), pairs),
-            lambda: timed(lambda: [theirs.sentence_score(a, [r]) for r, a in pairs]), "sacrebleu",
-        )  # fmt: skip
-
     def f1() -> Row:
         from tests.oracles.squad import squad_f1
 
@@ -136,9 +126,8 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
 
     loading.__doc__ = f"loading {n_cases:,} YAML cases with line numbers"
     rouge.__doc__ = f"ROUGE-1, -2 and -L, {n_pairs:,} pairs of 20 to 200 words"
-    bleu.__doc__ = f"sentence BLEU, {n_pairs:,} pairs"
     f1.__doc__ = f"token F1, {n_pairs:,} pairs"
-    yield from (loading, parsing, rouge, bleu, f1, retrieval, scored_retrieval, case_retrieval, significance, verdict)
+    yield from (loading, parsing, rouge, f1, retrieval, scored_retrieval, case_retrieval, significance, verdict)
 
 
 def retrieval(n: int = 100_000) -> Row:

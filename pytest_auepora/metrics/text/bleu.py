@@ -1,16 +1,11 @@
-"""BLEU and chrF: sacrebleu's numbers to the last bit, of the whole set or of each case.
-
-sacrebleu's 13a tokenizer never looks past white space, so its result is cached per word.
-"""
+"""BLEU and chrF, of the whole set or of each case: BLEU counted by sacrebleu, chrF held to it."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import chain
+from functools import cached_property
 from typing import Any
 
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
@@ -18,63 +13,10 @@ from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetC
 from ...errors import MetricError
 from ..options import Configured, choice
 from .comparands import answer_text, targets
-from .tokens import CACHE_SIZE, MAX_CACHED_CHARACTERS, is_mostly_unspaced, ngrams
+from .tokens import is_mostly_unspaced
 
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHING = ("exp", "floor", "add-k", "none")
-
-
-def _tokenize(text: str, tokenizer: str) -> tuple[str, ...]:
-    text = text.rstrip()
-    if tokenizer != "13a":
-        return tuple(_sacrebleu_tokenizer(tokenizer)(text).split())
-    text = text.replace("<skipped>", "").replace("-\n", "")
-    return tuple(chain.from_iterable(map(_WORDS_13A.__getitem__, text.split())))
-
-
-_cached_tokenize = lru_cache(maxsize=CACHE_SIZE)(_tokenize)
-
-
-@lru_cache(maxsize=8)
-def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
-    from sacrebleu.metrics.bleu import BLEU
-
-    tokenizer: Callable[[str], str] = BLEU(tokenize=name).tokenizer
-    return tokenizer
-
-
-class _Words13a(dict[str, tuple[str, ...]]):
-    """Cache of the 13a tokens of each word.
-
-    Equal tokens are the same object, so that they are hashed once and compared quickly.
-    """
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        if len(self) > 500_000:
-            self.clear()
-        tokens = self[word] = tuple(map(sys.intern, _sacrebleu_tokenizer("13a")(word).split()))
-        return tokens
-
-
-_WORDS_13A = _Words13a()
-
-
-def count_matches(prediction: Sequence[str], references: Sequence[Sequence[str]], longest: int) -> list[int]:
-    """Count the n-grams of *prediction* that occur in *references*, clipped at the reference that has most of each.
-
-    Returns:
-        the counts of orders 1 to *longest*.
-    """
-    counts = [0] * longest
-    for n in range(1, longest + 1):
-        best = Counter[Any](ngrams(references[0], n))
-        for other in references[1:]:
-            best |= Counter(ngrams(other, n))
-        shared = sum((Counter(ngrams(prediction, n)) & best).values())
-        if not shared:  # nor do longer ones
-            break
-        counts[n - 1] = shared
-    return counts
 
 
 @dataclass(eq=False, repr=False)
@@ -123,18 +65,17 @@ class _BleuMetric(Configured):
         """Score one case by its counts."""
         raise NotImplementedError
 
-    def words(self, text: str) -> tuple[str, ...]:
-        """Tokenize *text* as sacrebleu does."""
-        tokenize = _tokenize if len(text) > MAX_CACHED_CHARACTERS else _cached_tokenize
-        return tokenize(text.lower() if self.lowercase else text, self.tokenizer)
+    @cached_property
+    def _counter(self) -> Any:
+        from sacrebleu.metrics.bleu import BLEU
+
+        # without smoothing: sacrebleu adds the constant of add-k to the counts themselves
+        return BLEU(self.lowercase, tokenize=self.tokenizer, smooth_method="none", max_ngram_order=self.max_order)
 
     def statistics(self, prediction: str, references: Sequence[str]) -> list[int]:
         """Return [length, nearest reference length, matches of order 1…, n-grams of order 1…]."""
-        answer_words, reference_words = self.words(prediction), [self.words(r) for r in references]
-        length = len(answer_words)
-        nearest = min((abs(length - len(w)), len(w)) for w in reference_words)[1]
-        totals = [max(length - n, 0) for n in range(self.max_order)]
-        return [length, nearest, *count_matches(answer_words, reference_words, self.max_order), *totals]
+        counted = self._counter.corpus_score([prediction], [[reference] for reference in references])
+        return [counted.sys_len, counted.ref_len, *counted.counts, *counted.totals]
 
     def score(self, statistics: Sequence[int]) -> Any:
         """Return sacrebleu's ``BLEUScore`` (0 to 100) for summed statistics."""
