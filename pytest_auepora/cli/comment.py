@@ -58,9 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the comment, and print where it is."""
     marker = marker_for(args.key)
-    runs, verdicts, mistakes = read_report(args.report)
+    report = read_report(args.report)
     with from_outside(args.report):
-        body = report_text("md", runs, verdicts, mistakes=mistakes).replace(MARKER, marker, 1)
+        body = report_text("md", report).replace(MARKER, marker, 1)
     if args.dry_run:
         print(body, end="")
         return PASSED

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..core.run import Run
     from ..history.store import HistoryStore
     from ..regression.verdict import Verdict
+    from ..reporting.report import Report
 
 METRICS_VARIABLE = "AUEPORA_METRICS"
 _HOOK = "pytest_auepora_metrics"
@@ -205,8 +206,8 @@ class Sources:
         return _baseline_run(text, f"{path.name} at {ref}", reference)
 
 
-def read_report(name: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
-    """Return the runs, verdicts and mistakes in golden files of the JSON report *name*.
+def read_report(name: str) -> Report:
+    """Return the JSON report *name*.
 
     Raises:
         UsageError: the file cannot be read.
@@ -230,7 +231,7 @@ def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
         raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
 
 
-def _read_report(name: str, text: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
+def _read_report(name: str, text: str) -> Report:
     from ..reporting.json_report import read_json_report
 
     try:
@@ -247,7 +248,7 @@ def _runs_of_file(name: str, reference: Run | None) -> list[Run]:
     except (ValueError, RecursionError):
         raw = None  # the reader of baselines says what is wrong
     if isinstance(raw, dict) and "suites" in raw:
-        return _read_report(name, text)[0]
+        return [*_read_report(name, text).runs]
     return [_baseline_run(text, name, reference)]
 
 

@@ -19,6 +19,7 @@ from ..metrics.registry import Registry
 from ..reporting.formats import report_text
 from ..reporting.json_report import json_report
 from ..reporting.metrics_export import write_csv
+from ..reporting.report import Report
 from ..reporting.text import harmless
 from .common import (
     FAILED,
@@ -78,11 +79,12 @@ def run(args: argparse.Namespace) -> int:
         started = datetime.now(timezone.utc)
         run_id = store.add(result.run, verdict, started=started, keep=keep.runs or 0, keep_recorded=keep.answers or 0)
         print(f"kept as {run_id}", file=sys.stderr)
-    _write_files(args.out, result)
+    report = Report([result.run], [verdict])
+    _write_files(args.out, report)
     if args.json:
-        write_output(json_report([result.run], [verdict]), None)
+        write_output(json_report(report), None)
     else:
-        print(summary_text([result.run], [verdict], steps=False), end="")
+        print(summary_text(report, steps=False), end="")
     if args.require_baseline and result.baseline is None:
         print(harmless(f"auepora: {result.baseline_note}"), file=sys.stderr)
         return FAILED if verdict.outcome == "failed" else UNJUDGED
@@ -105,8 +107,8 @@ def _score(suite: GoldenSuite, registry: Registry, args: argparse.Namespace) -> 
         return scored(jobs=1)
 
 
-def _write_files(folder: Path, result: Evaluation) -> None:
+def _write_files(folder: Path, report: Report) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "metrics.csv").open("w", encoding="utf-8", errors="backslashreplace") as file:
-        write_csv(file, [result.run])
-    (folder / "summary.json").write_text(report_text("summary", [result.run], [result.verdict]), encoding="utf-8")
+        write_csv(file, report.runs)
+    (folder / "summary.json").write_text(report_text("summary", report), encoding="utf-8")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..core.grouping import grouped
 from ..history.compare import CompareReport, ComparisonKind, QueryComparison
 from .numbers import NOT_MEASURED, change, number, plural
-from .text import escape_markdown, listed, text_width
+from .text import escape_markdown, listed, more_line, text_width
 
 MOST = 50
 """Most cases listed of each kind."""
@@ -79,7 +79,7 @@ def _gate_lines(report: CompareReport) -> Iterator[str]:
     if lines:
         yield ""
         yield from (f"- {escape_markdown(line)}" for line in lines[:MOST])
-        yield from _more_line(len(lines))
+        yield from more_line(len(lines) - MOST)
 
 
 def _queries(heading: str, queries: Sequence[QueryComparison]) -> Iterator[str]:
@@ -92,7 +92,7 @@ def _queries(heading: str, queries: Sequence[QueryComparison]) -> Iterator[str]:
         for q in queries
     ]
     yield from _aligned_table(["case", "rank a", "rank b", "note"], rows[:MOST], "lrrl")
-    yield from _more_line(len(rows))
+    yield from more_line(len(rows) - MOST)
 
 
 def _not_comparable(report: CompareReport) -> Iterator[str]:
@@ -103,11 +103,6 @@ def _not_comparable(report: CompareReport) -> Iterator[str]:
     if by_reason:
         yield ""
         yield from (f"- {escape_markdown(f'{reason}: {listed(ids, 10)}')}" for reason, ids in by_reason.items())
-
-
-def _more_line(n: int) -> Iterator[str]:
-    if n > MOST:
-        yield f"- … and {n - MOST} more"
 
 
 def _aligned_table(heads: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> Iterator[str]:

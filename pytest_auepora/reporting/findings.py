@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ..core.run import CaseResult, Run
-from ..errors import Problem
 from ..regression.guards.gates import GateKind
 from ..regression.verdict import Verdict
 from .diagnosis import blamed_metrics, group_by_cause, worst_first
+from .report import Report
 from .tally import FAILING, CaseStatus, cases_of
 from .text import listed, printable
 
@@ -71,14 +71,14 @@ def with_title(title: str, message: str) -> str:
     return f"{title}: {message}"
 
 
-def findings(runs: Sequence[Run], verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> list[Finding]:
-    """Return the findings of all runs, and the *mistakes* that kept golden files from being judged.
+def findings(report: Report) -> list[Finding]:
+    """Return the findings of all runs, and the mistakes that kept golden files from being judged.
 
     The order: mistakes; failed gates, as one may stand for many cases; errored cases, grouped by error; failing cases,
     newly failing first and the largest drop first; inconclusive gates; advisory gates that would fail; baselines that
     nothing compares with.
     """
-    pairs = list(zip(runs, verdicts, strict=True))
+    pairs, mistakes = report.pairs, report.mistakes
     out = [
         Finding("error", "mistake", "golden file", m.message, m.path, m.line, f"mistake|{m.message}") for m in mistakes
     ]
@@ -137,23 +137,19 @@ def _location(case: CaseResult, run: Run) -> tuple[str, int]:
     return (path, int(line)) if path and line.isdigit() else (case.where or run.path, 0)
 
 
-def annotation_lines(
-    runs: Sequence[Run], verdicts: Sequence[Verdict], *, prefix: str = "", mistakes: Sequence[Problem] = ()
-) -> str:
+def annotation_lines(report: Report) -> str:
     """Return GitHub workflow commands that annotate the findings, one a line, worst first; empty without findings.
 
-    *prefix* leads from the root of the repository to the directory that paths are relative to.  Where there are more
-    findings than GitHub shows, the last annotation counts them.  *mistakes* of golden files, which kept them from
-    being judged, come first.
+    Where there are more findings than GitHub shows, the last annotation counts them.
     """
-    all_findings = findings(runs, verdicts, mistakes)
+    all_findings = findings(report)
     lines: list[str] = []
     for severity in ("error", "warning"):
         of_kind = [f for f in all_findings if f.severity == severity]
         if len(of_kind) > MOST_ANNOTATIONS:
             of_kind = _merge_gates(of_kind)
         limit = MOST_ANNOTATIONS if len(of_kind) <= MOST_ANNOTATIONS else MOST_ANNOTATIONS - 1
-        lines += [_workflow_command(f, prefix) for f in of_kind[:limit]]
+        lines += [_workflow_command(f, report.prefix) for f in of_kind[:limit]]
         if (n_left := len(of_kind) - limit) > 0:
             lines.append(f"::{severity} title=auepora::and {n_left} more; the whole report is in the step summary")
     return "\n".join(lines)
@@ -192,14 +188,11 @@ def _workflow_command(finding: Finding, prefix: str) -> str:
     return f"::{finding.severity} {arguments}::{escape_data(printable(finding.message, keep_lines=True))}"
 
 
-def code_quality(
-    runs: Sequence[Run], verdicts: Sequence[Verdict], *, prefix: str = "", mistakes: Sequence[Problem] = ()
-) -> str:
+def code_quality(report: Report) -> str:
     """Return the findings as GitLab's code-quality JSON.
 
     The fingerprint of a finding depends on neither line nor numbers, so GitLab recognizes it in the next run; it does
     on the file, as several may hold suites of one name.
-    *prefix* leads from the root of the repository to the directory that paths are relative to.
     """
     issues = [
         {
@@ -207,8 +200,8 @@ def code_quality(
             "check_name": f"auepora/{finding.kind.replace(' ', '-')}",
             "fingerprint": hashlib.sha256(f"{finding.path}|{finding.key}".encode("utf-8", "surrogatepass")).hexdigest(),
             "severity": "info" if finding.severity == "warning" else _GITLAB_SEVERITY.get(finding.kind, "major"),
-            "location": {"path": finding.path_from(prefix), "lines": {"begin": max(finding.line, 1)}},
+            "location": {"path": finding.path_from(report.prefix), "lines": {"begin": max(finding.line, 1)}},
         }
-        for finding in findings(runs, verdicts, mistakes)
+        for finding in findings(report)
     ]
     return json.dumps(issues, indent=1, ensure_ascii=False) + "\n"

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.files import write_atomically
-from ..core.run import Run
-from ..errors import AueporaError, MissingExtraError, Problem, did_you_mean
+from ..errors import AueporaError, MissingExtraError, did_you_mean
 
 if TYPE_CHECKING:
-    from ..regression.verdict import Verdict
-    from .side_by_side import SideBySide
-    from .trend import Trend
+    from .report import Report
 
 FORMATS: Mapping[str, str] = {
     "md": "markdown_report:markdown_report",
@@ -28,10 +24,10 @@ FORMATS: Mapping[str, str] = {
     "matrix": "side_by_side_formats:matrix_csv",
     "html": "html.report:html_report",
 }
-"""Format → ``module:function``, imported on use: ``(runs, verdicts, …) -> text``.
+"""Format → ``module:function``, imported on use: ``(Report) -> text``."""
 
-The function gets those further arguments of `report_text` that it has parameters for.
-"""
+WITH_TRENDS = ("html",)
+"""Formats that show earlier runs."""
 
 _PACKAGES = {"html": ("jinja2", "matplotlib")}
 """Packages that a format needs, installed by the extra of the same name."""
@@ -77,46 +73,15 @@ def check_installed(kind: str) -> None:
             raise MissingExtraError(f"the {kind} report", kind)
 
 
-def wants_trend(kind: str) -> bool:
-    """Whether the report of *kind* shows earlier runs."""
-    return "trends" in signature(_format_function(kind)).parameters
-
-
-def _format_function(kind: str) -> Callable[..., str]:
-    module, name = FORMATS[kind].split(":")
-    function: Callable[..., str] = getattr(import_module(f"{__package__}.{module}"), name)
-    return function
-
-
-def report_text(
-    kind: str,
-    runs: Sequence[Run],
-    verdicts: Sequence[Verdict],
-    *,
-    prefix: str = "",
-    trends: Mapping[tuple[str, str], Trend] | None = None,
-    compared: Sequence[SideBySide] | None = None,
-    mistakes: Sequence[Problem] = (),
-) -> str:
-    """Return the report of *kind*, one of `FORMATS`.
-
-    *prefix* leads from the root of the repository to the directory that paths are relative to, for formats that
-    point to places in files.  *trends* has the earlier runs by path and variant of a run, for formats that show them
-    (`wants_trend`).  *compared* has the suites that several systems ran, for formats that show them side by side; by
-    default it is computed with the metrics of this package alone.  *mistakes* are those in golden files that could not
-    be read, for formats that have more than numbers.
+def report_text(kind: str, report: Report) -> str:
+    """Return *report* in the format *kind*, one of `FORMATS`.
 
     Raises:
         MissingExtraError: the report needs a package that is not installed.
     """
-    make = _format_function(kind)
-    parameters = signature(make).parameters
-    if compared is None and "compared" in parameters:
-        from .side_by_side import side_by_sides
-
-        compared = side_by_sides(runs)
-    arguments = {"prefix": prefix, "trends": trends, "compared": compared, "mistakes": mistakes}
-    text = make(runs, verdicts, **{name: arguments[name] for name in parameters if name in arguments})
+    module, name = FORMATS[kind].split(":")
+    make: Callable[[Report], str] = getattr(import_module(f"{__package__}.{module}"), name)
+    text = make(report)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates become escapes, as in JSON
 
 

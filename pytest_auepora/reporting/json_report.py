@@ -24,6 +24,7 @@ from ..regression.guards.steadiness import VarianceSplit
 from ..regression.verdict import Outcome, Verdict, Word
 from ..shapes import ShapeError, check_shape
 from .notes import judge_usage_dict
+from .report import Report
 from .side_by_side import SideBySide
 from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
 from .side_by_side_formats import RowData, side_by_side_dict
@@ -61,22 +62,15 @@ class ReportData(_RequiredKeys, total=False):
     mistakes: list[dict[str, Any]]
 
 
-def json_report(
-    runs: Sequence[Run],
-    verdicts: Sequence[Verdict],
-    *,
-    compared: Sequence[SideBySide] = (),
-    mistakes: Sequence[Problem] = (),
-) -> str:
+def json_report(report: Report) -> str:
     """Return the report as JSON text in one line; the same runs give the same bytes.
 
     Numbers are unrounded.  Infinity and NaN are null: an open end of a metric's range, a value that was not measured.
-    *compared* are the `side_by_sides` of *runs*, *mistakes* those in golden files that could not be read.
     """
     raw: ReportData = {
         "format": FORMAT,
-        "outcome": overall_outcome(verdicts, mistakes),
-        "headline": headline(verdicts, runs, mistakes),
+        "outcome": overall_outcome(report.verdicts, report.mistakes),
+        "headline": headline(report.verdicts, report.runs, report.mistakes),
         "suites": [
             {
                 "title": run.title,
@@ -87,13 +81,13 @@ def json_report(
                 "run": run,
                 "verdict": {"outcome": verdict.outcome, **_plain_data(verdict)},
             }
-            for run, verdict in zip(runs, verdicts, strict=True)
+            for run, verdict in report.pairs
         ],
     }
-    if compared:
-        raw["side_by_side"] = [side_by_side_dict(suite) for suite in compared]
-    if mistakes:
-        raw["mistakes"] = [mistake._asdict() for mistake in mistakes]
+    if comparisons := report.comparisons():
+        raw["side_by_side"] = [side_by_side_dict(suite) for suite in comparisons]
+    if report.mistakes:
+        raw["mistakes"] = [mistake._asdict() for mistake in report.mistakes]
     try:
         text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain_data)
     except (TypeError, ValueError):  # a key that is no string; infinity or NaN
@@ -101,8 +95,8 @@ def json_report(
     return text + "\n"
 
 
-def read_json_report(text: str) -> tuple[list[Run], list[Verdict], list[Problem]]:
-    """Read what `json_report` wrote, and the mistakes in golden files that could not be read.
+def read_json_report(text: str) -> Report:
+    """Read what `json_report` wrote.
 
     Raises:
         AueporaError: the text is no such report, or one of a newer format.
@@ -116,7 +110,8 @@ def read_json_report(text: str) -> tuple[list[Run], list[Verdict], list[Problem]
         check_shape(raw, _StoredReport)
         suites, rows = raw["suites"], raw.get("mistakes", ())
         mistakes = [Problem(m["path"], m["line"], m["col"], m["message"]) for m in rows]
-        return [Run.from_dict(s["run"]) for s in suites], [read_verdict(s["verdict"]) for s in suites], mistakes
+        runs, verdicts = [Run.from_dict(s["run"]) for s in suites], [read_verdict(s["verdict"]) for s in suites]
+        return Report(runs, verdicts, mistakes)
     except (json.JSONDecodeError, ShapeError) as exc:
         raise AueporaError(f"not an auepora report: {exc}") from None
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:

@@ -6,12 +6,10 @@ All text of users and systems is escaped: it cannot format the report, break out
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from ..core.grouping import grouped
 from ..core.run import CaseResult, Run
-from ..errors import Problem
 from ..regression.guards.gates import REGRESSION
 from ..regression.verdict import Verdict
 from . import notes
@@ -19,11 +17,12 @@ from .diagnosis import group_by_cause, worst_first
 from .findings import with_title
 from .metric_rows import MetricRow, has_values, metric_rows, state_symbol
 from .numbers import metric_value, plural
+from .report import Report
 from .side_by_side import SideBySide
 from .side_by_side_formats import side_by_side_parts
 from .tally import FAILING, CaseStatus, cases_of, comparison_word, headline, overall_outcome
 from .terminal.failure import failure_text
-from .text import UNICODE, escape_html, escape_markdown, escape_step, listed, printable, table_lines
+from .text import UNICODE, escape_html, escape_markdown, escape_step, listed, more_line, printable, table_lines
 
 COMMENT_LIMIT = 65_536 - 64
 """Characters GitHub accepts in a comment, without those of a key in its marker."""
@@ -57,76 +56,49 @@ _LEVELS = (
 )
 
 
-def markdown_report(
-    runs: Sequence[Run],
-    verdicts: Sequence[Verdict],
-    *,
-    limit: int = COMMENT_LIMIT,
-    compared: Sequence[SideBySide] = (),
-    mistakes: Sequence[Problem] = (),
-) -> str:
-    """Return the report, at most *limit* characters; *compared* are the `side_by_sides` of *runs*, *mistakes* those in
-    golden files that could not be read.
+def markdown_report(report: Report, limit: int = COMMENT_LIMIT) -> str:
+    """Return the report, at most *limit* characters.
 
     The headline and the tables of metrics come first.  Failing cases are collapsible and hold the same text as the
     terminal; when there is no room for all, fewer of them do, and the report says so.
     """
+    comparisons = report.comparisons()
     for detail in _LEVELS:
-        text = "\n".join(_report(runs, verdicts, compared, mistakes, detail)) + "\n"
+        text = "\n".join(_lines(report, comparisons, detail)) + "\n"
         if len(text) <= limit:
             return text
     return _truncate(text, limit)
 
 
-def step_summary(
-    runs: Sequence[Run],
-    verdicts: Sequence[Verdict],
-    *,
-    room: int = SUMMARY_BYTES,
-    compared: Sequence[SideBySide] = (),
-    mistakes: Sequence[Problem] = (),
-) -> str:
+def step_summary(report: Report, room: int = SUMMARY_BYTES) -> str:
     """Return the text to append to the file in ``GITHUB_STEP_SUMMARY``, in which *room* bytes are left.
 
     At most as long as a comment; empty where there is too little room.
     """
-    report = partial(markdown_report, runs, verdicts, compared=compared, mistakes=mistakes)
-    text = "\n" + report()
+    text = "\n" + markdown_report(report)
     if len(text.encode("utf-8", "replace")) > room:
         limit = (room - 1) // 4  # a character has at most four bytes
-        text = "\n" + report(limit=limit) if limit > _LEAST_ROOM else ""
+        text = "\n" + markdown_report(report, limit) if limit > _LEAST_ROOM else ""
     return text
 
 
-def _report(
-    runs: Sequence[Run],
-    verdicts: Sequence[Verdict],
-    compared: Sequence[SideBySide],
-    mistakes: Sequence[Problem],
-    detail: _Detail,
-) -> Iterator[str]:
-    overall = overall_outcome(verdicts, mistakes)
+def _lines(report: Report, comparisons: Sequence[SideBySide], detail: _Detail) -> Iterator[str]:
+    overall = overall_outcome(report.verdicts, report.mistakes)
     yield MARKER
     yield f"## {_ICONS[overall]} auepora: {overall}"
     yield ""
-    yield f"**{escape_markdown(headline(verdicts, runs, mistakes))}**"
-    yield from _mistakes(mistakes, detail)
-    for suite in compared:
+    yield f"**{escape_markdown(headline(report.verdicts, report.runs, report.mistakes))}**"
+    if report.mistakes:
+        yield ""
+        most = max(detail.listed, 1)
+        yield from (f"- **{escape_markdown(m.place)}** {escape_markdown(m.message)}" for m in report.mistakes[:most])
+        yield from more_line(len(report.mistakes) - most)
+    for suite in comparisons:
         yield ""
         yield from side_by_side_parts(suite, most=detail.listed)
-    for run, verdict in zip(runs, verdicts, strict=True):
+    for run, verdict in report.pairs:
         yield ""
-        yield from _suite(run, verdict, detail, alone=len(runs) == 1)
-
-
-def _mistakes(mistakes: Sequence[Problem], detail: _Detail) -> Iterator[str]:
-    for i, mistake in enumerate(mistakes):
-        if i == 0:
-            yield ""
-        if i == max(detail.listed, 1):
-            yield f"- \u2026 and {len(mistakes) - i:,} more"
-            return
-        yield f"- **{escape_markdown(mistake.place)}** {escape_markdown(mistake.message)}"
+        yield from _suite(run, verdict, detail, alone=len(report.runs) == 1)
 
 
 def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Iterator[str]:
@@ -224,7 +196,7 @@ def _case_list(
         elif i < detail.listed:
             yield f"- **{escape_markdown(name)}** {escape_markdown(reason)}"
         else:
-            yield f"- \u2026 and {len(groups) - i:,} more"
+            yield from more_line(len(groups) - i)
             return
 
 

@@ -20,6 +20,7 @@ from ..regression.guards.gates import is_counted
 from ..regression.verdict import Verdict
 from .numbers import number
 from .relevant_docs import relevant_docs
+from .report import Report
 from .side_by_side import distinct_names
 from .text import spreadsheet_text
 
@@ -44,17 +45,17 @@ _RANKED = {"p_at_5": PrecisionAtK(5), "p_at_10": PrecisionAtK(10), "ndcg_10": ND
 _NOT_QUALITY = ("LATENCY", "OPERATIONAL", "PRIVACY")
 
 
-def csv_report(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:  # noqa: ARG001 - as all reports
-    """Return the rows of all cases of *runs* as CSV with a header.
+def csv_report(report: Report) -> str:
+    """Return the rows of all cases as CSV with a header.
 
     An empty cell is a number that was not measured; it is never 0.  ``errors`` is 1 for a case that errored.
     ``p50_ms`` and ``p95_ms`` are quantiles over the answers to one query; for a query that ran once, both are its
     latency.  Ranking columns are filled even where no such metric is listed, ``retries`` as well for a query that ran
     once.  ``privacy_leak`` is the share of sensitive items that leaked.  Ids that a spreadsheet would read as a formula
-    get an apostrophe in front.  *verdicts* are not used.
+    get an apostrophe in front.
     """
     out = io.StringIO()
-    write_csv(out, runs)
+    write_csv(out, report.runs)
     return out.getvalue()
 
 
@@ -131,7 +132,7 @@ def _ranking(case: CaseResult) -> Ranking | None:
     return Ranking(list(case.ranks), ideal, slots, [grade for _, grade in matches], slots, positions, len(slots))
 
 
-def summary_json(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
+def summary_json(report: Report) -> str:
     """Return the totals as JSON: ``{"version", "quality", "operational", "privacy"}``, four decimals.
 
     With several runs there is such an object for each under ``suites``, by title.  ``null`` is a number that was not
@@ -139,8 +140,8 @@ def summary_json(runs: Sequence[Run], verdicts: Sequence[Verdict]) -> str:
     of cases behind each value, ``owners`` those of single metrics, where there are any.  Precision is called ``p@5``,
     as specified; ``leak_rate`` is 1 - redaction_efficacy.
     """
-    titles = distinct_names([run.title for run in runs])
-    totals = {title: _totals(run, verdict) for title, run, verdict in zip(titles, runs, verdicts, strict=True)}
+    titles = distinct_names([run.title for run in report.runs])
+    totals = {title: _totals(run, verdict) for title, (run, verdict) in zip(titles, report.pairs, strict=True)}
     body = next(iter(totals.values())) if len(totals) == 1 else {"suites": totals}
     return json.dumps({"version": VERSION, **body}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

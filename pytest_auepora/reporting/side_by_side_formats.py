@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 from typing import Any, TypedDict
 
-from ..core.run import Run
-from ..regression.verdict import Verdict
 from .metric_rows import state_symbol
 from .numbers import metric_change, metric_value, number, percent, plural
+from .report import Report
 from .side_by_side import CaseRow, Figure, Row, SideBySide
 from .terminal import layout
 from .terminal.layout import Cell, Line, Page
@@ -278,14 +277,9 @@ def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
     return {f.name: getattr(compared, f.name) for f in fields(compared)} | {"rows": rows}
 
 
-def matrix_csv(
-    runs: Sequence[Run],  # noqa: ARG001 - as all reports
-    verdicts: Sequence[Verdict],  # noqa: ARG001
-    *,
-    compared: Sequence[SideBySide] = (),
-) -> str:
+def matrix_csv(report: Report) -> str:
     """Return `side_by_side_csv` of the suites that several systems ran; without any, only the header."""
-    return side_by_side_csv(compared)
+    return side_by_side_csv(report.comparisons())
 
 
 def side_by_side_csv(compared: Sequence[SideBySide]) -> str:

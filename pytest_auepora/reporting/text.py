@@ -191,6 +191,11 @@ def _break_mentions(text: str) -> str:
     return _MENTION.sub("\\1\u200b", text)
 
 
+def more_line(n: int) -> list[str]:
+    """Return the last item of a Markdown list that leaves out *n*; no line where it leaves out none."""
+    return [f"- \u2026 and {n:,} more"] if n > 0 else []
+
+
 def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> Iterator[str]:
     """Yield a Markdown table of user text, escaped; the columns in *right* are right-aligned."""
     yield f"| {' | '.join(map(escape_markdown, heads))} |"

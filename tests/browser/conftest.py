@@ -13,6 +13,7 @@ import pytest
 from pytest_auepora.cli.view.app import app_of, open_socket, server_of
 from pytest_auepora.cli.view.library import Library
 from pytest_auepora.reporting.formats import report_text
+from pytest_auepora.reporting.report import Report
 
 from ..unit.cli.view.histories import Stored
 
@@ -47,7 +48,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
         if name not in made:
             path: Path = tmp_path_factory.mktemp("report") / f"{name}.html"
             runs, verdicts, trends = make()
-            path.write_text(report_text("html", runs, verdicts, trends=trends), encoding="utf-8")
+            path.write_text(report_text("html", Report(runs, verdicts, trends=trends)), encoding="utf-8")
             made[name] = path.as_uri()
         return made[name]
 

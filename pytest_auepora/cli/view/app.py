@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.json_report import from_outside
+from ...reporting.report import Report
 from ...reporting.text import harmless
 from ...reporting.trend import Trend, trend_of
 from .content import case_page, cases_page, evidence_of, overview, run_entry, slice_metrics
@@ -149,7 +150,7 @@ def _export(library: Library, pair: Pair) -> Response:
 
     trend = trend_of(library.store, pair.run, pair.info.run_id)
     trends = {(pair.run.path, pair.run.variant): Trend(trend.runs, pair.other)}
-    page = html_report([pair.run], [pair.verdict], trends)
+    page = html_report(Report([pair.run], [pair.verdict], trends=trends))
     name = f"auepora-{pair.info.run_id}.html"
     return Response(page, media_type="text/html", headers={"content-disposition": f'attachment; filename="{name}"'})
 

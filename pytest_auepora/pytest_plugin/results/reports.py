@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -26,7 +26,7 @@ from ..session import CASE_REPORTS, SUFFIXES, AueporaSession
 
 if TYPE_CHECKING:
     from ...reporting.formats import Target
-    from ...reporting.trend import Trend
+    from ...reporting.report import Report
     from ..controller import RunController
     from ..xdist import CaseReport
     from .history_recorder import Recorder
@@ -138,14 +138,11 @@ class Reports:
 
     def _write(self, target: Target, session: pytest.Session) -> None:
         """Write one report; a failure fails the run, as somebody asked for the report."""
-        from ...reporting.formats import report_text, wants_trend, write_report
+        from ...reporting.formats import WITH_TRENDS, report_text, write_report
 
         try:
-            prefix = _path_from_checkout("CI_PROJECT_DIR", self.config.rootpath)
-            trends = self._trends() if wants_trend(target.kind) else None
-            results = self._runs_and_verdicts()
-            text = report_text(target.kind, *results, prefix=prefix, trends=trends, **self._shared())
-            write_report(target.path, text)
+            report = self._report("CI_PROJECT_DIR", with_trends=target.kind in WITH_TRENDS)
+            write_report(target.path, report_text(target.kind, report))
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
             self.problems.append(f"{self._title(target)} was not written: {_error_text(exc)}")
             if session.exitstatus == pytest.ExitCode.OK:
@@ -170,16 +167,16 @@ class Reports:
         """The HTML report that was written, as it is called from where pytest was started; None without one."""
         return next((self._shown_path(target) for target in self.written if target.kind == "html"), None)
 
-    def _runs_and_verdicts(self) -> tuple[list[Any], list[Any]]:
-        finished = self.controller.finished_runs
-        return [judged.run for judged in finished], [judged.verdict for judged in finished]
+    def _report(self, checkout: str, *, with_trends: bool = False) -> Report:
+        """Return what was measured; the variable *checkout* names the root of the repository."""
+        from ...reporting.report import Report
 
-    def _shared(self) -> dict[str, Any]:
-        return {"compared": self.controller.compared, "mistakes": self.mistakes}
-
-    def _trends(self) -> Mapping[tuple[str, str], Trend]:
+        runs = [judged.run for judged in self.controller.finished_runs]
+        verdicts = [judged.verdict for judged in self.controller.finished_runs]
         recorder: Recorder | None = self.config.pluginmanager.get_plugin("auepora-recorder")
-        return recorder.trends(self._runs_and_verdicts()[0]) if recorder is not None else {}
+        trends = recorder.trends(runs) if with_trends and recorder is not None else {}
+        prefix = _path_from_checkout(checkout, self.config.rootpath)
+        return Report(runs, verdicts, self.mistakes, trends, prefix, self.controller.compared)
 
     def _append_summary(self) -> None:
         """Append to the summary of the step; a failure is a message only, as nobody asked for it by name."""
@@ -190,8 +187,8 @@ class Reports:
 
         try:
             with Path(path).open("ab") as file:
-                results = self._runs_and_verdicts()
-                file.write(step_summary(*results, room=SUMMARY_BYTES - file.tell(), **self._shared()).encode())
+                report = self._report("GITHUB_WORKSPACE")
+                file.write(step_summary(report, room=SUMMARY_BYTES - file.tell()).encode())
         except Exception as exc:
             self.problems.append(f"the step summary was not written: {_error_text(exc)}")
 
@@ -200,8 +197,7 @@ class Reports:
             return
         from ...reporting.findings import annotation_lines
 
-        prefix = _path_from_checkout("GITHUB_WORKSPACE", self.config.rootpath)
-        if text := annotation_lines(*self._runs_and_verdicts(), prefix=prefix, mistakes=self.mistakes):
+        if text := annotation_lines(self._report("GITHUB_WORKSPACE")):
             self._print(text)
 
     def _print(self, text: str) -> None:

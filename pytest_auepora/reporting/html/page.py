@@ -19,6 +19,7 @@ from ..findings import with_title
 from ..metric_rows import MetricRow, metric_rows
 from ..numbers import number, plural
 from ..plots import MOST_PLOTS, metric_plots, trend_plot
+from ..report import Report
 from ..tally import FAILING, CaseStatus, cases_of, comparison_word, headline
 from ..text import UNICODE, listed
 from ..trend import EarlierRun, Trend
@@ -75,18 +76,16 @@ class Broken:
         return bool(self.summary)
 
 
-def suite_views(
-    runs: Sequence[Run], verdicts: Sequence[Verdict], trends: Mapping[tuple[str, str], Trend]
-) -> list[dict[str, Any]]:
+def suite_views(report: Report) -> list[dict[str, Any]]:
     """Return the template data of every run.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    most = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(runs))))  # plots take time to draw
+    most = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(report.runs))))  # plots take time to draw
     return [
-        _view(i, run, verdict, trends.get((run.path, run.variant), Trend()), most)
-        for i, (run, verdict) in enumerate(zip(runs, verdicts, strict=True))
+        _view(i, run, verdict, report.trends.get((run.path, run.variant), Trend()), most)
+        for i, (run, verdict) in enumerate(report.pairs)
     ]
 
 

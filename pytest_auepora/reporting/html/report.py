@@ -5,19 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ...core.run import Run
-from ...errors import MissingExtraError, Problem
-from ...regression.verdict import Verdict
+from ...errors import MissingExtraError
 from ..numbers import plural
+from ..report import Report
 from ..side_by_side import SideBySide
 from ..side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
 from ..tally import headline, mistakes_note, overall_outcome
 from ..text import UNICODE
-from ..trend import Trend
 from .cases import safe_text
 from .page import OUTCOMES, suite_views
 
@@ -33,22 +31,10 @@ _BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
 """Where the name of a metric may break into the next line."""
 
 
-def html_report(
-    runs: Sequence[Run],
-    verdicts: Sequence[Verdict],
-    trends: Mapping[tuple[str, str], Trend] | None = None,
-    compared: Sequence[SideBySide] = (),
-    mistakes: Sequence[Problem] = (),
-) -> str:
+def html_report(report: Report) -> str:
     """Return the report as the text of an HTML file; the same runs give the same bytes.
 
-    Args:
-        runs: the measured runs.
-        verdicts: the verdict of each run.
-        trends: path and variant of a run → the runs before it; without them there is no trend, and answers are
-            compared with the reference alone.
-        compared: `side_by_sides` of the runs.
-        mistakes: those in golden files that could not be read.
+    Without the trend of a run, its answers are compared with the reference alone.
 
     Raises:
         MissingExtraError: jinja2 or matplotlib is not installed.
@@ -56,17 +42,17 @@ def html_report(
     env, sources = _environment(), files(__package__).joinpath("templates")
     style, scripts = ("".join((sources / name).read_text("utf-8") for name in names) for names in (_STYLES, _SCRIPTS))
     script = f'(() => {{\n"use strict";\n{scripts}}})();\n'
-    outcome = overall_outcome(verdicts, mistakes)
+    outcome = overall_outcome(report.verdicts, report.mistakes)
     word, mark = OUTCOMES[outcome]
     return env.get_template("report.html.j2").render(
-        comparisons=_side_views(runs, compared),
-        suites=suite_views(runs, verdicts, trends or {}),
+        comparisons=_side_views(report),
+        suites=suite_views(report),
         outcome=outcome,
         word=word,
         mark=mark,
-        headline=headline(verdicts, runs, mistakes),
-        mistakes=mistakes,
-        mistakes_title=mistakes_note(mistakes),
+        headline=headline(report.verdicts, report.runs, report.mistakes),
+        mistakes=report.mistakes,
+        mistakes_title=mistakes_note(report.mistakes),
         style=style,
         script=script,
         policy=_policy(style, script),
@@ -107,15 +93,15 @@ def hash_source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _side_views(runs: Sequence[Run], compared: Sequence[SideBySide]) -> list[dict[str, Any]]:
-    """Return the template data of each suite that several *runs* measured."""
-    titles = [run.title for run in runs]
+def _side_views(report: Report) -> list[dict[str, Any]]:
+    """Return the template data of each suite that several systems ran."""
+    titles = [run.title for run in report.runs]
     links = {
         run.title: {case_id: f"#case-{i}-{n}" for n, case_id in enumerate(run.cases)}
-        for i, run in enumerate(runs)
+        for i, run in enumerate(report.runs)
         if titles.count(run.title) == 1
     }
-    return [_side_view(suite, links) for suite in compared]
+    return [_side_view(suite, links) for suite in report.comparisons()]
 
 
 def _side_view(compared: SideBySide, links: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:

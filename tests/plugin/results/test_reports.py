@@ -39,7 +39,7 @@ def test_every_kind_is_written_where_it_was_asked_for(project: Example) -> None:
     result = project.run("-q", *asked, auepora=False)
     assert result.ret == 0
     assert "5 passed" in project.read("out/report.md")
-    assert [run.suite for run in read_json_report(project.read("out/report.json"))[0]] == ["shop"]
+    assert [run.suite for run in read_json_report(project.read("out/report.json")).runs] == ["shop"]
     assert project.read("out/report.csv").count("\n") == 6
     assert json.loads(project.read("out/report.summary"))["version"] == "v0"
     assert json.loads(project.read("out/report.gitlab")) == []
@@ -101,13 +101,13 @@ def test_a_report_that_could_not_be_written_fails_the_run(project: Example, quie
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     told = f"{result.stdout}\n{result.stderr}"
     assert len(re.findall(r"^ERROR: md:out/a.md was not written: File exists$", told, re.MULTILINE)) == 1, told
-    assert read_json_report(project.read("b.json"))[0]
+    assert read_json_report(project.read("b.json")).runs
 
 
 def test_a_failing_run_stopped_early_has_its_reports(project: Example) -> None:
     project.break_retriever()
     project.run("-x", "--auepora-report", "md:a.md", "--auepora-report", "json:a.json")
-    (run,), (verdict,), _ = read_json_report(project.read("a.json"))
+    ((run, verdict),) = read_json_report(project.read("a.json")).pairs
     assert (list(run.cases), verdict.outcome) == (["refund-window"], "failed")
     assert "1 of 5 cases ran, gates not judged" in project.read("a.md")
 
@@ -119,7 +119,7 @@ def test_an_interrupted_run_has_its_reports(job: Example) -> None:
     )
     result = job.run_apart("--auepora-report", "json:a.json")
     assert result.ret == pytest.ExitCode.INTERRUPTED
-    assert list(read_json_report(job.read("a.json"))[0][0].cases) == ["refund-window"]
+    assert list(read_json_report(job.read("a.json")).runs[0].cases) == ["refund-window"]
     assert "1 of 5 cases ran" in job.read("summary.md")
 
 
@@ -165,7 +165,7 @@ def test_files_are_written_once_under_xdist(job: Example) -> None:
     job.break_retriever()
     job.pytester.makeini("[pytest]\nauepora_junit_properties = true")
     result = job.run_apart("-n", "2", "--auepora-report", "json:a.json", "--junitxml", "j.xml")
-    (run,), *_ = read_json_report(job.read("a.json"))
+    (run,) = read_json_report(job.read("a.json")).runs
     assert len(run.cases) == 5
     assert job.read("summary.md").count("<!-- auepora report -->") == 1
     assert sum(line.startswith("::error") for line in result.outlines) == 2

@@ -17,6 +17,7 @@ from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.metrics.judge.settings import use_judge
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.json_report import json_report
+from pytest_auepora.reporting.report import Report
 
 from ..reporting.builders import Case, baseline_of, run_of, system, verdict_of
 from .github_server import FakeGitHub, serving
@@ -122,7 +123,7 @@ def write_report(shell: Shell, name: str, *variants: str) -> tuple[list[Run], li
     """Write the JSON report of a run of each configuration, and return what is in it."""
     runs = [system(variant, 0.5 + 0.3 * i) for i, variant in enumerate(variants)]
     verdicts = [verdict_of(run) for run in runs]
-    shell.write(name, json_report(runs, verdicts))
+    shell.write(name, json_report(Report(runs, verdicts)))
     return runs, verdicts
 
 

@@ -7,6 +7,7 @@ import pytest
 from pytest_auepora.cli.comment import marker_for
 from pytest_auepora.reporting.json_report import json_report
 from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.report import Report
 
 from ..reporting.builders import Case, run_of, verdict_of
 from .conftest import Said, Shell
@@ -29,8 +30,8 @@ class Comment:
 
     def report(self, *cases: Case) -> str:
         run = run_of(cases)
-        self.shell.write("a.json", json_report([run], [verdict_of(run)]))
-        return markdown_report([run], [verdict_of(run)])
+        self.shell.write("a.json", json_report(Report([run], [verdict_of(run)])))
+        return markdown_report(Report([run], [verdict_of(run)]))
 
     def __call__(self, *args: str, pr: bool = True) -> Said:
         number = ["--pr", "7"] if pr else []

@@ -14,6 +14,7 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError, NotComparableError, Problem
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.reporting.json_report import json_report
+from pytest_auepora.reporting.report import Report
 
 from ..reporting.builders import baseline_of, run_of, verdict_of
 from .conftest import GOOD, WORSE, Shell
@@ -22,7 +23,8 @@ BILLING, DENSE, TRAVEL = run_of([GOOD]), run_of([WORSE], variant="dense"), run_o
 
 
 def report(shell: Shell, *runs: Run) -> str:
-    shell.write("ci.json", json_report(runs, [verdict_of(run) for run in runs], mistakes=[Problem("a", 1, 2, "x")]))
+    report = Report(runs, [verdict_of(run) for run in runs], [Problem("a", 1, 2, "x")])
+    shell.write("ci.json", json_report(report))
     return "ci.json"
 
 
@@ -112,10 +114,10 @@ def test_a_file_that_cannot_be_read(shell: Shell) -> None:
 
 
 def test_a_report_with_its_verdicts_and_mistakes(shell: Shell) -> None:
-    runs, verdicts, mistakes = read_report(report(shell, BILLING, DENSE))
-    assert runs == [BILLING, DENSE]
-    assert [one.outcome for one in verdicts] == [verdict_of(run).outcome for run in runs]
-    assert mistakes == [Problem("a", 1, 2, "x")]
+    read = read_report(report(shell, BILLING, DENSE))
+    assert read.runs == [BILLING, DENSE]
+    assert [one.outcome for one in read.verdicts] == [verdict_of(run).outcome for run in read.runs]
+    assert read.mistakes == [Problem("a", 1, 2, "x")]
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pytest_auepora.cli.compare import policy_of
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.reporting.json_report import json_report
+from pytest_auepora.reporting.report import Report
 
 from ..reporting.builders import baseline_of, run_of, system, verdict_of
 from .conftest import GOOD, WORSE, Shell, write_report
@@ -113,7 +114,7 @@ def test_the_configurations_in_one_report(shell: Shell) -> None:
 
 def test_what_does_not_compare(shell: Shell, three: list[str]) -> None:
     run = run_of([], suite="other")
-    shell.write("other.json", json_report([run], [verdict_of(run)]))
+    shell.write("other.json", json_report(Report([run], [verdict_of(run)])))
     said = shell("compare", three[0], three[1], "other.json")
     assert (said.code, "runs of different suites do not compare: billing, other" in said.err) == (3, True)
     said = shell("compare", "other.json", three[0], three[1])
@@ -123,7 +124,7 @@ def test_what_does_not_compare(shell: Shell, three: list[str]) -> None:
     assert (said.code, "1 run cannot stand side by side" in said.err) == (3, True)
     few = run_of([])
     few.cases = {"case-x": next(iter(THREE[0].cases.values()))}
-    shell.write("few.json", json_report([few], [verdict_of(few)]))
+    shell.write("few.json", json_report(Report([few], [verdict_of(few)])))
     said = shell("compare", three[0], three[1], "few.json")
     assert (said.code, "they share no case that compares" in said.err) == (3, True)
 

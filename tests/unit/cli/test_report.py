@@ -11,6 +11,7 @@ from pytest_auepora.cli.report import summary_text
 from pytest_auepora.errors import Problem
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.reporting.formats import FORMATS, report_text
+from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.text import text_width
 
 from ..reporting.builders import Case, run_of, system, verdict_of
@@ -50,7 +51,7 @@ def test_every_report_is_made_from_the_json_alone(shell: Shell, kind: str) -> No
     runs, verdicts = write_report(shell, "ci.json", "bm25", "dense")
     said = shell("report", "ci.json", "--format", kind)
     assert said.code == 0
-    assert said.out == report_text(kind, runs, verdicts)
+    assert said.out == report_text(kind, Report(runs, verdicts))
 
 
 def test_the_summary_of_a_json_report(shell: Shell) -> None:
@@ -78,21 +79,21 @@ def test_a_report_that_cannot_be_written(shell: Shell) -> None:
 def test_mistakes_in_golden_files_stand_above_the_summary() -> None:
     run = run_of([Case("one")])
     mistakes = [Problem("a.golden.yaml", 3, 1, "what\x1b[2J"), Problem("a.golden.yaml", 0, 0, "no case")]
-    lines = summary_text([run], [verdict_of(run)], mistakes).splitlines()
+    lines = summary_text(Report([run], [verdict_of(run)], mistakes)).splitlines()
     assert lines[:3] == [
         "2 mistakes in 1 golden file",
         "a.golden.yaml:3:1: what\\x1b[2J",
         "a.golden.yaml: no case",
     ]
-    assert lines[3:] == summary_text([run], [verdict_of(run)]).splitlines()
-    assert summary_text([], []) == ""
+    assert lines[3:] == summary_text(Report([run], [verdict_of(run)])).splitlines()
+    assert summary_text(Report()) == ""
 
 
 def test_the_summary_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = [system(name, 0.5, 6) for name in ("bm25", "a configuration with a long name")]
     for columns in (60, 140):
         monkeypatch.setenv("COLUMNS", str(columns))
-        widest = max(map(text_width, summary_text(runs, [verdict_of(run) for run in runs]).splitlines()))
+        widest = max(map(text_width, summary_text(Report(runs, [verdict_of(run) for run in runs])).splitlines()))
         assert widest <= columns
     assert widest > 60
 

@@ -52,7 +52,7 @@ def test_a_real_verdict_is_read_back() -> None:
     run = run_of([Case("one"), Case("two", got=["x", "y"]), Case("three", error="ConnectionError: no route")])
     verdict = verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))
     stored = {"run": json.loads(dumps(run)), "verdict": back(verdict)}
-    _, (read,), _ = read_json_report(json.dumps({"format": FORMAT, "suites": [stored]}))
+    (read,) = read_json_report(json.dumps({"format": FORMAT, "suites": [stored]})).verdicts
     assert read.comparison == verdict.comparison
     assert read.gates == verdict.gates
     verdict.comparison = None

@@ -24,6 +24,7 @@ from pytest_auepora.reporting.findings import (
     findings,
     with_title,
 )
+from pytest_auepora.reporting.report import Report
 
 from .builders import Case, baseline_of, run_of, verdict_of
 
@@ -42,13 +43,13 @@ def changed(*changes: Mapping[str, Any]) -> tuple[Run, Verdict]:
 
 def without_gates(run: Run, verdict: Verdict) -> list[Finding]:
     verdict.gates = []
-    return findings([run], [verdict])
+    return findings(Report([run], [verdict]))
 
 
 def test_where_nothing_is_wrong_there_is_none() -> None:
-    assert findings([], []) == []
+    assert findings(Report()) == []
     run = run_of(CASES)
-    assert findings([run], [verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))]) == []
+    assert findings(Report([run], [verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))])) == []
 
 
 def test_the_gravest_come_first() -> None:
@@ -61,7 +62,7 @@ def test_the_gravest_come_first() -> None:
     for state, kind in (("advisory", "threshold"), ("inconclusive", "regression"), ("not judged", "baseline")):
         would_be = "failed" if state == "advisory" else ""
         verdict.gates.insert(0, GateOutcome(state, kind, state, state, would_be=would_be))  # type: ignore[arg-type]
-    found = findings([run], [verdict], [Problem(GOLDEN, 2, 1, "unknown key")])
+    found = findings(Report([run], [verdict], [Problem(GOLDEN, 2, 1, "unknown key")]))
     assert [(one.severity, one.kind) for one in found] == [
         ("error", "mistake"),
         ("error", "threshold"),
@@ -126,15 +127,15 @@ def test_who_answers_for_it_is_told() -> None:
         GateOutcome("recall@5", "threshold", "failed", "too low", owner="index-team", culprits=tuple("abcdef")),
         GateOutcome("3 of 4 ran", "coverage", "failed", "too few", culprits=("a",)),
     ]
-    gate, coverage, case = findings([run], [verdict])
+    gate, coverage, case = findings(Report([run], [verdict]))
     assert gate.message == "too low\nCases that cost most: a, b, c, d, e\nOwner: index-team"
     assert coverage.message == "too few"
     assert case.message.endswith("\nOwner: index-team")
 
 
 def test_keys_are_of_the_configuration_and_not_of_the_line() -> None:
-    first, second = (run_of([CASES[0].with_(**BAD, line=line)], variant="dense") for line in (12, 80))
-    keys = [[one.key for one in findings([run], [verdict_of(run, {"recall@5": 0.9})])] for run in (first, second)]
+    runs = [run_of([CASES[0].with_(**BAD, line=line)], variant="dense") for line in (12, 80)]
+    keys = [[one.key for one in findings(Report([run], [verdict_of(run, {"recall@5": 0.9})]))] for run in runs]
     assert keys[0] == keys[1] == ["billing[dense]|threshold|recall@5", "billing[dense]|case|case-0"]
 
 
@@ -156,7 +157,7 @@ def test_a_subject_is_said_once(title: str, message: str, told: str) -> None:
 def test_runs_and_verdicts_go_together() -> None:
     run = run_of(CASES)
     with pytest.raises(ValueError, match="argument"):
-        findings([run], [])
+        findings(Report([run], []))
 
 
 SIX = [Case(f"case-{i:02}", got=["refunds.md", "x"], line=10 + i) for i in range(6)]
@@ -170,7 +171,7 @@ def judged(line: int = 0) -> tuple[Run, Verdict]:
 
 
 def issues(run: Run, verdict: Verdict, prefix: str = "") -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(code_quality([run], [verdict], prefix=prefix))
+    found: list[dict[str, Any]] = json.loads(code_quality(Report([run], [verdict], prefix=prefix)))
     return found
 
 
@@ -230,18 +231,18 @@ def run_with(n_bad: int) -> tuple[Run, Verdict]:
     return run, verdict_of(run, {"recall@5": 0.9, "mrr@10": 0.9}, baseline=baseline)
 
 
-def told(judged: tuple[Run, Verdict]) -> str:
-    return annotation_lines([judged[0]], [judged[1]])
+def told(run: Run, verdict: Verdict) -> str:
+    return annotation_lines(Report([run], [verdict]))
 
 
 def test_nothing_wrong_says_nothing() -> None:
     run = run_of(MANY)
-    assert annotation_lines([run], [verdict_of(run, baseline=baseline_of(run))]) == ""
+    assert told(run, verdict_of(run, baseline=baseline_of(run))) == ""
 
 
 def test_cases_are_marked_where_they_stand() -> None:
     run = run_of([MANY[0].with_(got=["x"], thresholds={"recall@5": 0.5}), *MANY[1:]])
-    assert parsed(annotation_lines([run], [verdict_of(run)])) == [
+    assert parsed(told(run, verdict_of(run))) == [
         (
             "error",
             {"file": "golden/billing.golden.yaml", "title": "billing: case-00 failed", "line": "10"},
@@ -252,23 +253,23 @@ def test_cases_are_marked_where_they_stand() -> None:
 
 def test_paths_start_at_the_root_of_the_repository() -> None:
     run = run_of([MANY[0].with_(got=["x"], thresholds={"recall@5": 0.5})])
-    ((_, properties, _),) = parsed(annotation_lines([run], [verdict_of(run)], prefix="services/rag/"))
+    ((_, properties, _),) = parsed(annotation_lines(Report([run], [verdict_of(run)], prefix="services/rag/")))
     assert properties["file"] == "services/rag/golden/billing.golden.yaml"
 
 
 def test_no_more_than_github_shows_and_the_last_one_says_so() -> None:
-    found = parsed(told(run_with(20)))
+    found = parsed(told(*run_with(20)))
     errors = [f for f in found if f[0] == "error"]
     assert len(errors) == 10
     assert errors[-1][2] == "and 12 more; the whole report is in the step summary"
 
 
 def test_gates_make_room_for_cases() -> None:
-    found = parsed(told(run_with(20)))
+    found = parsed(told(*run_with(20)))
     assert found[0][1]["title"].endswith(" gates")
     assert "billing: recall@5 0.3333 is not >= 0.9" in found[0][2]
     assert [f[1]["title"] for f in found[1:3]] == ["billing: case-00 newly failing", "billing: case-01 newly failing"]
-    few = parsed(told(run_with(4)))
+    few = parsed(told(*run_with(4)))
     assert few[0][1] == {"file": "golden/billing.golden.yaml", "title": "billing: recall@5", "line": "3"}
 
 
@@ -276,7 +277,7 @@ def test_inconclusive_gates_are_warnings() -> None:
     run = run_of(MANY)
     verdict = verdict_of(run, {"recall@5": 0.8})
     verdict.gates[0].state = "inconclusive"
-    ((severity, _, _),) = parsed(annotation_lines([run], [verdict]))
+    ((severity, _, _),) = parsed(told(run, verdict))
     assert severity == "warning"
 
 
@@ -284,8 +285,7 @@ def test_user_text_cannot_end_a_command_or_start_another() -> None:
     evil = "a,line=1::b\n::add-mask::x %0A\r::stop-commands::y\x1b[0m"
     case = MANY[0].with_(id=evil, got=["x"], answer=evil, thresholds={"recall@5": 0.5})
     run = run_of([case], suite="s,t:u")
-    text = annotation_lines([run], [verdict_of(run)])
-    ((_, properties, message),) = parsed(text)
+    ((_, properties, message),) = parsed(text := told(run, verdict_of(run)))
     assert properties["file"] == "golden/s,t:u.golden.yaml"
     assert properties["line"] == "10"
     assert "\x1b" not in text

@@ -19,6 +19,7 @@ from pytest_auepora.reporting.findings import annotation_lines, code_quality
 from pytest_auepora.reporting.formats import FORMATS, report_text
 from pytest_auepora.reporting.json_report import from_outside, json_report, read_json_report
 from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.side_by_side import side_by_side
 from pytest_auepora.reporting.side_by_side_formats import side_by_side_lines
 from pytest_auepora.reporting.terminal.layout import render
@@ -96,7 +97,7 @@ def page_of(text: str) -> Shown:
 @pytest.mark.parametrize("evil", EVIL)
 def test_markdown_shows_it_as_text(evil: str) -> None:
     (one, judged_one), (two, judged_two) = hostile(evil, "a"), hostile(evil, evil)
-    text = report_text("md", [one, two], [judged_one, judged_two])
+    text = report_text("md", Report([one, two], [judged_one, judged_two]))
     page = page_of(text)
     assert page.tags <= OWN_TAGS
     assert page.attributes <= {"style"}  # of cells aligned to the right
@@ -116,7 +117,7 @@ def test_a_terminal_and_a_ci_runner_obey_nothing(evil: str) -> None:
     assert not re.search(r"(?m)^\s*::", text)
     assert not re.search(r"##\[|##vso", text)
     assert all(line.isprintable() for line in text.splitlines())
-    commands = annotation_lines([one, two], [judged_one, judged_two]).splitlines()
+    commands = annotation_lines(Report([one, two], [judged_one, judged_two])).splitlines()
     assert all(re.fullmatch(r"::(error|warning) [^:\r\n]*::[^\r\n]*", line) for line in commands)
     assert len(commands) <= 20
 
@@ -136,7 +137,7 @@ def test_ids_of_cases_that_errored_are_no_commands() -> None:
 @pytest.mark.parametrize("kind", FORMATS)
 def test_no_format_writes_what_a_terminal_obeys(kind: str) -> None:
     run, verdict = hostile("\n".join(EVIL))
-    text = report_text(kind, [run], [verdict], mistakes=[Problem("a.yaml", 2, 1, EVIL[5])])
+    text = report_text(kind, Report([run], [verdict], mistakes=[Problem("a.yaml", 2, 1, EVIL[5])]))
     assert not set(text) & {"\x00", "\x1b", "\r"}
     assert not re.search(r"(?m)^\s*(::|##\[)", text)
 
@@ -144,10 +145,10 @@ def test_no_format_writes_what_a_terminal_obeys(kind: str) -> None:
 @pytest.mark.parametrize("evil", EVIL)
 def test_the_same_comes_from_the_json(evil: str) -> None:
     run, verdict = hostile(evil)
-    text = json_report([run], [verdict]).encode("utf-8", "backslashreplace").decode()
-    again = read_json_report(text)[:2]
-    assert markdown_report(*again) == markdown_report([run], [verdict])
-    assert code_quality(*again) == code_quality([run], [verdict])
+    text = json_report(Report([run], [verdict])).encode("utf-8", "backslashreplace").decode()
+    again = read_json_report(text)
+    assert markdown_report(again) == markdown_report(Report([run], [verdict]))
+    assert code_quality(again) == code_quality(Report([run], [verdict]))
 
 
 def test_a_thousand_failing_cases_still_say_what_broke() -> None:
@@ -156,7 +157,7 @@ def test_a_thousand_failing_cases_still_say_what_broke() -> None:
     words = " ".join(["word"] * 800)
     broken = [case.with_(got=["x"], answer=words if i % 2 else "No.") for i, case in enumerate(cases)]
     run = run_of(broken, ["recall@5", "token_f1"], baseline=baseline)
-    text = markdown_report([run], [verdict_of(run, {"recall@5": 0.8}, baseline=baseline)])
+    text = markdown_report(Report([run], [verdict_of(run, {"recall@5": 0.8}, baseline=baseline)]))
     assert len(text) <= COMMENT_LIMIT
     assert "**1,000 newly failing; " in text
     assert re.search(r"\| recall@5 \| 0\.000 \| 1000/1000 \| 1\.000 \| \*\*-1\.000\*\* ✗ \|", text)
@@ -169,7 +170,7 @@ def test_a_thousand_failing_cases_still_say_what_broke() -> None:
 
 def test_a_thousand_cases_that_errored_alike_are_one_thing() -> None:
     run = run_of([Case(f"case-{i:04}", error="ConnectionError: refused") for i in range(1000)], ["recall@5"])
-    text = markdown_report([run], [verdict_of(run)])
+    text = markdown_report(Report([run], [verdict_of(run)]))
     assert len(text) <= COMMENT_LIMIT
     assert "1000 cases" in text
     assert text.count("<pre>") == 1
@@ -187,7 +188,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 def test_a_forged_report_is_refused_or_shown_as_text() -> None:
     """The job that comments reads a file that the code of a pull request has written: any value may be anything."""
     run, verdict = hostile("x")
-    raw = json.loads(json_report([run], [verdict]))
+    raw = json.loads(json_report(Report([run], [verdict])))
     evil = "<img src=x> @team `x` [a](http://b) \n# h"
     refused = shown = 0
     alike = {tuple(key for key in path if isinstance(key, str))[-3:]: path for path in leaves(raw)}
@@ -200,7 +201,7 @@ def test_a_forged_report_is_refused_or_shown_as_text() -> None:
         place[last] = evil
         try:
             with from_outside():
-                text = markdown_report(*read_json_report(json.dumps(forged))[:2])
+                text = markdown_report(read_json_report(json.dumps(forged)))
         except AueporaError:
             refused += 1
             continue

@@ -23,6 +23,7 @@ from pytest_auepora.reporting.json_report import (
     side_by_side_schema,
 )
 from pytest_auepora.reporting.markdown_report import markdown_report
+from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.side_by_side import side_by_side
 from pytest_auepora.reporting.side_by_side_formats import side_by_side_json
 
@@ -60,26 +61,26 @@ def test_it_keeps_to_its_schema(at: int) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
     schema = report_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(json.loads(json_report(*reports()[at])), schema)
+    jsonschema.validate(json.loads(json_report(Report(*reports()[at]))), schema)
 
 
 @pytest.mark.parametrize("at", range(4))
 def test_reading_it_gives_the_same_runs_and_verdicts(at: int) -> None:
     runs, verdicts = reports()[at]
-    text = json_report(runs, verdicts)
-    read_runs, read_verdicts, _ = read_json_report(text)
-    assert read_runs == runs
-    assert read_verdicts == verdicts
-    assert json_report(read_runs, read_verdicts) == text
+    text = json_report(Report(runs, verdicts))
+    read = read_json_report(text)
+    assert read.runs == runs
+    assert read.verdicts == verdicts
+    assert json_report(read) == text
 
 
 def test_other_reports_can_be_made_from_it_alone() -> None:
-    runs, verdicts = reports()[3]
-    assert markdown_report(*read_json_report(json_report(runs, verdicts))[:2]) == markdown_report(runs, verdicts)
+    report = Report(*reports()[3])
+    assert markdown_report(read_json_report(json_report(report))) == markdown_report(report)
 
 
 def test_it_starts_with_what_happened() -> None:
-    raw = json.loads(json_report(*reports()[3]))
+    raw = json.loads(json_report(Report(*reports()[3])))
     assert list(raw)[:4] == ["format", "outcome", "headline", "suites"]
     assert raw["outcome"] == "failed"
     assert raw["headline"].startswith("3 newly failing, 1 errored, ")
@@ -89,40 +90,41 @@ def test_it_starts_with_what_happened() -> None:
 def test_json_knows_no_infinity() -> None:
     run = run_of(CASES[:1])
     run.cases["case-0"].scores["recall@5"].details = {"x": math.nan, "y": [math.inf, {"z": -math.inf}], "ok": 1.5}
-    text = json_report([run], [verdict_of(run)])
+    text = json_report(Report([run], [verdict_of(run)]))
     raw = json.loads(text, parse_constant=pytest.fail)
     assert raw["suites"][0]["run"]["metrics"]["mean_latency"]["range"] == [0.0, None]
     details = raw["suites"][0]["run"]["cases"]["case-0"]["scores"]["recall@5"]["details"]
     assert details == {"x": None, "y": [None, {"z": None}], "ok": 1.5}
-    assert read_json_report(text)[0][0].metrics["mean_latency"].range == (0.0, math.inf)
+    assert read_json_report(text).runs[0].metrics["mean_latency"].range == (0.0, math.inf)
 
 
 def test_what_json_cannot_hold_is_written_as_text() -> None:
     run = run_of(CASES[:1], provenance={"index": Path("a/b")})
-    assert read_json_report(json_report([run], [verdict_of(run)]))[0][0].provenance == {"index": str(Path("a/b"))}
+    (read,) = read_json_report(json_report(Report([run], [verdict_of(run)]))).runs
+    assert read.provenance == {"index": str(Path("a/b"))}
 
 
 def test_so_are_keys_that_json_does_not_know() -> None:
     run = run_of(CASES[:1])
     run.cases["case-0"].scores["recall@5"].details = {"at": {(1, 2): "x", 3: Path("a")}}
-    read = read_json_report(json_report([run], [verdict_of(run)]))[0][0]
+    read = read_json_report(json_report(Report([run], [verdict_of(run)]))).runs[0]
     assert read.cases["case-0"].scores["recall@5"].details == {"at": {"(1, 2)": "x", "3": "a"}}
 
 
 def test_keys_of_newer_versions_are_ignored() -> None:
-    raw = json.loads(json_report(*reports()[3]))
+    raw = json.loads(json_report(Report(*reports()[3])))
     raw["since"] = raw["suites"][0]["later"] = raw["suites"][0]["verdict"]["gates"][0]["later"] = 1
     raw["suites"][0]["run"]["later"] = raw["suites"][0]["run"]["cases"]["case-1"]["later"] = 1
-    assert read_json_report(json.dumps(raw)) == read_json_report(json_report(*reports()[3]))
+    assert read_json_report(json.dumps(raw)) == read_json_report(json_report(Report(*reports()[3])))
 
 
 def test_verdicts_without_a_part_are_named_by_title() -> None:
     run, verdict = red()
-    raw = json.loads(json_report([run], [verdict]))
+    raw = json.loads(json_report(Report([run], [verdict])))
     for gate in raw["suites"][0]["verdict"]["gates"]:
         for key in ("part", "subject", "finding", "brief"):
             del gate[key]
-    _, (old,), _ = read_json_report(json.dumps(raw))
+    (old,) = read_json_report(json.dumps(raw)).verdicts
     named = [(gate.part, gate.subject, gate.is_of_slice) for gate in verdict.gates]
     assert [(gate.part, gate.subject, gate.is_of_slice) for gate in old.gates] == named
     assert {("token_f1", "", False), ("bleu", "bleu ", False)} < {*named}
@@ -155,7 +157,7 @@ SCHEMAS = {"report": report_schema, "side by side": side_by_side_schema}
 
 def report() -> Any:
     run = run_of([Case("a"), Case("b", error="E: x")])
-    return json.loads(json_report([run], [verdict_of(run, {"recall@5": 0.9})]))
+    return json.loads(json_report(Report([run], [verdict_of(run, {"recall@5": 0.9})])))
 
 
 def systems() -> Any:
@@ -273,10 +275,10 @@ def test_side_by_side_notices_what_is_wrong(path: tuple[str | int, ...], value: 
 def test_mistakes_are_kept() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
     run = run_of([Case("a")])
-    text = json_report([run], [verdict_of(run)], mistakes=MISTAKES)
+    text = json_report(Report([run], [verdict_of(run)], mistakes=MISTAKES))
     jsonschema.validate(json.loads(text), report_schema())
-    assert read_json_report(text)[::2] == ([run], MISTAKES)
-    assert read_json_report(json_report([run], [verdict_of(run)]))[2] == []
+    assert read_json_report(text) == Report([run], [verdict_of(run)], MISTAKES)
+    assert read_json_report(json_report(Report([run], [verdict_of(run)]))).mistakes == []
 
 
 @pytest.mark.parametrize(

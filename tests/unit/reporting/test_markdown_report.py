@@ -10,6 +10,7 @@ from pytest_auepora.errors import Problem
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report, step_summary
+from pytest_auepora.reporting.report import Report
 
 from .builders import MISTAKES, Case, baseline_of, run_of, verdict_of
 from .terminal.test_screens import broken, hundred
@@ -19,7 +20,7 @@ EVIL = "</pre></details><script>alert(1)</script> | a `b` **c** [d](http://e.f) 
 
 
 def report(run: Run, verdict: Verdict, limit: int = COMMENT_LIMIT) -> str:
-    return markdown_report([run], [verdict], limit=limit)
+    return markdown_report(Report([run], [verdict]), limit=limit)
 
 
 def red() -> tuple[Run, Verdict]:
@@ -111,11 +112,11 @@ def test_metrics_that_got_worse_alike_share_a_line() -> None:
 def test_several_suites() -> None:
     first, second = red(), red()
     second[0].variant = "dense"
-    text = markdown_report([first[0], second[0]], [first[1], second[1]])
+    text = markdown_report(Report([first[0], second[0]], [first[1], second[1]]))
     assert "### ❌ billing: worse ·" in text
     assert "### ❌ billing\\[dense\\]: worse ·" in text
     assert text.count("**6 newly failing, 6 errored, 12 unchanged; ") == 1
-    assert markdown_report([], []).splitlines()[3] == "**nothing was measured**"
+    assert markdown_report(Report()).splitlines()[3] == "**nothing was measured**"
 
 
 @pytest.mark.parametrize("limit", [COMMENT_LIMIT, 20_000, 5_000, 1_000, 200])
@@ -177,13 +178,13 @@ def test_slices_and_what_is_undecided_are_folded_in_a_red_run() -> None:
     now[13] = cases[13].with_(got=["x", *cases[13].got[:1]])
     run = run_of(now, baseline=baseline, policy=policy)
     verdict = verdict_of(run, baseline=baseline, policy=policy)
-    lines = markdown_report([run], [verdict]).splitlines()
+    lines = markdown_report(Report([run], [verdict])).splitlines()
     gates = next(i for i, line in enumerate(lines) if line.endswith("gates failed: why**"))
     slices = next(i for i, line in enumerate(lines) if line.endswith("slices got worse</summary>"))
     undecided = lines.index("<details><summary>1 gate could not be decided</summary>")
     assert gates < slices < undecided
     assert not any("topic=" in line for line in lines[:slices]), "neither in the table"
-    short = markdown_report([run], [verdict], limit=4000)
+    short = markdown_report(Report([run], [verdict]), limit=4000)
     assert short.count("<details>") == short.count("</details>") == 0
 
 
@@ -192,7 +193,7 @@ FIVE = [Case(f"case-{i}", got=["refunds.md", "x"], thresholds={"recall@5": 0.5})
 
 def test_the_step_summary_stands_apart_from_what_is_there() -> None:
     run = run_of(FIVE)
-    text = step_summary([run], [verdict_of(run)])
+    text = step_summary(Report([run], [verdict_of(run)]))
     assert text.startswith(f"\n{MARKER}\n")
     assert text.endswith("\n")
 
@@ -200,13 +201,13 @@ def test_the_step_summary_stands_apart_from_what_is_there() -> None:
 def test_the_step_summary_fits_into_the_room_that_is_left() -> None:
     run = run_of([case.with_(error="😀" * 500) for case in FIVE])
     for room in (100_000, 20_000, 8_000, 3_000, 0, -5):
-        text = step_summary([run], [verdict_of(run)], room=room)
+        text = step_summary(Report([run], [verdict_of(run)]), room=room)
         assert len(text.encode()) <= max(room, 0)
         assert bool(text) == (room >= 8_000)
 
 
 def test_a_mistake_is_named_with_its_place() -> None:
-    lines = markdown_report([], [], mistakes=MISTAKES).splitlines()
+    lines = markdown_report(Report(mistakes=MISTAKES)).splitlines()
     assert lines[1] == "## ⚪ auepora: not judged"
     assert lines[5] == "- **a.golden.yaml\\:2:11** unknown metric 'recal@3' (did you mean 'recall@3'?)"
     assert lines[6] == "- **a.golden.yaml\\:7:9** id 'one' is &lt;b>taken&lt;/b> \\| by \\*another\\*"
@@ -215,10 +216,10 @@ def test_a_mistake_is_named_with_its_place() -> None:
 
 def test_more_mistakes_than_fit() -> None:
     many = [Problem("a.golden.yaml", line, 1, "x" * 100) for line in range(1, 3000)]
-    text = markdown_report([], [], mistakes=many)
+    text = markdown_report(Report(mistakes=many))
     assert len(text) <= 65_536
     assert "2,999 mistakes in 1 golden file" in text
     left = re.search(r"- … and ([\d,]+) more", text)
     assert left is not None
     assert int(left[1].replace(",", "")) + text.count("- **a") == 2999
-    assert step_summary([], [], mistakes=many, room=8000).count("- **a") >= 10
+    assert step_summary(Report(mistakes=many), room=8000).count("- **a") >= 10

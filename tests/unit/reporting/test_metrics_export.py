@@ -12,6 +12,7 @@ import yaml
 from pytest_auepora.core.run import Run
 from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.reporting.metrics_export import COLUMNS, csv_report, find_metric, summary_json
+from pytest_auepora.reporting.report import Report
 
 from .builders import Case, infos_of, run_of, verdict_of
 
@@ -28,16 +29,16 @@ NAMES = [
 
 
 def rows(*runs: Run) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(csv_report(runs, []))))
+    return list(csv.DictReader(io.StringIO(csv_report(Report(runs, [])))))
 
 
 def test_the_specified_columns_come_first() -> None:
-    header = csv_report([run_of([Case("a")], NAMES)], []).splitlines()[0]
+    header = csv_report(Report([run_of([Case("a")], NAMES)], [])).splitlines()[0]
     assert header.startswith(
         "id,p_at_5,p_at_10,ndcg_10,mrr_10,cov_entities,p50_ms,p95_ms,errors,retries,privacy_leak,"
         "suite,variant,state,owner,precision@5,"
     )
-    assert csv_report([], []).splitlines() == [",".join([*COLUMNS, "suite", "variant", "state", "owner"])]
+    assert csv_report(Report()).splitlines() == [",".join([*COLUMNS, "suite", "variant", "state", "owner"])]
 
 
 def test_a_row_per_query() -> None:
@@ -137,7 +138,7 @@ CASES = [Case(f"case-{i}", got=["refunds.md"], seconds=0.1 * (i + 1)) for i in r
 
 def test_the_specified_shape() -> None:
     run = run_of([*CASES, Case("down", error="E: x")], TOTALLED)
-    assert json.loads(summary_json([run], [verdict_of(run)])) == {
+    assert json.loads(summary_json(Report([run], [verdict_of(run)]))) == {
         "version": "v0",
         "quality": {"p@5": 0.2, "ndcg@10": 1.0, "mrr@10": 1.0, "rougeL": 1.0},
         "operational": {"p50_ms": 500.0, "p95_ms": 1000.0, "error_rate": 0.0909},
@@ -148,34 +149,34 @@ def test_the_specified_shape() -> None:
 
 def test_refusals_are_quality_too() -> None:
     run = run_of([Case("a", relevant=[], answer="I don't know.", got=[])], ["refusal_correctness", "mean_latency"])
-    assert json.loads(summary_json([run], [verdict_of(run)]))["quality"] == {"refusal_correctness": 1.0}
+    assert json.loads(summary_json(Report([run], [verdict_of(run)])))["quality"] == {"refusal_correctness": 1.0}
 
 
 def test_what_was_not_measured_is_null() -> None:
     run = run_of([Case("a", relevant=None, reference=None)], ["mrr@10", "rougeL"])
-    raw = json.loads(summary_json([run], [verdict_of(run)]))
+    raw = json.loads(summary_json(Report([run], [verdict_of(run)])))
     assert raw["quality"] == {"mrr@10": None, "rougeL": None}
     assert raw["operational"] == {"p50_ms": None, "p95_ms": None, "error_rate": 0.0}
     skipped = run_of([Case("a", skipped=True)], ["mrr@10"])
-    assert json.loads(summary_json([skipped], [verdict_of(skipped)]))["operational"]["error_rate"] is None
+    assert json.loads(summary_json(Report([skipped], [verdict_of(skipped)])))["operational"]["error_rate"] is None
 
 
 def test_leaks() -> None:
     leaky = Case("a", answer="It is secret4711.", labels={"sensitive": ["secret4711", "hidden0815"]})
     run = run_of([leaky, leaky.with_(id="b", answer="No.")], ["redaction_efficacy"])
-    assert json.loads(summary_json([run], [verdict_of(run)]))["privacy"] == {"leak_rate": 0.25}
+    assert json.loads(summary_json(Report([run], [verdict_of(run)])))["privacy"] == {"leak_rate": 0.25}
 
 
 def test_several_runs_stand_side_by_side() -> None:
     runs = [run_of(CASES, TOTALLED), run_of(CASES, TOTALLED, variant="dense")]
-    raw = json.loads(summary_json(runs, [verdict_of(r) for r in runs]))
+    raw = json.loads(summary_json(Report(runs, [verdict_of(r) for r in runs])))
     assert set(raw) == {"version", "suites"}
     assert set(raw["suites"]) == {"billing", "billing[dense]"}
     assert set(raw["suites"]["billing"]) == {"quality", "operational", "privacy", "n"}
-    assert json.loads(summary_json([], [])) == {"version": "v0", "suites": {}}
+    assert json.loads(summary_json(Report())) == {"version": "v0", "suites": {}}
 
 
 def test_suites_of_one_name_are_kept_apart() -> None:
     runs = [run_of(CASES, TOTALLED), run_of(CASES[:1], TOTALLED)]
-    raw = json.loads(summary_json(runs, [verdict_of(r) for r in runs]))
+    raw = json.loads(summary_json(Report(runs, [verdict_of(r) for r in runs])))
     assert [suite["n"]["cases"] for suite in raw["suites"].values()] == [len(CASES), 1]

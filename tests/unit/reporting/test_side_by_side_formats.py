@@ -17,6 +17,7 @@ from pytest_auepora.regression.statistics.intervals import Difference
 from pytest_auepora.reporting.formats import report_text
 from pytest_auepora.reporting.json_report import report_schema, side_by_side_schema
 from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, markdown_report
+from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.side_by_side import (
     CaseRow,
     Figure,
@@ -169,10 +170,10 @@ def test_the_terminal_names_the_cases_on_which_they_disagree() -> None:
 
 def test_it_is_part_of_the_reports_and_fits() -> None:
     verdicts = [verdict_of(run) for run in THREE]
-    text = markdown_report(THREE, verdicts, compared=[three()])
+    text = markdown_report(Report(THREE, verdicts))
     assert text.index("billing side by side") < text.index("billing\\[bm25\\]", text.index("side by side"))
     big = [system(name, p, 1000) for name, p in (("bm25", 0.3), ("dense", 0.6))]
-    text = markdown_report(big, [verdict_of(run) for run in big], compared=side_by_sides(big))
+    text = markdown_report(Report(big, [verdict_of(run) for run in big]))
     assert len(text) <= COMMENT_LIMIT
     assert "side by side" in text
     assert "recall@5" in text
@@ -182,12 +183,12 @@ def test_json_keeps_to_its_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
     raw = json.loads(side_by_side_json(three()))
     jsonschema.validate(raw, side_by_side_schema())
-    report = json.loads(report_text("json", THREE, [verdict_of(run) for run in THREE]))
+    report = json.loads(report_text("json", Report(THREE, [verdict_of(run) for run in THREE])))
     jsonschema.validate(report, report_schema())
     assert report["side_by_side"] == [{k: v for k, v in raw.items() if k != "format"}]
     del raw["rows"][0]["figures"][0]["mark"]
     assert not jsonschema.Draft202012Validator(side_by_side_schema()).is_valid(raw)
-    assert "side_by_side" not in json.loads(report_text("json", THREE[:1], [verdict_of(THREE[0])]))
+    assert "side_by_side" not in json.loads(report_text("json", Report(THREE[:1], [verdict_of(THREE[0])])))
 
 
 def test_csv_has_a_row_per_case_and_metric() -> None:

@@ -33,6 +33,7 @@ from pytest_auepora.regression.verdict import Verdict, judge
 from pytest_auepora.reporting.findings import findings
 from pytest_auepora.reporting.json_report import json_report, read_json_report
 from pytest_auepora.reporting.markdown_report import markdown_report
+from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.tally import headline
 
 
@@ -84,11 +85,10 @@ def test_an_uncalibrated_gate_is_advisory(tmp_path: Path) -> None:
     assert verdict.notes[0].startswith("advisory: would fail: opinion 0.3000")
     assert verdict.notes[1].startswith("advisory: cannot fail the run: opinion (judge not calibrated")
     assert headline([verdict], [run]).endswith("1 advisory gate would fail")
-    assert [(f.severity, f.kind) for f in findings([run], [verdict])] == [("warning", "threshold")]
-    for text in (markdown_report([run], [verdict]), json_report([run], [verdict])):
+    assert [(f.severity, f.kind) for f in findings(Report([run], [verdict]))] == [("warning", "threshold")]
+    for text in (markdown_report(Report([run], [verdict])), json_report(Report([run], [verdict]))):
         assert "advisory: would fail: opinion 0.3000" in text
-    (read,) = read_json_report(json_report([run], [verdict]))[1]
-    assert (read.gates[0].state, read.gates[0].would_be) == ("advisory", "failed")
+    assert read_json_report(json_report(Report([run], [verdict]))).verdicts[0].gates == verdict.gates
 
 
 def test_of_a_partial_run_a_judge_would_fail_nothing(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_gate_that_holds_is_advisory_as_well_and_no_finding(tmp_path: Path) ->
     run = run_of(0.9, 0.9)
     verdict = verdict_of(run, tmp_path)
     assert (verdict.gates[0].state, verdict.gates[0].would_be) == ("advisory", "passed")
-    assert not findings([run], [verdict])
+    assert not findings(Report([run], [verdict]))
 
 
 def test_a_calibration_that_says_gate_lets_it_fail(tmp_path: Path) -> None:

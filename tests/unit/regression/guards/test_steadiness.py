@@ -21,6 +21,7 @@ from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 from pytest_auepora.reporting.json_report import json_report, read_json_report
 from pytest_auepora.reporting.notes import flaky_line, noise_lines, repeats_line
+from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.terminal.failure import failure_text
 
 from ..runs import case, metrics, run
@@ -154,7 +155,7 @@ def test_inconclusive_says_how_many_repeats_would_decide() -> None:
     assert ", or these cases asked " in gate.message
     assert set(found.noise) == {"mrr"}
     assert noise_lines(found)[0].startswith("mrr: variance between cases 0.0")
-    again = read_json_report(json_report([run()], [found]))[1][0]
+    again = read_json_report(json_report(Report([run()], [found]))).verdicts[0]
     assert (again.flaky, again.noise) == (found.flaky, found.noise)
 
 

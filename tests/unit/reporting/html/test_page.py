@@ -12,6 +12,7 @@ from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.reporting.html.cases import safe_text
 from pytest_auepora.reporting.html.page import MOST_CASES, embedded_json, suite_views, what_broke
 from pytest_auepora.reporting.html.report import hash_source
+from pytest_auepora.reporting.report import Report
 
 from ..builders import Case, baseline_of, run_of, verdict_of
 from ..terminal.test_screens import broken, hundred
@@ -74,7 +75,7 @@ def test_gates_that_failed_stand_open_and_the_rest_is_folded() -> None:
     now[13] = cases[13].with_(got=["x", *cases[13].got[:1]])
     run = run_of(now, baseline=baseline, policy=policy)
     verdict = verdict_of(run, {"recall@5": 0.95}, baseline=baseline, policy=policy)
-    view = suite_views([run], [verdict], {})[0]
+    view = suite_views(Report([run], [verdict]))[0]
     assert [(one.title.partition(" ")[2], one.open, one.state) for one, _ in view["messages"]] == [
         ("gates failed: why", True, "failed"),
         ("slices got worse", False, "failed"),
@@ -149,6 +150,6 @@ def test_what_is_listed_and_not_red_did_not_break() -> None:
 def test_a_coverage_gate_names_its_cases_once() -> None:
     baseline = baseline_of(run_of([Case("a"), Case("gone")]))
     run = run_of([Case("a")], baseline=baseline)
-    (view,) = suite_views([run], [verdict_of(run, baseline=baseline)], {})
+    (view,) = suite_views(Report([run], [verdict_of(run, baseline=baseline)]))
     ((_, (message,)),) = view["messages"]
     assert message.count("gone") == 1

@@ -12,7 +12,7 @@ import pytest
 from pytest_auepora.errors import MissingExtraError
 from pytest_auepora.reporting.formats import report_text
 from pytest_auepora.reporting.html.report import hash_source, html_report
-from pytest_auepora.reporting.side_by_side import side_by_sides
+from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.trend import EarlierRun, Trend
 
 from ..builders import MISTAKES, Case, run_of, system, verdict_of
@@ -25,7 +25,7 @@ EVIL = "<img src=x onerror=alert(1)></script><script>alert(2)</script><!-- {{ 7 
 def text() -> str:
     run, verdict = red()
     past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25, "hit@1": None}),), run_of(CASES))
-    return html_report([run], [verdict], {(run.path, run.variant): past})
+    return html_report(Report([run], [verdict], trends={(run.path, run.variant): past}))
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_landmarks_and_headings(page: Element) -> None:
 def test_the_same_run_gives_the_same_bytes(text: str) -> None:
     run, verdict = red()
     past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25, "hit@1": None}),), run_of(CASES))
-    assert html_report([run], [verdict], {(run.path, run.variant): past}) == text
+    assert html_report(Report([run], [verdict], trends={(run.path, run.variant): past})) == text
 
 
 def test_a_dot_of_each_case_that_compares(page: Element) -> None:
@@ -122,13 +122,13 @@ def test_trends_need_earlier_runs(page: Element) -> None:
     assert [one.words for one in trend.all("figcaption")] == ["mrr@10 0.500"]
     assert trend.one("svg").given["aria-label"] == "mrr@10 over 2 runs: 2026-01-01 0.250, this run 0.500"
     run = run_of([Case("a")])
-    assert not read(html_report([run], [verdict_of(run)])).all("section", class_="trend")
+    assert not read(html_report(Report([run], [verdict_of(run)]))).all("section", class_="trend")
 
 
 def test_trends_show_the_metrics_of_the_golden_file() -> None:
     run, own = run_of([Case("a")], ["token_f1", "mean_latency"]), {"token_f1": 0.25, "mean_latency": 3.0}
     earlier = EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"hit@1": 0.5}, own)
-    page = read(html_report([run], [verdict_of(run)], {(run.path, run.variant): Trend((earlier,), run)}))
+    page = read(html_report(Report([run], [verdict_of(run)], trends={(run.path, run.variant): Trend((earlier,), run)})))
     (figure,) = page.one("section", class_="trend").all("figcaption")
     assert figure.words == "token_f1 1.000"
 
@@ -142,7 +142,7 @@ def test_nothing_a_user_wrote_is_markup() -> None:
         info = run.metrics.pop(name)
         info.name = name + EVIL
         run.metrics[name] = info
-    page = read(html_report([run], [verdict_of(run, {"recall@5": 0.9}, note=EVIL)]))
+    page = read(html_report(Report([run], [verdict_of(run, {"recall@5": 0.9}, note=EVIL)])))
     assert not page.all("img")
     assert len(page.all("script")) == 2
     assert "49" not in page.one("h1").words
@@ -154,7 +154,7 @@ def test_nothing_a_user_wrote_is_markup() -> None:
 
 def test_several_suites_have_an_overview_and_stand_side_by_side() -> None:
     runs = [system("bm25", 0.7, 12), system("hybrid", 0.95, 12, seed=2), run_of([Case("other")], suite="other")]
-    page = read(html_report(runs, [verdict_of(run) for run in runs], compared=side_by_sides(runs)))
+    page = read(html_report(Report(runs, [verdict_of(run) for run in runs])))
     assert [a.given["href"] for a in page.one("ul", class_="overview").all("a")] == ["#suite-0", "#suite-1", "#suite-2"]
     assert [one.given["id"] for one in page.all("article")] == ["suite-0", "suite-1", "suite-2"]
     beside = page.one("section", class_="beside-each")
@@ -178,7 +178,7 @@ def test_several_suites_have_an_overview_and_stand_side_by_side() -> None:
 def test_a_run_without_cases_and_one_without_numbers() -> None:
     for cases in ([], [Case("a", skipped=True)], [Case("a", error="E: x")]):
         run = run_of(cases)
-        page = read(html_report([run], [verdict_of(run)]))
+        page = read(html_report(Report([run], [verdict_of(run)])))
         assert len(data_of(page)["cases"]) == len(cases)
 
 
@@ -189,7 +189,7 @@ def test_a_missing_package_is_named_with_its_cure(package: str, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, package, None)
     run = run_of([Case("a")])
     with pytest.raises(MissingExtraError, match=r"pip install 'pytest-auepora\[html\]'"):
-        report_text("html", [run], [verdict_of(run)])
+        report_text("html", Report([run], [verdict_of(run)]))
 
 
 def test_neither_package_is_loaded_before_it_is_used() -> None:
@@ -210,7 +210,7 @@ def test_the_templates_are_part_of_the_package() -> None:
 def test_mistakes_stand_below_the_verdict(beside: int) -> None:
     pytest.importorskip("jinja2", reason="the html extra")
     runs = [run_of([Case("a")], suite=f"s{i}") for i in range(beside)]
-    page = read(html_report(runs, [verdict_of(run) for run in runs], mistakes=MISTAKES))
+    page = read(html_report(Report(runs, [verdict_of(run) for run in runs], mistakes=MISTAKES)))
     main = page.one("main")
     assert main.all()[0].given["class"] == "verdict is-not-judged"
     section = page.one("section", class_="mistakes")
@@ -221,4 +221,4 @@ def test_mistakes_stand_below_the_verdict(beside: int) -> None:
 
 def test_a_page_of_nothing_says_no_pass() -> None:
     pytest.importorskip("jinja2", reason="the html extra")
-    assert read(html_report([], [])).one("h1").words == "Not judged"
+    assert read(html_report(Report())).one("h1").words == "Not judged"

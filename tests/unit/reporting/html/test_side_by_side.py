@@ -8,6 +8,7 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.reporting.html.report import MOST_CASES, html_report
+from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.side_by_side import side_by_sides
 
 from ..builders import Case, run_of, system, verdict_of
@@ -23,7 +24,7 @@ CASE = Case("apart", got=GOOD, thresholds={"recall@5": 0.5})
 def section(runs: Sequence[Run], *, alone: bool = True) -> Element:
     """What a page has of *runs* side by side; *alone*, the page has nothing else, which is quickly made."""
     shown = [] if alone else runs
-    page = read(html_report(shown, [verdict_of(run) for run in shown], compared=side_by_sides(runs)))
+    page = read(html_report(Report(shown, [verdict_of(run) for run in shown], known_comparisons=side_by_sides(runs))))
     return page.one("section", class_="beside-each")
 
 

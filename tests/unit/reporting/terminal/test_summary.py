@@ -11,6 +11,7 @@ from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.findings import findings
 from pytest_auepora.reporting.html.page import what_broke
 from pytest_auepora.reporting.markdown_report import markdown_report
+from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.terminal.failure import failure_text
 from pytest_auepora.reporting.terminal.layout import Line, plain
 from pytest_auepora.reporting.terminal.session import case_word
@@ -93,10 +94,10 @@ def test_an_outage_whose_words_name_each_call_is_told_once() -> None:
     assert "20 cases (case-00, case-01 and 18 more) error: ConnectionError: 503, trace 0000-af, for 'How long" in text
     assert "20 of 20 cases errored: mend that, then `pytest --auepora-resume` asks only those again" in text
     assert "accept it" not in text, "no update accepts errors"
-    assert [f.title for f in findings([run], [verdict]) if f.kind == "errored"] == [
+    assert [f.title for f in findings(Report([run], [verdict])) if f.kind == "errored"] == [
         "billing: 20 cases errored (case-00, case-01, case-02 and 17 more)"
     ]
-    assert markdown_report([run], [verdict]).count("trace 0001-af") <= 1
+    assert markdown_report(Report([run], [verdict])).count("trace 0001-af") <= 1
     assert len(what_broke(run, verdict).cases) == 1
 
 
