@@ -103,10 +103,10 @@ def _confirm() -> bool:
 def _run_drafting(drafting: Drafting, output: Path, journal: DraftJournal, registry: Registry) -> int:
     n_drafted = 0
     with Progress("tries", sum(map(len, drafting.queues.values())), show=None) as bar:
-        for outcome in drafting.run():
-            if outcome.case is not None:
-                add_cases(output, [outcome.case], registry)
+        for draft in drafting.run():
+            if draft.case is not None:
+                add_cases(output, [draft.case], registry)
                 n_drafted += 1
-            journal.note(outcome, drafting.asker.provenance())
+            journal.note(draft, drafting.asker.provenance())
             bar.done()
     return n_drafted

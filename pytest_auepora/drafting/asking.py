@@ -85,17 +85,15 @@ _REPLIES = {
 
 
 class Asker:
-    """Asks a critic that can `LLMCritic.complete`, and counts the calls."""
+    """Asks a critic that can `LLMCritic.complete`."""
 
     def __init__(self, critic: LLMCritic) -> None:
         self._critic = critic
-        self.calls = 0
 
     def ask(self, prompt: str, form: Form[T], material: Sequence[Mapping[str, str]]) -> list[T | Exception]:
         """Send the same prompt with each *material*, concurrently where the critic allows it."""
         questions = [Question(PROMPTS[prompt].fill({"reply": _REPLIES[form.name]}, **texts)) for texts in material]
-        self.calls += len(questions)
-        return self._critic.read_many(questions, form) if questions else []
+        return self._critic.read_many(questions, form)
 
     def provenance(self) -> dict[str, Any]:
         """Return what the drafts depend on: the model with its parameters, and a hash of the prompts."""

@@ -157,6 +157,11 @@ class Job:
     passages: tuple[DocumentPassage, ...]
 
     @property
+    def answerable(self) -> bool:
+        """Whether the documents are to hold an answer."""
+        return self.kind != "unanswerable"
+
+    @property
     def key(self) -> str:
         """Identifies the job."""
         return "|".join((self.kind, *(passage.key for passage in self.passages)))
@@ -231,7 +236,7 @@ def price_of(jobs: Sequence[Job], corpus: Sequence[DocumentPassage]) -> Price:
     calls = prompt = 0
     for job in jobs:
         material = sum(len(passage.text) for passage in job.passages) // _PER_TOKEN
-        if job.kind == "unanswerable":
+        if not job.answerable:
             n_calls, tokens = 2 + n_groups, material + whole
         else:
             # single-hop: written, self-contained, answered from quotes and from nothing, each compared with the

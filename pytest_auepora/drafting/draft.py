@@ -35,12 +35,19 @@ _POINTS_AT_TEXT = re.compile(
 
 @dataclass(slots=True)
 class Draft:
-    """A question with its answer; ``quotes`` are (passage, words of it), ``other_quotes`` those of further passages."""
+    """One try at a case: a question with its answer.
 
-    question: str
+    ``quotes`` are (passage, words of it), ``other_quotes`` those of further passages that answer.  In the end it has a
+    ``case``, as a golden file has it, or the ``reason`` why there is none.
+    """
+
+    job: Job
+    question: str = ""
     answer: str = ""
     quotes: list[tuple[DocumentPassage, str]] = field(default_factory=list)
     other_quotes: list[tuple[DocumentPassage, str]] = field(default_factory=list)
+    reason: str = ""
+    case: dict[str, Any] | None = None
 
 
 class Known:
@@ -82,7 +89,7 @@ def quote_overlap(question: str, quote: str) -> float:
     return len(question_words & content_words(quote)) / len(question_words) if question_words else 0.0
 
 
-def rejection_reason(draft: Draft, *, answerable: bool, known: Known, max_overlap: float = MAX_OVERLAP) -> str:
+def rejection_reason(draft: Draft, known: Known, max_overlap: float = MAX_OVERLAP) -> str:
     """Return why *draft* is rejected, the reason's name before a colon; an empty string where nothing is wrong."""
     if len(squad_words(draft.question, multilingual=True)) < 3:
         return "no question"
@@ -90,7 +97,7 @@ def rejection_reason(draft: Draft, *, answerable: bool, known: Known, max_overla
         return f"not self-contained: {match[0]!r}"
     if duplicate := known.duplicate_of(draft.question):
         return f"near-duplicate: {duplicate}"
-    if not answerable:
+    if not draft.job.answerable:
         return ""
     if not draft.answer.strip():
         return "no answer"
@@ -108,25 +115,7 @@ def rejection_reason(draft: Draft, *, answerable: bool, known: Known, max_overla
 T = TypeVar("T")
 
 _AT_ONCE = 8
-"""Jobs that are checked together; their outcomes are written before the next ones begin."""
-
-
-@dataclass(slots=True)
-class JobOutcome:
-    """The outcome of one job: a ``case`` as a golden file has it, or the ``reason`` why there is none."""
-
-    job: Job
-    reason: str = ""
-    case: dict[str, Any] | None = None
-    question: str = ""
-
-
-@dataclass(slots=True)
-class _Work:
-    job: Job
-    draft: Draft = field(default_factory=lambda: Draft(""))
-    quotes: Sequence[str] = ()
-    reason: str = ""
+"""Jobs whose drafts are checked together; these are written before the next ones begin."""
 
 
 class Drafting:
@@ -173,8 +162,8 @@ class Drafting:
         most = [job for queue in self.queues.values() for job in queue]
         return price_of(least, self.passages.all), price_of(most, self.passages.all)
 
-    def run(self) -> Iterator[JobOutcome]:
-        """Yield the outcome of each job; those of one round together.
+    def run(self) -> Iterator[Draft]:
+        """Yield the draft of each job, accepted or rejected; those of one round together.
 
         Raises:
             AueporaError: the model cannot be asked.
@@ -182,129 +171,117 @@ class Drafting:
         queues, missing = self.queues, self.missing
         while jobs := [job for key, queue in queues.items() for job in queue[: missing[key]]]:
             for start in range(0, len(jobs), _AT_ONCE):
-                for outcome in self._run_jobs(jobs[start : start + _AT_ONCE]):
-                    key = outcome.job.doc, outcome.job.kind
-                    queues[key].remove(outcome.job)
-                    missing[key] -= outcome.case is not None
-                    yield outcome
+                for draft in self._run_jobs(jobs[start : start + _AT_ONCE]):
+                    key = draft.job.doc, draft.job.kind
+                    queues[key].remove(draft.job)
+                    missing[key] -= draft.case is not None
+                    yield draft
 
-    def _run_jobs(self, jobs: Sequence[Job]) -> list[JobOutcome]:
-        works = [_Work(job) for job in jobs]
-        self._write_drafts(works)
-        answerable = [w for w in works if w.job.kind != "unanswerable"]
-        for work in _not_rejected(answerable):
-            work.reason = self._check_quotes(work)
-        for work in _not_rejected(works):
-            work.reason = rejection_reason(
-                work.draft, answerable=work.job.kind != "unanswerable", known=self._known, max_overlap=self._max_overlap
-            )
-        self._check_self_contained(_not_rejected(works))
+    def _run_jobs(self, jobs: Sequence[Job]) -> list[Draft]:
+        drafts = [Draft(job) for job in jobs]
+        answerable = [draft for draft in drafts if draft.job.answerable]
+        self._write(drafts)
+        for draft in _not_rejected(drafts):
+            draft.reason = rejection_reason(draft, self._known, self._max_overlap)
+        self._check_self_contained(_not_rejected(drafts))
         self._check_answerable(_not_rejected(answerable))
         self._check_guessable(_not_rejected(answerable))
-        self._check_unanswerable([w for w in _not_rejected(works) if w.job.kind == "unanswerable"])
+        self._check_unanswerable([draft for draft in _not_rejected(drafts) if not draft.job.answerable])
         self._find_other_passages(_not_rejected(answerable))
-        outcomes = []
-        for work in works:
-            if not work.reason and (duplicate := self._known.duplicate_of(work.draft.question)):
-                work.reason = f"near-duplicate: {duplicate}"
-            if not work.reason:
-                self._known.add(work.draft.question)
-            case = None if work.reason else self._golden_case(work)
-            outcomes.append(JobOutcome(work.job, work.reason, case, work.draft.question))
-        return outcomes
+        for draft in _not_rejected(drafts):
+            if duplicate := self._known.duplicate_of(draft.question):
+                draft.reason = f"near-duplicate: {duplicate}"
+            else:
+                self._known.add(draft.question)
+                draft.case = self._golden_case(draft)
+        return drafts
 
     def _ask(
-        self, works: Sequence[_Work], prompt: str, form: Any, material: Callable[[_Work], dict[str, str]]
-    ) -> Iterator[tuple[_Work, Any]]:
-        """Ask about each of *works* and yield what was read."""
-        replies = self.asker.ask(prompt, form, [material(work) for work in works])
-        for work, _, reply in _pair_replies([(work, None) for work in works], replies):
-            yield work, reply
+        self, drafts: Sequence[Draft], prompt: str, form: Any, material: Callable[[Draft], dict[str, str]]
+    ) -> Iterator[tuple[Draft, Any]]:
+        """Ask about each of *drafts* and yield what was read."""
+        replies = self.asker.ask(prompt, form, [material(draft) for draft in drafts])
+        for draft, _, reply in _pair_replies([(draft, None) for draft in drafts], replies):
+            yield draft, reply
 
-    def _write_drafts(self, works: Sequence[_Work]) -> None:
-        for kind in dict.fromkeys(work.job.kind for work in works):
-            of_kind = [work for work in works if work.job.kind == kind]
-            form: Any = ASKED if kind == "unanswerable" else WRITTEN
-            for work, (question, answer, quotes) in self._ask(of_kind, f"write {kind}", form, _passage_texts):
-                work.draft, work.quotes = Draft(question, answer), quotes
+    def _write(self, drafts: Sequence[Draft]) -> None:
+        for kind in dict.fromkeys(draft.job.kind for draft in drafts):
+            of_kind = [draft for draft in drafts if draft.job.kind == kind]
+            form: Any = WRITTEN if of_kind[0].job.answerable else ASKED
+            for draft, (question, answer, quotes) in self._ask(of_kind, f"write {kind}", form, _passage_texts):
+                draft.question, draft.answer = question, answer
+                if draft.job.answerable:
+                    draft.reason = _find_quotes(draft, [quote for quote in quotes if quote])
 
-    def _check_quotes(self, work: _Work) -> str:
-        """Find the quotes in their passages, word for word; return why the draft is rejected, or an empty string."""
-        quotes = [quote for quote in work.quotes if quote]
-        for quote in quotes:
-            if (passage := find_passage(quote, work.job.passages)) is None:
-                return f"quote not found: {quote!r:.80}"
-            work.draft.quotes.append((passage, quote))
-        if {passage for passage, _ in work.draft.quotes} != set(work.job.passages):
-            return "no quote of each passage" if quotes else "no quote"
-        return ""
-
-    def _check_self_contained(self, works: Sequence[_Work]) -> None:
-        for work, clear in self._ask(works, "alone", VERDICT, lambda w: {"question": w.draft.question}):
+    def _check_self_contained(self, drafts: Sequence[Draft]) -> None:
+        for draft, clear in self._ask(drafts, "alone", VERDICT, lambda draft: {"question": draft.question}):
             if not clear:
-                work.reason = "not self-contained"
+                draft.reason = "not self-contained"
 
-    def _check_answerable(self, works: Sequence[_Work]) -> None:
+    def _check_answerable(self, drafts: Sequence[Draft]) -> None:
         """Reject a draft whose quotes do not give its answer, or of which one quote alone gives it."""
 
-        def evidence(work: _Work) -> dict[str, str]:
-            return {"question": work.draft.question, "evidence": "\n\n".join(quote for _, quote in work.draft.quotes)}
+        def evidence(draft: Draft) -> dict[str, str]:
+            return {"question": draft.question, "evidence": "\n\n".join(quote for _, quote in draft.quotes)}
 
-        answers = list(self._ask(works, "answer", ANSWERED, evidence))
-        for work, agrees in self._compare_answers(answers):
+        answers = list(self._ask(drafts, "answer", ANSWERED, evidence))
+        for draft, agrees in self._compare_answers(answers):
             if not agrees:
-                work.reason = "not answerable from its quote"
-        hops = [(w, quote) for w in _not_rejected(works) if w.job.kind == "multi-hop" for _, quote in w.draft.quotes]
-        replies = self.asker.ask("answer", ANSWERED, [{"question": w.draft.question, "evidence": q} for w, q in hops])
-        for work, agrees in self._compare_answers([(work, reply) for work, _, reply in _pair_replies(hops, replies)]):
+                draft.reason = "not answerable from its quote"
+        hops = [(d, quote) for d in _not_rejected(drafts) if d.job.kind == "multi-hop" for _, quote in d.quotes]
+        replies = self.asker.ask("answer", ANSWERED, [{"question": d.question, "evidence": q} for d, q in hops])
+        answers = [(draft, reply) for draft, _, reply in _pair_replies(hops, replies)]
+        for draft, agrees in self._compare_answers(answers):
             if agrees:
-                work.reason = "one quote is enough"
+                draft.reason = "one quote is enough"
 
-    def _check_guessable(self, works: Sequence[_Work]) -> None:
-        answers = list(self._ask(works, "know", ANSWERED, lambda w: {"question": w.draft.question}))
-        for work, agrees in self._compare_answers(answers):
+    def _check_guessable(self, drafts: Sequence[Draft]) -> None:
+        answers = list(self._ask(drafts, "know", ANSWERED, lambda draft: {"question": draft.question}))
+        for draft, agrees in self._compare_answers(answers):
             if agrees:
-                work.reason = "answerable without the documents"
+                draft.reason = "answerable without the documents"
 
-    def _compare_answers(self, answers: Sequence[tuple[_Work, str]]) -> Iterator[tuple[_Work, bool]]:
+    def _compare_answers(self, answers: Sequence[tuple[Draft, str]]) -> Iterator[tuple[Draft, bool]]:
         """Yield whether each answer agrees with its draft; the model decides where their words differ."""
         unsure = []
-        for work, answer in answers:
-            if not answer or _contains(answer, work.draft.answer):
-                yield work, bool(answer)
+        for draft, answer in answers:
+            if not answer or _contains(answer, draft.answer):
+                yield draft, bool(answer)
             else:
-                unsure.append((work, answer))
-        material = [{"question": w.draft.question, "first": w.draft.answer, "second": a} for w, a in unsure]
-        for work, _, same in _pair_replies(unsure, self.asker.ask("same", VERDICT, material)):
-            yield work, same
+                unsure.append((draft, answer))
+        material = [{"question": draft.question, "first": draft.answer, "second": a} for draft, a in unsure]
+        for draft, _, same in _pair_replies(unsure, self.asker.ask("same", VERDICT, material)):
+            yield draft, same
 
-    def _check_unanswerable(self, works: Sequence[_Work]) -> None:
+    def _check_unanswerable(self, drafts: Sequence[Draft]) -> None:
         """Reject a draft that the model claims to find answered in the corpus, asked in groups of passages."""
-        searches = [(work, passages) for work in works for passages in group_passages(self.passages.all)]
-        for work, passages, answers in _pair_replies(searches, self._ask_which_answer(searches)):
+        searches = [(draft, passages) for draft in drafts for passages in group_passages(self.passages.all)]
+        for draft, passages, answers in self._search_answers(searches):
             if answers:
                 documents = [passages[n - 1].doc for n, _ in answers if 1 <= n <= len(passages)]
-                work.reason = f"the corpus answers it: {documents[0] if documents else '?'}"
+                draft.reason = f"the corpus answers it: {documents[0] if documents else '?'}"
 
-    def _find_other_passages(self, works: Sequence[_Work]) -> None:
+    def _find_other_passages(self, drafts: Sequence[Draft]) -> None:
         """Add other passages that answer as labels, where the quotes that the model gives are really theirs."""
-        single = [work for work in works if work.job.kind == "single-hop"]
-        nearest = [self.passages.nearest(f"{w.draft.question} {w.draft.answer}", NEAR, w.job.passages) for w in single]
-        searches = [(work, passages) for work, passages in zip(single, nearest, strict=True) if passages]
-        for work, passages, answers in _pair_replies(searches, self._ask_which_answer(searches)):
+        single = [draft for draft in drafts if draft.job.kind == "single-hop"]
+        nearest = [self.passages.nearest(f"{d.question} {d.answer}", NEAR, d.job.passages) for d in single]
+        searches = [(draft, passages) for draft, passages in zip(single, nearest, strict=True) if passages]
+        for draft, passages, answers in self._search_answers(searches):
             found_quotes = [(passages[n - 1], quote) for n, quote in answers if 1 <= n <= len(passages)]
-            work.draft.other_quotes = [(p, quote) for p, quote in found_quotes if find_passage(quote, [p]) is not None]
+            draft.other_quotes = [(p, quote) for p, quote in found_quotes if find_passage(quote, [p]) is not None]
 
-    def _ask_which_answer(self, searches: Sequence[tuple[_Work, Sequence[DocumentPassage]]]) -> list[Any]:
+    def _search_answers(
+        self, searches: Sequence[tuple[Draft, Sequence[DocumentPassage]]]
+    ) -> Iterator[tuple[Draft, Sequence[DocumentPassage], Any]]:
+        """Ask which of the passages answer each draft."""
         material = []
-        for work, passages in searches:
+        for draft, passages in searches:
             numbered = "\n\n".join(f"[{i}] {passage.text}" for i, passage in enumerate(passages, 1))
-            answer = {"answer": work.draft.answer} if work.draft.answer else {}
-            material.append({"question": work.draft.question, **answer, "passages": numbered})
-        return self.asker.ask("which", FOUND, material)
+            answer = {"answer": draft.answer} if draft.answer else {}
+            material.append({"question": draft.question, **answer, "passages": numbered})
+        return _pair_replies(searches, self.asker.ask("which", FOUND, material))
 
-    def _golden_case(self, work: _Work) -> dict[str, Any]:
-        draft, job = work.draft, work.job
+    def _golden_case(self, draft: Draft) -> dict[str, Any]:
         case: dict[str, Any] = {
             "id": f"draft-{sha256(draft.question.encode()).hexdigest()[:8]}",
             "query": draft.question,
@@ -313,35 +290,47 @@ class Drafting:
         case["relevant_docs"] = [dict(pairs) for pairs in dict.fromkeys(tuple(label.items()) for label in labels)]
         if draft.answer:
             case["reference_answer"] = draft.answer
-        case |= {"scenario": job.kind, "status": "draft"}
+        case |= {"scenario": draft.job.kind, "status": "draft"}
         provenance = self.asker.provenance()
         case["metadata"] = {"drafted_by": f"{provenance['model'].get('model', '?')}, prompts {provenance['prompts']}"}
         return case
 
 
-def _not_rejected(works: Sequence[_Work]) -> list[_Work]:
-    return [work for work in works if not work.reason]
+def _not_rejected(drafts: Sequence[Draft]) -> list[Draft]:
+    return [draft for draft in drafts if not draft.reason]
 
 
-def _pair_replies(questions: Iterable[tuple[_Work, T]], replies: Iterable[Any]) -> Iterator[tuple[_Work, T, Any]]:
+def _pair_replies(questions: Iterable[tuple[Draft, T]], replies: Iterable[Any]) -> Iterator[tuple[Draft, T, Any]]:
     """Yield each question with its reply; a reply that cannot be read rejects its draft.
 
     Raises:
         AueporaError: the model cannot be asked.
     """
-    for (work, item), reply in zip(questions, replies, strict=True):
+    for (draft, item), reply in zip(questions, replies, strict=True):
         if isinstance(reply, JudgeReplyError):
-            work.reason = str(reply)
+            draft.reason = str(reply)
         elif isinstance(reply, Exception):
             raise reply if isinstance(reply, AueporaError) else AueporaError(f"the model cannot be asked: {reply}")
         else:
-            yield work, item, reply
+            yield draft, item, reply
 
 
-def _passage_texts(work: _Work) -> dict[str, str]:
-    if len(work.job.passages) == 1:
-        return {"passage": work.job.passages[0].text}
-    return {f"passage_{i}": passage.text for i, passage in enumerate(work.job.passages, 1)}
+def _passage_texts(draft: Draft) -> dict[str, str]:
+    passages = draft.job.passages
+    if len(passages) == 1:
+        return {"passage": passages[0].text}
+    return {f"passage_{i}": passage.text for i, passage in enumerate(passages, 1)}
+
+
+def _find_quotes(draft: Draft, quotes: Sequence[str]) -> str:
+    """Find the quotes in their passages, word for word; return why the draft is rejected, or an empty string."""
+    for quote in quotes:
+        if (passage := find_passage(quote, draft.job.passages)) is None:
+            return f"quote not found: {quote!r:.80}"
+        draft.quotes.append((passage, quote))
+    if {passage for passage, _ in draft.quotes} != set(draft.job.passages):
+        return "no quote of each passage" if quotes else "no quote"
+    return ""
 
 
 def _contains(answer: str, expected: str) -> bool:

@@ -14,7 +14,7 @@ from ..io.edit import raw_cases, with_cases, with_replacement
 from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportedSuite
 from ..metrics.registry import Registry
-from .draft import JobOutcome
+from .draft import Draft
 
 
 def add_cases(path: Path, cases: Sequence[Mapping[str, Any]], registry: Registry | None = None) -> None:
@@ -79,11 +79,11 @@ class DraftJournal:
         same_model = [row for row in self.rows if "job" in row and row.get("by") == provenance]
         return {row["job"]: "id" in row for row in same_model}
 
-    def note(self, outcome: JobOutcome, provenance: Mapping[str, Any]) -> None:
+    def note(self, draft: Draft, provenance: Mapping[str, Any]) -> None:
         """Write down the outcome of a job."""
-        job = outcome.job
-        row: dict[str, Any] = {"job": job.key, "kind": job.kind, "doc": job.doc, "question": outcome.question}
-        row |= {"id": outcome.case["id"]} if outcome.case is not None else {"reason": outcome.reason}
+        job = draft.job
+        row: dict[str, Any] = {"job": job.key, "kind": job.kind, "doc": job.doc, "question": draft.question}
+        row |= {"id": draft.case["id"]} if draft.case is not None else {"reason": draft.reason}
         self._append({**row, "by": dict(provenance)})
 
     def decide(self, case_id: str, decision: str, **more: str) -> None:

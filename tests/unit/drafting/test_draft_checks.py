@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.drafting.documents import DocumentPassage
+from pytest_auepora.drafting.documents import DocumentPassage, Job
 from pytest_auepora.drafting.draft import Draft, Known, find_passage, quote_overlap, rejection_reason
 
 TEXT = "Bring the bicycle back\nbefore 18:00. A late return costs 5 euros an hour, whatever the weather may be."
@@ -13,7 +13,8 @@ QUOTE = "A late return costs 5 euros an hour"
 
 
 def told(question: str, quote: str = QUOTE, answer: str = "5 euros", *, known: tuple[str, ...] = ()) -> str:
-    return rejection_reason(Draft(question, answer, [(PASSAGE, quote)]), answerable=True, known=Known(known))
+    job = Job("single-hop", PASSAGE.doc, (PASSAGE,))
+    return rejection_reason(Draft(job, question, answer, [(PASSAGE, quote)]), Known(known))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_quotes_and_answers() -> None:
     assert told(question, "5 euros") == "quote too short: '5 euros'"
     assert told(question, TEXT) == "quote is the whole passage"
     assert told(question, answer=" ") == "no answer"
-    assert rejection_reason(Draft(question), answerable=False, known=Known()) == ""
+    assert rejection_reason(Draft(Job("unanswerable", "", ()), question), Known()) == ""
 
 
 def test_near_duplicates_have_nearly_the_same_words() -> None:

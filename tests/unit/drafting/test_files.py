@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.drafting.documents import DocumentPassage, Job
-from pytest_auepora.drafting.draft import JobOutcome
+from pytest_auepora.drafting.draft import Draft
 from pytest_auepora.drafting.files import DraftJournal, accept, add_cases, drafts_of, journal_path, reject
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.io.golden.load import load_golden
@@ -64,8 +64,8 @@ def test_it_stands_beside_the_golden_file() -> None:
 def test_what_was_noted_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "a.drafts.jsonl"
     journal = DraftJournal(path)
-    journal.note(JobOutcome(JOB, case={"id": "x"}, question="Q?"), BY)
-    journal.note(JobOutcome(OTHER, "quote not found: 'a'", question="R?"), BY)
+    journal.note(Draft(JOB, "Q?", case={"id": "x"}), BY)
+    journal.note(Draft(OTHER, "R?", reason="quote not found: 'a'"), BY)
     journal.decide("y", "rejected", reason="nobody asks that", query="Y?")
     journal.decide("x", "rejected", reason="too easy", query="")
     again = DraftJournal(path)
