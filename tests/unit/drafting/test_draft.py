@@ -33,9 +33,7 @@ def passages() -> list[DocumentPassage]:
     return passages_of(read_documents(PAGES))
 
 
-def drafted(
-    passages: list[DocumentPassage], faults: list[str], quotas: dict[str, int]
-) -> tuple[Scripted, list[Draft]]:
+def drafted(passages: list[DocumentPassage], faults: list[str], quotas: dict[str, int]) -> tuple[Scripted, list[Draft]]:
     model = Scripted(faults)
     return model, list(Drafting(passages, model, quotas).run())
 
