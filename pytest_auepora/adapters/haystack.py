@@ -28,7 +28,7 @@ from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOu
 from ..errors import OutputShapeError, SystemShapeError, did_you_mean
 from .outputs import ANSWER_KEYS, NOTES, to_response
 from .shapes import describe
-from .systems import System, is_instance_of, name_of, provenance_of
+from .systems import System, is_instance_of, name_of, provenance_of, read_result
 
 _ROOT = "haystack"
 _QUERY = "{query}"
@@ -60,15 +60,13 @@ def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_asyn
     if is_async and not hasattr(pipeline, "run_async"):
         raise SystemShapeError(f"{type(pipeline).__name__} has no run_async in this version; use an AsyncPipeline")
 
-    def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
-        return components.read(pipeline.run(make_inputs(sample), include_outputs_from=set(components.read_from)))
+    call = pipeline.run_async if is_async else pipeline.run
 
-    async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - as above
-        return components.read(
-            await pipeline.run_async(make_inputs(sample), include_outputs_from=set(components.read_from))
-        )
+    def invoke(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - see the module's docstring
+        result = call(make_inputs(sample), include_outputs_from=set(components.read_from))
+        return read_result(result, components.read)
 
-    return System(name_of(pipeline), is_async, ainvoke if is_async else invoke, provenance_of(pipeline))
+    return System(name_of(pipeline), is_async, invoke, provenance_of(pipeline))
 
 
 class _Components:

@@ -30,7 +30,7 @@ from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, NOTES, to_outputs
 from .shapes import describe
-from .systems import System, is_instance_of, name_of, provenance_of
+from .systems import System, is_instance_of, name_of, provenance_of, read_result
 
 _ROOT = "langchain_core"
 
@@ -59,15 +59,14 @@ def from_langchain(
         make_input = input_maker(runnable, input_key)
     calls_async = _only_async(runnable) if use_async is None else use_async
 
-    def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
-        listener = _listener_class()()
-        return _read_output(runnable.invoke(make_input(sample), config={"callbacks": [listener]}), listener)
+    call = runnable.ainvoke if calls_async else runnable.invoke
 
-    async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - as above
+    def invoke(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - see the module's docstring
         listener = _listener_class()()
-        return _read_output(await runnable.ainvoke(make_input(sample), config={"callbacks": [listener]}), listener)
+        result = call(make_input(sample), config={"callbacks": [listener]})
+        return read_result(result, lambda raw: _read_output(raw, listener))
 
-    return System(name_of(runnable), calls_async, ainvoke if calls_async else invoke, provenance_of(runnable))
+    return System(name_of(runnable), calls_async, invoke, provenance_of(runnable))
 
 
 @cache

@@ -18,13 +18,12 @@ Both kinds have asynchronous methods as well, not always more than in name; they
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
 from .shapes import describe
-from .systems import System, is_instance_of, name_of, provenance_of
+from .systems import System, is_instance_of, name_of, provenance_of, read_result
 
 _ROOT = "llama_index"
 _EMPTY = "Empty Response"
@@ -50,17 +49,10 @@ def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
         raise SystemShapeError(f"neither a LlamaIndex query engine nor a retriever: {describe(engine)}{_hint(engine)}")
     call = getattr(engine, names[use_async])
 
-    def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
-        raw = call(sample.query)
-        return _read_response(raw.get_response() if _is_stream(raw) else raw)
+    def invoke(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - see the module's docstring
+        return read_result(call(sample.query), _read_response)
 
-    async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - as above
-        raw = await call(sample.query)
-        if _is_stream(raw):
-            raw = raw.get_response()
-        return _read_response(await raw if inspect.isawaitable(raw) else raw)
-
-    return System(name_of(engine), use_async, ainvoke if use_async else invoke, provenance_of(engine))
+    return System(name_of(engine), use_async, invoke, provenance_of(engine))
 
 
 def _hint(engine: Any) -> str:
@@ -72,11 +64,10 @@ def _hint(engine: Any) -> str:
     )
 
 
-def _is_stream(raw: Any) -> bool:
-    return is_instance_of(raw, _ROOT, "StreamingResponse", "AsyncStreamingResponse")
-
-
-def _read_response(raw: Any) -> SystemOutputs:
+def _read_response(raw: Any) -> Any:
+    """Return the outputs in a response, or an awaitable of them where it is still streamed."""
+    if is_instance_of(raw, _ROOT, "StreamingResponse", "AsyncStreamingResponse"):
+        return read_result(raw.get_response(), _read_response)
     if isinstance(raw, list):
         return SystemOutputs(_read_nodes(raw), Response(""))
     if not is_instance_of(raw, _ROOT, "Response", "PydanticResponse"):

@@ -55,8 +55,8 @@ class System:
 
     Attributes:
         name: what reports call it.
-        is_async: whether `invoke` is an ``async def``, so that calling it alone does nothing yet.  A function that
-            merely returns an awaitable is none, so look at what came.
+        is_async: whether `invoke` only makes a coroutine, which has not begun.  Without it `invoke` may return an
+            awaitable all the same, so look at what came.
         invoke: ``invoke(sample, top_k)`` returns the raw answer, or an awaitable of it.
         provenance: what the object says about itself (corpus, chunker, model, …) in ``auepora_provenance``.
         takes_noise: whether the ``noise_docs`` of a case get into the generator's context: a retriever and a
@@ -131,16 +131,23 @@ def as_system(obj: Any) -> System:
 
 
 def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> System:
-    call, is_coroutine = binder(fn, required), is_async(fn)
+    call = binder(fn, required)
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:
         return call(sample=sample, query=sample.query, top_k=top_k)
 
-    async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
-        return await call(sample=sample, query=sample.query, top_k=top_k)
-
     noise = bool(getattr(obj, "takes_noise_docs", False))
-    return System(name_of(obj), is_coroutine, ainvoke if is_coroutine else invoke, provenance_of(obj), noise)
+    return System(name_of(obj), is_async(fn), invoke, provenance_of(obj), noise)
+
+
+def read_result(result: Any, read: Callable[[Any], Any]) -> Any:
+    """Return what *read* makes of *result*, or an awaitable of that where *result* is one."""
+
+    async def later() -> Any:
+        made = read(await result)
+        return await made if inspect.isawaitable(made) else made
+
+    return later() if inspect.isawaitable(result) else read(result)
 
 
 def _find_pair(obj: Any) -> tuple[Any, Any] | None:
@@ -212,32 +219,24 @@ def _pair_system(retriever: Any, generator: Any) -> System:
         return outputs
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:
-        steps = run_steps(sample, top_k)
-        value = next(steps)
-        try:
-            while not inspect.isawaitable(value):
-                value = steps.send(value)
-        except StopIteration as stop:
-            return stop.value
-        return _finish(steps, value)
+        return _finish(run_steps(sample, top_k))
 
-    async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:
-        steps = run_steps(sample, top_k)
-        return await _finish(steps, next(steps))
+    async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
+        return await invoke(sample, top_k)
 
     parts = (retriever,) if retriever is generator else (retriever, generator)
     calls_async = is_async(retrieve) or is_async(generate)
-    return System(
-        name_of(*parts), calls_async, ainvoke if calls_async else invoke, provenance_of(*parts), takes_noise=True
-    )
+    call = ainvoke if calls_async else invoke
+    return System(name_of(*parts), calls_async, call, provenance_of(*parts), takes_noise=True)
 
 
-async def _finish(steps: Generator[Any, Any, SystemOutputs], value: Any) -> SystemOutputs:
+def _finish(steps: Generator[Any, Any, SystemOutputs], value: Any = None) -> Any:
+    """Return the result of *steps*, or an awaitable of it from the first awaitable on that they yield."""
     try:
-        while True:
-            value = steps.send(await value if inspect.isawaitable(value) else value)
+        result = steps.send(value)
     except StopIteration as stop:
-        return cast("SystemOutputs", stop.value)
+        return stop.value
+    return read_result(result, functools.partial(_finish, steps))
 
 
 def _find_method(part: Any, name: str, part_name: str) -> Callable[..., Any]:
@@ -336,9 +335,7 @@ def unwrap_partials(fn: Any) -> Any:
 def is_async(fn: Any) -> bool:
     """Whether calling *fn*, also a partial, a bound method or a callable object, gives a coroutine."""
     fn = unwrap_partials(fn)
-    if not inspect.isroutine(fn) and not isinstance(fn, type) and callable(fn):
-        fn = type(fn).__call__
-    return inspect.iscoroutinefunction(getattr(fn, "__func__", fn))
+    return any(map(inspect.iscoroutinefunction, (fn, type(fn).__call__)))
 
 
 def name_of(*objs: Any) -> str:
