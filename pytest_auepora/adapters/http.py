@@ -31,7 +31,7 @@ from ..core.types import EvaluationSample, Response, SystemOutputs
 from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError, did_you_mean
 from ..http import HttpError, Secret, mask, request_json, shorten
 from .documents import NESTED_KEYS, to_retrieved
-from .shapes import describe
+from .shapes import MISSING, describe
 
 _SHOWN = 200
 _EMPTY = "(an empty body)"
@@ -154,7 +154,7 @@ class HttpRag:
         value = path.find(reply)
         if isinstance(value, expected_type):
             return value
-        problem = path.missing(reply) if value is NOT_THERE else f"{describe(value)}, not {description}"
+        problem = path.missing(reply) if value is MISSING else f"{describe(value)}, not {description}"
         raise OutputShapeError(f"{self._where}: {part} is read at {path}, and there is {problem}")
 
     def _send(self, sample: EvaluationSample, top_k: int) -> tuple[int, Any]:
@@ -189,7 +189,7 @@ class HttpRag:
         if not isinstance(raw, Mapping):
             raise OutputShapeError(f"document {rank} from {self._where} is {describe(raw)}, not a mapping")
         named_fields = {
-            k: v for k, path in self._fields.items() if (v := path.find(raw)) is not NOT_THERE and v is not None
+            k: v for k, path in self._fields.items() if (v := path.find(raw)) is not MISSING and v is not None
         }
         for name in ("id", "text"):
             if name in self._fields and name not in named_fields:
@@ -264,9 +264,6 @@ def _why_unsendable(value: str) -> str:
     return ""
 
 
-NOT_THERE: Final[Any] = object()
-"""What `JsonPath.find` returns where there is nothing; null is something."""
-
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+)\]|\[(['\"])(.*?)\3\]")
 
 
@@ -297,10 +294,10 @@ class JsonPath:
         return self._written
 
     def find(self, value: Any) -> Any:
-        """Return what stands at the path, or `NOT_THERE`."""
+        """Return what stands at the path, or `MISSING`."""
         for step in self._steps:
             value = _step_into(value, step)
-            if value is NOT_THERE:
+            if value is MISSING:
                 break
         return value
 
@@ -308,7 +305,7 @@ class JsonPath:
         """Say where the path ends in *value*, which lacks it."""
         for step in self._steps:
             below = _step_into(value, step)
-            if below is NOT_THERE:
+            if below is MISSING:
                 suggestion = did_you_mean(str(step), map(str, value)) if isinstance(value, Mapping) else ""
                 return f"no {step!r}{suggestion} in {describe(value)}"
             value = below
@@ -317,10 +314,10 @@ class JsonPath:
 
 def _step_into(value: Any, step: str | int) -> Any:
     if isinstance(value, Mapping):
-        return value.get(str(step), NOT_THERE)
+        return value.get(str(step), MISSING)
     if isinstance(value, list):
         try:
             return value[int(step)]
         except (ValueError, IndexError):
-            return NOT_THERE
-    return NOT_THERE
+            return MISSING
+    return MISSING

@@ -44,16 +44,8 @@ ACCEPTED = (
 )
 _TEXT_KEYS = ("text", "content", "answer", "response")
 _ANSWER_METADATA_KEYS = ("refused", "citations")
-_KNOWN_KEYS = (
-    *ANSWER_KEYS,
-    *DOCUMENT_KEYS,
-    *ID_LIST_KEYS,
-    "timings",
-    "metadata",
-    "structured",
-    "extra",
-    *_ANSWER_METADATA_KEYS,
-)
+_OTHER_KEYS = ("timings", "metadata", "structured", "extra", *_ANSWER_METADATA_KEYS)
+_KNOWN_KEYS = (*ANSWER_KEYS, *DOCUMENT_KEYS, *ID_LIST_KEYS, *_OTHER_KEYS)
 
 
 def to_outputs(raw: Any) -> SystemOutputs:
@@ -150,7 +142,7 @@ def _from_fields(raw: Any, fields: dict[str, Any]) -> SystemOutputs:
     outputs.response.metadata.update(metadata)
     if isinstance(structured := fields.get("structured"), dict):
         outputs.response.structured = structured
-    used = {answer_key, documents_key, ids_key, "timings", "metadata", "structured", "extra", *_ANSWER_METADATA_KEYS}
+    used = {answer_key, documents_key, ids_key, *_OTHER_KEYS}
     outputs.extra = {
         **{k: v for k, v in fields.items() if k not in used},
         **_as_dict(fields.get("extra")),

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import reprlib
 import types
 from collections.abc import Iterable, Mapping, Sized
 from typing import Any, Final
 
 MISSING: Final[Any] = object()
+"""What a look-up gives where there is nothing; None is something."""
 
-_SCALARS = (str, bytes, bytearray, int, float, complex, type(None), type, types.ModuleType)
+_WITHOUT_FIELDS = (
+    str, bytes, bytearray, int, float, complex, type(None), list, set, frozenset, type, types.ModuleType,
+    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.GeneratorType,
+)  # fmt: skip
 _short = reprlib.Repr()
 _short.maxstring = 120
 _short.maxother = 160
@@ -54,14 +59,12 @@ def fields_of(obj: Any, names: Iterable[str]) -> dict[str, Any] | None:
     """
     if isinstance(obj, Mapping):
         return {str(key): value for key, value in obj.items()}
-    if isinstance(obj, (*_SCALARS, *_CODE, list, set, frozenset)):
-        return None
-    if isinstance(obj, tuple) and not hasattr(obj, "_fields"):
+    if isinstance(obj, _WITHOUT_FIELDS) or (isinstance(obj, tuple) and not hasattr(obj, "_fields")):
         return None
     declared = _declared_names(obj)
     fields = {name: value for name in declared if (value := _get_attribute(obj, name)) is not MISSING}
     for name in names:
-        if name not in fields and (value := _get_attribute(obj, name)) is not MISSING and not _is_method(value):
+        if name not in fields and (value := _get_attribute(obj, name)) is not MISSING and not inspect.isroutine(value):
             fields[name] = value
     return fields
 
@@ -72,9 +75,6 @@ def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
         if fields.get(name) is not None:
             return name
     return None
-
-
-_CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.GeneratorType)
 
 
 def _declared_names(obj: Any) -> list[str]:
@@ -95,7 +95,3 @@ def _get_attribute(obj: Any, name: str) -> Any:
         return getattr(obj, name, MISSING)
     except Exception:  # a property of somebody else's class
         return MISSING
-
-
-def _is_method(value: Any) -> bool:
-    return isinstance(value, (types.MethodType, types.FunctionType, types.BuiltinFunctionType))

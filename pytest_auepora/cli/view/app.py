@@ -18,11 +18,11 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.json_report import from_outside
@@ -60,8 +60,9 @@ HEADERS = {
 Query = Mapping[str, str]
 
 
-def app_of(library: Library, token: str = "") -> Guard:
+def app_of(library: Library, token: str = "") -> ASGIApp:
     """Return the application; *token* is what writes have to send, by default a new one."""
+    token = token or secrets.token_urlsafe(32)
 
     def pair(query: Query) -> Pair:
         return library.pair(query.get("run", ""), query.get("against", ""))
@@ -99,7 +100,12 @@ def app_of(library: Library, token: str = "") -> Guard:
         except (ValueError, KeyError, TypeError):
             return JSONResponse({"error": "expected run, case, metric, person and label"}, 400)
 
-    token = token or secrets.token_urlsafe(32)
+    async def guard(request: Request, answer: RequestResponseEndpoint) -> Response:
+        refusal = _refusal(request, token)
+        response = PlainTextResponse(refusal, 403) if refusal else await answer(request)
+        response.headers.update(HEADERS)
+        return response
+
     routes = [
         Route("/", lambda _: Response((_PAGE / "view.html").read_bytes(), media_type="text/html")),
         Route("/view.css", lambda _: Response(_join_texts(_STYLES), media_type="text/css")),
@@ -108,7 +114,7 @@ def app_of(library: Library, token: str = "") -> Guard:
         *(Route(path, json_handler(read)) for path, read in reads.items()),
         Route("/api/label", post_label, methods=["POST"]),
     ]
-    return Guard(Starlette(routes=routes), token)
+    return BaseHTTPMiddleware(Starlette(routes=routes), guard)
 
 
 def _error_response(error: Exception) -> Response:
@@ -155,44 +161,21 @@ def _export(library: Library, pair: Pair) -> Response:
     return Response(page, media_type="text/html", headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
-class Guard:
-    """Lets through the requests of the page itself, and answers with `HEADERS`.
-
-    Args:
-        app: what is guarded.
-        token: what a write has to send.
-    """
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app, self._token = app, token
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        if scope["type"] != "http":
-            return
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
-            await send(message)
-
-        refusal = self._refusal(scope["method"], scope["path"], Headers(scope=scope))
-        app: ASGIApp = PlainTextResponse(refusal, 403) if refusal else self._app
-        await app(scope, receive, send_with_headers)
-
-    def _refusal(self, method: str, path: str, headers: Headers) -> str:
-        host = headers.get("host", "")
-        if host.rpartition(":")[0] not in _HOSTS and host not in _HOSTS:
-            return "this page is for the browser on this machine: ask for 127.0.0.1 or localhost"
-        if path != "/" and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return "another page may link to this one, and ask for nothing else"
-        if method in ("GET", "HEAD"):
-            return ""
-        if headers.get("origin", "") != f"http://{host}":
-            return "only the page itself may write"
-        if not secrets.compare_digest(headers.get(TOKEN_HEADER, "").encode(), self._token.encode()):
-            return "the page is from an earlier start: reload it"
+def _refusal(request: Request, token: str) -> str:
+    """Return why *request* is not one of the page itself; an empty string for one that is."""
+    headers = request.headers
+    host = headers.get("host", "")
+    if host.rpartition(":")[0] not in _HOSTS and host not in _HOSTS:
+        return "this page is for the browser on this machine: ask for 127.0.0.1 or localhost"
+    if request.scope["path"] != "/" and headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        return "another page may link to this one, and ask for nothing else"
+    if request.method in ("GET", "HEAD"):
         return ""
+    if headers.get("origin", "") != f"http://{host}":
+        return "only the page itself may write"
+    if not secrets.compare_digest(headers.get(TOKEN_HEADER, "").encode(), token.encode()):
+        return "the page is from an earlier start: reload it"
+    return ""
 
 
 def open_socket(port: int, usual: int = 0) -> socket.socket:
@@ -204,15 +187,7 @@ def open_socket(port: int, usual: int = 0) -> socket.socket:
     if not port and usual:
         with suppress(OSError):
             return open_socket(usual)
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(("127.0.0.1", port))
-        listener.listen(128)
-    except OSError:
-        listener.close()
-        raise
-    return listener
+    return socket.create_server(("127.0.0.1", port))
 
 
 def server_of(app: ASGIApp) -> uvicorn.Server:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.adapters.http import NOT_THERE, JsonPath
+from pytest_auepora.adapters.http import JsonPath
+from pytest_auepora.adapters.shapes import MISSING
 from pytest_auepora.errors import SystemShapeError
 
 DATA = {"choices": [{"message": {"content": "yes"}}], "a.b": {"0": None}, "hits": [[1, 2], []]}
@@ -20,10 +21,10 @@ DATA = {"choices": [{"message": {"content": "yes"}}], "a.b": {"0": None}, "hits"
         ("choices.0.message['content']", "yes"),
         ("['a.b'].0", None),
         ("hits[0][-1]", 2),
-        ("hits[1][0]", NOT_THERE),
-        ("hits.first", NOT_THERE),
-        ("choices[0].message.content.text", NOT_THERE),
-        ("nothing", NOT_THERE),
+        ("hits[1][0]", MISSING),
+        ("hits.first", MISSING),
+        ("choices[0].message.content.text", MISSING),
+        ("nothing", MISSING),
     ],
 )
 def test_what_stands_at_a_path(path: str, value: Any) -> None:
