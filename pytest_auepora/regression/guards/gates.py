@@ -21,7 +21,7 @@ from ..thresholds import PSEUDO_METRICS, Bound, Gate
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
-GateWord = Literal["", "worse", "better", "same", "inconclusive"]
+GateWord = Literal["", Outcome]
 REGRESSION = "regression: "
 """Prefix of the title of an outcome against the baseline; its part follows."""
 
@@ -111,9 +111,8 @@ def regression_outcome(
 
 def apply_outcome(gate: GateOutcome, outcome: Outcome, policy: RegressionPolicy) -> None:
     """Set state and word of *gate* by the *outcome* of its test; the policy says what an inconclusive one does."""
-    words: dict[Outcome, GateWord] = {"fail": "worse", "better": "better", "inconclusive": "inconclusive"}
-    gate.word = words.get(outcome, "same")
-    if outcome == "fail":
+    gate.word = outcome
+    if outcome == "worse":
         gate.state = "failed"
     elif outcome == "inconclusive":
         gate.state = "inconclusive"

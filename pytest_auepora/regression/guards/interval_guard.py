@@ -26,7 +26,8 @@ from ..statistics.intervals import (
     jackknife_interval,
     judge_interval,
 )
-from .gates import GateOutcome, apply_outcome, cases_words, regression_outcome
+from ..statistics.precision import sample_words
+from .gates import GateOutcome, apply_outcome, regression_outcome
 
 _INTERVAL_TARGETS = ("LATENCY", "PRIVACY", "OPERATIONAL")
 """Targets whose metrics are tested by an interval, whatever their aggregate is."""
@@ -222,7 +223,10 @@ class _IntervalTest(NamedTuple):
         sums: Sums[Measurement] | None = None
         if self.metric.additive:
             sums = lambda measurement: list(measurement.data), lambda total: Measurement(None, total)
-        return bootstrap_interval(aggregation, self.pairs, self.clusters, effect=self.effect, alpha=alpha, sums=sums)
+        draws = max(1_999, min(math.ceil(1 / alpha) - 1, 19_999))
+        return bootstrap_interval(
+            aggregation, self.pairs, self.clusters, effect=self.effect, alpha=alpha, draws=draws, sums=sums
+        )
 
 
 def judge_intervals(
@@ -303,9 +307,7 @@ def _judge_by_interval(gate: GateOutcome, test: _IntervalTest, policy: Regressio
 
 def _change_text(test: _IntervalTest) -> str:
     change = test.change
-    cases = cases_words(change.n)
-    clusters = "" if test.n_clusters == change.n else f" in {test.n_clusters} clusters"
-    return f"{change.before:.4f} \u2192 {change.after:.4f} over {cases}{clusters}"
+    return f"{change.before:.4f} \u2192 {change.after:.4f} over {sample_words(change.n, test.n_clusters)}"
 
 
 def _interval_text(interval: Difference, test: _IntervalTest) -> str:
@@ -320,11 +322,11 @@ def _interval_text(interval: Difference, test: _IntervalTest) -> str:
 
 def _reason(outcome: str, test: _IntervalTest) -> str:
     min_effect, margin = _amount(test.min_effect, test), _amount(test.margin, test)
-    if outcome == "fail":
+    if outcome == "worse":
         return f"clearly worse, and by at least {min_effect}"
     if outcome == "better":
         return f"clearly better, and by at least {min_effect}"
-    if outcome in ("pass", "same"):
+    if outcome == "same":
         return f"a true {_loss_word(test)} of {margin} is ruled out"
     return f"not clearly worse by {min_effect}, but a true {_loss_word(test)} of {margin} is still possible"
 

@@ -231,13 +231,13 @@ def _judge_by_test(
         gate.bound, gate.p = f"p > {policy.alpha:g}", verdict.p_raw
         gate.n_worse, gate.n_better = verdict.n_worse, verdict.n_better
         outcome = verdict.outcome
-        gate.warning = verdict.warning if outcome in ("pass", "same") else ""
-        gate.mde = planned_mde(verdict.estimate.n_clusters) if outcome == "same" else verdict.mde
+        gate.warning = verdict.warning if outcome == "same" else ""
+        gate.mde = verdict.mde if verdict.differs else planned_mde(verdict.estimate.n_clusters)
         message = verdict.reason
         if outcome == "inconclusive" and not part.slice:
             message += repeats_instead_of_cases(run, comparison, verdict)
         gate.set_message(f"{message}; {gate.warning}" if gate.warning else message)
-        gate.finding = verdict.finding if outcome == "fail" else ""
+        gate.finding = verdict.finding if outcome == "worse" else ""
         apply_outcome(gate, outcome, policy)
         out[part.title] = gate
     return out

@@ -88,15 +88,10 @@ def bootstrap_interval(
         clusters: case id → cluster; a case not listed is its own cluster.
         effect: difference or ratio of the two aggregates.
         alpha: level of each bound.
-        draws: number of resamples.
+        draws: number of resamples; fewer than 1 / *alpha* give no interval.
         sums: for an *aggregate* that depends only on sums of integers in the measurements; gives the same interval
             much faster.
-
-    Raises:
-        ValueError: the bounds need more *draws*.
     """
-    if (draws + 1) * alpha < 1.0:
-        raise ValueError(f"{draws} draws have no {alpha} quantile; take at least {math.ceil(1 / alpha) - 1}")
     groups, observed = _observed_effect(aggregate, pairs, clusters, effect, alpha)
     if len(groups) < 2:
         return observed
@@ -141,8 +136,8 @@ def judge_interval(
 ) -> Outcome:
     """Judge one aggregate by its interval, outside any family of metrics.
 
-    ``"fail"`` if it is significantly worse, and by *min_effect* or more; ``"better"`` likewise; ``"pass"`` if a loss of
-    *margin* is ruled out; ``"same"`` if no resample differs; else ``"inconclusive"``.
+    ``"worse"`` if it is significantly worse, and by *min_effect* or more; ``"better"`` likewise; ``"same"`` if a loss
+    of *margin* is ruled out; else ``"inconclusive"``.
 
     Args:
         interval: the observed effect and its interval.
@@ -158,13 +153,11 @@ def judge_interval(
     if direction == "lower":
         gains = [-x for x in reversed(gains)]
     low, observed, high = gains
-    if low == observed == high == 0.0:
-        return "same"
     if high < 0.0 and -observed >= min_effect:
-        return "fail"
+        return "worse"
     if low > 0.0 and observed >= min_effect:
         return "better"
-    return "pass" if low > -margin else "inconclusive"
+    return "same" if low > -margin or low == observed == high == 0.0 else "inconclusive"
 
 
 def _sum_sampler(groups: Groups[T], sums: Sums[T]) -> Callable[[list[int]], Groups[T]] | None:

@@ -16,6 +16,12 @@ def count_clusters(cases: Collection[str], clusters: Mapping[str, str]) -> int:
     return len({clusters.get(case, case) for case in cases}) if clusters else len(cases)
 
 
+def sample_words(n_cases: int, n_clusters: int) -> str:
+    """Return ``40 cases``, or ``40 cases in 12 clusters``."""
+    cases = f"{n_cases} case{'s' * (n_cases != 1)}"
+    return cases if n_cases == n_clusters else f"{cases} in {n_clusters} cluster{'s' * (n_clusters != 1)}"
+
+
 @dataclass(frozen=True, slots=True)
 class MeanEstimate:
     """A mean paired difference and its standard error.

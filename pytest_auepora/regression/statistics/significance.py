@@ -1,9 +1,9 @@
 """The policy ``statistical``: did a family of metrics get worse by more than chance?
 
     differences per case ──sum in clusters──▶ sign flips, step-down maxT ───▶ adjusted p ─┐
-                                          ├─▶ t corrected for skewness ────────────────────┴▶ FAIL, BETTER
-                                          └─▶ cluster-robust bound on the mean ────────────▶ PASS
-                                                                    neither ──▶ INCONCLUSIVE, with the cases needed
+                                          ├─▶ t corrected for skewness ────────────────────┴▶ worse, better
+                                          └─▶ cluster-robust bound on the mean ────────────▶ same
+                                                                    neither ──▶ inconclusive, with the cases needed
 
 Below ten clusters p is exact and there is no t; each metric counts its own clusters.
 
@@ -13,7 +13,7 @@ Pure functions of plain mappings, without runs, files or pytest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,11 +27,12 @@ from .precision import (
     hall_t,
     minimum_detectable_effect,
     planned_mde,
+    sample_words,
     t_quantile,
 )
 
-Outcome = Literal["fail", "better", "pass", "inconclusive", "same"]
-"""``same``: passed, as no case differs."""
+Outcome = Literal["worse", "better", "same", "inconclusive"]
+"""``same``: no case differs, or a drop of the margin is ruled out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,14 @@ class MetricVerdict:
         """The decision on the metric."""
         if not self.estimate.n_cases:
             return "inconclusive"
-        if not self.n_worse and not self.n_better:
+        if not self.differs:
             return "same"
         if self.is_significant and self.is_large:
-            return "fail"
+            return "worse"
         if self._is_significant_gain and -self.drop >= self.metric.min_effect - TIE and self.drop < -TIE:
             return "better"
         if self.lower_bound is not None and self.lower_bound > -self.metric.margin:
-            return "pass"
+            return "same"
         return "inconclusive"
 
     @property
@@ -101,16 +102,17 @@ class MetricVerdict:
     @property
     def n_worse(self) -> int:
         """Cases that went down."""
-        return len([d for d in self._nonzero_differences if d < -TIE])
+        return len([d for d in self.metric.differences.values() if d < -TIE])
 
     @property
     def n_better(self) -> int:
         """Cases that went up."""
-        return len([d for d in self._nonzero_differences if d > TIE])
+        return len([d for d in self.metric.differences.values() if d > TIE])
 
     @property
-    def _nonzero_differences(self) -> Iterator[float]:
-        return filter(None, self.metric.differences.values())
+    def differs(self) -> bool:
+        """Whether any case went down or up."""
+        return bool(self.n_worse or self.n_better)
 
     @property
     def is_significant(self) -> bool:
@@ -165,12 +167,16 @@ class MetricVerdict:
         return max(floor, cases_for_effect(n, mde, effect))
 
     @property
+    def _sample_size(self) -> str:
+        return sample_words(self.estimate.n_cases, self.estimate.n_clusters)
+
+    @property
     def finding(self) -> str:
         """How much scores changed, in how many cases."""
         by = _number(abs(self.drop))
         up_or_down = "worse" if self.drop > 0 else "better"
         change = "unchanged on average" if abs(self.drop) < 5e-5 else f"{up_or_down} by {by}"
-        return f"{change} ({_sample_size(self)}: {self.n_worse} worse, {self.n_better} better)"
+        return f"{change} ({self._sample_size}: {self.n_worse} worse, {self.n_better} better)"
 
     @property
     def reason(self) -> str:
@@ -178,13 +184,13 @@ class MetricVerdict:
         outcome, margin = self.outcome, _number(self.metric.margin)
         if not self.estimate.n_cases:
             return "no case was measured in both runs, so there is nothing to judge"
-        if outcome == "same":
+        if not self.differs:
             usual = _number(planned_mde(self.estimate.n_clusters))
             power = f"with the usual spread of scores so many would show a drop of {usual}"
-            return f"no case differs ({_sample_size(self)}); {power}"
-        if outcome in ("fail", "better"):
-            return f"{self.finding}, {_p_value(self, self.p_adjusted if outcome == 'fail' else self.p_gain)}"
-        if outcome == "pass":
+            return f"no case differs ({self._sample_size}); {power}"
+        if outcome in ("worse", "better"):
+            return f"{self.finding}, {_p_value(self, self.p_adjusted if outcome == 'worse' else self.p_gain)}"
+        if outcome == "same":
             caveat = f"; {_significant_but_small(self)}" if self.is_significant else ""
             return f"{self.finding}: a drop of {margin} is ruled out ({_lower_bound_text(self)}){caveat}"
         why = f", {_why_no_failure(self)}, and" if self.drop > TIE else ", but"
@@ -198,7 +204,7 @@ class MetricVerdict:
             return ""
         enough = cases_for_effect(self.estimate.n_cases, mde, margin)
         return (
-            f"minimum detectable drop {_number(mde)} over {_sample_size(self)}, above the margin {_number(margin)}: "
+            f"minimum detectable drop {_number(mde)} over {self._sample_size}, above the margin {_number(margin)}: "
             f"about {enough} cases would detect that"
         )
 
@@ -301,11 +307,6 @@ def _significant_but_small(verdict: MetricVerdict) -> str:
     return f"the drop is clear ({p_value}) but below min_effect {min_effect}"
 
 
-def _sample_size(verdict: MetricVerdict) -> str:
-    cases, clusters = _plural(verdict.estimate.n_cases, "case"), _plural(verdict.estimate.n_clusters, "cluster")
-    return cases if verdict.estimate.n_cases == verdict.estimate.n_clusters else f"{cases} in {clusters}"
-
-
 def _lower_bound_text(verdict: MetricVerdict) -> str:
     assert verdict.lower_bound is not None
     value = Bound("min", -verdict.metric.margin).shown(verdict.lower_bound)
@@ -316,10 +317,6 @@ def _p_value(verdict: MetricVerdict, p: float) -> str:
     corrected = "" if verdict.family_size == 1 else f" (corrected for {verdict.family_size} {verdict.members})"
     value, sign = _number(p, Bound("max", verdict.alpha)), "<=" if p <= verdict.alpha else ">"
     return f"p {value} {sign} {_number(verdict.alpha)}{corrected}" if value[0] != "<" else f"p {value}{corrected}"
-
-
-def _plural(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _number(x: float, limit: Bound | None = None) -> str:

@@ -37,6 +37,18 @@ def test_doubled_times_fail_where_the_golden_file_asks() -> None:
     assert found.before == pytest.approx(sorted(before)[56], abs=1e-4)
 
 
+@pytest.mark.parametrize(("alpha", "state"), [(0.0004, "failed"), (1e-9, "inconclusive")])
+def test_a_small_alpha_is_judged(alpha: float, state: str) -> None:
+    assert gate(timed(*jittered(60, 1, 2.0)), timed(*jittered(60, 1)), metrics=LATENCY, alpha=alpha).state == state
+
+
+def test_times_of_one_cluster_say_so() -> None:
+    before, now = timed(0.1, 0.2), timed(0.2, 0.3)
+    for case in now.cases.values():
+        case.cluster = "one"
+    assert "over 2 cases in 1 cluster:" in gate(now, before, metrics=LATENCY).message
+
+
 @pytest.mark.slow
 def test_the_same_machine_on_another_day_is_no_regression() -> None:
     alarms = sum(

@@ -91,7 +91,7 @@ def test_gains_and_losses_of_mean_zero_stay_green() -> None:
     for _ in range(runs):
         drawn = {f"c{i:02}": 0.5 if rng.random() < 0.1 else -0.5 / 9 for i in range(30)}
         (found,) = judge_family([PairedMetric("m", drawn)], {}, draws=999)
-        red += found.outcome == "fail"
+        red += found.outcome == "worse"
         flips_alone += found.p_adjusted <= 0.05
     assert flips_alone > 0.1 * runs
     assert red <= 0.08 * runs

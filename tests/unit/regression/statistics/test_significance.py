@@ -24,14 +24,14 @@ DIFFERENCES = st.dictionaries(
 
 @pytest.mark.parametrize(("wins", "losses"), [(0, 4), (1, 6), (2, 8)])
 def test_how_many_losses_one_binary_metric_needs(wins: int, losses: int) -> None:
-    assert judge_one(binary(50, losses, wins)).outcome == "fail"
+    assert judge_one(binary(50, losses, wins)).outcome == "worse"
     assert judge_one(binary(50, losses - 1, wins)).outcome == "inconclusive"
 
 
 def test_pass_when_the_bound_clears_the_margin() -> None:
     verdict = judge_one(binary(200, 3, 1))
     sd = math.sqrt((4 - 200 * 0.01**2) / 199)
-    assert verdict.outcome == "pass"
+    assert verdict.outcome == "same"
     assert verdict.estimate.se == pytest.approx(sd / math.sqrt(200))
     assert verdict.lower_bound == pytest.approx(-0.01 - t_quantile(0.95, 199) * sd / math.sqrt(200))
     assert "a drop of 0.05 is ruled out" in verdict.reason
@@ -41,7 +41,7 @@ def test_pass_when_the_bound_clears_the_margin() -> None:
 def test_the_bound_has_to_clear_the_margin_itself() -> None:
     bound = judge_one(binary(200, 3, 1)).lower_bound
     assert bound is not None
-    assert judge_one(binary(200, 3, 1), margin=-bound + 1e-6).outcome == "pass"
+    assert judge_one(binary(200, 3, 1), margin=-bound + 1e-6).outcome == "same"
     assert judge_one(binary(200, 3, 1), margin=-bound).outcome == "inconclusive"
 
 
@@ -51,19 +51,19 @@ def test_so_many_cases_do_decide_it() -> None:
         assert few.outcome == "inconclusive"
         assert few.cases_needed is not None
         times = math.ceil(few.cases_needed / 40)
-        assert judge_one(binary(40 * times, losses * times, wins * times)).outcome in ("fail", "pass")
+        assert judge_one(binary(40 * times, losses * times, wins * times)).outcome in ("worse", "same")
 
 
 def test_too_few_clusters_to_fail_ask_for_as_many_as_could() -> None:
     verdict = judge_one({"a": -1.0, "b": -1.0, "c": -1.0})
     assert (verdict.outcome, verdict.cases_needed) == ("inconclusive", 5)
     assert judge_one(dict.fromkeys("abcd", -1.0)).outcome == "inconclusive"
-    assert judge_one(dict.fromkeys("abcde", -1.0)).outcome == "fail"
+    assert judge_one(dict.fromkeys("abcde", -1.0)).outcome == "worse"
     assert judge_one(dict.fromkeys("abcde", 1.0)).outcome == "better"
 
 
 def test_a_drop_of_exactly_min_effect_is_large_enough() -> None:
-    assert judge_one({f"c{i}": -0.01 for i in range(20)}).outcome == "fail"
+    assert judge_one({f"c{i}": -0.01 for i in range(20)}).outcome == "worse"
 
 
 def test_margin_zero_asks_for_proof_of_a_gain() -> None:
@@ -89,7 +89,7 @@ def test_rounding_dust_is_no_difference() -> None:
 def test_variants_of_one_question_are_one_piece_of_evidence() -> None:
     differences = binary(50, 5)
     (together,) = judge_family([PairedMetric("hit@5", differences)], dict.fromkeys(list(differences)[:5], "c0000"))
-    assert judge_one(differences).outcome == "fail"
+    assert judge_one(differences).outcome == "worse"
     assert together.outcome == "inconclusive"
     assert (together.estimate.n_clusters, together.estimate.n_cases) == (46, 50)
     assert "50 cases in 46 clusters" in together.reason
@@ -106,7 +106,7 @@ def test_a_larger_family_asks_for_more() -> None:
     others = [
         PairedMetric(f"other{m}", {f"c{i:04}": rng.choice([-1.0, 0.0, 0.0, 1.0]) for i in range(50)}) for m in range(6)
     ]
-    assert judge_family([hit], {})[0].outcome == "fail"
+    assert judge_family([hit], {})[0].outcome == "worse"
     among = judge_family([hit, *others], {})[0]
     assert among.outcome == "inconclusive"
     assert among.p_adjusted > among.p_raw
@@ -141,10 +141,10 @@ def test_every_verdict_keeps_its_promises(tables: list[dict[str, float]], min_ef
     family = judge_family([PairedMetric(f"m{i}", t, min_effect, margin) for i, t in enumerate(tables)], {}, draws=199)
     for m in family:
         assert m.p_raw <= m.p_adjusted <= 1
-        if m.outcome == "fail":
+        if m.outcome == "worse":
             assert m.p_adjusted <= 0.05
             assert m.drop >= min_effect - 1e-9
-        if m.outcome == "pass":
+        if m.outcome == "same" and m.differs:
             assert m.lower_bound is not None
             assert m.lower_bound > -margin
         if m.cases_needed is not None:

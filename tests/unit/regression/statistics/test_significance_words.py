@@ -13,7 +13,7 @@ from .families import binary, judge_one
 
 def test_a_clear_drop_fails_and_says_its_size_and_p() -> None:
     verdict = judge_one(binary(50, 6))
-    assert verdict.outcome == "fail"
+    assert verdict.outcome == "worse"
     assert verdict.estimate.mean == pytest.approx(-0.12)
     assert verdict.p_adjusted == verdict.p_raw == pytest.approx(1 / 128)
     assert verdict.cases_needed is None
@@ -45,9 +45,9 @@ def test_a_clear_drop_below_min_effect_does_not_fail() -> None:
     slight = {f"c{i}": -0.005 for i in range(60)} | {"other": 0.001}
     verdict = judge_one(slight)
     assert verdict.p_adjusted < 0.001
-    assert verdict.outcome == "pass"
+    assert verdict.outcome == "same"
     assert "clear (p < 0.0001) but below min_effect 0.01" in verdict.reason
-    assert judge_one(slight, min_effect=0.004).outcome == "fail"
+    assert judge_one(slight, min_effect=0.004).outcome == "worse"
 
 
 def test_a_drop_below_min_effect_is_not_decided_by_more_cases() -> None:
