@@ -1,26 +1,4 @@
-"""Every error this package raises on purpose.
-
-AueporaError
-├── GoldenFileError        a golden file is wrong; carries one or more located Problems
-├── UnknownNameError       a metric or another name nobody registered, with near ones
-├── MetricError            a metric got options it cannot work with
-├── ThresholdError         a gate that cannot be read, or that matches nothing
-├── BaselineError          a baseline that cannot be read or written
-├── NotWrittenError        a file that cannot be written, or not now
-├── HistoryError           stored runs that cannot be read or written
-├── UnknownRunError        no stored run is called that, or several are
-├── NotComparableError     two runs that say nothing about each other
-├── OutputShapeError       the RAG answered with something that is not an answer
-├── SystemShapeError       the `rag` fixture gave something that is not a RAG system
-├── CorpusError            what should be the ids or chunks of a corpus is none, or cannot be read
-├── NotMeasuredError       a score without a number was compared
-├── NotRecordedError       an old run is judged again, and what that takes was not recorded
-├── RecordedError          what the RAG raised when its outputs were recorded
-├── CallTimeoutError       the RAG did not answer in time
-├── UnsendableError        something that cannot be sent to another process
-├── LostWorkError          a worker died and took its samples with it
-└── MissingExtraError      an optional dependency is not installed
-"""
+"""Every error that this package raises on purpose, and the words that several messages share."""
 
 from __future__ import annotations
 

@@ -48,8 +48,8 @@ _PLAIN = {
 }
 
 
-def check_shape(value: Any, hint: Any, names: Mapping[str, Any] | None = None) -> None:
-    """Check that *value*, read from JSON, is what *hint* says: a dataclass, a `TypedDict`, a type of these.
+def check_shape(value: Any, hint: Any, names: Mapping[str, Any] | None = None) -> Any:
+    """Return *value*, read from JSON, if it is what *hint* says: a dataclass, a `TypedDict`, a type of these.
 
     Of ``Annotated`` the last counts.  Keys that are not named are passed over.  *names* are classes that annotations
     name without importing them.
@@ -58,7 +58,7 @@ def check_shape(value: Any, hint: Any, names: Mapping[str, Any] | None = None) -
         ShapeError: with the key, what was expected and what was found.
     """
     if (fault := _check_of(hint, tuple((names or {}).items()))(value)) is None:
-        return
+        return value
     path = ".".join(fault.path)
     if not fault.expected:
         raise ShapeError(f"there is no key {path!r}")

@@ -7,7 +7,7 @@ beyond 64 bits, keys that are not strings.  Keys that it cannot write either bec
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -59,6 +59,11 @@ def loads(data: bytes | str) -> Any:
 def fields_of(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass by name, as they are."""
     return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def known_fields(cls: Any, raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what *raw* has for the fields of the dataclass *cls*; keys of newer versions are left out."""
+    return {field.name: raw[field.name] for field in fields(cls) if field.name in raw}
 
 
 def _plain(value: Any) -> Any:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Annotated, Any, Literal
 
 from ..errors import NotMeasuredError
 from .case_texts import OffloadableTexts
+from .json import known_fields
 from .metrics_base import Metric, interval_of, ruler_of
 from .result_shapes import Count, Expected, Extra, Origin, Outputs, Range, Rank, StoredScore
 from .scoring import Aggregate, Score, ScoreList
@@ -85,8 +86,7 @@ class CaseResult(OffloadableTexts):
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> CaseResult:
         """Read what `to_dict` gave; keys of newer versions are ignored."""
-        known = {f.name for f in fields(cls)}
-        data = {k: v for k, v in raw.items() if k in known}
+        data = known_fields(cls, raw)
         data["scores"] = {name: Score(**score) for name, score in raw.get("scores", {}).items()}
         return cls(**data)
 
@@ -146,10 +146,9 @@ class MetricInfo:
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> MetricInfo:
         """Read plain data; keys of newer versions are ignored."""
-        known = {f.name for f in fields(cls)}
         low, high = raw["range"]  # null where a report could not say infinity
         ends = (-math.inf if low is None else low, math.inf if high is None else high)
-        return cls(**{**{k: v for k, v in raw.items() if k in known}, "range": ends})
+        return cls(**{**known_fields(cls, raw), "range": ends})
 
 
 def _judge_of(metric: Metric) -> dict[str, Any]:
@@ -239,8 +238,7 @@ class Run:
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Run:
         """Read what `to_dict` gave, also after a trip through JSON."""
-        known = {f.name for f in fields(cls)}
-        data = {k: v for k, v in raw.items() if k in known}
+        data = known_fields(cls, raw)
         data["cases"] = {k: CaseResult.from_dict(v) for k, v in raw.get("cases", {}).items()}
         data["metrics"] = {k: MetricInfo.from_dict(v) for k, v in raw.get("metrics", {}).items()}
         data["expected_ids"] = tuple(raw.get("expected_ids", ()))

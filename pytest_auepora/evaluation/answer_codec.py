@@ -5,10 +5,11 @@ Reading a part that is missing raises an error that says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypedDict
 
+from ..core.json import known_fields
 from ..core.result_shapes import Place, Times
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from ..errors import NotRecordedError
@@ -97,8 +98,7 @@ class Parts:
     def from_dict(cls, raw: Mapping[str, Any]) -> Parts:
         """Read what `to_dict` gave."""
         gaps = {tuple(path): reason for path, reason in raw.get("gaps", ())}
-        names = {f.name for f in fields(cls)}
-        return cls(**{**{name: value for name, value in raw.items() if name in names}, "gaps": gaps})
+        return cls(**{**known_fields(cls, raw), "gaps": gaps})
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -141,16 +141,14 @@ class Parts:
     def restore(self) -> SystemOutputs:
         """Return the answer; reading a part that is a gap raises `NotRecordedError`."""
         metadata = self._restored("the answer's metadata", self.metadata, ("metadata",))
-        if ("structured",) in self.gaps:
-            reason = self.gaps["structured",]
-            structured: Any = PartialMapping("the structured answer", {}, {}, reason)
-        else:
-            structured = self.structured
+        structured = self.structured
+        if reason := self.gaps.get(("structured",)):
+            structured = PartialMapping("the structured answer", {}, {}, reason)
         if self.answer is None:
             response: Response = WithheldResponse(self.gaps.get(("answer",), ""), structured, metadata)
         else:
             response = Response(self.answer, structured, metadata)
-        retrieved: list[Any] = WithheldList("what was retrieved", self.gaps.get(("retrieved",), ""))
+        retrieved: list[Any] = WithheldList(self.gaps.get(("retrieved",), ""))
         if self.retrieved is not None:
             retrieved = [self._hit(i, hit) for i, hit in enumerate(self.retrieved)]
         timings = self._restored("timings", self.timings, ("timings",))
@@ -201,46 +199,42 @@ def plain(value: Any) -> Any:
     raise _NotPlainError(f"a {type(value).__name__}")
 
 
-class WithheldDocument(Document):
+class _WithheldText:
+    """In place of a text that is not there; the message says which, and why."""
+
+    message: str
+
+    @property
+    def text(self) -> str:
+        """Raises `NotRecordedError`."""
+        raise NotRecordedError(self.message)
+
+    def __repr__(self) -> str:
+        return f"<{self.message}>"
+
+
+class WithheldDocument(_WithheldText, Document):  # type: ignore[override]  # it raises
     """A retrieved document of which the text is not there."""
 
     def __init__(self, doc_id: str, reason: str, metadata: dict[str, Any]) -> None:
-        self.doc_id = doc_id
-        self.metadata = metadata
-        self.reason = reason
-
-    @property
-    def text(self) -> str:  # type: ignore[override]
-        """Raises `NotRecordedError`."""
-        raise NotRecordedError(f"the text of {self.doc_id!r} {self.reason}")
-
-    def __repr__(self) -> str:
-        return f"<{self.doc_id}: its text {self.reason}>"
+        self.doc_id, self.metadata = doc_id, metadata
+        self.message = f"the text of {doc_id!r} {reason}"
 
 
-class WithheldResponse(Response):
+class WithheldResponse(_WithheldText, Response):  # type: ignore[override]  # it raises
     """An answer of which the text is not there."""
 
     def __init__(self, reason: str, structured: dict[str, Any] | None, metadata: dict[str, Any]) -> None:
-        self.reason = reason
-        self.structured = structured
-        self.metadata = metadata
-
-    @property
-    def text(self) -> str:  # type: ignore[override]
-        """Raises `NotRecordedError`."""
-        raise NotRecordedError(f"the answer {self.reason}")
-
-    def __repr__(self) -> str:
-        return f"<an answer that {self.reason}>"
+        self.structured, self.metadata = structured, metadata
+        self.message = f"the answer {reason}"
 
 
 class WithheldList(list[Any]):
     """A ranking that is not there."""
 
-    def __init__(self, what: str, reason: str) -> None:
+    def __init__(self, reason: str) -> None:
         super().__init__()
-        self.message = f"{what} {reason}"
+        self.message = f"what was retrieved {reason}"
 
     def _refuse(self, *_: Any) -> NoReturn:
         raise NotRecordedError(self.message)
@@ -249,7 +243,7 @@ class WithheldList(list[Any]):
 
 
 class PartialMapping(dict[str, Any]):
-    """A mapping of which some keys, or all that it does not show, are not there.
+    """A mapping of which some keys, or all that it does not show, are not there; listing its keys raises.
 
     Args:
         what: what messages call it.
@@ -262,13 +256,12 @@ class PartialMapping(dict[str, Any]):
         super().__init__(known)
         self.what, self.gaps, self.rest = what, gaps, rest
 
-    def _reason(self, key: Any) -> str:
-        return "" if super().__contains__(key) else self.gaps.get(key, self.rest)
-
-    def __contains__(self, key: object) -> bool:
-        if reason := self._reason(key):
+    def __contains__(self, key: Any) -> bool:
+        if super().__contains__(key):
+            return True
+        if reason := self.gaps.get(key, self.rest):
             raise NotRecordedError(f"{self.what}[{key!r}] {reason}")
-        return super().__contains__(key)
+        return False
 
     def __getitem__(self, key: str) -> Any:
         if key not in self:
@@ -282,24 +275,8 @@ class PartialMapping(dict[str, Any]):
     def __bool__(self) -> bool:
         return True
 
-    def _all(self) -> NoReturn:
+    def _refuse(self) -> NoReturn:
         reason = self.rest or next(iter(self.gaps.values()), "is not all there")
         raise NotRecordedError(f"{self.what} {reason}")
 
-    def __iter__(self) -> Iterator[str]:
-        self._all()
-
-    def __len__(self) -> int:  # noqa: PLE0303 - it never returns
-        self._all()
-
-    def keys(self) -> Any:
-        """Raise `NotRecordedError`: not all keys are known."""
-        self._all()
-
-    def values(self) -> Any:
-        """Raise `NotRecordedError`: not all values are known."""
-        self._all()
-
-    def items(self) -> Any:
-        """Raise `NotRecordedError`: not all items are known."""
-        self._all()
+    __iter__ = __len__ = keys = values = items = _refuse

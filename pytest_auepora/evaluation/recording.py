@@ -290,8 +290,7 @@ def _scores_to_json(scores: Mapping[str, Score]) -> dict[str, Any]:
 
 
 def _parse_recording(text: str, texts: Sequence[str]) -> dict[str, Any]:
-    raw: dict[str, Any] = json.loads(text[1:])
-    check_shape(raw, _Errored if text.startswith(ERRORED) else _Answered)
+    raw: dict[str, Any] = check_shape(json.loads(text[1:]), _Errored if text.startswith(ERRORED) else _Answered)
     for hit in (raw.get("parts") or {}).get("retrieved") or ():
         if hit[TEXT] is not None:
             hit[TEXT] = texts[hit[TEXT]]

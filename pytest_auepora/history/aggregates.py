@@ -6,12 +6,13 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
 from typing import Annotated, Any, TypedDict
 
+from ..core.json import known_fields
 from ..core.metrics_base import CHUNK_KEYS, Measurement
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
@@ -78,8 +79,7 @@ class AggregateMetrics:
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> AggregateMetrics:
         """Read what `to_dict` gave; keys of newer versions are ignored."""
-        names = {f.name for f in fields(cls)}
-        data = {k: v for k, v in raw.items() if k in names}
+        data = known_fields(cls, raw)
         for name in ("hit_at_k", "recall_at_k_doc"):
             data[name] = {int(k): v for k, v in raw.get(name, {}).items()}
         return cls(**data)

@@ -186,22 +186,11 @@ def decode_run(text: str, results: Iterable[bytes]) -> Run:
     Raises:
         ValueError, TypeError: it is damaged.
     """
-    run = Run.from_dict(ensure_shape(json.loads(text), Run))
-    run.add(CaseResult.from_dict(ensure_shape(result, CaseResult)) for result in decode_blocks(results))
+    run = Run.from_dict(check_shape(json.loads(text), Run))
+    run.add(CaseResult.from_dict(check_shape(result, CaseResult)) for result in decode_blocks(results))
     places = {case_id: i for i, case_id in enumerate(run.expected_ids)}
     run.cases = dict(sorted(run.cases.items(), key=lambda item: places.get(item[0], len(places))))
     return run
-
-
-def ensure_shape(raw: Any, expected_type: type) -> dict[str, Any]:
-    """Return *raw*, which was read from JSON, if it has the shape of *expected_type*.
-
-    Raises:
-        ShapeError: with the key, what was expected and what was found.
-    """
-    check_shape(raw, expected_type)
-    mapping: dict[str, Any] = raw
-    return mapping
 
 
 def rounded(value: float | None) -> float | None:
@@ -304,7 +293,7 @@ class RecordedAnswers(Mapping[str, list[Recording]]):
         self._blocks: list[bytes] = []
         self._places: dict[str, tuple[int, int]] = {}
         for names, block in blocks:
-            check_shape(cases := json.loads(names), list[str])
+            cases = check_shape(json.loads(names), list[str])
             self._places.update({case_id: (len(self._blocks), line) for line, case_id in enumerate(cases)})
             self._blocks.append(block)
         self._lines = lru_cache(maxsize=_CACHED_BLOCKS)(lambda number: block_lines(self._blocks[number]))
@@ -325,8 +314,7 @@ class RecordedAnswers(Mapping[str, list[Recording]]):
     def _line(self, case_id: str) -> _Line:
         block, number = self._places[case_id]
         try:
-            check_shape(raw := loads(self._lines(block)[number]), _Line)
+            line: _Line = check_shape(loads(self._lines(block)[number]), _Line)
         except (ValueError, LookupError, TypeError, RecursionError) as exc:
             raise HistoryError(f"the recorded answer to {case_id} is damaged: {exc}") from None
-        line: _Line = raw
         return line

@@ -18,7 +18,7 @@ from ..errors import HistoryError, UnknownRunError, did_you_mean, message_of
 from ..evaluation.recording import Recording
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics, compute_aggregate, unmapped_cases
-from .codec import RecordedAnswers, ResultPacker, decode_run, decode_verdict, encode_comparisons, ensure_shape
+from .codec import RecordedAnswers, ResultPacker, decode_run, decode_verdict, encode_comparisons
 from .database import Execute, Row, open_database
 from .settings import KEEP, KEEP_RECORDED
 from .tables import (
@@ -254,8 +254,8 @@ class HistoryStore:
         measured: dict[str, dict[str, tuple[dict[str, Any], float | None]]] = {}
         for run_id, (metrics, verdict) in self._rows_of(run_ids, "metrics", "verdict_json"):
             with self._explaining_damage(f"the metrics of run {run_id}"):
-                check_shape(infos := json.loads(metrics), dict[str, MetricInfo])
-                check_shape(values := json.loads(verdict).get("aggregates", {}), dict[str, Aggregate])
+                infos = check_shape(json.loads(metrics), dict[str, MetricInfo])
+                values = check_shape(json.loads(verdict).get("aggregates", {}), dict[str, Aggregate])
                 measured[run_id] = {n: (infos[n], values[n]["value"]) for n in infos if n in values}
         return measured
 
@@ -264,8 +264,7 @@ class HistoryStore:
         provenance: dict[str, dict[str, Any]] = {}
         for run_id, (text,) in self._rows_of(run_ids, "provenance"):
             with self._explaining_damage(f"the provenance of run {run_id}"):
-                check_shape(run_provenance := json.loads(text), dict[str, Any])
-                provenance[run_id] = run_provenance
+                provenance[run_id] = check_shape(json.loads(text), dict[str, Any])
         return provenance
 
     def _rows_of(self, run_ids: Sequence[str], *columns: str) -> list[tuple[str, Row]]:
@@ -286,7 +285,9 @@ class HistoryStore:
         """Return the stored aggregate of a run, four decimals; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         with self._explaining_damage(f"the aggregate of run {run_id}"), self._database.transaction() as execute:
-            return ensure_shape(json.loads(_row(execute, run_id, "aggregate_json")[0]), AggregateMetrics)
+            raw: dict[str, Any] = json.loads(_row(execute, run_id, "aggregate_json")[0])
+            check_shape(raw, AggregateMetrics)
+        return raw
 
     def store_aggregate(self, name: str, aggregate: AggregateMetrics) -> None:
         """Replace the stored aggregate of a run, and record when."""
