@@ -11,15 +11,13 @@ import math
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from functools import cache
 from types import UnionType
-from typing import Any, Literal, TypedDict, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from ..core.run import MetricInfo, Run
-from ..core.scoring import Aggregate
 from ..errors import AueporaError, Problem
-from ..regression.baseline import BaselineCase
-from ..regression.compare import CaseComparison, Comparison, MetricChange, ScoreChange
-from ..regression.guards.gates import REGRESSION, GateOutcome
+from ..regression.guards.gates import REGRESSION
 from ..regression.guards.steadiness import VarianceSplit
 from ..regression.verdict import Outcome, Verdict, Word
 from ..shapes import ShapeError, check_shape
@@ -32,8 +30,6 @@ from .tally import CaseStatus, headline, overall_outcome, tally
 
 FORMAT = 1
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""
-
-T = TypeVar("T")
 
 
 class SuiteReport(TypedDict):
@@ -175,46 +171,37 @@ def read_verdict(raw: Mapping[str, Any]) -> Verdict:
     Raises:
         ShapeError: *raw* is no plain data of a verdict.
     """
-    check_shape(raw, Verdict, {"VarianceSplit": VarianceSplit})
-    out = _build(Verdict, raw)
-    out.gates = [_gate(gate) for gate in raw.get("gates", ())]
-    out.aggregates = {name: _build(Aggregate, a) for name, a in raw.get("aggregates", {}).items()}
-    out.noise = {name: _build(VarianceSplit, split) for name, split in raw.get("noise", {}).items()}
-    out.comparison = None if raw.get("comparison") is None else _comparison(raw["comparison"])
-    return out
+    check_shape(raw, Verdict, _FORWARD_REFERENCES)
+    verdict: Verdict = _built(Verdict, raw)
+    for gate, stored in zip(verdict.gates, raw.get("gates", ()), strict=True):
+        if "part" not in stored:  # versions that wrote the part into title and message alone
+            gate.part = gate.title.removeprefix(REGRESSION)
+            subjects = (f"{gate.part}: ", f"{gate.part} ")
+            gate.subject = next((one for one in subjects if gate.message.startswith(one)), "")
+    return verdict
 
 
-def _gate(raw: Mapping[str, Any]) -> GateOutcome:
-    out = _build(GateOutcome, {**raw, "culprits": tuple(raw.get("culprits", ()))})
-    if "part" not in raw:  # versions that wrote the part into title and message alone
-        out.part = out.title.removeprefix(REGRESSION)
-        subjects = (f"{out.part}: ", f"{out.part} ")
-        out.subject = next((one for one in subjects if out.message.startswith(one)), "")
-    return out
+def _built(hint: Any, value: Any) -> Any:
+    """Return plain data as the type *hint* has them: dataclasses, tuples.  Keys of newer versions are ignored."""
+    if value is None:
+        return None
+    origin, args = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):  # with None
+        return _built(args[0], value)
+    if origin is dict:
+        return {key: _built(args[1], item) for key, item in value.items()}
+    if origin in (list, tuple):
+        return origin(_built(args[0], item) for item in value)
+    if isinstance(hint, type) and is_dataclass(hint):
+        hints = _field_types(hint)
+        return hint(**{key: _built(hints[key], item) for key, item in value.items() if key in hints})
+    return value
 
 
-def _comparison(raw: Mapping[str, Any]) -> Comparison:
-    out = _build(Comparison, raw)
-    out.cases = {case_id: _case(case) for case_id, case in raw.get("cases", {}).items()}
-    out.lost_metrics, out.steady = tuple(raw.get("lost_metrics", ())), tuple(raw.get("steady", ()))
-    out.unsteady = tuple(raw.get("unsteady", ()))
-    changes = raw.get("aggregates", {}).items()
-    out.aggregates = {n: _build(MetricChange, {**c, "dropped": tuple(c.get("dropped", ()))}) for n, c in changes}
-    out.provenance = {key: (before, after) for key, (before, after) in raw.get("provenance", {}).items()}
-    return out
-
-
-def _case(raw: Mapping[str, Any]) -> CaseComparison:
-    out = _build(CaseComparison, raw)
-    out.changes = {name: _build(ScoreChange, change) for name, change in raw.get("changes", {}).items()}
-    out.before = None if raw.get("before") is None else _build(BaselineCase, raw["before"])
-    return out
-
-
-def _build(kind: type[T], raw: Mapping[str, Any]) -> T:
-    """Build a dataclass from *raw*; keys of newer versions are ignored."""
-    known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{k: v for k, v in raw.items() if k in known})
+@cache
+def _field_types(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind, localns=_FORWARD_REFERENCES)
+    return {f.name: hints[f.name] for f in fields(kind)} if is_dataclass(kind) else hints
 
 
 MEANING = {
@@ -357,9 +344,7 @@ def _schema_of(kind: Any) -> dict[str, Any]:
 
 
 def _object_schema(kind: Any) -> dict[str, Any]:
-    hints = get_type_hints(kind, localns=_FORWARD_REFERENCES)
-    if is_dataclass(kind):
-        hints = {f.name: hints[f.name] for f in fields(kind)}
+    hints = _field_types(kind)
     properties = {}
     for name, hint in hints.items():
         meaning = MEANING.get(f"{kind.__name__}.{name}")
