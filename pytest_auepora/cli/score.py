@@ -14,6 +14,7 @@ from ..evaluation.recorded import score_recorded
 from ..evaluation.suite import Evaluation
 from ..history.settings import project_keep
 from ..io.golden.model import GoldenSuite
+from ..io.json_lines import is_jsonl
 from ..io.source import MAX_BYTES
 from ..metrics.registry import Registry
 from ..reporting.formats import report_text
@@ -69,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score, write the two files, print the summary; the exit code is the verdict's."""
     registry = registry_of(args.metrics)
-    suite = load_suite(args.golden, registry, _MOST_BYTES if args.golden.suffix.lower() == ".jsonl" else MAX_BYTES)
+    suite = load_suite(args.golden, registry, _MOST_BYTES if is_jsonl(args.golden) else MAX_BYTES)
     result = _score(suite, registry, args)
     verdict = result.verdict
     if missing := result.run.missing_ids:

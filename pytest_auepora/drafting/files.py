@@ -13,6 +13,7 @@ from ..errors import AueporaError
 from ..io.edit import raw_cases, with_cases, with_replacement
 from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportedSuite
+from ..io.json_lines import is_jsonl
 from ..metrics.registry import Registry
 from .draft import Draft
 
@@ -25,7 +26,7 @@ def add_cases(path: Path, cases: Sequence[Mapping[str, Any]], registry: Registry
     """
     if path.exists():
         text = with_cases(path, cases, registry).text
-    elif path.suffix.lower() == ".jsonl":
+    elif is_jsonl(path):
         text = "".join(f"{dumps(dict(case))}\n" for case in cases)
     else:
         text = golden_text(ImportedSuite([dict(case) for case in cases], suite=path.name.partition(".")[0]))

@@ -22,6 +22,7 @@ from ..core.files import parse_json, read_json_lines, read_text
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..errors import AueporaError
+from ..io.json_lines import is_jsonl
 from ..labels.corpus import Chunk, Corpus
 from ..metrics.judge.critic import LLMCritic, Question, object_form
 from ..metrics.judge.prompts import Prompt
@@ -220,7 +221,7 @@ def load_paraphrases(path: Path) -> dict[str, list[str]]:
         AueporaError: the file cannot be read; the message names the line where there is one.
     """
     paraphrases: dict[str, list[str]] = {}
-    for where, case_id, query in _read_rows(path) if path.suffix.lower() == ".jsonl" else _read_mapping(path):
+    for where, case_id, query in _read_rows(path) if is_jsonl(path) else _read_mapping(path):
         if not isinstance(query, str) or not query.strip():
             raise AueporaError(f"{where}: expected a text, got {query!r:.80}")
         paraphrases.setdefault(str(case_id), []).append(query)

@@ -24,7 +24,7 @@ from ..metrics.registry import Registry
 from .golden.load import load_golden
 from .golden.model import GoldenSuite
 from .importers.golden import case_text
-from .json_lines import load_lines
+from .json_lines import is_jsonl, load_lines
 from .source import Source
 from .yaml.load import Parser, load_yaml
 
@@ -129,14 +129,14 @@ def _with_file_format(path: Path, text: str) -> str:
 def raw_cases(path: Path) -> list[dict[str, Any]]:
     """Return the cases of a golden file as they are written, without what they inherit."""
     text = path.read_text(encoding="utf-8-sig")
-    if path.suffix.lower() == ".jsonl":
+    if is_jsonl(path):
         return [case for line in text.split("\n") if line.strip() and "query" in (case := json.loads(line))]
     return list(_parse_yaml(text)["cases"])
 
 
 def _check_text(path: Path, suite: GoldenSuite, new_text: str, cases: Sequence[Any]) -> None:
     """Raise `GoldenFileError` unless the new text holds exactly these cases and all else as before."""
-    if path.suffix.lower() == ".jsonl":
+    if is_jsonl(path):
         return
     if _parse_yaml(new_text) == {**_parse_yaml(path.read_text(encoding="utf-8-sig")), "cases": cases}:
         return
@@ -146,7 +146,7 @@ def _check_text(path: Path, suite: GoldenSuite, new_text: str, cases: Sequence[A
 
 def _cases_text(path: Path, first: str, cases: Sequence[Mapping[str, Any]]) -> str:
     """Return *cases* as text for the file at *path*, indented as *first*, the first line of a case."""
-    if path.suffix.lower() == ".jsonl":
+    if is_jsonl(path):
         return "".join(f"{json.dumps(case, ensure_ascii=False)}\n" for case in cases)
     indent = first[: len(first) - len(first.lstrip())]
     return "".join(case_text(case, indent) for case in cases)
@@ -186,7 +186,7 @@ class LabelFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.source = Source.load(path)
-        self._is_jsonl = path.suffix.lower() == ".jsonl"
+        self._is_jsonl = is_jsonl(path)
         root: Any = load_lines(self.source) if self._is_jsonl else load_yaml(self.source)
         self._root = root
         cases = [line for line in root if {"id", "query"} & line.keys()] if self._is_jsonl else root["cases"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.files import RepeatedKeyError, unique_keys
 from ..core.git import CONFLICT, conflict_line
-from ..errors import GoldenFileError
+from ..errors import GoldenFileError, Problem
 from .source import MAX_BYTES, Source, decode, describe, too_large
 
 MAX_DEPTH = 100
@@ -20,6 +20,11 @@ MAX_DEPTH = 100
 _WHITESPACE = re.compile(r"[ \t\r]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _scalar = json.JSONDecoder().raw_decode
+
+
+def is_jsonl(path: Path) -> bool:
+    """Whether the name of the file says that it is JSON Lines."""
+    return path.suffix.lower() == ".jsonl"
 
 
 def load_lines(source: Source) -> list[dict[str, Any]]:
@@ -155,7 +160,7 @@ _BYTES = 4_000_000
 
 
 def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> Iterator[Source]:
-    """Yield the lines of a text file, some hundreds at a time.
+    """Yield the lines of a text file, some hundreds at a time; the blocks share their problems.
 
     Args:
         path: the file.
@@ -166,6 +171,7 @@ def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> 
         GoldenFileError: it is not there, not readable, no UTF-8, or has a line of more than 50 MB,
             or is larger than *max_bytes*.
     """
+    problems: list[Problem] = []
     lines_before = size = 0
     try:
         with path.open("rb") as file:
@@ -173,7 +179,8 @@ def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> 
                 raise refusal(path, too_large(max_bytes, instead))
             while lines := _read_block(file, path, lines_before):
                 data = b"".join(lines)
-                block = Source(str(path), decode(data, Source(str(path), "", lines_before), size), lines_before)
+                text = decode(data, Source(str(path), "", lines_before, problems), size)
+                block = Source(str(path), text, lines_before, problems)
                 size += len(data)
                 if max_bytes is not None and size > max_bytes:  # the size of a pipe is unknown before
                     raise refusal(path, too_large(max_bytes, instead))

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from ..errors import GoldenFileError, Problem
 from ..regression.thresholds import Gate, read_gates
+from .json_lines import is_jsonl
 
 Node = Any
 """A node of PyYAML, which is imported when a file is changed."""
@@ -34,7 +35,7 @@ def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[st
         GoldenFileError: it is written in a way that cannot be changed in place.
     """
     bom, text = text[: text.startswith(_BOM)], text.removeprefix(_BOM)
-    if path.suffix.lower() == ".jsonl":
+    if is_jsonl(path):
         return bom + _jsonl_with_settings(text, gates, keys or {})
     import yaml
 

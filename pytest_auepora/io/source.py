@@ -36,10 +36,11 @@ class Source:
     of the container, then for a mapping those of each key and value, for a sequence those of its items.
     ``start_offsets`` has the offsets of some more containers; ``locate`` fills in all others when they are needed.
     Ids are stable because ``root`` holds the values, and ``dropped`` those merged or under repeated keys.  If the text
-    is a part of a file, ``lines_before`` is the number of lines before it; line numbers are those of the file.
+    is a part of a file, ``lines_before`` is the number of lines before it, and all parts share one list of problems;
+    line numbers are those of the file.
     """
 
-    def __init__(self, path: str, text: str, lines_before: int = 0) -> None:
+    def __init__(self, path: str, text: str, lines_before: int = 0, problems: list[Problem] | None = None) -> None:
         self.path = path
         self.text = text
         self.lines_before = lines_before
@@ -48,7 +49,7 @@ class Source:
         self.start_offsets: dict[int, int] = {}
         self.locate: Callable[[Source], None] | None = None
         self.dropped: list[Any] = []
-        self.problems: list[Problem] = []
+        self.problems = problems if problems is not None else []
 
     @classmethod
     def load(cls, path: Path, max_bytes: int = MAX_BYTES, instead: str = "") -> Source:
@@ -135,7 +136,7 @@ class Source:
     def report_at(self, line: int, col: int, message: str) -> None:
         """Add one problem at a place; line 0 means the whole file.  Very long words are shortened."""
         message = re.sub(r"(\S{100})\S{100,}", r"\1…", message)
-        self.problems.append(Problem(self.path, line, col, message))
+        self.problems.append(self.problems[-1] if self.is_full else Problem(self.path, line, col, message))
 
     def error(self) -> GoldenFileError:
         """Return the problems as one error, in file order; repeats of a message and very many problems are counted."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
-from ..errors import GoldenFileError, Problem, did_you_mean
+from ..errors import Problem, did_you_mean
 from .golden.model import GoldenCase, GoldenSuite
 from .json_lines import LINES, line_blocks, load_lines, refusal
 from .jsonl import read_samples
@@ -27,13 +27,16 @@ def is_parquet(path: Path) -> bool:
 def row_blocks(path: Path, as_text: Callable[[list[dict[str, Any]]], str]) -> Iterator[Source]:
     """Yield the rows of a Parquet file, some hundreds at a time, as the JSON Lines that *as_text* makes of them.
 
+    The blocks share their problems.
+
     Raises:
         MissingExtraError: the extra ``parquet`` is not installed.
         AueporaError: the file is no Parquet.
     """
+    problems: list[Problem] = []
     rows, lines_before = iter_rows(path, LINES), 0
     while batch := list(islice(rows, LINES)):
-        yield Source(str(path), as_text(batch), lines_before)
+        yield Source(str(path), as_text(batch), lines_before, problems)
         lines_before += len(batch)
 
 
@@ -90,8 +93,6 @@ _ID_KEYS = ("id", "case_id", "sample_id")
 _RUN_SUFFIXES = (".run", ".trec", ".txt")
 _NAME_KEYS = ("topic", "query_id")
 """Keys of a case's metadata under which imports keep names that cannot be case ids."""
-_MAX_REPORTED = 50
-"""How many problems are reported; a late line is rarely wrong in another way than the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,22 +122,16 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
     for case in suite.cases:  # also by the names that imports keep in the metadata: "q::1" is q-1
         for name in filter(None, map(case.sample.metadata.get, _NAME_KEYS)):
             cases_by_name.setdefault(str(name), case)
-    problems: list[Problem] = []
-    unreported = 0
     case_ids: set[str] = set()
+    block = Source(str(path), "")
     for block in row_blocks(path, _rows_to_lines) if is_parquet(path) else line_blocks(path):
-        records = list(_records(block, suite, cases_by_name, case_ids, reported=len(problems)))
-        remaining = _MAX_REPORTED - len(problems)
-        problems += sorted(block.problems[:_MAX_REPORTED], key=lambda p: (p.line, p.col))[:remaining]
-        unreported += max(0, len(block.problems) - remaining)
-        if not problems:
+        records = list(_records(block, suite, cases_by_name, case_ids))
+        if not block.problems:
             yield from records
-    if not case_ids and not problems:
-        problems.append(Problem(str(path), 0, 0, "is empty"))
-    if unreported:
-        problems.append(Problem(str(path), 0, 0, f"{unreported:,} more complaints"))
-    if problems:
-        raise GoldenFileError(problems)
+    if not case_ids and not block.problems:
+        block.report_at(0, 0, "is empty")
+    if block.problems:
+        raise block.error()
 
 
 def _read_trec_run(path: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
@@ -155,7 +150,7 @@ def _read_trec_run(path: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
 
 
 def _records(
-    block: Source, suite: GoldenSuite, cases_by_name: Mapping[str, GoldenCase], case_ids: set[str], reported: int
+    block: Source, suite: GoldenSuite, cases_by_name: Mapping[str, GoldenCase], case_ids: set[str]
 ) -> Iterator[RecordedCase]:
     for raw in load_lines(block):
         key = next((k for k in _ID_KEYS if k in raw), None)
@@ -163,7 +158,7 @@ def _records(
         if not isinstance(case_id, str):
             block.report_container(raw, "no id: which case is this the output of?")
         elif case_id not in cases_by_name:
-            suggestion = did_you_mean(case_id, cases_by_name) if reported + len(block.problems) < _MAX_REPORTED else ""
+            suggestion = "" if block.is_full else did_you_mean(case_id, cases_by_name)
             block.report(raw, key, f"{suite.path.name} has no case {case_id!r}{suggestion}")
         elif (case := cases_by_name[case_id]).id in case_ids:
             block.report(raw, key, f"{case_id!r} is there twice")

@@ -82,11 +82,8 @@ class CaseReader:
         self._check_labels(defaults)
 
     def read_part(self, part: Source, cases: list[Any]) -> None:
-        """Read the cases of *part* of the file; their problems are added to those of the whole file."""
+        """Read the cases of *part* of the file."""
         file_source = self.source
-        if part is not file_source:
-            file_source.problems += part.problems
-            part.problems = file_source.problems
         self.source = self.threshold_reader.source = part
         for index, case in enumerate(cases):
             self._read_case(case, cases, index)

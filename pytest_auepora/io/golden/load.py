@@ -17,7 +17,7 @@ from ...errors import GoldenFileError, Problem
 from ...metrics.catalogue import SAMPLED
 from ...metrics.registry import Registry
 from ...regression.policy import ALL, AnchorPolicy, RegressionPolicy
-from ..json_lines import line_blocks, load_lines
+from ..json_lines import is_jsonl, line_blocks, load_lines
 from ..source import MAX_BYTES, Source, describe
 from .cases import CaseReader
 from .fields import HEADER, MAX_TOP_K, SUITE
@@ -38,11 +38,10 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
         GoldenFileError: all that is wrong with the file, each complaint with its line and column.
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in (".yaml", ".yml", ".jsonl"):
+    if path.suffix.lower() not in (".yaml", ".yml", ".jsonl"):
         raise GoldenFileError([Problem(str(path), 0, 0, "a golden file ends in .yaml, .yml or .jsonl")])
     with garbage_collection_paused():
-        read_file = _read_jsonl if suffix == ".jsonl" else _read_yaml
+        read_file = _read_jsonl if is_jsonl(path) else _read_yaml
         return _build_suite(path, registry if registry is not None else Registry(), read_file(path, max_bytes))
 
 
@@ -53,7 +52,7 @@ def load_policy(path: str | Path) -> RegressionPolicy:
         GoldenFileError: the file cannot be read, or its policy is wrong.
     """
     path = Path(path)
-    if path.suffix.lower() == ".jsonl":
+    if is_jsonl(path):
         lines = _first_block(path, line_blocks(path, MAX_BYTES)).lines
         first = next((i for i, line in enumerate(lines) if line.strip()), 0)
         source = Source(str(path), "\n".join(lines[: first + 1]))

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..json_lines import is_jsonl
 from .model import (
     CaseIds,
     Dropped,
@@ -94,7 +95,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
             row["context"] = None if contexts is None else "|".join(contexts)
             row.update({k: dump_json(row[k]) for k in (_EXTRA, _METADATA_COLUMNS[2]) if row[k] is not None})
         write_csv(path, _COLUMNS, rows)
-    elif path.suffix.lower() == ".jsonl":
+    elif is_jsonl(path):
         write_lines(path, rows)
     else:
         write_text(path, dump_json(rows, indent=4) + "\n")
