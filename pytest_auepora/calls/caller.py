@@ -49,7 +49,7 @@ class Caller:
         grace: seconds that running calls are given to end when they are cancelled.
         coroutines: whether every function is an ``async def``, which is called in the loop and needs no thread.
         blocks: whether a function may block: `acall` then calls it in a thread, unless it runs alone without a limit.
-        after: called with the name of each call that ran beside its owner and the call, in whichever thread ends it.
+        after: called with the name of each call that ran beside its owner and its result, in whichever thread ends it.
 
     Attributes:
         ahead: the calls that were started and not asked for yet.
@@ -69,7 +69,7 @@ class Caller:
         grace: float = 1.0,
         coroutines: bool = False,
         blocks: bool = False,
-        after: Callable[[Hashable, Call], None] | None = None,
+        after: Callable[[Hashable, CallResult], None] | None = None,
     ) -> None:
         numbers = {"concurrency": (concurrency, 1), "processes": (processes, 1), "grace": (grace, 0)}
         for name, (number, least) in {**numbers, "lookahead": (lookahead or 0, 0)}.items():
@@ -241,7 +241,7 @@ class Caller:
         self.ahead[key] = call = Call(fn, limit, self.retry, self.concurrency * self.processes)
         call.detach()
         if self._after is not None:
-            call.on_finish = partial(self._after, key, call)
+            call.on_finish = partial(self._after, key, call.result)
         return call
 
     # -- where calls run

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -116,11 +116,11 @@ def _surely_runs(item: pytest.Item) -> bool:
 class Callers:
     """One caller for functions, one for coroutines: made when first needed, closed at the end.
 
-    *after* is called with the name of each call that ran beside its owner and the call, in whichever thread ends it.
+    *after* is called with the name of each call that ran beside its owner and its result, in whichever thread ends it.
     """
 
     def __init__(
-        self, config: pytest.Config, options: Options, after: Callable[[Hashable, Call], None] | None = None
+        self, config: pytest.Config, options: Options, after: Callable[[Hashable, CallResult], None] | None = None
     ) -> None:
         self._config = config
         self._options, self._after = options, after
@@ -227,14 +227,6 @@ def timed_call(
     return last
 
 
-class _Expected(NamedTuple):
-    case: GoldenCase
-    source: AnswerSource
-    flow: CaseFlow
-    metrics: list[Metric]
-    repeat: int
-
-
 class JudgeLookahead:
     """Asks LLM judges about answers that come early, while pytest is still at an earlier item.
 
@@ -244,46 +236,41 @@ class JudgeLookahead:
 
     def __init__(self, options: Options, project: ProjectHooks, progress: Progress) -> None:
         self._options, self._project, self._progress = options, project, progress
-        self._expected: dict[Hashable, _Expected] = {}
+        self._expected: dict[Hashable, Callable[[CallResult], JudgedAnswer | None]] = {}  # what judges it
         self._jobs: dict[Hashable, Call] = {}
         self._executor: OwnLoop | None = None
         self._size = 0
 
-    def expect(self, item: pytest.Item, repeat: int, source: AnswerSource) -> bool:
-        """Prepare to judge an answer that may come early; whether its suite has anything to judge side by side.
+    def expect(self, item: pytest.Item, repeat: int, source: AnswerSource) -> None:
+        """Prepare to judge an answer that may come early, if its suite has anything to judge side by side.
 
         Not where labels are matched by a corpus: a case is relabelled when its item runs.
         """
         if (item, repeat) in self._expected:
-            return True
+            return
         if self._project.has_corpus or CORPUS in getattr(item, "fixturenames", ()):
-            return False
+            return
         from ..evaluation.measure import side_by_side
 
-        if not (metrics := side_by_side(source.suite.judge_metrics)):
-            return False
+        metrics = side_by_side(source.suite.judge_metrics)
         if repeat >= source.suite.repeats:  # asked again, by an update
             metrics = [metric for metric in metrics if metric.name not in source.suite.scored_once]
-            if not metrics:
-                return True
+        if not metrics:
+            return
         if self._executor is None:
             from ..calls.executor import OwnLoop
 
             self._size = self._options.concurrency or max(metric.concurrency for metric in metrics)
             self._executor = OwnLoop(self._size, _GRACE, blocks=True)
-        self._expected[item, repeat] = _Expected(item.stash[CASE], source, source.flow, metrics, repeat)
-        return True
-
-    def start(self, key: Hashable, call: Call) -> None:
-        """Judge what *call* gave; called in whichever thread ended it."""
-        if not call.abandoned:
-            self.judge(key, call.result)
+        self._expected[item, repeat] = partial(
+            _judge, case=item.stash[CASE], repeat=repeat, metrics=metrics, system=source.system, flow=source.flow
+        )
 
     def judge(self, key: Hashable, result: CallResult) -> None:
-        """Judge the answer *result*, unless that has begun, or nobody expects it."""
-        executor, expected = self._executor, self._expected.get(key)
-        if executor is not None and expected is not None and result.error is None and key not in self._jobs:
-            self._jobs[key] = job = Call(partial(self._judge, expected, result))
+        """Judge the answer *result*, unless that has begun, or nobody expects it; called in any thread."""
+        executor, judge = self._executor, self._expected.get(key)
+        if executor is not None and judge is not None and result.error is None and key not in self._jobs:
+            self._jobs[key] = job = Call(partial(judge, result))
             job.detach()
             executor.submit([job])
 
@@ -291,30 +278,19 @@ class JudgeLookahead:
         self, item: pytest.Item, source: AnswerSource, calls: Sequence[CallResult], following: Upcoming
     ) -> None:
         """While the answers of *source* to *item* are judged, make the calls *following*, one by one in this thread."""
-        if is_worker(item.config) or not all(self.expect(item, i, source) for i in range(len(calls))):
+        if is_worker(item.config):
             return
-        keys: list[Hashable] = [(item, i) for i in range(len(calls))]
-        for key, call in zip(keys, calls, strict=True):
-            self.judge(key, call)
+        for i, call in enumerate(calls):
+            self.expect(item, i, source)
+            self.judge((item, i), call)
         if source.caller.timeout is not None or item.config.getoption("maxfail", 0):
             return
-        jobs = [self._jobs[key] for key in keys if key in self._jobs]
+        own_jobs = [self._jobs[item, i] for i in range(len(calls)) if (item, i) in self._jobs]
         for key, fn, *limit in following:
             running = sum(job.state != "over" for job in list(self._jobs.values()))
-            if limit != [None] or running >= self._size or all(job.state == "over" for job in jobs):
+            if limit != [None] or running >= self._size or all(job.state == "over" for job in own_jobs):
                 return
             source.caller.prepare(key, fn)
-
-    def _judge(self, expected: _Expected, result: CallResult) -> JudgedAnswer | None:
-        from ..evaluation.measure import JudgedAnswer, answer_of, judge_answers, judge_task
-
-        case, source, flow, metrics, repeat = expected
-        case_call = flow.case_call(case, result)
-        answer = answer_of(case_call, source.system, flow.convert, timed=True)
-        if isinstance(answer, BaseException):
-            return None
-        tasks = [judge_task(case_call, answer, metrics, repeat)]
-        return JudgedAnswer(answer, judge_answers(tasks, progress=flow.progress)[0])
 
     def with_scores(self, key: Hashable, result: CallResult) -> CallResult:
         """Return *result* with its scores, if judges were asked early; waits for them."""
@@ -357,3 +333,18 @@ class JudgeLookahead:
         if self._executor is not None:
             self._executor.close(wait=False)
             self._executor = None
+
+
+def _judge(
+    result: CallResult, *, case: GoldenCase, repeat: int, metrics: list[Metric], system: System, flow: CaseFlow
+) -> JudgedAnswer | None:
+    """Return the answer in *result* with its scores by *metrics*; None where it is no answer."""
+    from ..evaluation.measure import JudgedAnswer, answer_of, judge_answers, judge_task
+
+    case_call = flow.case_call(case, result)
+    answer = answer_of(case_call, system, flow.convert, timed=True)
+    if isinstance(answer, BaseException):
+        return None
+    return JudgedAnswer(
+        answer, judge_answers([judge_task(case_call, answer, metrics, repeat)], progress=flow.progress)[0]
+    )

@@ -59,7 +59,7 @@ def _session(config: pytest.Config, options: Options, replay: Replay | None, rec
     project = ProjectHooks(config)
     progress = Progress("judged scores", show=False)  # `RunProgress` shows it
     judge_lookahead = JudgeLookahead(options, project, progress)
-    callers = Callers(config, options, judge_lookahead.start)
+    callers = Callers(config, options, judge_lookahead.judge)
     session = AueporaSession(
         config, options, project, replay, judge_lookahead, callers, progress, record_cap, Queue(())
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.calls.call import Call, CallResult, Fn
+from pytest_auepora.calls.call import CallResult, Fn
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError
@@ -81,7 +81,7 @@ def test_what_follows_a_call_is_done_before_its_owner_goes_on() -> None:
     """Or the scores of an early answer would be looked for before its judges are asked."""
     began, order = threading.Event(), list[str]()
 
-    def after(key: Hashable, _: Call) -> None:
+    def after(key: Hashable, _: CallResult) -> None:
         if key == 1:
             began.set()
             time.sleep(0.1)
