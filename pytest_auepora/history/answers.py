@@ -16,7 +16,7 @@ from ..core.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun
-from ..labels.corpus import Passage, Recall
+from ..labels.corpus import Chunk, Recall
 from .codec import AnswerBlock, RecordedAnswers, ResultPacker, decode_run, encode_run
 
 if TYPE_CHECKING:
@@ -139,9 +139,9 @@ def history_recall(store: HistoryStore, suite: str, path: str, content_hashes: M
     Only runs with the present content of the case count (*content_hashes*, by case id): an id that was added to the
     golden file later may have named another chunk before.
     """
-    passages: dict[tuple[str, str], list[Passage]] | None = None
+    passages: dict[tuple[str, str], list[Chunk]] | None = None
 
-    def recall(case_id: str, chunk_id: str) -> Sequence[Passage]:
+    def recall(case_id: str, chunk_id: str) -> Sequence[Chunk]:
         nonlocal passages
         if passages is None:
             try:
@@ -155,9 +155,9 @@ def history_recall(store: HistoryStore, suite: str, path: str, content_hashes: M
 
 def _known_passages(
     store: HistoryStore, suite: str, path: str, content_hashes: Mapping[str, str]
-) -> dict[tuple[str, str], list[Passage]]:
+) -> dict[tuple[str, str], list[Chunk]]:
     ids = [run.run_id for run in reversed(store.runs(suite=suite, path=path))]
-    passages: dict[tuple[str, str], list[Passage]] = {}
+    passages: dict[tuple[str, str], list[Chunk]] = {}
     for run_id in dict.fromkeys(ids[:_MAX_RUNS] + ids[-_MAX_RUNS:]):
         run = store.load(run_id, answers=False)
         texts = _retrieved_passages(run, f"run {run_id}")
@@ -175,14 +175,14 @@ def _known_passages(
     return passages
 
 
-def _retrieved_passages(run: Run, origin: str) -> dict[str, Passage]:
+def _retrieved_passages(run: Run, origin: str) -> dict[str, Chunk]:
     """Return the chunks that a run retrieved, by id; those with complete texts win."""
-    passages: dict[str, Passage] = {}
+    passages: dict[str, Chunk] = {}
     for hit in chain.from_iterable(case.outputs.get("retrieved", ()) for case in run.cases.values()):
         text = hit.get("text", "")
         text = "" if text.endswith(_CUT_END) else text
         span = hit.get("span")
-        passage = Passage(text, hit.get("doc", ""), (span[0], span[1]) if span else None, origin)
-        if (passage.text or passage.source) and (text or hit["id"] not in passages):
+        passage = Chunk(hit["id"], text, hit.get("doc", ""), (span[0], span[1]) if span else None, origin)
+        if passage.is_known and (text or hit["id"] not in passages):
             passages[hit["id"]] = passage
     return passages

@@ -8,25 +8,18 @@ prove it: the document may have changed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from ..core.types import Document
 from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import ANYWHERE, SPAN_COVER, fold_quote, label_of
-from .corpus import MIN_RUN, Chunk, Corpus, Passage, Recall, covered_share, recall_passages, squeeze
+from .corpus import MIN_RUN, Chunk, Corpus, Recall, covered_share, recall_chunks, squeeze
 
 LabelFate = Literal["valid", "re-anchorable", "merged", "split", "orphaned"]
-
-KINDS: Mapping[LabelFate, str] = {
-    "valid": "still there",
-    "re-anchorable": "the same text under another id",
-    "merged": "inside one larger chunk",
-    "split": "spread over chunks of which none holds it whole",
-    "orphaned": "nowhere",
-}
-"""Every fate of a label, and what it means."""
+"""Where the passage of a label is: still there; the same text under another id; inside one larger chunk; spread over
+chunks of which none holds it whole; nowhere."""
 
 MOST_CANDIDATES = 8
 
@@ -66,22 +59,22 @@ class LabelFinding:
         return tuple(c.id for c in self.candidates if c.share is not None and c.share >= SPAN_COVER)
 
 
-def classify(label: Document, corpus: Corpus, known: Sequence[Passage] = ()) -> LabelFinding:
+def classify(label: Document, corpus: Corpus, known: Sequence[Chunk] = ()) -> LabelFinding:
     """Say what became of *label*.
 
     Args:
         label: a golden label.
         corpus: what can be returned now.
-        known: what an id stood for, the oldest recording first; labels by quote, span or document need none.
+        known: chunks that had its id, the oldest recording first; labels by quote, span or document need none.
 
     Raises:
         MetricError: the label cannot be read.
     """
-    if label.metadata.get("match", "id") != "id":
+    if not _is_by_id(label):
         return _check_document_label(label, corpus)
     in_corpus = label.doc_id in corpus
     # while the corpus has the id, the oldest recording decides: later ones may be of another chunk of that name
-    findings = [_find_passage(label.doc_id, corpus, passage) for passage in (known if in_corpus else reversed(known))]
+    findings = [_find_passage(corpus, passage) for passage in (known if in_corpus else reversed(known))]
     finding = next((f for f in findings if f is not None and (in_corpus or f.kind != "orphaned")), None)
     if in_corpus and finding is not None and finding.kind == "orphaned":
         return LabelFinding("valid", origin=finding.origin, note="its text has changed", source=finding.source)
@@ -101,7 +94,7 @@ def classify(label: Document, corpus: Corpus, known: Sequence[Passage] = ()) -> 
     return LabelFinding("orphaned", neighbours, note=_orphan_note(corpus, known), source=source)
 
 
-def _orphan_note(corpus: Corpus, known: Sequence[Passage]) -> str:
+def _orphan_note(corpus: Corpus, known: Sequence[Chunk]) -> str:
     if not any(p.text for p in known):
         return "what it said is not known"
     return "" if corpus.has_texts else "the corpus has ids only, so its text cannot be looked for"
@@ -111,33 +104,33 @@ def _first_candidates(chunks: Sequence[Chunk]) -> tuple[Candidate, ...]:
     return tuple(Candidate(c.id) for c in chunks[:MOST_CANDIDATES])
 
 
-def _find_passage(label_id: str, corpus: Corpus, passage: Passage) -> LabelFinding | None:
+def _find_passage(corpus: Corpus, passage: Chunk) -> LabelFinding | None:
     """Look for *passage*; None where it cannot be compared with the corpus at all."""
     text = squeeze(passage.text)
     if text and corpus.has_texts:
-        finding = _find_text(label_id, corpus, text, passage)
+        finding = _find_text(corpus, text, passage)
     elif passage.source and passage.span and (chunk_spans := _spans_of_chunks(corpus, passage.source)):
-        finding = _find_span(label_id, chunk_spans, passage.span)
+        finding = _find_span(passage.id, chunk_spans, passage.span)
     else:
         return None
     return replace(finding, origin=passage.origin, source=passage.source)
 
 
-def _find_text(label_id: str, corpus: Corpus, text: str, passage: Passage) -> LabelFinding:
-    index = corpus.texts
-    if label_id in corpus and (not (own_text := index.text(label_id)) or text in own_text):
+def _find_text(corpus: Corpus, text: str, passage: Chunk) -> LabelFinding:
+    label_id = passage.id
+    if label_id in corpus and (not (own_text := corpus.texts.get(label_id, "")) or text in own_text):
         return LabelFinding("valid")
-    holding = index.holding(text)
-    runs = {} if holding else index.runs(text)
+    holding = corpus.holding(text)
+    runs = {} if holding else corpus.runs(text)
     if covered_share(runs.get(label_id, []), len(text)) >= SPAN_COVER:
         return LabelFinding("valid")
-    holding, foreign = _of_same_document(label_id, holding, corpus, passage.source)
-    if equal := [i for i in holding if index.text(i) == text]:
+    holding, foreign = _of_same_document(holding, corpus, passage)
+    if equal := [i for i in holding if corpus.texts[i] == text]:
         equal = _at_same_place(equal, corpus, passage)
         return _whole_finding("re-anchorable", equal, certain=len(equal) == 1 and not foreign)
     if holding:
         return _whole_finding("merged", holding, certain=len(holding) == 1 and not foreign and len(text) >= MIN_RUN)
-    partial, _ = _of_same_document(label_id, list(runs), corpus, passage.source)
+    partial, _ = _of_same_document(list(runs), corpus, passage)
     shares = {i: covered_share(runs[i], len(text)) for i in partial}
     return _partial_finding(shares, covered_share([run for i in partial for run in runs[i]], len(text)))
 
@@ -148,20 +141,20 @@ def _whole_finding(kind: LabelFate, chunk_ids: Sequence[str], *, certain: bool) 
     return LabelFinding(kind, candidates, chunk_ids[0] if certain else "", note=note)
 
 
-def _of_same_document(label_id: str, ids: Sequence[str], corpus: Corpus, source: str) -> tuple[list[str], bool]:
+def _of_same_document(ids: Sequence[str], corpus: Corpus, passage: Chunk) -> tuple[list[str], bool]:
     """Return the chunks of the same document, else those of other documents, and whether they are of others.
 
     While the corpus has the label's id, copies of its old text in other documents are no sign of a move.
     """
-    if not source:
+    if not passage.source:
         return list(ids), False
-    inside = [i for i in ids if corpus.chunks[i].source in ("", source)]
-    if inside or label_id in corpus:
+    inside = [i for i in ids if corpus.chunks[i].source in ("", passage.source)]
+    if inside or passage.id in corpus:
         return inside, False
     return list(ids), bool(ids)
 
 
-def _at_same_place(equal: list[str], corpus: Corpus, passage: Passage) -> list[str]:
+def _at_same_place(equal: list[str], corpus: Corpus, passage: Chunk) -> list[str]:
     """Keep of chunks with equal texts those at the place of *passage*, where it is known."""
     if len(equal) > 1 and passage.source and passage.span:
         exact = [i for i in equal if (corpus.chunks[i].source, corpus.chunks[i].span) == (passage.source, passage.span)]
@@ -230,7 +223,7 @@ def _find_torn_passage(match_by: str, label: Document, corpus: Corpus, source: s
     if match_by == "span":
         return _find_span("", _spans_of_chunks(corpus, source), (label.metadata["start"], label.metadata["end"]))
     text = squeeze(fold_quote(label.text))
-    runs = {i: spans for i, spans in corpus.texts.runs(text).items() if corpus.chunks[i].source == source}
+    runs = {i: spans for i, spans in corpus.runs(text).items() if corpus.chunks[i].source == source}
     shares = {i: covered_share(spans, len(text)) for i, spans in runs.items()}
     return _partial_finding(shares, covered_share([run for spans in runs.values() for run in spans], len(text)))
 
@@ -262,7 +255,7 @@ def check_case(case: GoldenCase, corpus: Corpus, recalls: Sequence[Recall] = ())
     checked = []
     for index, label in enumerate(case.sample.relevant_docs or ()):
         by_id = _is_by_id(label)
-        passages = recall_passages(case.id, label, recalls) if by_id else ()
+        passages = recall_chunks(case.id, label, recalls) if by_id else ()
         checked.append(CheckedLabel(case.id, index, label_of(label).name, by_id, classify(label, corpus, passages)))
     return checked
 
@@ -284,11 +277,6 @@ def provable_new_ids(labels: Sequence[CheckedLabel]) -> dict[int, str]:
     }
     name_counts = Counter(new_ids.get(label.index, label.name) for label in labels if label.by_id)
     return {index: new for index, new in new_ids.items() if name_counts[new] == 1}
-
-
-def tally(labels: Iterable[CheckedLabel]) -> Counter[LabelFate]:
-    """Count the labels by what became of them."""
-    return Counter(label.finding.kind for label in labels)
 
 
 MatchLevel = Literal["exact", "span", "fallback_doc", "none"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,79 +36,37 @@ def covered_share(runs: list[tuple[int, int]], length: int) -> float:
     return total / length if length else 0.0
 
 
-class TextIndex:
-    """The squeezed texts of many chunks.
-
-    Args:
-        texts: by chunk id, as they are.
-    """
-
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self._texts = {chunk_id: squeezed for chunk_id, text in texts.items() if (squeezed := squeeze(text))}
-
-    @cached_property
-    def _edges(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-        """Ids by the first and by the last characters of their texts."""
-        heads: dict[str, list[str]] = {}
-        tails: dict[str, list[str]] = {}
-        for chunk_id, text in self._texts.items():
-            if len(text) >= MIN_RUN:
-                heads.setdefault(text[:MIN_RUN], []).append(chunk_id)
-                tails.setdefault(text[-MIN_RUN:], []).append(chunk_id)
-        return heads, tails
-
-    def text(self, chunk_id: str) -> str:
-        """Return the squeezed text of a chunk, empty where it is not known."""
-        return self._texts.get(chunk_id, "")
-
-    def holding(self, passage: str) -> list[str]:
-        """Return the ids of the chunks that hold all of *passage* (squeezed), in the order of the corpus."""
-        return [chunk_id for chunk_id, text in self._texts.items() if passage in text] if passage else []
-
-    def runs(self, passage: str) -> dict[str, list[tuple[int, int]]]:
-        """Return which characters of *passage* (squeezed) each chunk holds; chunks without a part of it are left out.
-
-        Parts count where a chunk begins or ends inside the passage, from `MIN_RUN` characters on.
-        """
-        heads, tails = self._edges
-        out: dict[str, list[tuple[int, int]]] = {}
-        for start in range(len(passage) - MIN_RUN + 1):
-            end = start + MIN_RUN
-            window = passage[start:end]
-            for chunk_id in heads.get(window, ()):
-                text = self._texts[chunk_id]
-                room = min(len(text), len(passage) - start)
-                if passage.startswith(text[:room], start):
-                    out.setdefault(chunk_id, []).append((start, start + room))
-            for chunk_id in tails.get(window, ()):
-                text = self._texts[chunk_id]
-                room = min(len(text), end)
-                if text.endswith(passage[end - room : end]):
-                    out.setdefault(chunk_id, []).append((end - room, end))
-        return out
-
-
 _EXPECTED = "an iterable of ids, a mapping of ids to texts, or an iterable of documents"
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One chunk.  ``source`` is the document it was cut from, empty where it does not say; ``span`` its place there."""
+    """One chunk.  ``source`` is the document it was cut from, empty where it does not say; ``span`` its place there.
+
+    ``text`` is whole or empty.  Of a chunk that a label once meant, ``origin`` names where that is known from.
+    """
 
     id: str
     text: str = ""
     source: str = ""
     span: tuple[int, int] | None = None
+    origin: str = ""
 
     @classmethod
-    def of(cls, document: Document) -> Chunk:
+    def of(cls, document: Document, origin: str = "") -> Chunk:
         """Return the chunk that *document* is."""
         source = source_of(document)
-        return cls(document.doc_id, document.text, "" if source == document.doc_id else source, span_of(document))
+        source = "" if source == document.doc_id else source
+        return cls(document.doc_id, document.text, source, span_of(document), origin)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether more is known of it than its id."""
+        return bool(self.text or self.source)
 
 
 class Corpus:
-    """All chunks that a system can return."""
+    """All chunks that a system can return, by id.  Passages are looked for in their squeezed texts."""
 
     def __init__(self, chunks: Mapping[str, Chunk]) -> None:
         self.chunks = chunks
@@ -130,9 +88,41 @@ class Corpus:
         return grouped((chunk.source, chunk) for chunk in self.chunks.values() if chunk.source)
 
     @cached_property
-    def texts(self) -> TextIndex:
-        """Finds passages in the texts of the chunks."""
-        return TextIndex({chunk.id: chunk.text for chunk in self.chunks.values() if chunk.text})
+    def texts(self) -> Mapping[str, str]:
+        """The squeezed texts by chunk, without empty ones."""
+        return {i: squeezed for i, chunk in self.chunks.items() if (squeezed := squeeze(chunk.text))}
+
+    @cached_property
+    def _edges(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+        """Ids by the first and by the last characters of their texts."""
+        long = [(text, chunk_id) for chunk_id, text in self.texts.items() if len(text) >= MIN_RUN]
+        return grouped((text[:MIN_RUN], i) for text, i in long), grouped((text[-MIN_RUN:], i) for text, i in long)
+
+    def holding(self, passage: str) -> list[str]:
+        """Return the ids of the chunks that hold all of *passage* (squeezed, not empty), in the order of the corpus."""
+        return [chunk_id for chunk_id, text in self.texts.items() if passage in text]
+
+    def runs(self, passage: str) -> dict[str, list[tuple[int, int]]]:
+        """Return which characters of *passage* (squeezed) each chunk holds; chunks without a part of it are left out.
+
+        Parts count where a chunk begins or ends inside the passage, from `MIN_RUN` characters on.
+        """
+        heads, tails = self._edges
+        out: dict[str, list[tuple[int, int]]] = {}
+        for start in range(len(passage) - MIN_RUN + 1):
+            end = start + MIN_RUN
+            window = passage[start:end]
+            for chunk_id in heads.get(window, ()):
+                text = self.texts[chunk_id]
+                room = min(len(text), len(passage) - start)
+                if passage.startswith(text[:room], start):
+                    out.setdefault(chunk_id, []).append((start, start + room))
+            for chunk_id in tails.get(window, ()):
+                text = self.texts[chunk_id]
+                room = min(len(text), end)
+                if text.endswith(passage[end - room : end]):
+                    out.setdefault(chunk_id, []).append((end - room, end))
+        return out
 
 
 def corpus_of(raw: Any) -> Corpus:
@@ -208,49 +198,26 @@ def _errors_at(where: Path | str) -> Iterator[None]:
         raise CorpusError(f"{where}: {exc}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """The passage of a chunk.  ``text`` is whole or empty; ``origin`` names where it is known from."""
-
-    text: str = ""
-    source: str = ""
-    span: tuple[int, int] | None = None
-    origin: str = ""
-
-
-Recall = Callable[[str, str], Sequence[Passage]]
-"""Returns for a case id and a chunk id the known passages of that chunk, the oldest first."""
-
-
-def passage_of(label: Document) -> Passage | None:
-    """Return the passage that the golden file gives for a label by id: ``text``, and its place in ``metadata``."""
-    chunk = Chunk.of(label)
-    passage = Passage(chunk.text, chunk.source, chunk.span, "the golden file")
-    return passage if passage.text or passage.source else None
+Recall = Callable[[str, str], Sequence[Chunk]]
+"""Returns for a case id and a chunk id the chunks known to have had that id, the oldest first."""
 
 
 def corpus_recall(corpus: Corpus, path: Path) -> Recall:
     """Return a `Recall` that looks chunks up in an earlier corpus."""
 
-    def recall(_case_id: str, chunk_id: str) -> Sequence[Passage]:
+    def recall(_case_id: str, chunk_id: str) -> Sequence[Chunk]:
         chunk = corpus.chunks.get(chunk_id)
-        if chunk is None or not (chunk.text or chunk.source):
-            return []
-        return [Passage(chunk.text, chunk.source, chunk.span, path.name)]
+        return [replace(chunk, origin=path.name)] if chunk is not None and chunk.is_known else []
 
     return recall
 
 
-def recall_passages(case_id: str, label: Document, recalls: Sequence[Recall]) -> list[Passage]:
-    """Return the passages known for *label*, by the first source that has any, completed by the golden file."""
-    declared = passage_of(label)
-    if declared is not None and declared.text:
+def recall_chunks(case_id: str, label: Document, recalls: Sequence[Recall]) -> list[Chunk]:
+    """Return the chunks known for *label*, by the first source that has any, completed by the golden file."""
+    declared = Chunk.of(label, "the golden file")
+    if declared.text:
         return [declared]
-    passages: list[Passage] = []
-    for recall in recalls:
-        if passages := list(recall(case_id, label.doc_id)):
-            break
-    if declared is None:
-        return passages
-    known = [Passage(p.text, declared.source, declared.span or p.span, p.origin) for p in passages if p.text]
-    return known or [declared]
+    chunks = next((known for recall in recalls if (known := list(recall(case_id, label.doc_id)))), [])
+    if not declared.is_known:
+        return chunks
+    return [replace(c, source=declared.source, span=declared.span or c.span) for c in chunks if c.text] or [declared]

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
+from typing import get_args
 
 from ...errors import names_words
-from ...labels.check import KINDS, Candidate, CheckedLabel, LabelFinding, tally
+from ...labels.check import Candidate, CheckedLabel, LabelFate, LabelFinding
 from ...labels.repair import Repaired
 from ..numbers import plural
 from .layout import Line, Page
@@ -55,8 +56,8 @@ def label_page(
     """Return the report on a golden file in one configuration: the counts, and every label that moved."""
     page = Page(width, ascii_only=ascii_only)
     page.title(title, path)
-    counts = tally(labels)
-    kinds = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
+    counts = Counter(label.finding.kind for label in labels)
+    kinds = ", ".join(f"{counts[kind]} {kind}" for kind in get_args(LabelFate) if counts[kind])
     moved = [
         (places.get(key := (label.case_id, label.index), (0, 0)), key, label) for label in labels if label.finding.moved
     ]

@@ -15,7 +15,7 @@ from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import check_case, relabel
-from pytest_auepora.labels.corpus import Passage, corpus_of
+from pytest_auepora.labels.corpus import Chunk, corpus_of
 from pytest_auepora.labels.repair import repair
 from pytest_auepora.metrics.registry import Registry
 
@@ -29,12 +29,8 @@ def long_chunks() -> Sequence[Document]:
     return tuple(chunks_for(Breakage.RECHUNK))
 
 
-def remembered(_case_id: str, chunk_id: str) -> list[Passage]:
-    return [
-        Passage(d.text, d.metadata["document_id"], (d.metadata["start"], d.metadata["end"]), "the old corpus")
-        for d in corpus()
-        if d.doc_id == chunk_id
-    ]
+def remembered(_case_id: str, chunk_id: str) -> list[Chunk]:
+    return [Chunk.of(d, "the old corpus") for d in corpus() if d.doc_id == chunk_id]
 
 
 def test_the_corpus_is_cut_into_fewer_chunks_with_other_ids() -> None:

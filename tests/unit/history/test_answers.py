@@ -22,7 +22,7 @@ from pytest_auepora.history.answers import (
 from pytest_auepora.history.compare import compare
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.model import GoldenCase
-from pytest_auepora.labels.corpus import Passage
+from pytest_auepora.labels.corpus import Chunk
 from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import Case, run_of
@@ -81,7 +81,7 @@ def run_with(text: str, content_hash: str = "h", **label: Any) -> Run:
     return Run("s", cases={"c": case}, expected_ids=("c",))
 
 
-def recalled(tmp_path: Path, *runs: Run) -> list[Passage]:
+def recalled(tmp_path: Path, *runs: Run) -> list[Chunk]:
     store = HistoryStore(tmp_path / "history.sqlite")
     for run in runs:
         store.add(run, Verdict("s"))

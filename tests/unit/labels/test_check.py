@@ -11,7 +11,7 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.labels.check import CheckedLabel, check_case, provable_new_ids, relabel
-from pytest_auepora.labels.corpus import Passage, corpus_of
+from pytest_auepora.labels.corpus import Chunk, corpus_of
 from pytest_auepora.labels.repair import plan_new_ids
 from pytest_auepora.metrics.ranking.matching import ranks_of_relevant
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
@@ -23,8 +23,8 @@ TWO = "Gift cards are final and cannot be returned at all."
 OLD = {"p#1": ONE, "p#2": TWO, "p#3": f"{ONE} {TWO}"}
 
 
-def recall_of(_case_id: str, chunk_id: str) -> list[Passage]:
-    return [Passage(OLD[chunk_id], "p", None, "run 1")] if chunk_id in OLD else []
+def recall_of(_case_id: str, chunk_id: str) -> list[Chunk]:
+    return [Chunk(chunk_id, OLD[chunk_id], "p", None, "run 1")] if chunk_id in OLD else []
 
 
 def case(*labels: str | Document) -> GoldenCase:

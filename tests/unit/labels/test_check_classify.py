@@ -7,7 +7,7 @@ import pytest
 from pytest_auepora.core.types import Document
 from pytest_auepora.labels.check import LabelFinding, classify
 from pytest_auepora.labels.corpus import (
-    Passage,
+    Chunk,
     corpus_of,
     squeeze,
 )
@@ -18,7 +18,7 @@ THREE = "Parcels leave the warehouse within two working days."
 
 
 def became(text: str, corpus: object, label: str = "old") -> LabelFinding:
-    return classify(Document(label), corpus_of(corpus), [Passage(text)])
+    return classify(Document(label), corpus_of(corpus), [Chunk(label, text)])
 
 
 def test_an_id_with_its_text_is_valid_whatever_the_white_space() -> None:
@@ -39,9 +39,9 @@ def test_a_reused_id_does_not_hide_that_its_passage_moved() -> None:
 
 def test_the_first_recording_counts_until_the_id_is_gone() -> None:
     corpus = corpus_of({"old": TWO, "new": ONE})
-    assert classify(Document("old"), corpus, [Passage(ONE), Passage(TWO)]).new_id == "new"
+    assert classify(Document("old"), corpus, [Chunk("old", ONE), Chunk("old", TWO)]).new_id == "new"
     corpus = corpus_of({"b": TWO, "new": ONE})
-    assert classify(Document("old"), corpus, [Passage(ONE), Passage(TWO)]).new_id == "b"
+    assert classify(Document("old"), corpus, [Chunk("old", ONE), Chunk("old", TWO)]).new_id == "b"
 
 
 def test_an_edited_text_under_the_same_id_is_no_move() -> None:
@@ -51,7 +51,7 @@ def test_an_edited_text_under_the_same_id_is_no_move() -> None:
 
 def test_a_copy_elsewhere_is_no_move_while_the_id_is_there() -> None:
     chunks = [Document("old", TWO, {"document_id": "x"}), Document("a", ONE, {"document_id": "y"})]
-    found = classify(Document("old"), corpus_of(chunks), [Passage(ONE, "x")])
+    found = classify(Document("old"), corpus_of(chunks), [Chunk("old", ONE, "x")])
     assert (found.kind, found.note) == ("valid", "its text has changed")
 
 
@@ -73,14 +73,14 @@ def test_a_few_characters_prove_no_merger() -> None:
 
 def test_equal_texts_are_told_apart_by_their_document_and_place() -> None:
     chunks = [Document("a", ONE, {"document_id": "x"}), Document("b", ONE, {"document_id": "y"})]
-    found = classify(Document("old"), corpus_of(chunks), [Passage(ONE, "y")])
+    found = classify(Document("old"), corpus_of(chunks), [Chunk("old", ONE, "y")])
     assert (found.kind, found.new_id) == ("re-anchorable", "b")
     chunks = [Document(i, ONE, {"document_id": "x", "start": s, "end": s + 53}) for i, s in (("a", 0), ("b", 99))]
-    assert classify(Document("old"), corpus_of(chunks), [Passage(ONE, "x", (99, 152))]).new_id == "b"
+    assert classify(Document("old"), corpus_of(chunks), [Chunk("old", ONE, "x", (99, 152))]).new_id == "b"
 
 
 def test_the_same_text_elsewhere_is_a_candidate_and_no_proof() -> None:
-    found = classify(Document("old"), corpus_of([Document("a", ONE, {"document_id": "x"})]), [Passage(ONE, "y")])
+    found = classify(Document("old"), corpus_of([Document("a", ONE, {"document_id": "x"})]), [Chunk("old", ONE, "y")])
     assert (found.kind, found.new_id, found.cover) == ("re-anchorable", "", ("a",))
 
 
@@ -104,7 +104,7 @@ def test_without_an_old_text_only_the_id_speaks() -> None:
     assert classify(Document("a"), corpus_of(["a", "b"])).kind == "valid"
     gone = classify(Document("old"), corpus_of(["a", "b"]))
     assert (gone.kind, gone.note) == ("orphaned", "what it said is not known")
-    ids_only = classify(Document("old"), corpus_of(["a"]), [Passage(ONE)])
+    ids_only = classify(Document("old"), corpus_of(["a"]), [Chunk("old", ONE)])
     assert (ids_only.kind, ids_only.note) == ("orphaned", "the corpus has ids only, so its text cannot be looked for")
 
 
@@ -116,11 +116,11 @@ def test_an_id_that_names_a_document_now_is_split() -> None:
 
 def test_spans_show_a_move_and_do_not_prove_it() -> None:
     chunks = [Document("a", "", {"document_id": "x", "start": 0, "end": 50})]
-    found = classify(Document("old"), corpus_of(chunks), [Passage("", "x", (0, 50))])
+    found = classify(Document("old"), corpus_of(chunks), [Chunk("old", "", "x", (0, 50))])
     assert (found.kind, found.new_id, found.cover) == ("re-anchorable", "", ("a",))
-    assert classify(Document("old"), corpus_of(chunks), [Passage("", "x", (10, 40))]).kind == "merged"
-    assert classify(Document("old"), corpus_of(chunks), [Passage("", "x", (10, 80))]).kind == "split"
-    assert classify(Document("old"), corpus_of(chunks), [Passage("", "x", (40, 80))]).kind == "orphaned"
+    assert classify(Document("old"), corpus_of(chunks), [Chunk("old", "", "x", (10, 40))]).kind == "merged"
+    assert classify(Document("old"), corpus_of(chunks), [Chunk("old", "", "x", (10, 80))]).kind == "split"
+    assert classify(Document("old"), corpus_of(chunks), [Chunk("old", "", "x", (40, 80))]).kind == "orphaned"
 
 
 @pytest.mark.parametrize(

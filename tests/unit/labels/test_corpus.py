@@ -16,12 +16,10 @@ from pytest_auepora.labels.corpus import (
     MIN_RUN,
     Chunk,
     Corpus,
-    Passage,
     corpus_of,
     corpus_recall,
     load_corpus,
-    passage_of,
-    recall_passages,
+    recall_chunks,
     squeeze,
 )
 
@@ -72,12 +70,12 @@ def test_a_file_that_is_no_corpus_is_refused_with_its_line(tmp_path: Path, name:
 
 def test_what_the_golden_file_says_comes_first_and_is_completed() -> None:
     old = corpus_recall(corpus_of([Document("old", ONE, {"document_id": "x"})]), Path("some/old.jsonl"))
-    assert recall_passages("case", Document("old", TWO), [old]) == [Passage(TWO, "", None, "the golden file")]
-    assert recall_passages("case", Document("old"), [old]) == [Passage(ONE, "x", None, "old.jsonl")]
+    assert recall_chunks("case", Document("old", TWO), [old]) == [Chunk("old", TWO, "", None, "the golden file")]
+    assert recall_chunks("case", Document("old"), [old]) == [Chunk("old", ONE, "x", None, "old.jsonl")]
     placed = Document("old", "", {"document_id": "y", "start": 1, "end": 9})
-    assert recall_passages("case", placed, [old]) == [Passage(ONE, "y", (1, 9), "old.jsonl")]
-    assert recall_passages("case", placed, []) == [passage_of(placed)]
-    assert recall_passages("case", Document("new"), [old]) == []
+    assert recall_chunks("case", placed, [old]) == [Chunk("old", ONE, "y", (1, 9), "old.jsonl")]
+    assert recall_chunks("case", placed, []) == [Chunk.of(placed, "the golden file")]
+    assert recall_chunks("case", Document("new"), [old]) == []
 
 
 WORDS = [f"word{n:03d}" for n in range(60)]
@@ -114,7 +112,7 @@ def test_random_chunkings_agree_with_brute_force(
     kept = data.draw(st.lists(st.sampled_from(after), min_size=1, unique=True))
     corpus = Corpus({f"new{n}": Chunk(f"new{n}", SOURCE[a:b]) for n, (a, b) in enumerate(kept)})
     old = data.draw(st.sampled_from([s for s in before if s[1] - s[0] >= 2 * MIN_RUN] or [before[0]]))
-    found = classify(Document("old"), corpus, [Passage(SOURCE[slice(*old)])])
+    found = classify(Document("old"), corpus, [Chunk("old", SOURCE[slice(*old)])])
     assert found.kind == brute_force(old, kept)
     if found.kind == "re-anchorable":
         assert squeeze(corpus.chunks[found.new_id].text) == squeeze(SOURCE[slice(*old)])

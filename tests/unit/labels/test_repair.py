@@ -10,7 +10,7 @@ from pytest_auepora.core.files import write_atomically
 from pytest_auepora.errors import NotWrittenError
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import CheckedLabel, check_case
-from pytest_auepora.labels.corpus import Passage, corpus_of
+from pytest_auepora.labels.corpus import Chunk, corpus_of
 from pytest_auepora.labels.repair import Repaired, baselines_of, repair
 from pytest_auepora.regression.baseline import Baseline, BaselineCase, load_baseline
 
@@ -42,7 +42,7 @@ def checked(path: Path) -> list[list[CheckedLabel]]:
     now = corpus_of({"uno": ONE, "due": f"{ONE} {TWO}".replace("refund", "return")})
     old = {"one": ONE, "two": TWO}
     return [
-        check_case(case, now, [lambda _, i: [Passage(old[i])] if i in old else []]) for case in load_golden(path).cases
+        check_case(case, now, [lambda _, i: [Chunk(i, old[i])] if i in old else []]) for case in load_golden(path).cases
     ]
 
 
