@@ -24,7 +24,7 @@ from ..evaluation.recording import Recording
 from ..regression.baseline import GIT_COMMIT
 from ..shapes import check_shape
 from .codec import CaseJson, encode_run
-from .settings import Keep, find_journals, journal_path, make_folder
+from .settings import JOURNALS, Keep, find_journals, make_folder
 from .store import HistoryStore
 from .tables import new_run_id
 
@@ -41,7 +41,7 @@ class Journal:
     """
 
     def __init__(self, folder: Path, started: datetime) -> None:
-        self.path = journal_path(folder, new_run_id())
+        self.path = folder / JOURNALS.replace("*", new_run_id())
         self._header = {"started": started.isoformat(timespec="seconds")}
         self._runs: set[tuple[str, str]] = set()
         self._file: ResultFile | None = None

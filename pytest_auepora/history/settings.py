@@ -34,22 +34,23 @@ VARIABLE = "AUEPORA_HISTORY"
 OPTIONAL_MODULES = ("sqlite3", "zstd") if sys.version_info >= (3, 14) else ("sqlite3",)
 """What keeping runs takes and a Python may be built without; before 3.14 zstd is a package of its own."""
 
-_JOURNAL_AFFIXES = ("unfinished-", ".jsonl")
+JOURNALS = "unfinished-*.jsonl"
+"""The names of journals, each with the id of its run."""
 
 OFF = ("off", "no", "none", "false")
 """Values of the place that switch the history off."""
 
 _PLACE_KEY = "auepora_history"
-_FILES: dict[str, tuple[tuple[str, ...], ...]] = {
-    "pytest.toml": (("pytest",),),
-    ".pytest.toml": (("pytest",),),
-    "pytest.ini": (("pytest",),),
-    ".pytest.ini": (("pytest",),),
-    "pyproject.toml": (("tool", "pytest"), ("tool", "pytest", "ini_options")),
-    "tox.ini": (("pytest",),),
-    "setup.cfg": (("tool:pytest",),),
+_TABLES: dict[str, tuple[str, ...]] = {
+    "pytest.toml": ("pytest",),
+    ".pytest.toml": ("pytest",),
+    "pytest.ini": ("pytest",),
+    ".pytest.ini": ("pytest",),
+    "pyproject.toml": ("tool", "pytest"),
+    "tox.ini": ("pytest",),
+    "setup.cfg": ("tool:pytest",),
 }
-"""Files in which pytest looks for settings, in its order, with their tables."""
+"""Files in which pytest looks for settings, in its order, each with its table."""
 _ROOT_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 """Files that mark a root even if they are empty."""
 
@@ -119,14 +120,9 @@ def journal_folder(place: str | Path, root: Path) -> Path:
     return root / FOLDER if is_url(place) else Path(place).parent
 
 
-def journal_path(folder: Path, name: str) -> Path:
-    """Return the file in *folder* for the journal of the run called *name*."""
-    return folder / f"{_JOURNAL_AFFIXES[0]}{name}{_JOURNAL_AFFIXES[1]}"
-
-
 def find_journals(folder: Path) -> list[Path]:
     """Return the journals in *folder*, including those of running runs."""
-    return sorted(folder.glob("*".join(_JOURNAL_AFFIXES))) if folder.is_dir() else []
+    return sorted(folder.glob(JOURNALS)) if folder.is_dir() else []
 
 
 def find_settings(start: Path) -> tuple[Path, dict[str, Any]] | None:
@@ -135,12 +131,11 @@ def find_settings(start: Path) -> tuple[Path, dict[str, Any]] | None:
     None if there are none.  A file that cannot be read has none: pytest reports it.
     """
     for folder in (start, *start.parents):
-        for name, tables in _FILES.items():
-            path = folder / name
-            if path.is_file() and (settings := _read_tables(path, tables)) is not None:
-                return folder, settings
-            if path.is_file() and name in _ROOT_FILES:
-                return folder, {}
+        for name, table in _TABLES.items():
+            if not (path := folder / name).is_file():
+                continue
+            if (settings := _read_table(path, table)) is not None or name in _ROOT_FILES:
+                return folder, settings or {}
     return None
 
 
@@ -175,29 +170,23 @@ def project_keep(start: Path) -> Keep:
     return read_keep(words.split() if isinstance(words, str) else map(str, words))
 
 
-def _read_tables(path: Path, tables: tuple[tuple[str, ...], ...]) -> dict[str, Any] | None:
-    """Return the merged tables of *path*, None if it has none of them."""
+def _read_table(path: Path, table: tuple[str, ...]) -> dict[str, Any] | None:
+    """Return the settings in *table* of a file, None if it has none."""
+    values: Any
     try:
-        raw = _parse_toml(path) if path.suffix == ".toml" else _parse_ini(path)
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".toml":
+            # the latter comes with pytest
+            values = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli").loads(text)
+        else:
+            parser = configparser.ConfigParser(interpolation=None, strict=False)
+            parser.read_string(text)
+            values = {name: dict(parser[name]) for name in parser.sections()}
     except (OSError, ValueError, configparser.Error):
         return None
-    settings: dict[str, Any] | None = None
-    for table in tables:
-        values: Any = raw
-        for part in table:
-            values = values.get(part) if isinstance(values, Mapping) else None
-        if isinstance(values, Mapping):
-            settings = {**(settings or {}), **values}
-    return settings
-
-
-def _parse_ini(path: Path) -> Mapping[str, Any]:
-    parser = configparser.ConfigParser(interpolation=None, strict=False)
-    parser.read_string(path.read_text(encoding="utf-8"))
-    return {name: dict(parser[name]) for name in parser.sections()}
-
-
-def _parse_toml(path: Path) -> Mapping[str, Any]:
-    reader = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")  # the latter comes with pytest
-    tables: Mapping[str, Any] = reader.loads(path.read_text(encoding="utf-8"))
-    return tables
+    for part in table:
+        values = values.get(part) if isinstance(values, Mapping) else None
+    if not isinstance(values, Mapping):
+        return None
+    options = values.get("ini_options")  # of pyproject.toml
+    return {**values, **options} if isinstance(options, Mapping) else {**values}
