@@ -6,7 +6,7 @@ Judged metrics are asked side by side: those of many answers at once, or of one 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo
 from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import SampledCall
-from ..core.types import EvaluationSample, Response, SystemOutputs
+from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NotRecordedError, RecordedError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known_citations
@@ -85,48 +85,51 @@ def measure_calls(
     judge_metrics = [metric for metric in metrics.values() if metric.judged]
     other_metrics = [metric for metric in metrics.values() if not metric.judged]
     scores = iter(score_cases(other_metrics, [sample for sample, _ in answered], [outputs for _, outputs in answered]))
-    judge_scores = iter(judge_answers([*_judge_tasks(calls, answers, judge_metrics)], progress=progress))
+    judge_scores = judge_answers(_judge_tasks(calls, answers, judge_metrics), progress=progress)
     out = []
-    for case_call, answer in zip(calls, answers, strict=True):
-        if isinstance(answer, SystemOutputs):
-            by_name = {**next(scores), **next(judge_scores), **_early_scores(case_call)}
-            in_order = {name: by_name[name] for name in metrics if name in by_name}
-            out.append(MeasuredAnswer(_scored_result(case_call, answer, in_order), answer))
-            continue
-        known_scores = {**next(judge_scores), **_early_scores(case_call)} if isinstance(answer, RecordedAnswer) else {}
+    for case_call, answer, judged in zip(calls, answers, judge_scores, strict=True):
+        known_scores, skipped = {**judged, **_early_scores(case_call)}, case_call.skipped_metrics
         if progress is not None:
-            not_asked = {*case_call.skipped_metrics, *known_scores}
-            progress.done(sum(metric.name not in not_asked for metric in judge_metrics))
-        if isinstance(answer, RecordedAnswer):
-            asked_metrics = {name: metric for name, metric in metrics.items() if name not in case_call.skipped_metrics}
-            out.append(MeasuredAnswer(_rescored_result(case_call, answer, asked_metrics, known_scores), answer))
+            progress.done(sum(m.name not in known_scores and m.name not in skipped for m in judge_metrics))
+        if isinstance(answer, SystemOutputs):
+            by_name = {**next(scores), **known_scores}
+            result = _scored_result(case_call, answer, {name: by_name[name] for name in metrics if name in by_name})
+        elif isinstance(answer, RecordedAnswer):
+            asked_metrics = {name: metric for name, metric in metrics.items() if name not in skipped}
+            result = _rescored_result(case_call, answer, asked_metrics, known_scores)
         else:
-            case, call, where, *_ = case_call
-            out.append(MeasuredAnswer(errored_result(case, answer, metrics, where=where, call=call), None))
+            result = errored_result(case_call.case, answer, metrics, where=case_call.where, call=case_call.call)
+        out.append(MeasuredAnswer(result, None if isinstance(answer, BaseException) else answer))
     return out
 
 
 def _judge_tasks(
     calls: Sequence[CaseCall], answers: Sequence[Any], judge_metrics: Sequence[Metric]
-) -> Iterator[JudgeTask]:
-    """Yield what judges are asked about each answer."""
+) -> list[JudgeTask | None]:
+    if not judge_metrics:
+        return [None] * len(calls)
     times: Counter[str] = Counter()
+    tasks = []
     for case_call, answer in zip(calls, answers, strict=True):
-        if not isinstance(answer, BaseException):
-            not_asked = {*case_call.skipped_metrics, *_early_scores(case_call)}
-            asked_metrics = [metric for metric in judge_metrics if metric.name not in not_asked]
-            yield judge_task(case_call, answer, asked_metrics, times[case_call.case.id])
+        not_asked = {*case_call.skipped_metrics, *_early_scores(case_call)}
+        asked_metrics = [metric for metric in judge_metrics if metric.name not in not_asked]
+        tasks.append(judge_task(case_call, answer, asked_metrics, times[case_call.case.id]))
         times[case_call.case.id] += 1
+    return tasks
 
 
 def judge_task(
-    case_call: CaseCall, answer: SystemOutputs | RecordedAnswer, metrics: Sequence[Metric], repeat: int
-) -> JudgeTask:
-    """Return which of *metrics* judges are asked for; not those whose scores were recorded with *answer*."""
+    case_call: CaseCall, answer: SystemOutputs | RecordedAnswer | BaseException, metrics: Sequence[Metric], repeat: int
+) -> JudgeTask | None:
+    """Return what judges are asked about *answer*, without *metrics* whose scores were recorded; None for nothing."""
     if isinstance(answer, SystemOutputs):
         return JudgeTask(metrics, case_call.case.sample, answer, repeat)
-    asked_metrics = [m for m in metrics if answer.is_answer and _reusable_score(m, answer) is None]
-    outputs = _with_notes(case_call, answer.parts().restore()) if asked_metrics else SystemOutputs([], Response(""))
+    if isinstance(answer, BaseException) or not answer.is_answer:
+        return None
+    asked_metrics = [metric for metric in metrics if _reusable_score(metric, answer) is None]
+    if not asked_metrics:
+        return None
+    outputs = _with_notes(case_call, answer.parts().restore())
     return JudgeTask(asked_metrics, answer.relabelled(case_call.case).sample, outputs, repeat)
 
 
@@ -274,25 +277,25 @@ def side_by_side(metrics: Iterable[Metric]) -> list[Metric]:
     return [metric for metric in metrics if metric.judged and metric.concurrency > 1]
 
 
-def judge_answers(tasks: Sequence[JudgeTask], *, progress: Progress | None = None) -> list[dict[str, Score]]:
+def judge_answers(tasks: Sequence[JudgeTask | None], *, progress: Progress | None = None) -> list[dict[str, Score]]:
     """Return the scores of each answer by metric, with what they cost; asked at once as far as the judges allow.
 
     They are counted in *progress*.
     """
-    if not any(task.metrics for task in tasks):
-        return [{} for _ in tasks]
-    jobs = [(i, group) for i, task in enumerate(tasks) for group in _metric_groups(task.metrics)]
-    concurrent_jobs = [(i, group) for i, group in jobs if _allows_concurrency(group)]
     out: list[dict[str, Score]] = [{} for _ in tasks]
+    jobs = [(task, group, i) for i, task in enumerate(tasks) if task for group in _metric_groups(task.metrics)]
+    if not jobs:
+        return out
+    concurrent_jobs = [job for job in jobs if _allows_concurrency(job[1])]
     bar = progress or Progress("judged scores", show=False)
-    for i, group in jobs:
+    for task, group, i in jobs:
         if not _allows_concurrency(group):
-            out[i] |= _score_task(tasks[i], group)
+            out[i] |= _score_task(task, group)
             bar.done(len(group))
-    most = max((metric.concurrency for _, group in concurrent_jobs for metric in group), default=1)
+    most = max((metric.concurrency for _, group, _ in concurrent_jobs for metric in group), default=1)
     with Caller(max(1, min(most, len(concurrent_jobs)))) as caller:
-        calls = caller.map(partial(_score_task, tasks[i], group) for i, group in concurrent_jobs)
-        for (i, group), call in zip(concurrent_jobs, calls, strict=True):
+        calls = caller.map(partial(_score_task, task, group) for task, group, _ in concurrent_jobs)
+        for (_, group, i), call in zip(concurrent_jobs, calls, strict=True):
             if call.error is not None:
                 raise call.error
             out[i] |= call.value
