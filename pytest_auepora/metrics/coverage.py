@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.grouping import grouped
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
@@ -21,37 +21,13 @@ from .values import read_entries, read_list
 Span = tuple[int, int]
 
 
-class SpanCounts(NamedTuple):
-    """Characters of the gold passages, of them in the returned chunks, and of the returned chunks with repeats."""
-
-    gold: int
-    common: int
-    returned: int
-
-
-def _union(spans: Iterable[Span]) -> list[Span]:
-    merged: list[Span] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
-
-
-def _size(spans: Iterable[Span]) -> int:
-    return sum(end - start for start, end in spans)
-
-
-def _common(first: Sequence[Span], second: Sequence[Span]) -> int:
-    """Characters in both of two lists of sorted, disjoint spans."""
-    total = i = j = 0
-    while i < len(first) and j < len(second):
-        total += max(0, min(first[i][1], second[j][1]) - max(first[i][0], second[j][0]))
-        if first[i][1] < second[j][1]:
-            i += 1
-        else:
-            j += 1
+def _length_of_union(spans: Iterable[Span]) -> int:
+    """Return how many characters are in any of *spans*."""
+    ordered = sorted(spans)
+    total, covered_to = 0, ordered[0][0] if ordered else 0
+    for start, end in ordered:
+        total += max(0, end - max(start, covered_to))
+        covered_to = max(covered_to, end)
     return total
 
 
@@ -77,39 +53,23 @@ def _count_source(labels: Sequence[GoldLabel], chunks: Sequence[Document]) -> tu
         else:  # without a place it counts as a whole or not at all
             unplaced += len(label.quote)
             unplaced_covered += len(label.quote) if any(label.covers(c) for c in chunks) else 0
-    gold = _union(spans)
     if any(label.kind == "span" for label in labels) and (
         without_span := [c.doc_id for c in chunks if span_of(c) is None]
     ):
         raise MetricError(f"chunk {without_span[0]!r} has no start and end, so gold spans cannot be held against it")
-    returned = _union(place for c in chunks if (place := span_of(c)) is not None)
-    return _size(gold) + unplaced, _common(gold, returned) + unplaced_covered
-
-
-def count_covered(sample: EvaluationSample, retrieved: Sequence[Document]) -> SpanCounts | NotApplicable:
-    """Compare the quotes and spans of *sample* with returned chunks; labels by id alone do not count.
-
-    Overlapping chunks count the gold characters they share once, but their own length each time, so redundancy
-    costs precision.  N/a where no relevant quote or span is given.
-
-    Raises:
-        MetricError: a chunk of a document with gold spans has no offsets.
-    """
-    if sample.relevant_docs is None:
-        return NotApplicable("no relevant_docs")
-    spans = (label for label in labels_of(sample) if label.grade and label.kind in ("quote", "span"))
-    by_source = grouped((label.source, label) for label in spans)
-    if not by_source:
-        return NotApplicable("no gold quote or span")
-    chunks = grouped((source_of(chunk), chunk) for chunk in retrieved)
-    parts = [_count_source(labels, chunks.get(source, [])) for source, labels in by_source.items()]
-    returned = sum(_size([place]) if (place := span_of(c)) else len(c.text) for c in retrieved)
-    return SpanCounts(sum(gold for gold, _ in parts), sum(common for _, common in parts), returned)
+    returned = [place for c in chunks if (place := span_of(c)) is not None]
+    gold = _length_of_union(spans)
+    common = gold + _length_of_union(returned) - _length_of_union(spans + returned)
+    return gold + unplaced, common + unplaced_covered
 
 
 @dataclass(eq=False, repr=False)
 class OverSpans(Configured):
-    """Base of the metrics over gold passages, of the whole list or of its top k."""
+    """Base of the metrics over gold passages, of the whole list or of its top k.
+
+    Quotes and spans count, labels by id alone do not.  Overlapping chunks count the gold characters they share once,
+    but their own length each time, so redundancy costs precision.
+    """
 
     k: int | None = None
 
@@ -120,14 +80,29 @@ class OverSpans(Configured):
     oracle = "sets of character positions"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Details: ``gold``, ``common`` and ``returned`` characters."""
-        counts = count_covered(sample, [r.doc for r in outputs.retrieved[: self.k]])
-        if isinstance(counts, NotApplicable):
-            return counts
-        return Measurement(self.share(counts), details=counts._asdict())
+        """N/a where no relevant quote or span is given.  Details: ``gold``, ``common`` and ``returned`` characters.
 
-    def share(self, counts: SpanCounts) -> float:
-        """Turn the three counts into the score."""
+        Raises:
+            MetricError: a chunk of a document with gold spans has no offsets.
+        """
+        if sample.relevant_docs is None:
+            return NotApplicable("no relevant_docs")
+        passages = (label for label in labels_of(sample) if label.grade and label.kind in ("quote", "span"))
+        labels_by_source = grouped((label.source, label) for label in passages)
+        if not labels_by_source:
+            return NotApplicable("no gold quote or span")
+        retrieved = [r.doc for r in outputs.retrieved[: self.k]]
+        chunks = grouped((source_of(chunk), chunk) for chunk in retrieved)
+        gold = common = 0
+        for source, labels in labels_by_source.items():
+            gold_here, common_here = _count_source(labels, chunks.get(source, []))
+            gold, common = gold + gold_here, common + common_here
+        returned = sum(place[1] - place[0] if (place := span_of(c)) else len(c.text) for c in retrieved)
+        value = self.share(gold, common, returned) if common else 0.0
+        return Measurement(value, details={"gold": gold, "common": common, "returned": returned})
+
+    def share(self, gold: int, common: int, returned: int) -> float:
+        """Turn the three counts into the score; there is gold, and some of it was returned."""
         raise NotImplementedError
 
 
@@ -137,9 +112,9 @@ class SpanRecall(OverSpans):
     stem = "span_recall@{k}"
     formula = "gold characters returned / gold characters"
 
-    def share(self, counts: SpanCounts) -> float:
-        """There is always gold."""
-        return counts.common / counts.gold
+    def share(self, gold: int, common: int, returned: int) -> float:
+        """Return a share of the gold."""
+        return common / gold
 
 
 class SpanPrecision(OverSpans):
@@ -148,9 +123,9 @@ class SpanPrecision(OverSpans):
     stem = "span_precision@{k}"
     formula = "gold characters returned / characters returned"
 
-    def share(self, counts: SpanCounts) -> float:
-        """Nothing in common is 0, also where nothing was returned."""
-        return min(1.0, counts.common / counts.returned) if counts.common and counts.returned else 0.0
+    def share(self, gold: int, common: int, returned: int) -> float:
+        """Return a share of what was returned."""
+        return min(1.0, common / returned) if returned else 0.0
 
 
 class SpanIoU(OverSpans):
@@ -160,9 +135,9 @@ class SpanIoU(OverSpans):
     target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "gold characters returned / (gold + returned - gold returned)"
 
-    def share(self, counts: SpanCounts) -> float:
-        """Nothing in common is 0."""
-        return min(1.0, counts.common / (counts.gold + counts.returned - counts.common)) if counts.common else 0.0
+    def share(self, gold: int, common: int, returned: int) -> float:
+        """Return a share of both together."""
+        return min(1.0, common / (gold + returned - common))
 
 
 IN_CORPUS = "auepora_in_corpus"
@@ -251,12 +226,10 @@ class CitationCoverage(Configured):
         if self.resolve_in == "corpus":
             docs = [*docs, *(sample.relevant_docs or ()), *(sample.candidate_docs or ())]
         ids = {name for doc in docs for name in (doc.doc_id, source_of(doc))}
-        corpus = self.corpus
         if self.resolve_in == "retrieved":
             return ids.__contains__
         ids.update(outputs.extra.get(IN_CORPUS, ()))
-        if corpus is None:
-            return ids.__contains__
+        corpus = self.corpus or ()
         in_corpus = corpus if callable(corpus) else frozenset(corpus).__contains__
         return lambda name: name in ids or in_corpus(name)
 
