@@ -14,7 +14,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -40,11 +40,6 @@ class TokenVectors:
     rows: NDArray[np.float32]
     weights: NDArray[np.float32]
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether the text has no token of its own."""
-        return not self.weights.any()
-
 
 class BertMatch(NamedTuple):
     """Precision, recall and F1 of greedy matching."""
@@ -56,7 +51,7 @@ class BertMatch(NamedTuple):
 
 def match(reference: TokenVectors, answer: TokenVectors) -> BertMatch:
     """Match every token with the most similar one of the other side; 0 where either text is empty."""
-    if reference.is_empty or answer.is_empty:
+    if not (reference.weights.any() and answer.weights.any()):
         return BertMatch(0.0, 0.0, 0.0)
     similarity = answer.rows @ reference.rows.T
     precision = float((similarity.max(axis=1) * answer.weights).sum() / answer.weights.sum())
@@ -116,7 +111,6 @@ class BertEncoder:
         self.model_type = model_type
         self.num_layers = num_layers
         self.device = device
-        self._model: tuple[Any, Any, Any] | None = None
         self._cache: dict[str, TokenVectors] = {}
         self._lock = threading.Lock()
 
@@ -138,35 +132,32 @@ class BertEncoder:
                 size -= self._cache.pop(next(iter(self._cache))).rows.nbytes
             return vectors
 
-    def _load(self) -> tuple[Any, Any, Any]:
-        if self._model is None:
-            utils = _import_utils()
-            import torch
+    @cached_property
+    def _loaded(self) -> tuple[Any, Any, Any]:
+        """The model, its tokenizer and the device."""
+        utils = _import_utils()
+        import torch
 
-            layers = layers_of(self.model_type) if self.num_layers is None else self.num_layers
-            device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
-            tokenizer = utils.get_tokenizer(self.model_type)
-            self._model = utils.get_model(self.model_type, layers).to(device), tokenizer, device
-        return self._model
+        layers = layers_of(self.model_type) if self.num_layers is None else self.num_layers
+        device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        tokenizer = utils.get_tokenizer(self.model_type)
+        return utils.get_model(self.model_type, layers).to(device), tokenizer, device
 
     def _encode(self, texts: list[str]) -> Iterator[tuple[str, TokenVectors]]:
         if not texts:
             return
-        model, tokenizer, device = self._load()
+        import numpy as np
+
+        model, tokenizer, device = self._loaded
         utils = _import_utils()
-        ids = {text: utils.sent_encode(tokenizer, text) if text.strip() else [] for text in texts}
+        ids = {text: utils.sent_encode(tokenizer, text) for text in texts}
         special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
         for batch in _batches(ids):
-            non_empty = [text for text in batch if ids[text]]
-            rows = iter(self._forward(model, tokenizer, device, [ids[t] for t in non_empty]) if non_empty else ())
-            for text in batch:
-                yield text, _unit_vectors(next(rows) if ids[text] else None, ids[text], special)
-
-    def _forward(self, model: Any, tokenizer: Any, device: str, ids: list[list[int]]) -> Iterator[Any]:
-        utils = _import_utils()
-        padded, lengths, mask = utils.padding(ids, tokenizer.pad_token_id)
-        out = utils.bert_encode(model, padded.to(device), attention_mask=mask.to(device)).cpu()
-        return (row[:n].numpy() for row, n in zip(out, lengths.tolist(), strict=True))
+            padded, lengths, mask = utils.padding([ids[text] for text in batch], tokenizer.pad_token_id)
+            layer = utils.bert_encode(model, padded.to(device), attention_mask=mask.to(device)).cpu()
+            for text, n_tokens, rows in zip(batch, lengths.tolist(), layer, strict=True):
+                counts = np.array([token not in special for token in ids[text]], np.float32)
+                yield text, TokenVectors(_unit_rows(rows[:n_tokens].numpy()).astype(np.float32), counts)
 
 
 def _batches(ids: dict[str, list[int]]) -> Iterator[list[str]]:
@@ -181,14 +172,13 @@ def _batches(ids: dict[str, list[int]]) -> Iterator[list[str]]:
         yield batch
 
 
-def _unit_vectors(rows: Any, ids: list[int], special: set[int | None]) -> TokenVectors:
+def _unit_rows(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return *rows* with length 1 each; rows of zeros stay so."""
     import numpy as np
 
-    if rows is None:
-        return TokenVectors(np.zeros((0, 1), np.float32), np.zeros(0, np.float32))
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    weights = np.array([i not in special for i in ids], np.float32)
-    return TokenVectors((rows / np.where(norms == 0, 1, norms)).astype(np.float32), weights)
+    unit_rows: NDArray[Any] = rows / np.where(norms == 0, 1, norms)
+    return unit_rows
 
 
 EmbedFn = Callable[[list[str]], Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]]
@@ -211,7 +201,6 @@ class Embedder:
     def __init__(self, source: EmbedFn | str, *, batch_size: int = 64) -> None:
         self._source = source
         self._batch_size = batch_size
-        self._fn: EmbedFn | None = None
         self._cache: dict[str, Vector] = {}
         self._lock = threading.Lock()
         self._caller = Caller()  # awaits what an async function gives, always in the same loop
@@ -236,13 +225,15 @@ class Embedder:
                 del self._cache[next(iter(self._cache))]
             return vectors
 
+    @cached_property
+    def _fn(self) -> EmbedFn:
+        return load_model(self._source) if isinstance(self._source, str) else self._source
+
     def _embed(self, texts: list[str]) -> Iterator[Vector]:
         import numpy as np
 
-        if self._fn is None:
-            self._fn = load_model(self._source) if isinstance(self._source, str) else self._source
-        fn = self._fn
-        result = self._caller.call("embed", lambda: fn(list(texts)))
+        embed = self._fn
+        result = self._caller.call("embed", lambda: embed(list(texts)))
         if result.error is not None:
             raise result.error
         try:
@@ -253,8 +244,7 @@ class Embedder:
             raise MetricError(f"embed_fn got {len(texts)} texts and gave an array of shape {rows.shape}")
         if not np.isfinite(rows).all():
             raise MetricError("embed_fn gave a vector that is not finite")
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        yield from rows / np.where(norms == 0, 1, norms)
+        yield from _unit_rows(rows)
 
 
 def fingerprint(fn: Callable[..., Any]) -> str:
