@@ -11,7 +11,7 @@ from ..errors import MetricError
 from .judge.critic import Judgement, JudgeReplyError, LLMCritic, Question
 from .judge.measures import Judged, rationales_detail
 from .judge.prompts import number_texts
-from .options import UNSPELLED, choice
+from .options import UNSPELLED, choice, read_words
 from .refusal import is_refusal
 from .text.comparands import AgainstEvidence, answer_text, evidence_texts
 
@@ -105,10 +105,7 @@ class LLMAnswerQuality(Judged):
     oracle = "a loopback server with known replies"
 
     def __post_init__(self) -> None:
-        raw = self.dimensions
-        self.dimensions = tuple(raw.split("|") if isinstance(raw, str) else raw)
-        if not self.dimensions or not all(d.strip() for d in self.dimensions):
-            raise MetricError(f"dimensions must be words, got {raw!r}")
+        self.dimensions = read_words(self.dimensions, "dimensions")
         self._weights = _read_weights(self.weights, self.dimensions)
         self.weights = "|".join(f"{d}:{w:g}" for d, w in self._weights.items() if w != 1)
         if self.weights and not (self.per_dimension and self.aggregation == "mean"):

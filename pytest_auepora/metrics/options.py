@@ -30,17 +30,16 @@ def spell(value: Any) -> str:
     return getattr(value, "__name__", type(value).__name__) if callable(value) else str(value)
 
 
-def read_words(raw: Any) -> tuple[str, ...]:
-    """Read an option that is a list of words; in a name they are separated by ``|``.
+def read_words(raw: Any, name: str) -> tuple[str, ...]:
+    """Read the option *name*, which is a list of words; in a metric's name they are separated by ``|``.
 
     Raises:
         MetricError: it is no list of texts, or one of them is empty.
     """
     parts = raw.split("|") if isinstance(raw, str) else raw
-    if not isinstance(parts, (Sequence, set, frozenset)) or not parts:
-        raise MetricError(f"a list of words is needed, got {raw!r}")
-    if not all(isinstance(part, str) and part.strip() for part in parts):
-        raise MetricError(f"a list of words is needed, got {raw!r}")
+    is_list = isinstance(parts, (Sequence, set, frozenset)) and len(parts) > 0
+    if not is_list or not all(isinstance(part, str) and part.strip() for part in parts):
+        raise MetricError(f"{name} must be a list of words, got {raw!r}")
     return tuple(sorted(parts) if isinstance(parts, (set, frozenset)) else parts)
 
 
@@ -53,7 +52,7 @@ class Configured(Metric):
     default follow in brackets, so that a metric made in Python carries the name the registry accepts for it.
 
     Options declared as ``int``, ``float``, ``bool`` and ``str`` are held to that; whole numbers are at least 1, or what
-    the field's metadata call ``least``.
+    the field's metadata call ``least``.  ``Sequence[str]`` is read by `read_words`.
 
     Raises:
         MetricError: an option has a value the metric cannot work with.
@@ -65,6 +64,8 @@ class Configured(Metric):
 
     def __post_init__(self) -> None:
         for option in fields(self):
+            if option.type == "Sequence[str]":
+                setattr(self, option.name, read_words(getattr(self, option.name), option.name))
             self._check(option, getattr(self, option.name))
         self.name = self.spelling()
 

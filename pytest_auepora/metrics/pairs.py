@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, interval_of, ruler_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
 from ..errors import MetricError
-from .options import Configured, read_words
+from .options import Configured
 
 if TYPE_CHECKING:
     from .registry import Registry
@@ -79,10 +79,6 @@ class OverPairs(Configured):
     """
 
     scenarios: Sequence[str]
-
-    def __post_init__(self) -> None:
-        self.scenarios = read_words(self.scenarios)
-        super().__post_init__()
 
     def note_case(self, sample: EvaluationSample, value: Any) -> CaseScore:
         """Return what to remember of a case: *value*, its id, and the case it is a variant of."""

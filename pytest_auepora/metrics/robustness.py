@@ -12,7 +12,7 @@ from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs
 from ..errors import MetricError
 from .annotation.labels import LabelSource
 from .annotation.measures import Labelled
-from .options import Configured, choice, read_words
+from .options import Configured, choice
 from .pairs import OverMetric, OverPairs, VariantPair, as_metric, inherit, pairs_by_case
 from .ranking.gold import Behaviour, expected_behaviour
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
@@ -54,10 +54,6 @@ class Refusals(Labelled):
     interval = ""  # the mean of the cases, with a note
     expected: ClassVar[Behaviour] = "refuse"
     target = TargetCategory.NEGATIVE_REJECTION
-
-    def __post_init__(self) -> None:
-        self.refusal_patterns = read_words(self.refusal_patterns)
-        super().__post_init__()
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """1 for a refusal, 0 for an answer; n/a for cases of another kind and where nothing was answered."""
@@ -343,10 +339,6 @@ class ErrorDetection(Configured):
     source = "RGB (arXiv:2309.01431), error detection rate"
     oracle = "counted"
 
-    def __post_init__(self) -> None:
-        self.error_patterns = read_words(self.error_patterns)
-        super().__post_init__()
-
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         if not wordings(sample.labels.get("mistakes"), "mistakes"):
             return NotApplicable("no mistakes are planted")
@@ -378,9 +370,8 @@ class ErrorCorrection(OverMetric):
     oracle = "counted"
 
     def __post_init__(self) -> None:
-        self._detection = ErrorDetection(self.error_patterns)
-        self.error_patterns = self._detection.error_patterns
         super().__post_init__()
+        self._detection = ErrorDetection(self.error_patterns)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         detection = self._detection.measure(sample, outputs)

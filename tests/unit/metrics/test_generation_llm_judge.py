@@ -160,8 +160,8 @@ def test_quality_per_dimension_weighted_and_least() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dimensions": ()}, "dimensions must be words"),
-        ({"dimensions": "a||b"}, "dimensions must be words"),
+        ({"dimensions": ()}, "dimensions must be a list of words"),
+        ({"dimensions": "a||b"}, "dimensions must be a list of words"),
         ({"weights": {"relevance": 1.5}}, "weights need per_dimension"),
         ({"weights": {"beauty": 1}, "per_dimension": True}, "no dimensions"),
         ({"weights": {"clarity": 0}, "per_dimension": True}, "above 0"),
