@@ -92,10 +92,8 @@ def comparability_of(run: Run, baseline: Baseline) -> Comparability:
         if (old := baseline.metrics.get(name)) is None:
             continue
         new = metric_key(info)
-        if old.get("version") != new["version"]:
-            incomparable[name] = f"metric version {old.get('version')} \u2192 {new['version']}"
-        elif differences := list(_describe_differences(old.get("params", {}), new["params"])):
-            incomparable[name] = ", ".join(differences)
+        if why := definition_change(old, new):
+            incomparable[name] = why
         elif settings := [key for key in sorted(info.ruler) if key in changed]:
             incomparable[name] = ", ".join(_before_after(key, *changed[key]) for key in settings)
         if recut and info.survives and new.items() <= old.items() and not (changed.keys() - recut) & set(info.ruler):
@@ -106,6 +104,13 @@ def comparability_of(run: Run, baseline: Baseline) -> Comparability:
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     keys = sorted({*before, *after})
     return {k: (before.get(k), after.get(k)) for k in keys if before.get(k) != after.get(k)}
+
+
+def definition_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return how two definitions of a metric differ in version and params; empty if they do not."""
+    if before.get("version") != after.get("version"):
+        return f"metric version {before.get('version')} \u2192 {after.get('version')}"
+    return ", ".join(_describe_differences(before.get("params", {}), after.get("params", {})))
 
 
 def _describe_differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -95,8 +95,10 @@ class RegressionPolicy:
                 raise ThresholdError(
                     f"{name} is one of {', '.join(choices)}, got {value!r}{did_you_mean(str(value), choices)}"
                 )
-        for name in ("case_max_drop", "min_effect", "margin"):
-            if not (_is_number(value := getattr(self, name)) and value >= 0):
+        sizes = {"case_max_drop": self.case_max_drop, "min_effect": self.min_effect, "margin": self.margin}
+        sizes |= {"anchor: min_effect": self.anchor.min_effect, "anchor: margin": self.anchor.margin}
+        for name, value in sizes.items():
+            if not (_is_number(value) and value >= 0):
                 raise ThresholdError(f"{name} must be a number, 0 or more, got {value!r}")
         for name in ("confirm", "again"):
             value = getattr(self, name)
@@ -104,9 +106,6 @@ class RegressionPolicy:
                 raise ThresholdError(f"{name} must be a whole number, 0 or more, got {value!r}")
         if not (_is_number(self.alpha) and 0 < self.alpha < 0.5):
             raise ThresholdError(f"alpha must lie between 0 and 0.5, got {self.alpha!r}")
-        for name in ("min_effect", "margin"):
-            if not (_is_number(value := getattr(self.anchor, name)) and value >= 0):
-                raise ThresholdError(f"anchor: {name} must be a number, 0 or more, got {value!r}")
         if self.anchor.policy not in (None, *get_args(PolicyName)):
             raise ThresholdError(f"anchor: policy is one of {', '.join(get_args(PolicyName))}")
         for metric, own in self.metrics.items():

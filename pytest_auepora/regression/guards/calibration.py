@@ -18,7 +18,7 @@ from ...core.grouping import grouped
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, NotWrittenError, names_words
 from ...shapes import ShapeError, check_shape
-from ..compare import describe_change
+from ..compare import definition_change
 from ..policy import RegressionPolicy
 from .gates import GateOutcome, cases_words, missing_reason
 
@@ -61,11 +61,7 @@ class Calibration:
     def mismatch(self, judge: Mapping[str, Any]) -> str:
         """Return how *judge* (a `MetricInfo.judge`) differs from the calibrated one; empty if it does not."""
         current: dict[str, Any] = json.loads(json.dumps(dict(judge), default=str))  # as the file has it
-        if self.judge.get("version") != current.get("version"):
-            return f"metric version {self.judge.get('version')} \u2192 {current.get('version')}"
-        before, after = (_flattened(side.get("params", {})) for side in (self.judge, current))
-        changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
-        return ", ".join(describe_change(key, before.get(key), after.get(key)) for key in changed)
+        return definition_change(self.judge, current)
 
     def dumps(self) -> str:
         """Return the file's text: sorted keys, no time of day, so that the same labels give the same bytes."""
@@ -110,10 +106,6 @@ def load_calibration(path: Path) -> Calibration | None:
         raise CalibrationError(
             f"{path}: calibration format {raw['format']!r}, this version reads {FORMAT}; run auepora calibrate again"
         )
-    return _from_raw(raw, path)
-
-
-def _from_raw(raw: Mapping[str, Any], path: Path) -> Calibration:
     try:
         check_shape(raw, Calibration)
     except ShapeError as exc:
@@ -182,16 +174,6 @@ def _names_model(judge: Mapping[str, Any]) -> bool:
     params = judge.get("params", {})
     labels = params.get("labels")  # of a metric that counts the labels of a judge
     return bool(params.get("judge") or (isinstance(labels, Mapping) and labels.get("judge")))
-
-
-def _flattened(value: Any, prefix: str = "") -> dict[str, Any]:
-    """Return nested mappings as one: ``{"judge.model": …}``."""
-    if not isinstance(value, Mapping):
-        return {prefix: value}
-    out: dict[str, Any] = {}
-    for key, inner in value.items():
-        out.update(_flattened(inner, f"{prefix}.{key}" if prefix else str(key)))
-    return out
 
 
 def make_advisory(gates: Iterable[GateOutcome], standing: JudgeStanding) -> None:

@@ -17,7 +17,7 @@ from ...core.run import MetricInfo, Run
 from ...core.scoring import REPEAT_DATA, Score
 from ..baseline import RESOLUTION
 from ..compare import Comparison, MetricChange, ScoreChange, gain_of
-from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
+from ..policy import CLUSTERS_FOR_STATISTICS, PolicyName, RegressionPolicy
 from ..statistics.intervals import (
     Difference,
     Effect,
@@ -26,7 +26,7 @@ from ..statistics.intervals import (
     jackknife_interval,
     judge_interval,
 )
-from ..statistics.precision import sample_words
+from ..statistics.precision import count_clusters, sample_words
 from .gates import GateOutcome, apply_outcome, regression_outcome
 
 _INTERVAL_TARGETS = ("LATENCY", "PRIVACY", "OPERATIONAL")
@@ -194,21 +194,19 @@ def _check_concurrency(run: Run, comparison: Comparison, name: str) -> None:
 
 
 class _IntervalTest(NamedTuple):
-    """One metric to be tested by an interval, and its limits."""
+    """One metric to be tested by an interval, how, and its limits."""
 
     name: str
+    method: PolicyName
     metric: Metric
     info: MetricInfo
     pairs: Pairs
     change: MetricChange
     clusters: Mapping[str, str]
+    n_clusters: int
     effect: Effect
     min_effect: float
     margin: float
-
-    @property
-    def n_clusters(self) -> int:
-        return len({self.clusters[i] for i in self.pairs})
 
     @property
     def drop(self) -> float:
@@ -241,22 +239,23 @@ def judge_intervals(
     for gate in out:
         gate.state = "failed"
         gate.set_message(f"{comparison.incomparable[gate.metric]}; restore the baseline or accept anew")
-    tests = []
+    clusters, tests = run.clusters, []
     for name, pairs in compared.items():
-        info, change = run.metrics[name], comparison.aggregates[name]
-        clusters = {i: run.cases[i].cluster or i for i in pairs}
+        info, change, n_clusters = run.metrics[name], comparison.aggregates[name], count_clusters(pairs, clusters)
+        method = policy.method_for(name, n_clusters, steady=name in comparison.steady)
         effect: Effect = "ratio" if info.target in _INTERVAL_TARGETS and change.before > 0 else "difference"
-        min_effect, margin = limits(name, info, policy)
-        tests.append(_IntervalTest(name, metrics[name], info, pairs, change, clusters, effect, min_effect, margin))
-    methods = {t.name: policy.method_for(t.name, t.n_clusters, steady=t.name in comparison.steady) for t in tests}
-    n_statistical = [*methods.values()].count("statistical")
+        test = _IntervalTest(
+            name, method, metrics[name], info, pairs, change, clusters, n_clusters, effect, *limits(name, info, policy)
+        )
+        tests.append(test)
+    n_statistical = sum(test.method == "statistical" for test in tests)
     for test in tests:
-        if methods[test.name] == "report":
+        if test.method == "report":
             continue
         case_change = comparison.metric_of_cases(test.name)
         dropped = case_change.dropped if case_change is not None else ()
         gate = regression_outcome(run, test.name, test.name, test.change, n=test.change.n, dropped=dropped)
-        if methods[test.name] == "tolerance":
+        if test.method == "tolerance":
             _judge_by_tolerance(gate, test)
         else:
             _judge_by_interval(gate, test, policy, policy.alpha / n_statistical)
