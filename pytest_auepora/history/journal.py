@@ -43,18 +43,12 @@ class Journal:
     def __init__(self, folder: Path, started: datetime) -> None:
         self.path = folder / JOURNALS.replace("*", new_run_id())
         self._header = {"started": started.isoformat(timespec="seconds")}
-        self._runs: set[tuple[str, str]] = set()
         self._file: ResultFile | None = None
         self._broken = False
         self._line_starts: dict[tuple[str, str], tuple[Any, bytes]] = {}
 
-    def knows(self, path: str, variant: str) -> bool:
-        """Whether `begin` was called with the run of that golden file and configuration."""
-        return (path, variant) in self._runs
-
     def begin(self, run: Run, commit: str = "") -> None:
         """Write *run*, which has no results yet, and the commit of the project."""
-        self._runs.add((run.path, run.variant))
         self._write(f'{{"run":{encode_run(run)},"commit":{dumps(commit)}}}\n'.encode())
 
     def add(self, path: str, variant: str, case: CaseJson, provenance: Any) -> TextPosition | None:

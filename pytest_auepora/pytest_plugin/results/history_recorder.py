@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...errors import AueporaError
-from ...evaluation.recording import CUT, Recording
+from ...evaluation.recording import CUT
 from ...history.codec import CaseJson, RecordedAnswers, ResultPacker, without_answer_texts
 from ...history.journal import Journal, recover
 from ...history.settings import Keep, find_journals, journal_folder
@@ -39,6 +39,14 @@ def prepare_history(place: str | Path, root: Path, keep: Keep) -> str:
     return ""
 
 
+@dataclass(eq=False, repr=False, slots=True)
+class _PendingRun:
+    """A run until it is judged: its results, and the cases whose answers are not kept in full."""
+
+    packer: ResultPacker = field(default_factory=ResultPacker)
+    cut: dict[str, None] = field(default_factory=dict)
+
+
 class Recorder:
     """One per pytest run; controller only.
 
@@ -52,10 +60,8 @@ class Recorder:
         self.config, self.place, self._session, self._to_keep = session.config, place, session, session.options.keep
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
+        self._pending: dict[tuple[str, str], _PendingRun] = {}
         self._ids: dict[tuple[str, str], str] = {}
-        self._packings: dict[tuple[str, str], ResultPacker] = {}
-        self._cut: dict[tuple[str, str], dict[str, None]] = {}
-        self._unjudged: set[tuple[str, str]] = set()
         self._unread = unread
         self._folder = journal_folder(place, self.config.rootpath)
 
@@ -80,49 +86,42 @@ class Recorder:
 
     def _write(self, case_report: CaseReport) -> None:
         path, variant, result = case_report.path, case_report.variant, case_report.result
-        if not self._journal.knows(path, variant):
+        if (pending := self._pending.get((path, variant))) is None:
+            pending = self._pending[path, variant] = _PendingRun()
             run = self._session.load(path).variant(variant).blank_run()
             run.provenance = dict(case_report.provenance)
             self._journal.begin(run, self._session.commit)
-            self._unjudged.add((path, variant))
         result_to_store = self._stored_result(result)
         case = CaseJson.of(result_to_store, case_report.recordings)
-        self._packings.setdefault((path, variant), ResultPacker()).add(case)
-        self._note_cut((path, variant), result.case_id, case_report.recordings)
+        pending.packer.add(case)
+        pending.cut.pop(result.case_id, None)
+        if any(answer.startswith(CUT) for answer, _ in case_report.recordings):
+            pending.cut[result.case_id] = None
         stored = self._journal.add(path, variant, case, case_report.provenance)
         if stored is not None and result_to_store is result and self._results_are_final:
             result.offload(stored)
 
     def _stored_result(self, result: CaseResult) -> CaseResult:
         """Return *result* as it is stored: without its answer where none is to be stored."""
-        if self._to_keep.answers != 0:
-            return result
-        return without_answer_texts(result)
+        return result if self._to_keep.answers != 0 else without_answer_texts(result)
 
-    def _note_cut(self, key: tuple[str, str], case_id: str, recordings: list[Recording]) -> None:
-        if any(answer.startswith(CUT) for answer, _ in recordings):
-            self._cut.setdefault(key, {})[case_id] = None
-        elif key in self._cut:
-            self._cut[key].pop(case_id, None)
-
-    def _packed(self, run: Run) -> ResultPacker:
-        """Return the results of *run* with their answers, as they stand now."""
-        packing = self._packings.pop((run.path, run.variant), None) or ResultPacker()
-        if not self._results_are_final or packing.case_ids - run.cases.keys():
-            return ResultPacker.of(run.cases.values(), RecordedAnswers(packing.answers()))
-        for case_id in run.cases.keys() - packing.case_ids:  # nobody reported them, as a worker died
-            packing.add(CaseJson.of(run.cases[case_id]))
-        return packing
+    def _packed(self, run: Run, packer: ResultPacker) -> ResultPacker:
+        """Return the results of *run* as they stand now, with the answers in *packer*."""
+        if not self._results_are_final or packer.case_ids - run.cases.keys():
+            return ResultPacker.of(run.cases.values(), RecordedAnswers(packer.answers()))
+        for case_id in run.cases.keys() - packer.case_ids:  # nobody reported them, as a worker died
+            packer.add(CaseJson.of(run.cases[case_id]))
+        return packer
 
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
         key = run.path, run.variant
-        self._unjudged.discard(key)
+        pending = self._pending.pop(key, None) or _PendingRun()
         if self._unread:
             verdict.notes.append(self._unread)
             self._unread = ""
-        if cut := [*self._cut.pop(key, ())]:
+        if cut := [*pending.cut]:
             verdict.notes.append(
                 f"too large to be recorded in full (auepora_keep): the answers to {', '.join(cut[:5])}"
                 f"{' …' if len(cut) > 5 else ''}; new metrics over their texts cannot be replayed"
@@ -132,7 +131,7 @@ class Recorder:
             self._ids[key] = self._store().add(
                 stored_run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=self._session.commit, keep=self._to_keep.runs or 0,
-                recordings=self._packed(stored_run), keep_recorded=self._to_keep.answers or 0,
+                recordings=self._packed(stored_run, pending.packer), keep_recorded=self._to_keep.answers or 0,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
@@ -153,4 +152,4 @@ class Recorder:
     def pytest_sessionfinish(self) -> None:
         """Close the journal; keep it if a run was not judged, as something else broke."""
         if "_journal" in vars(self):
-            self._journal.close(keep=bool(self._unjudged))
+            self._journal.close(keep=bool(self._pending))
