@@ -130,53 +130,67 @@ class Terminal:
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the verdict of every run."""
-        finished_runs = self.controller.finished_runs
         if self.controller.none_selected:
             terminalreporter.line("auepora: no golden case was selected")
-        if not finished_runs:
-            self._write_unused(terminalreporter)
-            return
-        from ...reporting.tally import headline, headline_style
-        from ...reporting.terminal.session import accepted_lines, accepted_worse
-        from ...reporting.terminal.summary import summary_lines
-        from ...reporting.text import harmless, symbols
+        if self.controller.finished_runs:
+            terminalreporter.section("auepora", sep="=", bold=True)
+            self._write_headlines(terminalreporter)
+            self._write_runs(terminalreporter)
+            write_lines(terminalreporter, self._side_by_side())
+        for text in self.controller.unused.values():
+            terminalreporter.line(f"warning: {text}", yellow=True, bold=True)
 
-        runs, verdicts = [j.run for j in finished_runs], [j.verdict for j in finished_runs]
-        terminalreporter.section("auepora", sep="=", bold=True)
+    def _write_headlines(self, terminalreporter: Any) -> None:
+        """Print what is most urgent: results that an update made worse, and the verdict on several runs together."""
+        from ...reporting.tally import headline, headline_style
+        from ...reporting.terminal.session import accepted_worse
+        from ...reporting.text import harmless
+
+        finished_runs = self.controller.finished_runs
         for judged in finished_runs:
             if judged.accepted is not None:
                 text = accepted_worse(judged.accepted, judged.run, judged.verdict, in_ci=_in_ci())
                 if text:
-                    terminalreporter.line(wrapped(self.config, harmless(text, ascii_only=is_ascii())), yellow=True)
+                    self._write(terminalreporter, text, yellow=True)
         if len(finished_runs) > 1:
-            text = harmless(headline(verdicts, runs), ascii_only=is_ascii())
+            verdicts = [judged.verdict for judged in finished_runs]
+            text = harmless(headline(verdicts, [judged.run for judged in finished_runs]), ascii_only=is_ascii())
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
-        width = self.config.get_terminal_writer().fullwidth
+
+    def _write_runs(self, terminalreporter: Any) -> None:
+        """Print the verdict of each run, and what was accepted of it."""
+        from ...reporting.terminal.session import accepted_lines
+        from ...reporting.terminal.summary import summary_lines
+        from ...reporting.text import symbols
+
+        finished_runs = self.controller.finished_runs
+        verdicts = [judged.verdict for judged in finished_runs]
         reports: Any = self.config.pluginmanager.getplugin("auepora-reports")
-        html = reports.html if reports is not None else None
+        options: Any = {"width": self.config.get_terminal_writer().fullwidth, "ascii_only": is_ascii()}
+        options["html"] = reports.html if reports is not None else None
         for i, judged in enumerate(finished_runs, 1):
-            lines = summary_lines(
-                judged.run, judged.verdict, width=width, ascii_only=is_ascii(), html=html, later=verdicts[i:]
-            )
-            write_lines(terminalreporter, lines)
+            write_lines(terminalreporter, summary_lines(judged.run, judged.verdict, later=verdicts[i:], **options))
             for accepted in filter(None, (judged.accepted, judged.anchored)):
                 for text in accepted_lines(accepted, self.config.rootpath):
-                    terminalreporter.line(wrapped(self.config, harmless(text, ascii_only=is_ascii())))
+                    self._write(terminalreporter, text)
         new_runs = (j for j in finished_runs if j.accepted is None and j.run.is_full and j.verdict.comparison is None)
-        if any(j.verdict.outcome == "passed" for j in new_runs):
+        if any(judged.verdict.outcome == "passed" for judged in new_runs):
             text = "no baseline yet: accept with `pytest --auepora-update`, and commit the file"
-            terminalreporter.line(wrapped(self.config, f"{symbols(is_ascii()).arrow} {text}"), bold=True)
-        write_lines(terminalreporter, self._side_by_side(width))
-        self._write_unused(terminalreporter)
+            self._write(terminalreporter, f"{symbols(is_ascii()).arrow} {text}", bold=True)
 
-    def _side_by_side(self, width: int) -> Iterator[Line]:
+    def _write(self, terminalreporter: Any, text: str, **style: bool) -> None:
+        from ...reporting.text import harmless
+
+        terminalreporter.line(wrapped(self.config, harmless(text, ascii_only=is_ascii())), **style)
+
+    def _side_by_side(self) -> Iterator[Line]:
         """Yield the lines on suites that several configurations ran."""
         if not self.controller.compared:
             return
         from ...reporting.side_by_side_formats import side_by_side_lines
         from ...reporting.terminal.layout import Cell
 
-        reference = self.config.getini("auepora_reference")
+        width, reference = self.config.get_terminal_writer().fullwidth, self.config.getini("auepora_reference")
         for compared in self.controller.compared:
             yield []
             yield from side_by_side_lines(compared, width=width, ascii_only=is_ascii())
@@ -184,10 +198,6 @@ class Terminal:
             if reference and reference not in names:
                 text = f"auepora_reference = {reference}: no such configuration; there is {', '.join(names)}"
                 yield [Cell(text, ("yellow",))]
-
-    def _write_unused(self, terminalreporter: Any) -> None:
-        for text in self.controller.unused.values():
-            terminalreporter.line(f"warning: {text}", yellow=True, bold=True)
 
 
 class CaseWords:
