@@ -47,8 +47,8 @@ class Caller:
         timeout: seconds an attempt may take; None for no limit.
         retry: which exceptions to answer with another attempt.
         grace: seconds that running calls are given to end when they are cancelled.
-        coroutines: whether every function is an ``async def``, which is called in the loop and needs no thread.
-        blocks: whether a function may block: `acall` then calls it in a thread, unless it runs alone without a limit.
+        coroutines: whether every function is an ``async def``, which is called in the loop; any other may block, and is
+            called in a thread, unless it runs alone without a limit.
         after: called with the name of each call that ran beside its owner and its result, in whichever thread ends it.
 
     Attributes:
@@ -68,7 +68,6 @@ class Caller:
         retry: RetryPolicy | None = None,
         grace: float = 1.0,
         coroutines: bool = False,
-        blocks: bool = False,
         after: Callable[[Hashable, CallResult], None] | None = None,
     ) -> None:
         numbers = {"concurrency": (concurrency, 1), "processes": (processes, 1), "grace": (grace, 0)}
@@ -80,7 +79,7 @@ class Caller:
         self.concurrency, self.processes = concurrency, processes
         self.lookahead = 0 if concurrency == 1 else 8 * concurrency if lookahead is None else lookahead
         self.timeout, self.retry, self.grace = timeout, retry, grace
-        self.coroutines, self.blocks = coroutines, blocks
+        self.coroutines = coroutines
         self._after = after
         self.ahead: dict[Hashable, Call] = {}
         self._asked_since_scan = 0  # calls asked for since the upcoming ones were last read
@@ -139,7 +138,7 @@ class Caller:
         """Do the same in the running asyncio loop, which belongs to others; under trio one call at a time.
 
         What was started early in another loop is forgotten; once that has happened nothing is started early here.
-        Unless the caller `blocks`, a *fn* that does so blocks the loop.
+        A *fn* that blocks, where all should be `coroutines`, blocks the loop.
         """
         limit = self.timeout if timeout is None else timeout
         if (self.concurrency == 1 and limit is None) or running_trio() is not None:
@@ -265,7 +264,7 @@ class Caller:
         if self._executor is None or self._executor.loop is not loop:
             self._loops_change |= bool(self.ahead)
             self.close()
-            self._executor = Executor(loop, self.concurrency, self.grace, blocks=self.blocks)
+            self._executor = Executor(loop, self.concurrency, self.grace, blocks=not self.coroutines)
         return self._executor
 
     def _check_alone(self, key: Hashable, upcoming: Upcoming, limit: float | None) -> tuple[Upcoming, bool]:

@@ -22,7 +22,8 @@ from ..errors import HistoryError, UnknownRunError, names_words
 from ..evaluation.replay import Answering, RecordedRun, ask_case, replayed, resumed
 from ..regression.baseline import GIT_COMMIT
 from .compat import fixtures_only_for, worker_input
-from .session import CASE, SUITE, AueporaSession, SessionSuite, SuiteVariant
+from .keys import CASE, SUITE
+from .session import AueporaSession, SessionSuite, SuiteVariant
 
 if TYPE_CHECKING:
     from ..calls.caller import Caller

@@ -22,8 +22,9 @@ from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.model import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_pytest_asyncio, is_anyio_automatic, loop_scope
 from .items import case_marks, run_case, run_case_async
+from .keys import CASE, CORPUS, SESSION, SUFFIXES, SUITE
 from .options import is_asked_for_by_option
-from .session import CASE, CORPUS, SESSION, SUFFIXES, SUITE, AueporaSession
+from .session import AueporaSession
 
 _SELECTING_OPTIONS = ("keyword", "markexpr", "lf", "deselect", "ignore", "ignore_glob")
 _CASE_COUNTS = "auepora_cases"

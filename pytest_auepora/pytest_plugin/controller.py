@@ -18,9 +18,10 @@ import pytest
 
 from ..errors import BaselineError
 from ..regression.baseline import BROKEN, GIT_COMMIT
+from .keys import SUFFIXES
 from .options import is_asked_for, runs_tests
 from .results.terminal import wrapped
-from .session import SUFFIXES, AueporaSession, SuiteVariant
+from .session import AueporaSession, SuiteVariant
 from .xdist import run_provenance, unpack
 
 if TYPE_CHECKING:

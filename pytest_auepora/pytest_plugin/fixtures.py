@@ -18,9 +18,10 @@ from ..regression.baseline import BROKEN
 from .answer_source import AnswerSource, source_for
 from .compat import parameters_of
 from .items import AskedCase, add_case_report, case_marks, end_unmeasured, raise_skipped
+from .keys import CORPUS
 from .registration import session_of
 from .results.terminal import failure_message
-from .session import CORPUS, AueporaSession, SessionSuite, SuiteVariant
+from .session import AueporaSession, SessionSuite, SuiteVariant
 from .xdist import CaseReport
 
 

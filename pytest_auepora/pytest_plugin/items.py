@@ -16,9 +16,10 @@ from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
 from .answer_source import AnswerSource, source_for
 from .compat import is_worker
+from .keys import CASE, CASE_REPORTS, CORPUS, SUITE
 from .lookahead import Queue, timed_call
 from .results.terminal import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
-from .session import CASE, CASE_REPORTS, CORPUS, SUITE, AueporaSession, ended_by
+from .session import AueporaSession, ended_by
 from .xdist import CaseReport, attach
 
 if TYPE_CHECKING:

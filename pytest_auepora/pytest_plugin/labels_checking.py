@@ -12,7 +12,8 @@ import pytest
 from ..core.run import run_title
 from ..errors import AueporaError
 from .compat import variant_of
-from .session import CASE, CORPUS, SUITE, AueporaSession
+from .keys import CASE, CORPUS, SUITE
+from .session import AueporaSession
 
 if TYPE_CHECKING:
     from ..labels.check import CheckedLabel

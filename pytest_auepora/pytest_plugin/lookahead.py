@@ -18,8 +18,8 @@ from ..adapters.systems import System
 from ..calls.call import Call, CallResult, running_trio
 from ..calls.caller import Caller
 from .compat import fixture_definitions, has_pytest_benchmark, is_worker, process_count
+from .keys import CASE, CORPUS, SUITE
 from .options import Options
-from .session import CASE, CORPUS, SUITE
 
 if TYPE_CHECKING:
     import asyncio
@@ -140,7 +140,6 @@ class Callers:
                 timeout=self._options.timeout,
                 retry=self._options.retry,
                 coroutines=system.is_async,
-                blocks=not system.is_async,
                 after=self._after,
             )
         return caller

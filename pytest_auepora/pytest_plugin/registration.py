@@ -7,16 +7,15 @@ import sys
 
 import pytest
 
-from ..core.progress import Progress, is_watched
+from ..core.progress import is_watched
 from .answer_source import Replay, make_replay
 from .collect import Collecting
 from .compat import is_worker, process_count
-from .hooks import ProjectHooks
 from .items import Running
-from .lookahead import Callers, JudgeLookahead, Queue
+from .keys import SESSION
 from .options import Options
 from .results.terminal import CaseWords, ShortFailures, Terminal
-from .session import SESSION, AueporaSession
+from .session import AueporaSession
 
 _RUNS_CASES = (
     "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
@@ -28,8 +27,16 @@ def session_of(config: pytest.Config) -> AueporaSession:
     if SESSION not in config.stash:
         options = Options(config)
         _configure_judge(config, options)
-        config.stash[SESSION] = _session(config, options, None)
+        _start_session(config, options)
     return config.stash[SESSION]
+
+
+def _start_session(
+    config: pytest.Config, options: Options, replay: Replay | None = None, record_cap: int = 0
+) -> AueporaSession:
+    session = config.stash[SESSION] = AueporaSession(config, options, replay, record_cap)
+    config.pluginmanager.register(session, "auepora-session")
+    return session
 
 
 def _configure_judge(config: pytest.Config, options: Options) -> None:
@@ -55,18 +62,6 @@ def _configure_judge(config: pytest.Config, options: Options) -> None:
             raise pytest.UsageError(f"auepora_judge: {exc}") from None
 
 
-def _session(config: pytest.Config, options: Options, replay: Replay | None, record_cap: int = 0) -> AueporaSession:
-    project = ProjectHooks(config)
-    progress = Progress("judged scores", show=False)  # `RunProgress` shows it
-    judge_lookahead = JudgeLookahead(options, project, progress)
-    callers = Callers(config, options, judge_lookahead.judge)
-    session = AueporaSession(
-        config, options, project, replay, judge_lookahead, callers, progress, record_cap, Queue(())
-    )
-    config.pluginmanager.register(session, "auepora-session")
-    return session
-
-
 def configure(config: pytest.Config) -> None:
     """Register the parts of the plugin: those that run cases in every process, the controller in one."""
     options = Options(config)
@@ -79,7 +74,7 @@ def configure(config: pytest.Config) -> None:
     replay = None
     if config.option.auepora_replay or config.option.auepora_resume:
         replay = make_replay(config, options.history_place)
-    session = config.stash[SESSION] = _session(config, options, replay, _record_cap(options, replay))
+    session = _start_session(config, options, replay, _record_cap(options, replay))
     register = config.pluginmanager.register
     register(collecting := Collecting(config), "auepora-collecting")
     register(Running(config, session), "auepora-running")

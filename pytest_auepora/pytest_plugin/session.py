@@ -1,7 +1,4 @@
-"""What one pytest process knows: its golden files, the parts that run their cases, and where pytest's objects have it.
-
-`registration` puts it together.
-"""
+"""What one pytest process knows: its golden files, and the parts that run their cases."""
 
 from __future__ import annotations
 
@@ -24,7 +21,9 @@ from ..regression.baseline import BROKEN, Anchor, Baseline, baseline_path, load_
 from ..regression.guards.case_guard import Confirmations
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
 from .compat import variant_of
+from .hooks import ProjectHooks
 from .labels import SuiteLabels, read_old_recalls
+from .lookahead import Callers, JudgeLookahead, Queue
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
@@ -33,61 +32,46 @@ if TYPE_CHECKING:
     from ..evaluation.case_result import Ended
     from ..labels.corpus import Recall
     from .answer_source import AnswerSource, Replay
-    from .hooks import ProjectHooks
-    from .lookahead import Callers, JudgeLookahead, Queue
     from .options import Options
-    from .xdist import CaseReport
-
-SUFFIXES = (".yaml", ".yml", ".jsonl")
-"""How the names of golden files end."""
-CORPUS = "auepora_corpus_ids"
-"""The fixture that says what the system can return."""
-
-SESSION: pytest.StashKey[AueporaSession] = pytest.StashKey()
-"""On the config."""
-CASE: pytest.StashKey[GoldenCase] = pytest.StashKey()
-"""On an item: its golden case."""
-SUITE: pytest.StashKey[SessionSuite] = pytest.StashKey()
-"""On an item: the suite of its case."""
-CASE_REPORTS: pytest.StashKey[list[CaseReport]] = pytest.StashKey()
-"""On an item: what it measured, to travel with its report."""
 
 
-@dataclass(eq=False, repr=False)
 class AueporaSession:
     """The parts of the plugin in one process, and its golden files, each read once.
 
     Parts that need only some others are given those.
 
-    Attributes:
+    Args:
         config: pytest's.
         options: what the user asks for.
-        project: what the project says by hooks.
         replay: the earlier run that answers in place of the system, if one is to.
+        record_cap: characters kept of each answer; 0 keeps none.
+
+    Attributes:
+        project: what the project says by hooks.
+        progress: how far judges are, or calls of an update that asks again; `RunProgress` shows it.
         judge_lookahead: asks LLM judges about answers that come early.
         callers: what makes the calls.
-        progress: how far judges are, or calls of an update that asks again.
-        record_cap: characters kept of each answer; 0 keeps none.
         queue: the cases that will be run, whose calls may be made ahead of time.
-        confirmations: how many failing cases may be asked again.
+        confirmations: the failed cases that were asked again.
         answered: called after each call of a case, with ``last`` after the last, where progress is shown.
         running: the golden item whose function is being called.
     """
 
-    config: pytest.Config
-    options: Options
-    project: ProjectHooks
-    replay: Replay | None
-    judge_lookahead: JudgeLookahead
-    callers: Callers
-    progress: Progress
-    record_cap: int
-    queue: Queue
-    confirmations: Confirmations = field(init=False, default_factory=Confirmations)
-    answered: Callable[..., None] | None = None
-    running: pytest.Function = field(init=False)
-    _suites: dict[Path, SessionSuite] = field(init=False, default_factory=dict)
-    _collected: dict[Path, SessionSuite] = field(init=False, default_factory=dict)  # by baseline
+    running: pytest.Function
+
+    def __init__(
+        self, config: pytest.Config, options: Options, replay: Replay | None = None, record_cap: int = 0
+    ) -> None:
+        self.config, self.options, self.replay, self.record_cap = config, options, replay, record_cap
+        self.project = ProjectHooks(config)
+        self.progress = Progress("judged scores", show=False)
+        self.judge_lookahead = JudgeLookahead(options, self.project, self.progress)
+        self.callers = Callers(config, options, self.judge_lookahead.judge)
+        self.queue = Queue(())
+        self.confirmations = Confirmations()
+        self.answered: Callable[..., None] | None = None
+        self._suites: dict[Path, SessionSuite] = {}
+        self._collected: dict[Path, SessionSuite] = {}  # by baseline
 
     @property
     def asks_nothing(self) -> bool:

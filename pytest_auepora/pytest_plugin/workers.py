@@ -10,8 +10,8 @@ import pytest
 from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScopeScheduling
 
 from ..core.files import shown_path
+from .keys import SUFFIXES
 from .options import OVERRIDE
-from .session import SUFFIXES
 from .xdist import case_id_of, drop_case_reports
 
 if TYPE_CHECKING:

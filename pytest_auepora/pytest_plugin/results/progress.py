@@ -19,7 +19,8 @@ import pytest
 from ...core.grouping import grouped
 from ...core.progress import Progress, is_watched
 from ...io.golden.model import GoldenCase
-from ..session import CASE, SUFFIXES, SUITE, AueporaSession, SessionSuite
+from ..keys import CASE, SUFFIXES, SUITE
+from ..session import AueporaSession, SessionSuite
 from ..xdist import case_id_of, unpack
 from .terminal import terminal_width, wrapped
 

@@ -21,8 +21,9 @@ import pytest
 from ...core.files import shown_path
 from ...errors import AueporaError, Problem, did_you_mean
 from ...reporting.numbers import number
+from ..keys import CASE_REPORTS, SUFFIXES
 from ..options import runs_tests
-from ..session import CASE_REPORTS, SUFFIXES, AueporaSession
+from ..session import AueporaSession
 
 if TYPE_CHECKING:
     from ...reporting.formats import Target

@@ -117,7 +117,7 @@ def test_in_a_running_loop_each_call_keeps_its_own() -> None:
         return fn
 
     async def main() -> None:
-        with Caller(3) as caller:
+        with Caller(3, coroutines=True) as caller:
             words = [saying(w) for w in "abc"]
             for i, word in enumerate(words):
                 await caller.acall(i, word, enumerate(words))

@@ -34,7 +34,7 @@ class Drive:
                 return run_all(caller, fns, limits)
 
         async def main() -> list[CallResult]:
-            with Caller(**options) as caller:
+            with Caller(coroutines=True, **options) as caller:
                 return await arun_all(caller, fns, limits)
 
         return asyncio.run(main())

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("nothing_unawaited", "nothing_stays")
 
 
 def test_what_was_started_in_another_loop_is_forgotten() -> None:
-    caller = Caller(2)
+    caller = Caller(2, coroutines=True)
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def ask() -> int:
@@ -52,7 +52,7 @@ def test_owners_with_loops_of_their_own_start_nothing_more() -> None:
     async def one(key: int) -> CallResult:
         return await caller.acall(key, partial(ask, key), [(k, partial(ask, k)) for k in range(key + 1, 9)])
 
-    with Caller(2) as caller:
+    with Caller(2, coroutines=True) as caller:
         for key in range(9):
             asyncio.run(one(key))
     assert seen[0] == 0
@@ -64,7 +64,7 @@ def test_functions_that_block_overlap_and_are_given_up(release: threading.Event)
     fns: list[Fn] = [partial(meeting.wait, LONG), partial(meeting.wait, LONG), release.wait, lambda: "good"]
 
     async def main() -> list[CallResult]:
-        with Caller(2, blocks=True) as caller:
+        with Caller(2) as caller:
             return [
                 await caller.acall(i, fn, [(k, fns[k], limits[k]) for k in range(i + 1, 4)], timeout=limits[i])
                 for i, fn in enumerate(fns)
@@ -88,7 +88,7 @@ def test_what_follows_a_call_is_done_before_its_owner_goes_on() -> None:
             order.append("judged")
 
     async def main() -> None:
-        with Caller(2, blocks=True, after=after) as caller:
+        with Caller(2, after=after) as caller:
             await caller.acall(0, partial(began.wait, LONG), [(1, str)])
             await caller.acall(1, str)
             order.append("asked for")
@@ -111,7 +111,7 @@ def test_coroutines_of_functions_run_in_the_running_loop() -> None:
 
     async def main() -> CallResult:
         retry = RetryPolicy((ConnectionError,), backoff=0.01)
-        with Caller(timeout=LONG, retry=retry, blocks=True) as caller:
+        with Caller(timeout=LONG, retry=retry) as caller:
             result = await caller.acall(1, give)
             assert asked == [asyncio.get_running_loop()] * 2
             return result
@@ -124,7 +124,7 @@ def test_alone_and_unlimited_a_call_runs_in_its_owners_task() -> None:
         return asyncio.current_task()
 
     async def main() -> None:
-        caller = Caller()
+        caller = Caller(coroutines=True)
         assert (await caller.acall(1, task, [(2, task)])).value is asyncio.current_task()
 
     asyncio.run(main())
@@ -145,7 +145,7 @@ def test_a_function_that_does_not_await_is_called_in_the_loop(concurrency: int, 
 
     async def main() -> None:
         retry = RetryPolicy((ConnectionError,), backoff=0)
-        with Caller(concurrency, timeout=timeout, retry=retry) as caller:
+        with Caller(concurrency, timeout=timeout, retry=retry, coroutines=True) as caller:
             result = await caller.acall(1, plain, timeout=LONG if timeout else None)
             assert (result.value, result.attempts, result.concurrency) == (threading.get_ident(), 2, 1)
             assert (await caller.acall(2, blocking)).timed_out is (timeout is not None)
@@ -164,7 +164,7 @@ def test_a_call_asked_for_again_does_not_wait_behind_early_ones() -> None:
         return fn
 
     async def main() -> None:
-        with Caller(2, lookahead=20) as caller:
+        with Caller(2, lookahead=20, coroutines=True) as caller:
             early = [(i, named("early")) for i in range(20)]
             await caller.acall("x", named("x"), early)
             await caller.acall("again", named("again"), early)
@@ -187,7 +187,7 @@ def test_trio_calls_run_one_at_a_time_with_limits_and_retries(concurrency: int) 
 
     async def main() -> list[CallResult]:
         retry = RetryPolicy((ConnectionError,), backoff=0.01)
-        with Caller(concurrency, retry=retry) as caller:
+        with Caller(concurrency, retry=retry, coroutines=True) as caller:
             first = await caller.acall(1, ask, [(2, ask)])
             hung = await caller.acall(2, partial(trio.sleep, LONG), timeout=0.05)
             return [first, hung, await caller.acall(3, ask, timeout=LONG)]

@@ -38,7 +38,7 @@ def test_what_was_started_in_another_loop_is_cancelled_there() -> None:
     hang = hanging(cleaned)
     first, second = asyncio.new_event_loop(), asyncio.new_event_loop()
     try:
-        with Caller(2) as caller:
+        with Caller(2, coroutines=True) as caller:
             first.run_until_complete(caller.acall(1, good, [(2, hang)]))
             second.run_until_complete(caller.acall(3, good, [(4, good)]))
             first.run_until_complete(asyncio.sleep(0.01))
@@ -60,7 +60,7 @@ def test_an_answer_that_nobody_waits_for_any_more_is_let_go(release: threading.E
         return unwanted()
 
     async def main() -> None:
-        with Caller(2, blocks=True) as caller:
+        with Caller(2) as caller:
             await caller.acall(1, lambda: "good", [(2, late)])
             caller.drop()
             await asyncio.sleep(0.01)
@@ -84,7 +84,7 @@ def test_an_end_while_submitting_leaves_no_call_behind(monkeypatch: pytest.Monke
         return "good"
 
     async def main() -> CallResult:
-        with Caller(2) as caller:
+        with Caller(2, coroutines=True) as caller:
             with pytest.raises(TimeoutError):
                 await caller.acall(1, first, [(2, good)])
             return await asyncio.wait_for(caller.acall(2, good, [(3, good)]), LONG)
@@ -107,7 +107,7 @@ def test_a_loop_may_cancel_a_call_before_its_first_step() -> None:
             for task in asyncio.all_tasks() - {owner, asyncio.current_task()}:
                 task.cancel()
 
-        with Caller(2, timeout=LONG) as caller:
+        with Caller(2, timeout=LONG, coroutines=True) as caller:
             await caller.acall(1, cancel_it, [(2, never_started)])
             await asyncio.sleep(0.01)
             assert str((await caller.acall(2, never_started)).error).startswith("the call was given up")
@@ -118,7 +118,7 @@ def test_a_loop_may_cancel_a_call_before_its_first_step() -> None:
 
 def test_a_cancelled_owner_cancels_its_call() -> None:
     async def main() -> None:
-        owner = asyncio.ensure_future(Caller().acall(1, lambda: asyncio.sleep(LONG)))
+        owner = asyncio.ensure_future(Caller(coroutines=True).acall(1, lambda: asyncio.sleep(LONG)))
         await asyncio.sleep(0.01)
         owner.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -138,7 +138,7 @@ def test_when_the_owner_is_cancelled_so_is_its_call() -> None:
             raise
 
     async def main() -> None:
-        caller = Caller(2)
+        caller = Caller(2, coroutines=True)
         owner = asyncio.ensure_future(caller.acall(1, hang, [(2, hang)]))
         await asyncio.sleep(0.05)
         owner.cancel()
@@ -158,7 +158,7 @@ def test_the_loop_may_be_entered_later_to_drop_what_is_in_it() -> None:
     hang = hanging(cleaned)
     loop = asyncio.new_event_loop()
     try:
-        caller = Caller(2)
+        caller = Caller(2, coroutines=True)
         assert loop.run_until_complete(caller.acall(0, good, [(1, hang)])).value == "good"
         caller.drop()
         loop.run_until_complete(asyncio.sleep(0.01))
@@ -173,7 +173,7 @@ def test_anyio_cancel_scopes_reach_a_call() -> None:
     anyio = pytest.importorskip("anyio", reason="anyio is in the test group")
 
     async def main() -> None:
-        caller = Caller(2)
+        caller = Caller(2, coroutines=True)
 
         async def hang() -> None:
             await anyio.sleep(LONG)
@@ -192,7 +192,7 @@ def test_the_users_interrupt_is_not_a_result(concurrency: int) -> None:
         raise KeyboardInterrupt
 
     async def main() -> None:
-        await Caller(concurrency).acall(1, interrupt, [(2, interrupt)])
+        await Caller(concurrency, coroutines=True).acall(1, interrupt, [(2, interrupt)])
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(main())

@@ -84,7 +84,7 @@ def test_a_call_in_the_owners_thread_says_there_is_no_loop(refusal: Refusal) -> 
 
 def test_a_loop_that_can_have_no_thread_says_so_in_the_call(refusal: Refusal) -> None:
     async def main() -> list[Any]:
-        with Caller(timeout=LONG, blocks=True) as caller:
+        with Caller(timeout=LONG) as caller:
             refusal.times = 10**6
             none = await caller.acall(0, lambda: "good")
             refusal.times = 1

@@ -78,10 +78,9 @@ def test_the_other_workers_call_as_well(workers: int, processes: int) -> None:
         assert caller.call("a", lambda: None).concurrency == processes
 
 
-@pytest.mark.parametrize(("kind", "coroutines", "blocks"), [("sync", False, True), ("async", True, False)])
-def test_what_is_known_of_the_system(kind: str, coroutines: bool, blocks: bool) -> None:
-    caller = callers().caller_for(SYSTEMS[kind])
-    assert (caller.coroutines, caller.blocks) == (coroutines, blocks)
+@pytest.mark.parametrize(("kind", "coroutines"), [("sync", False), ("async", True)])
+def test_what_is_known_of_the_system(kind: str, coroutines: bool) -> None:
+    assert callers().caller_for(SYSTEMS[kind]).coroutines is coroutines
 
 
 def test_time_limit_and_retries_are_those_of_the_options() -> None:
