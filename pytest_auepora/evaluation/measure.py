@@ -89,7 +89,7 @@ def measure_calls(
     out = []
     for case_call, answer, judged in zip(calls, answers, judge_scores, strict=True):
         known_scores, skipped = {**judged, **_early_scores(case_call)}, case_call.skipped_metrics
-        if progress is not None:
+        if judge_metrics and progress is not None:
             progress.done(sum(m.name not in known_scores and m.name not in skipped for m in judge_metrics))
         if isinstance(answer, SystemOutputs):
             by_name = {**next(scores), **known_scores}
