@@ -5,14 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MissingExtraError
 from ..numbers import plural
 from ..report import Report
-from ..side_by_side import SideBySide
 from ..side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
 from ..tally import headline, mistakes_note, overall_outcome
 from ..text import UNICODE
@@ -45,7 +43,7 @@ def html_report(report: Report) -> str:
     outcome = overall_outcome(report.verdicts, report.mistakes)
     word, mark = OUTCOMES[outcome]
     return env.get_template("report.html.j2").render(
-        comparisons=_side_views(report),
+        comparisons=_comparison_views(report),
         suites=suite_views(report),
         outcome=outcome,
         word=word,
@@ -74,6 +72,14 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     env.filters["pieces"] = _BREAKS.split
+    env.globals |= {
+        "MOST_CASES": MOST_CASES,
+        "SYMBOLS": UNICODE,
+        "plural": plural,
+        "value_text": value_text,
+        "difference_text": difference_text,
+        "case_cell": case_cell,
+    }
     return env
 
 
@@ -93,58 +99,23 @@ def hash_source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _side_views(report: Report) -> list[dict[str, Any]]:
-    """Return the template data of each suite that several systems ran."""
+def _comparison_views(report: Report) -> list[dict[str, Any]]:
+    """Return the template data of each suite that several systems ran; cases link to the table of their system."""
     titles = [run.title for run in report.runs]
     links = {
-        run.title: {case_id: f"#case-{i}-{n}" for n, case_id in enumerate(run.cases)}
+        (run.title, case_id): f"#case-{i}-{n}"
         for i, run in enumerate(report.runs)
         if titles.count(run.title) == 1
+        for n, case_id in enumerate(run.cases)
     }
-    return [_side_view(suite, links) for suite in report.comparisons()]
-
-
-def _side_view(compared: SideBySide, links: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """Return the template data of a suite; *links* are the anchors of the cases by run title and case id."""
-    key = key_metric(compared)
-    differing = [case for case in compared.cases if case.differs]
-    return {
-        "suite": compared.suite,
-        "over": f"over {plural(compared.shared, 'case')} that all ran",
-        "names": [column.name for column in compared.columns],
-        "rows": [
-            {
-                "name": row.name,
-                "n": row.n,
-                "figures": [
-                    (value_text(row, figure), not row.is_tied and figure.mark == "best") for figure in row.figures
-                ],
-                "differences": [
-                    (
-                        difference_text(row, figure, UNICODE),
-                        figure.standing if figure.standing in ("better", "worse") else "",
-                    )
-                    for figure in row.figures[1:]
-                ],
-            }
-            for row in compared.rows
-            if not row.is_idle
-        ],
-        "notes": [*legend(compared, UNICODE), *compared.notes],
-        "key": key.name if key is not None else "",
-        "cases": [
-            {
-                "id": case.case_id,
-                "cells": [
-                    {
-                        "text": case_cell(case, i, key, UNICODE),
-                        "state": system.state if system is not None else "",
-                        "link": links.get(column.title, {}).get(case.case_id, ""),
-                    }
-                    for i, (column, system) in enumerate(zip(compared.columns, case.systems, strict=True))
-                ],
-            }
-            for case in differing[:MOST_CASES]
-        ],
-        "left": len(differing) - MOST_CASES,
-    }
+    return [
+        {
+            "suite": suite,
+            "names": [column.name for column in suite.columns],
+            "notes": [*legend(suite, UNICODE), *suite.notes],
+            "key": key_metric(suite),
+            "cases": [case for case in suite.cases if case.differs],
+            "links": links,
+        }
+        for suite in report.comparisons()
+    ]
