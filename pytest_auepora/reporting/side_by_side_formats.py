@@ -34,6 +34,8 @@ _STYLE = {
 """Styles of differences and of case states."""
 
 _GAP = 2
+_LEAST = 6
+"""Width to which columns may shrink."""
 
 
 def value_text(row: Row, figure: Figure) -> str:
@@ -112,86 +114,61 @@ def side_by_side_lines(compared: SideBySide, *, width: int = 80, ascii_only: boo
 
 def _add_values(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
     left = [layout.Column("metric", least=12), layout.Column("n", right=True)]
-    heads = [column.name for column in compared.columns]
-    cells = [
-        [
-            Cell(value_text(row, figure), ("bold",) if figure.mark == "best" and not row.is_tied else ())
-            for figure in row.figures
-        ]
-        for row in rows
-    ]
-    labels = [[Cell(row.name), Cell(f"{row.n}")] for row in rows]
-    _add_tables(page, heads, cells, left=left, labels=labels, left_width=22, least=6)
+    lines: list[Line] = []
+    for row in rows:
+        styles: list[tuple[str, ...]] = [("bold",) if f.mark == "best" and not row.is_tied else () for f in row.figures]
+        cells = [Cell(value_text(row, figure), style) for figure, style in zip(row.figures, styles, strict=True)]
+        lines.append([Cell(row.name), Cell(f"{row.n}"), *cells])
+    _add_tables(page, left, [column.name for column in compared.columns], lines)
 
 
 def _add_differences(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
-    shown = [row for row in rows if any(f.standing not in (None, "equal") for f in row.figures)]
-    if not shown:
+    lines = [
+        [
+            Cell(row.name),
+            *(Cell(difference_text(row, f, page.symbols), _STYLE.get(f.standing or "", ())) for f in row.figures[1:]),
+        ]
+        for row in rows
+        if any(figure.standing not in (None, "equal") for figure in row.figures)
+    ]
+    if not lines:
         page.paragraph("no case differs in any metric", "light")
         return
-    first, *others = [column.name for column in compared.columns]
-    cells = [
-        [
-            Cell(difference_text(row, figure, page.symbols), _STYLE.get(figure.standing or "", ()))
-            for figure in row.figures[1:]
-        ]
-        for row in shown
-    ]
-    heads = [f"{page.safe(name)} - {page.safe(first)}" for name in others]
-    left, labels = [layout.Column("difference", least=12)], [[Cell(row.name)] for row in shown]
-    _add_tables(page, heads, cells, left=left, labels=labels, left_width=14, least=8, spaced=True)
+    first, *others = [page.safe(column.name) for column in compared.columns]
+    page.lines.append([])
+    _add_tables(page, [layout.Column("difference", least=12)], [f"{name} - {first}" for name in others], lines)
 
 
 def _add_cases(page: Page, compared: SideBySide) -> None:
     differing = [case for case in compared.cases if case.differs]
     if not differing:
         return
-    row = key_metric(compared)
-    suffix = f" ({row.name} beside)" if row is not None else ""
+    key = key_metric(compared)
+    suffix = f" ({key.name} beside)" if key is not None else ""
     page.lines.append([])
     page.paragraph(f"{plural(len(differing), 'case')} that only some of them pass{suffix}", "bold")
-    shown = differing[:MOST_CASES]
-    cells = [
-        [
-            Cell(case_cell(case, i, row, page.symbols), _STYLE.get(system.state, ()) if system is not None else ())
-            for i, system in enumerate(case.systems)
-        ]
-        for case in shown
-    ]
-    heads = [column.name for column in compared.columns]
-    left, labels = [layout.Column("case", least=24)], [[Cell(case.case_id)] for case in shown]
-    _add_tables(page, heads, cells, left=left, labels=labels, left_width=26, least=6)
-    if len(differing) > MOST_CASES:
-        page.paragraph(f"{page.symbols.dots} and {len(differing) - MOST_CASES} more", "light", indent=2)
+    lines: list[Line] = []
+    for case in differing[:MOST_CASES]:
+        styles = [_STYLE.get(system.state, ()) if system is not None else () for system in case.systems]
+        cells = [Cell(case_cell(case, i, key, page.symbols), style) for i, style in enumerate(styles)]
+        lines.append([Cell(case.case_id), *cells])
+    _add_tables(page, [layout.Column("case", least=24)], [column.name for column in compared.columns], lines)
+    page.more(len(differing) - MOST_CASES)
 
 
-def _add_tables(
-    page: Page,
-    heads: Sequence[str],
-    cells: Sequence[Sequence[Cell]],
-    *,
-    left: Sequence[layout.Column],
-    labels: Sequence[Sequence[Cell]],
-    left_width: int,
-    least: int,
-    spaced: bool = False,
-) -> None:
-    """Add tables, each with as many columns as fit next to the *left* ones, which are *left_width* wide."""
-    heads = [page.safe(head) for head in heads]
-    groups: list[list[int]] = [[]]
-    used = 0
-    for i, head in enumerate(heads):
-        size = max(text_width(text) for text in (head, *(row[i].text for row in cells))) + _GAP
-        if groups[-1] and used + size > page.width - left_width:
-            groups.append([])
-            used = 0
-        groups[-1].append(i)
-        used += size
-    for group in groups:
-        columns = [*left, *(layout.Column(heads[i], least=least) for i in group)]
-        rows = [[*label, *(row[i] for i in group)] for label, row in zip(labels, cells, strict=True)]
-        page.lines += [[]] if spaced else []
-        page.lines += layout.table(columns, rows, page.width, ascii_only=page.ascii_only)
+def _add_tables(page: Page, left: Sequence[layout.Column], heads: Sequence[str], rows: Sequence[Line]) -> None:
+    """Add *rows* as tables that have all columns of *left*, and as many of the columns of *heads* as fit beside."""
+    columns = [*left, *(layout.Column(page.safe(head), least=_LEAST) for head in heads)]
+    sizes = [max(map(text_width, (column.title, *(row[i].text for row in rows)))) for i, column in enumerate(columns)]
+    room = page.width - sum((column.least or _LEAST) + _GAP for column in left)
+    n, start = len(left), len(left)
+    while start < len(columns):
+        stop = start + 1
+        while stop < len(columns) and sum(sizes[start : stop + 1]) + _GAP * (stop + 1 - start) <= room:
+            stop += 1
+        shown = [[*row[:n], *row[start:stop]] for row in rows]
+        page.lines += layout.table([*left, *columns[start:stop]], shown, page.width, ascii_only=page.ascii_only)
+        start = stop
 
 
 def side_by_side_markdown(compared: SideBySide) -> str:

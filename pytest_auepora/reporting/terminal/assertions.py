@@ -18,16 +18,13 @@ from .layout import Page, plain
 MOST_CASES = 5
 
 
-def explain_score(
-    left: ComparableScore, op: str, right: object, *, width: int = 76, ascii_only: bool = False
-) -> list[str]:
+def explain_score(left: ComparableScore, op: str, right: object) -> list[str]:
     """Return the lines that explain a failed comparison of *left* with *right*.
 
     The first is the comparison itself, as pytest shows it.  For the score of a run, its denominator and the cases that
-    cost most follow; for the score of a case, the expected and the actual output.  *width* leaves room for pytest's
-    margin.
+    cost most follow; for the score of a case, the expected and the actual output.
     """
-    page = Page(width, ascii_only=ascii_only)
+    page = Page(76)  # pytest adds a margin
     bound = _bound(op, right)
     other = repr(right)
     if isinstance(right, ComparableScore):
@@ -78,8 +75,7 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
 def _add_cases(page: Page, run: Run, explanations: Mapping[str, str]) -> None:
     for case_id, explanation in list(explanations.items())[:MOST_CASES]:
         page.paragraph(f"{run.cases[case_id].where or run.path} {case_id}: {explanation}", indent=2, most=3)
-    if (n_left := len(explanations) - MOST_CASES) > 0:
-        page.paragraph(f"{page.symbols.dots} and {n_left} more", indent=2)
+    page.more(len(explanations) - MOST_CASES)
 
 
 def _add_denominator(page: Page, left: ComparableScore, run: Run, scores: dict[str, Score]) -> None:

@@ -111,8 +111,7 @@ def _add_problems(page: Page, result: CaseResult) -> None:
     problems = _merge_falls(result.problems, page.symbols.arrow)
     for problem in problems[:MOST_PROBLEMS]:
         page.paragraph(f"{page.symbols.bad} {problem}", "red", indent=2, most=3)
-    if (n_more := len(problems) - MOST_PROBLEMS) > 0:
-        page.paragraph(f"{page.symbols.dots} and {n_more} more", indent=2)
+    page.more(len(problems) - MOST_PROBLEMS)
 
 
 def _merge_falls(problems: Sequence[str], arrow: str) -> list[str]:

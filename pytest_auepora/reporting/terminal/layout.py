@@ -88,6 +88,11 @@ class Page:
         for i, part in enumerate(self.wrap(self.safe(text), self.width - indent - 2, most)):
             self.lines.append([Cell(f"{' ' * indent}{'  ' if i else ''}{part}", style)])
 
+    def more(self, n: int) -> None:
+        """Add that a list leaves out *n*, unless it leaves out none."""
+        if n > 0:
+            self.paragraph(f"{self.symbols.dots} and {n} more", "light", indent=2)
+
     def padded(self, text: str, room: int) -> str:
         """Clip or pad *text* to exactly *room* columns."""
         text = self.clip(text, room)

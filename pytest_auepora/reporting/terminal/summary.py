@@ -116,8 +116,7 @@ def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
         most = max(n_left + offset, 1)  # leaves room for one case of each kind that follows
         for reason, ids in list(groups.values())[:most]:
             _add_case(page, ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})", reason)
-        if n_more := sum(len(ids) for _, ids in list(groups.values())[most:]):
-            page.paragraph(f"{page.symbols.dots} and {n_more} more", "light", indent=2)
+        page.more(sum(len(ids) for _, ids in list(groups.values())[most:]))
         for line in dict.fromkeys(line for case in cases for line in case.error.splitlines()[1:]):
             if line.startswith(ACCEPTED_SHAPES):
                 page.paragraph(line, "light", indent=2)
