@@ -101,9 +101,12 @@ def worst_first(cases: Iterable[CaseResult], compared: Mapping[str, CaseComparis
 def group_by_cause(
     cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison]
 ) -> list[tuple[Diagnosis | None, list[CaseResult]]]:
-    """Group *cases* whose errors, or whose metrics' errors, have one cause; with the diagnosis of the first case."""
+    """Group *cases*, the worst first, whose errors, or whose metrics' errors, have one cause.
+
+    Each group comes with the diagnosis of its first case.
+    """
     groups: dict[str, tuple[Diagnosis | None, list[CaseResult]]] = {}
-    for case in cases:
+    for case in worst_first(cases, compared):
         diagnosis = diagnose(case, compared.get(case.case_id), run.metrics)
         groups.setdefault(cause_key(str(diagnosis), case) or f"|{case.case_id}", (diagnosis, []))[1].append(case)
     return [*groups.values()]

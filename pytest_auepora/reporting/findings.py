@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from ..core.run import CaseResult, Run
 from ..regression.guards.gates import GateKind
 from ..regression.verdict import Verdict
-from .diagnosis import blamed_metrics, group_by_cause, worst_first
+from .diagnosis import blamed_metrics, group_by_cause
 from .report import Report
 from .tally import FAILING, CaseStatus, cases_of
 from .text import listed, printable
@@ -120,7 +120,7 @@ def _errors(run: Run, verdict: Verdict) -> Iterator[Finding]:
 def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]:
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     cases = cases_of(run, verdict).get(kind, [])
-    for reason, (case, *others) in group_by_cause(worst_first(cases, compared), run, compared):
+    for reason, (case, *others) in group_by_cause(cases, run, compared):
         path, line = _location(case, run)
         owners = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
         message = "\n".join([str(reason), *case.problems, *([f"Owner: {', '.join(owners)}"] if owners else [])])

@@ -13,7 +13,7 @@ from ..core.run import CaseResult, Run
 from ..regression.guards.gates import REGRESSION
 from ..regression.verdict import Verdict
 from . import notes
-from .diagnosis import group_by_cause, worst_first
+from .diagnosis import group_by_cause
 from .findings import with_title
 from .metric_rows import MetricRow, has_values, metric_rows, state_symbol
 from .numbers import metric_value, plural
@@ -182,7 +182,7 @@ def _case_list(
 ) -> Iterator[str]:
     """Yield the cases of one kind: some collapsible with their text, some as a line, the others as a count."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    groups = group_by_cause(worst_first(cases, compared), run, compared)
+    groups = group_by_cause(cases, run, compared)
     yield ""
     yield f"**{len(cases):,} {kind}**"
     yield ""

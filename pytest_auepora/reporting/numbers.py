@@ -25,12 +25,10 @@ def number(value: float, places: int = 3, bound: Bound | None = None) -> str:
     ``number(0.79996, 2, Bound("min", 0.8))`` is ``"0.79996"``, not ``"0.80"``.  Infinite and undefined values come
     out as ``inf``, ``-inf``, ``nan``.
     """
-    if bound is not None:
-        return _faithful_text(value, places, bound) if math.isfinite(value) else str(float(value))
-    for p in range(places, max(places, _VISIBLE_PLACES) + 1) if value else ():
-        if float(text := f"{value:.{p}f}"):
-            return text
-    return f"{0:.{places}f}"
+    if not math.isfinite(value):
+        return str(float(value))
+    text = _faithful_text(value, places, bound)
+    return text if bound is not None or float(text) else f"{0:.{places}f}"
 
 
 def score(value: float | None, places: int = 3, bound: Bound | None = None) -> str:

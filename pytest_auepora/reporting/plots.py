@@ -4,7 +4,7 @@ User text is never drawn: the page has it in HTML, so that no font lacks a lette
 
 The content security policy admits no ``style`` attributes, and colours must follow the theme.  So every colour of a
 figure is one of `INKS` and becomes a class (``f-ink`` for a fill, ``s-ink`` for a stroke); other properties become
-attributes; identifiers get a prefix, so that they are unique on the page.
+attributes; identifiers are hashes with a salt, so that they are unique on the page.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ INKS = {
 _CLASS = {value: name for name, value in INKS.items()}
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
-_REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_REFERENCE = re.compile(r"(?:^|\()#([^)]+)")
 _KEPT_PROPERTIES = {
     "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "fill-opacity", "stroke-opacity",
     "opacity", "text-anchor", "font-size",
@@ -225,8 +225,9 @@ def svg_text(figure: Figure, prefix: str, label: str) -> str:
         for child in list(parent):
             if child.tag.rpartition("}")[2] in ("metadata", "style"):
                 parent.remove(child)
-    _renumber_ids(root, prefix)
+    references = {name for e in root.iter() for value in e.attrib.values() for name in _REFERENCE.findall(value)}
     for element in root.iter():
+        _convert_ids(element, references)
         _convert_style(element)
     root.attrib = {
         "viewBox": root.attrib["viewBox"],
@@ -238,27 +239,16 @@ def svg_text(figure: Figure, prefix: str, label: str) -> str:
     return ET.tostring(root, encoding="unicode", short_empty_elements=True)
 
 
-def _renumber_ids(root: ET.Element, prefix: str) -> None:
-    """Rename the identifiers that are referenced and drop the others; groups of dots number their dots by case."""
-    new_ids: dict[str, str] = {}
-    for element in root.iter():
-        links = [element.attrib[_LINK][1:]] if _LINK in element.attrib else []
-        for name in [
-            *links,
-            *(reference for value in element.attrib.values() for reference in _REFERENCE.findall(value)),
-        ]:
-            new_ids.setdefault(name, f"{prefix}-{len(new_ids)}")
-    for element in root.iter():
-        name = element.attrib.pop("id", "")
-        if name in new_ids:
-            element.set("id", new_ids[name])
-        if name.startswith(_DOTS):
-            for place, dot in zip(name.removeprefix(_DOTS).split(","), element.iter(f"{_SVG}use"), strict=True):
-                dot.set("data-case", place)
-        if link := element.attrib.pop(_LINK, ""):
-            element.set("href", f"#{new_ids[link[1:]]}")
-        for key, value in element.attrib.items():
-            element.set(key, _REFERENCE.sub(lambda reference: f"url(#{new_ids[reference[1]]})", value))
+def _convert_ids(element: ET.Element, references: Collection[str]) -> None:
+    """Drop an identifier that nothing refers to; groups of dots number their dots by case."""
+    name = element.attrib.pop("id", "")
+    if name in references:
+        element.set("id", name)
+    if name.startswith(_DOTS):
+        for place, dot in zip(name.removeprefix(_DOTS).split(","), element.iter(f"{_SVG}use"), strict=True):
+            dot.set("data-case", place)
+    if link := element.attrib.pop(_LINK, ""):
+        element.set("href", link)
 
 
 def _convert_style(element: ET.Element) -> None:

@@ -15,7 +15,6 @@ from typing import Literal
 from ..core.grouping import grouped
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, CaseState, MetricInfo, Run
-from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..history.compare import as_baseline
 from ..metrics.registry import Registry
@@ -225,9 +224,8 @@ def _finite_or_none(value: float | None) -> float | None:
 
 def _column(run: Run, name: str) -> Column:
     states = Counter(case.state for case in run.cases.values())
-    return Column(
-        name, run.title, len(run.cases), states["passed"], states["failed"], states["error"], states["skipped"]
-    )  # fmt: skip
+    counts = (states[state] for state in ("passed", "failed", "error", "skipped"))
+    return Column(name, run.title, len(run.cases), *counts)
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
@@ -322,21 +320,20 @@ def _metric_table(
 def _run_measurements(
     name: str, run: Run, shared: Sequence[str], info: MetricInfo | None, metric: Metric | None
 ) -> dict[str, Measurement]:
+    """Return the measurements by case; an error counts as the worst value of a mean, and has none otherwise."""
     if name == "pass_rate":
         return {i: Measurement(float(run.cases[i].state == "passed")) for i in shared}
-    scores = {i: run.cases[i].scores[name] for i in shared if name in run.cases[i].scores}
-    measurements = {i: _measurement(score, info, metric) for i, score in scores.items()}
-    return {i: measurement for i, measurement in measurements.items() if measurement is not None}
-
-
-def _measurement(score: Score, info: MetricInfo | None, metric: Metric | None) -> Measurement | None:
-    """Return the measurement of a score; an error counts as the worst value of a mean, and has none otherwise."""
-    if score.state == "error":
-        return Measurement(info.worst) if metric is None and info is not None and math.isfinite(info.worst) else None
-    measurement = score.measurement
-    if measurement is None or (metric is None and _finite_or_none(measurement.value) is None):
-        return None
-    return measurement
+    out: dict[str, Measurement] = {}
+    for case_id in shared:
+        score = run.cases[case_id].scores.get(name)
+        if score is None:
+            continue
+        measurement = score.measurement
+        if score.state == "error" and metric is None and info is not None:
+            measurement = Measurement(info.worst)
+        if measurement is not None and (metric is not None or _finite_or_none(measurement.value) is not None):
+            out[case_id] = measurement
+    return out
 
 
 def _figures(table: _MetricTable, alpha: float) -> list[Figure]:

@@ -152,14 +152,8 @@ def quote(text: Any) -> str:
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """Return *text* in one line of at most *most* characters, cut between words where a word ends near."""
-    text = " ".join(text[: 4 * most].split())
-    if len(text) <= most:
-        return text
-    head = text[: most - 1]
-    if text[most - 1] != " " and (at := head.rfind(" ")) >= most * 2 // 3:
-        head = head[:at]
-    return head.rstrip() + "…"
+    """Return *text* in one line of at most *most* columns."""
+    return clip(" ".join(text[: 4 * most].split()), most)
 
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE)

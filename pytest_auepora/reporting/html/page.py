@@ -14,7 +14,7 @@ from ...history.aggregates import compute_aggregate, unmapped_cases
 from ...regression.guards.gates import GateOutcome
 from ...regression.verdict import Outcome, Verdict
 from .. import notes
-from ..diagnosis import cause_key, diagnose, worst_first
+from ..diagnosis import group_by_cause
 from ..findings import with_title
 from ..metric_rows import MetricRow, metric_rows
 from ..numbers import number, plural
@@ -119,15 +119,12 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
     """Return the failures of *run*; falsy without any."""
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     places = {case_id: i for i, case_id in enumerate(run.cases)}
-    parts, bad_cases = Counter[str](), dict[str, BadCase]()
+    parts, bad_cases = Counter[str](), list[BadCase]()
     for kind, cases in cases_of(run, verdict, FAILING).items():
-        for case in worst_first(cases, compared):
-            if case.state == "passed":  # an assertion that failed in the accepted baseline as well
-                continue
-            why = diagnose(case, compared.get(case.case_id), run.metrics)
-            parts[why.component if why else "system"] += 1
-            bad = BadCase(places[case.case_id], case.case_id, kind, str(why or case.state))
-            bad_cases.setdefault(cause_key(str(why), case) or case.case_id, bad)
+        failing = [case for case in cases if case.state != "passed"]  # without accepted assertions that still fail
+        for why, (case, *others) in group_by_cause(failing, run, compared):
+            parts[why.component if why else "system"] += 1 + len(others)
+            bad_cases.append(BadCase(places[case.case_id], case.case_id, kind, str(why or case.state)))
     failed = [gate for gate in verdict.gates if gate.state == "failed"]
     return Broken(
         _summary(parts.most_common(), is_red=bool(failed)),
@@ -135,7 +132,7 @@ def what_broke(run: Run, verdict: Verdict) -> Broken:
         [gate.message for gate in failed if gate.kind not in _OF_METRICS],
         notes.changed_lines(verdict),
         notes.next_steps(verdict, html=""),
-        [*bad_cases.values()][:MOST_CASES],
+        bad_cases[:MOST_CASES],
         parts.total(),
     )
 
