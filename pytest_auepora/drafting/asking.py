@@ -92,8 +92,9 @@ class Asker:
 
     def ask(self, prompt: str, form: Form[T], material: Sequence[Mapping[str, str]]) -> list[T | Exception]:
         """Send the same prompt with each *material*, concurrently where the critic allows it."""
-        questions = [Question(PROMPTS[prompt].fill({"reply": _REPLIES[form.name]}, **texts)) for texts in material]
-        return self._critic.read_many(questions, form)
+        template, words = PROMPTS[prompt], {"reply": _REPLIES[form.name]}
+        questions = [Question(template.fill(words, **texts), form=form) for texts in material]
+        return self._critic.ask_many(questions)
 
     def provenance(self) -> dict[str, Any]:
         """Return what the drafts depend on: the model with its parameters, and a hash of the prompts."""

@@ -274,11 +274,13 @@ def ask_paraphrases(queries: Mapping[str, str], critic: LLMCritic, count: int) -
     Raises:
         AueporaError: the model cannot be asked, or its reply cannot be read.
     """
-    questions = [Question(_PARAPHRASE_PROMPT.fill({"count": str(count)}, question=query)) for query in queries.values()]
+    questions = [
+        Question(_PARAPHRASE_PROMPT.fill({"count": str(count)}, question=query), form=_WORDINGS)
+        for query in queries.values()
+    ]
     usable: dict[str, list[str]] = {}
     n_rejected = 0
-    replies: list[list[str] | Exception] = critic.read_many(questions, _WORDINGS)
-    for (case_id, query), reply in zip(queries.items(), replies, strict=True):
+    for (case_id, query), reply in zip(queries.items(), critic.ask_many(questions), strict=True):
         if isinstance(reply, Exception):
             raise reply if isinstance(reply, AueporaError) else AueporaError(f"{case_id}: {reply}")
         usable[case_id] = _usable_wordings(query, reply)

@@ -88,7 +88,7 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         memo: dict[str, bool] = outputs.memo.setdefault(("judge labels", id(critic)), {})
         new_prompts = list(dict.fromkeys(prompt for prompt in prompts.values() if prompt not in memo))
         metadata = {"sample_id": sample.sample_id, "scale": (0.0, 1.0), "yes_or_no": True}
-        replies = critic.judge_many([Question(prompt, dict(metadata)) for prompt in new_prompts])
+        replies = critic.ask_many([Question(prompt, dict(metadata)) for prompt in new_prompts])
         for prompt, reply in zip(new_prompts, replies, strict=True):
             memo[prompt] = yes_or_no(reply)
         return {key: memo[prompt] for key, prompt in prompts.items()}

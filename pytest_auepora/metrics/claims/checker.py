@@ -124,8 +124,9 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
         """Return the claims of each text; raises what the first failing question gave, after all were asked."""
         if not self._can_complete():
             return super().split_many(texts)
-        questions = [Question(load_prompt("claims").fill(_REPLIES["claims"], text=text)) for text in texts]
-        return [unwrap(reply) for reply in self.critic_in_use().read_many(questions, _CLAIMS_FORM)]
+        prompt = load_prompt("claims")
+        questions = [Question(prompt.fill(_REPLIES["claims"], text=text), form=_CLAIMS_FORM) for text in texts]
+        return [unwrap(reply) for reply in self.critic_in_use().ask_many(questions)]
 
     def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Sequence[bool]:
         """Raises what the first failing question gave, after all were asked."""
@@ -134,18 +135,18 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
             questions = [
                 Question(label_prompt(_PAIR_QUESTION, evidence=p, claim=c), {"scale": (0.0, 1.0)}) for p, c in pairs
             ]
-            return [yes_or_no(reply) for reply in self.critic_in_use().judge_many(questions)]
+            return [yes_or_no(reply) for reply in self.critic_in_use().ask_many(questions)]
         claims_of = grouped(pairs)
         prompt = load_prompt("entailment")
         questions = [
-            Question(prompt.fill(_REPLIES["entailment"], evidence=premise, claims=number_texts(claims)))
+            Question(
+                prompt.fill(_REPLIES["entailment"], evidence=premise, claims=number_texts(claims)),
+                form=_verdicts_form(len(claims)),
+            )
             for premise, claims in claims_of.items()
         ]
-        replies = self.critic_in_use().read_many(
-            questions, [_verdicts_form(len(claims)) for claims in claims_of.values()]
-        )
         verdict_of_pair: dict[tuple[str, str], bool] = {}
-        for (premise, claims), reply in zip(claims_of.items(), replies, strict=True):
+        for (premise, claims), reply in zip(claims_of.items(), self.critic_in_use().ask_many(questions), strict=True):
             verdicts = unwrap(reply)
             verdict_of_pair.update({(premise, claim): verdicts[n] for n, claim in enumerate(claims, 1)})
         return [verdict_of_pair[pair] for pair in pairs]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from ...core.files import write_atomically
 from ...core.retry import RetryPolicy
 from ...errors import MetricError
 from ...http import Secret
@@ -28,10 +27,8 @@ from .chat import (
     refused_parameter,
     response_format,
 )
-from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, form_of, unwrap, with_forms
+from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, form_of, unwrap
 from .usage import REPEAT, Budget, JudgeUsage, Prices, count
-
-T = TypeVar("T")
 
 SCHEMAS = ("auto", "json_schema", "json_object", "none")
 
@@ -143,9 +140,8 @@ class OpenAICompatibleCritic(LLMCritic):
         Raises:
             JudgeCallError: no reply was to be had.
         """
-        form: Form[str] = Form("reply", schema or {}, str)
-        (reply,) = self.read_many([Question(prompt, metadata or {})], form)
-        return unwrap(reply)
+        (reply,) = self.ask_many([Question(prompt, metadata or {}, Form("reply", schema or {}, str))])
+        return str(unwrap(reply))
 
     def judge(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> Judgement:
         """Return score and rationale.
@@ -154,25 +150,23 @@ class OpenAICompatibleCritic(LLMCritic):
             JudgeReplyError: the model's reply is no score.
             JudgeCallError: no reply was to be had.
         """
-        (reply,) = self.judge_many([Question(prompt, metadata or {})])
-        return unwrap(reply)
+        (reply,) = self.ask_many([Question(prompt, metadata or {})])
+        judgement: Judgement = unwrap(reply)
+        return judgement
 
-    def judge_many(self, questions: Sequence[Question]) -> list[Judgement | Exception]:
+    def ask_many(self, questions: Sequence[Question]) -> list[Any]:
         """Ask all at once, as far as the concurrency allows; equal prompts are asked once."""
-        return self.read_many(questions, [form_of(q.metadata) for q in questions])
-
-    def read_many(self, questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[T | Exception]:
-        """Do the same for replies of another form, or one of each."""
-        distinct = {q.prompt: reply_form for q, reply_form in with_forms(questions, form)}
-        calls = self._run_calls([partial(self._ask, prompt, reply_form) for prompt, reply_form in distinct.items()])
-        replies: dict[str, T | Exception] = {}
-        for prompt, call in zip(distinct, calls, strict=True):
+        distinct = {question.prompt: question for question in questions}
+        replies: dict[str, Any] = {}
+        for prompt, call in zip(distinct, self._run_calls([*distinct.values()]), strict=True):
             count(self.usage, retries=call.attempts - 1)
             replies[prompt] = call.value if call.error is None else call.error
-        return [replies[q.prompt] for q in questions]
+        return [replies[question.prompt] for question in questions]
 
-    def _ask(self, prompt: str, form: Form[T]) -> T:
-        body = {"model": self.model, "messages": [{"role": "user", "content": prompt}], **self._parameters}
+    def _ask(self, question: Question) -> Any:
+        form = question.form or form_of(question.metadata)
+        messages = [{"role": "user", "content": question.prompt}]
+        body = {"model": self.model, "messages": messages, **self._parameters}
         if (reply_format := response_format(self._schema, form)) is not None:
             body["response_format"] = reply_format
         key = "" if self._cache is None else self._cache.key(self.url, body, REPEAT.get())
@@ -261,7 +255,7 @@ def _read_count(usage: Any, name: str) -> int | None:
     return n if type(n) is int and n >= 0 else None
 
 
-def _with_usage(reply: T, usage: Mapping[str, Any]) -> T:
+def _with_usage(reply: Any, usage: Mapping[str, Any]) -> Any:
     return replace(reply, usage=dict(usage)) if isinstance(reply, Judgement) else reply
 
 
@@ -290,16 +284,7 @@ class ReplyCache:
 
     def put(self, key: str, reply: str, usage: Mapping[str, Any]) -> None:
         """Keep a reply; a reader sees the whole file or none."""
-        path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as stream:
-                json.dump({"reply": reply, "usage": dict(usage)}, stream, ensure_ascii=False)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_atomically(self._path(key), json.dumps({"reply": reply, "usage": dict(usage)}))
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key[2:]}.json"

@@ -250,13 +250,14 @@ _UNIT = Scale(0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One prompt, with metadata for the critic.
+    """One prompt, with metadata for the critic, and the form of its reply; None where a score is asked for.
 
-    ``metric``, ``sample_id``, ``scale``, ``dimension``; ``yes_or_no`` where 0 and 1 are the only scores.
+    Metadata are ``metric``, ``sample_id``, ``scale``, ``dimension``; ``yes_or_no`` where 0 and 1 are the only scores.
     """
 
     prompt: str
     metadata: dict[str, Any] = field(default_factory=dict)
+    form: Form[Any] | None = None
 
 
 class LLMCritic:
@@ -309,24 +310,23 @@ class LLMCritic:
         form = form_of(metadata or {})
         return form.read(self.complete(prompt=prompt, schema=form.schema, metadata=metadata))
 
-    def judge_many(self, questions: Sequence[Question]) -> list[Judgement | Exception]:
-        """Judge each; a question that fails gives its exception, and the others still count."""
-        tasks = [partial(self.judge, prompt=q.prompt, metadata=dict(q.metadata)) for q in questions]
-        return [call.value if call.error is None else call.error for call in self._run_calls(tasks)]
+    def ask_many(self, questions: Sequence[Question]) -> list[Any]:
+        """Return what each reply says, a `Judgement` where a score is asked for; a question that fails, its exception.
 
-    def read_many(self, questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[T | Exception]:
-        """Return what *form*, of all or one of each, reads in the replies; a question that failed, its exception."""
+        Raises:
+            BaseException: an error that is no `Exception` ends all questions.
+        """
+        return [call.value if call.error is None else call.error for call in self._run_calls(questions)]
 
-        def ask(q: Question, form: Form[T]) -> T:
-            return form.read(self.complete(prompt=q.prompt, schema=form.schema, metadata=dict(q.metadata)))
+    def _ask(self, question: Question) -> Any:
+        prompt, form, metadata = question.prompt, question.form, dict(question.metadata)
+        if form is None:
+            return self.judge(prompt=prompt, metadata=metadata)
+        return form.read(self.complete(prompt=prompt, schema=form.schema, metadata=metadata))
 
-        tasks = [partial(ask, q, reply_form) for q, reply_form in with_forms(questions, form)]
-        return [call.value if call.error is None else call.error for call in self._run_calls(tasks)]
-
-    def _run_calls(self, tasks: Sequence[partial[Any]]) -> Iterator[Any]:
-        """Yield the finished calls in order; an error that is no `Exception` ends all of them."""
-        with Caller(max(1, min(self.concurrency, len(tasks))), retry=self.retry) as caller:
-            for call in caller.map(tasks):
+    def _run_calls(self, questions: Sequence[Question]) -> Iterator[Any]:
+        with Caller(max(1, min(self.concurrency, len(questions))), retry=self.retry) as caller:
+            for call in caller.map(partial(self._ask, question) for question in questions):
                 if call.error is not None and not isinstance(call.error, Exception):
                     raise call.error
                 yield call
@@ -334,12 +334,6 @@ class LLMCritic:
     def params(self) -> dict[str, Any]:
         """What changes the numbers: model, temperature, …; JSON-able."""
         return {"critic": type(self).__qualname__}
-
-
-def with_forms(questions: Sequence[Question], form: Form[T] | Sequence[Form[T]]) -> list[tuple[Question, Form[T]]]:
-    """Return *questions*, each with the form of its reply."""
-    forms = [form] * len(questions) if isinstance(form, Form) else form
-    return [*zip(questions, forms, strict=True)]
 
 
 def unwrap(reply: T | Exception) -> T:

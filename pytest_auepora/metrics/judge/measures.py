@@ -47,10 +47,6 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         """Return what to ask about one case, or what is known without asking."""
         raise NotImplementedError
 
-    def _replies(self, questions: Sequence[Question]) -> list[Any]:
-        """Ask all questions; one that fails gives its exception."""
-        return self.critic_in_use().judge_many(questions)
-
     def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
         """Make the replies to one case's questions its score."""
         (judgement,) = judgements
@@ -62,10 +58,10 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
     def _unit(self, judgement: Judgement) -> float:
         return self._scale.to_unit(judgement.score)
 
-    def _question(self, sample: EvaluationSample, prompt: str, **more: Any) -> Question:
+    def _question(self, sample: EvaluationSample, prompt: str, form: Form[Any] | None = None, **more: Any) -> Question:
         scale = self._scale
         pair = (scale.low, scale.high, scale.words) if scale.words else (scale.low, scale.high)
-        return Question(prompt, {"metric": self.name, "sample_id": sample.sample_id, "scale": pair, **more})
+        return Question(prompt, {"metric": self.name, "sample_id": sample.sample_id, "scale": pair, **more}, form)
 
     def _fill_prompt(self, words: Mapping[str, str] | None = None, /, **material: str) -> str:
         words = {"scale": self._scale.instruction, "reply": self._scale.reply, **(words or {})}
@@ -83,7 +79,7 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         """
         cases = [self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
         questions = [q for case in cases if isinstance(case, list) for q in case]
-        replies = iter(self._replies(questions) if questions else ())
+        replies = iter(self.critic_in_use().ask_many(questions) if questions else ())
         return [
             self._combine([unwrap(next(replies)) for _ in case], case) if isinstance(case, list) else case
             for case in cases
@@ -177,14 +173,8 @@ class AnswerRelevancy(Judged):
             return NotApplicable("the answer is empty")
         if is_refusal(outputs):
             return NotApplicable("the answer is a refusal")
-        return [
-            self._question(
-                sample, self._fill_prompt({"reply": _STATEMENTS_ASKED}, question=sample.query, answer=answer)
-            )
-        ]
-
-    def _replies(self, questions: Sequence[Question]) -> list[Any]:
-        return self.critic_in_use().read_many(questions, _STATEMENTS)
+        prompt = self._fill_prompt({"reply": _STATEMENTS_ASKED}, question=sample.query, answer=answer)
+        return [self._question(sample, prompt, _STATEMENTS)]
 
     def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
         (statements,) = judgements

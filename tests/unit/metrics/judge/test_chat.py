@@ -94,6 +94,6 @@ def test_a_refusal_to_judge_is_an_error() -> None:
 def test_many_learn_a_refusal_together() -> None:
     with judge_server(answer=reasoning_model) as server:
         judge = critic(server)
-        found = judge.judge_many([Question(str(i)) for i in range(12)])
+        found = judge.ask_many([Question(str(i)) for i in range(12)])
     assert all(isinstance(one, Judgement) for one in found)
     assert len(judge.usage.notes) == 1

@@ -164,11 +164,11 @@ def test_concurrency_is_bounded_and_order_kept() -> None:
 
     with judge_server(answer=answer) as server:
         judge = critic(server, concurrency=3)
-        found = judge.judge_many([Question(str(i % 12)) for i in range(24)])
+        found = judge.ask_many([Question(str(i % 12)) for i in range(24)])
     assert [f.score for f in found if isinstance(f, Judgement)] == [i % 12 for i in range(24)]
     assert len(server.bodies) == 12
     assert 1 < server.most_running <= 3
-    assert judge.judge_many([]) == []
+    assert judge.ask_many([]) == []
 
 
 def test_the_bound_holds_over_threads() -> None:
@@ -194,7 +194,7 @@ def test_one_failure_leaves_the_others_alone() -> None:
         return Reply({"error": "bad"}, 400) if prompt == "bad" else chat("1" if prompt == "good" else "maybe")
 
     with judge_server(answer=answer) as server:
-        found = critic(server).judge_many([Question("good"), Question("bad"), Question("vague")])
+        found = critic(server).ask_many([Question("good"), Question("bad"), Question("vague")])
     assert [type(f).__name__ for f in found] == ["Judgement", "JudgeCallError", "JudgeReplyError"]
 
 

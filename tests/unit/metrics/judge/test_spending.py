@@ -47,7 +47,7 @@ def test_thoughts_that_stand_in_the_total_alone_are_counted(total: object, compl
 def test_a_budget_stops(budget: Budget | float, told: str) -> None:
     with judge_server(GOOD) as server:
         judge = critic(server, prices=(1, 1), budget=budget, concurrency=1)
-        found = judge.judge_many([Question(str(i)) for i in range(5)])
+        found = judge.ask_many([Question(str(i)) for i in range(5)])
     assert [type(one) for one in found] == [Judgement, Judgement, *[JudgeBudgetError] * 3]
     assert told in str(found[-1])
     assert len(server.bodies) == 2
@@ -65,7 +65,7 @@ def test_what_each_asker_spends_is_counted_over_threads() -> None:
     with judge_server(Reply({"error": "busy"}, 503), GOOD) as server:
         judge = critic(server, prices=(1, 1))
         with metered() as first:
-            judge.judge_many([Question(str(i)) for i in range(6)])
+            judge.ask_many([Question(str(i)) for i in range(6)])
         with metered() as second:
             judge.score(prompt="one more")
     assert (first.requests, first.retries, first.prompt_tokens, first.completion_tokens) == (7, 1, 600, 60)
