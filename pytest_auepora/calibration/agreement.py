@@ -79,20 +79,10 @@ def _wilson(hits: float, n: float) -> tuple[float, float, float]:
 def resample(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]:
     """Return *draws* resamples of the items, as indices; whole groups are drawn, with a fixed seed."""
     members = list(grouped((group, i) for i, group in enumerate(groups)).values())
-    return [[i for g in row for i in members[g]] for row in _draw_groups(len(members), draws).tolist()]
-
-
-def resample_counts(cells: Sequence[int], groups: Sequence[Hashable], kinds: int) -> list[list[int]]:
-    """Return how often each of the *kinds* of cells occurs in the resamples that `resample` gives."""
-    members = list(grouped((group, i) for i, group in enumerate(groups)).values())
-    counts = np.array([np.bincount([cells[i] for i in inside], minlength=kinds) for inside in members])
-    out: list[list[int]] = [counts[row].sum(axis=0).tolist() for row in _draw_groups(len(members), DRAWS)]
-    return out
-
-
-def _draw_groups(n: int, draws: int) -> Any:
-    rng = np.random.default_rng(_SEED)
-    return rng.integers(n, size=(draws, n)) if n else np.empty((0, 0), dtype=int)
+    if not members:
+        return []
+    rows = np.random.default_rng(_SEED).integers(len(members), size=(draws, len(members)))
+    return [[i for group in row for i in members[group]] for row in rows.tolist()]
 
 
 def bootstrap(

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import comb
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.grouping import grouped
 from ..errors import MetricError
 from ..regression.guards.calibration import Calibration
 from ..regression.thresholds import Bound
@@ -28,7 +29,7 @@ from .agreement import (
     krippendorff_alpha,
     newcombe,
     percentiles,
-    resample_counts,
+    resample,
     table_of,
     wilson,
 )
@@ -118,32 +119,44 @@ def study(
         remarks.append(f"{silent} without a score of the judge are left out")
     if not usable:
         raise MetricError("no item has both a label and a score of the judge")
-    people = [label for _, label in usable]
-    scores = [item.scores[0] for item, _ in usable]
-    decisions = apply_threshold(threshold, people, scores, [item.cluster for item, _ in usable])
-    items = [usable[i][0] for i in decisions.measured]
-    result = Study(metric, decisions, {}, remarks=remarks)
-    people = [people[i] for i in decisions.measured]
-    result.labels = {item.id: pair for item, *pair in zip(items, people, decisions.yes, strict=True)}  # type: ignore[misc]
-    result.figures = _agreement_figures(people, decisions.yes, items)
+    decisions = apply_threshold(
+        threshold,
+        [label for _, label in usable],
+        [item.scores[0] for item, _ in usable],
+        [item.cluster for item, _ in usable],
+    )
+    pairs = [_Pair(*usable[i], yes) for i, yes in zip(decisions.measured, decisions.yes, strict=True)]
+    result = Study(metric, decisions, _agreement_figures(pairs), remarks=remarks)
+    result.labels = {pair.item.id: (pair.people, pair.judge) for pair in pairs}
     result.figures["parse failures"] = wilson(len(unreadable), len(unreadable) + len(usable))
-    result.figures |= _grade_figures(labels, items) | _rater_figures(labels)
-    result.biases = _biases(items, people, decisions)
+    result.figures |= _grade_figures(labels, [pair.item for pair in pairs]) | _rater_figures(labels)
+    result.biases = _biases(pairs, decisions.threshold)
     result.change = compare_judges(previous, result.labels) if previous else None
     result.remarks += _remarks(result, unreadable, threshold)
-    result.shortfalls = _shortfalls(table_of(people, decisions.yes), result.figures["kappa"])
+    result.shortfalls = _shortfalls(_count(pairs), result.figures["kappa"])
     return result
 
 
-def _agreement_figures(people: Sequence[bool], judge: Sequence[bool], items: Sequence[Item]) -> dict[str, Estimate]:
-    table = table_of(people, judge)
-    groups = [item.cluster for item in items]
+class _Pair(NamedTuple):
+    """One measured item: what people say of it, and what the judge says."""
+
+    item: Item
+    people: bool
+    judge: bool
+
+
+def _count(pairs: Sequence[_Pair]) -> Table:
+    return table_of([pair.people for pair in pairs], [pair.judge for pair in pairs])
+
+
+def _agreement_figures(pairs: Sequence[_Pair]) -> dict[str, Estimate]:
+    table = _count(pairs)
+    groups = [pair.item.cluster for pair in pairs]
     independent = len(set(groups)) == len(groups)
-    cells = [(0 if p else 1) if j else (2 if p else 3) for p, j in zip(people, judge, strict=True)]
-    resamples = [Table(*counts) for counts in resample_counts(cells, groups, 4)]
+    resamples = [_count([pairs[i] for i in ids]) for ids in resample(groups)]
 
     def with_interval(read: Callable[[Table], float | None]) -> Estimate:
-        return percentiles(read(table), [read(resample) for resample in resamples], len(items))
+        return percentiles(read(table), [read(resampled) for resampled in resamples], len(pairs))
 
     def share_figure(hits: float, n: float, read: Callable[[Table], float | None]) -> Estimate:
         return wilson(hits, n) if independent else with_interval(read)  # Wilson knows no groups
@@ -209,19 +222,16 @@ class Bias:
         return {**self.figure.to_dict(), "meaning": self.meaning, "suspicious": self.suspicious}
 
 
-def _biases(items: Sequence[Item], people: Sequence[bool], decisions: Decisions) -> list[Bias]:
+def _biases(pairs: Sequence[_Pair], threshold: float) -> list[Bias]:
     """Return the bias checks for which there are data."""
-    judge = decisions.yes
-    checks = [_base_rate_bias(items, people, judge)]
-    if any(item.answer for item in items):
-        checks += [_length_bias(items, people), *_verbosity_biases(items, people, judge)]
-    swapped = [item.swapped for item in items]
-    repeated = [item.scores[1] if len(item.scores) > 1 else None for item in items]
-    checks += _contradiction_biases(
-        "position", decisions, swapped, "answers judged otherwise with the evidence in reverse"
-    )
-    checks += _contradiction_biases("repeats", decisions, repeated, "answers judged otherwise when asked again")
-    return checks + _drift_biases(items, people, judge)
+    checks = [_base_rate_bias(pairs)]
+    if any(pair.item.answer for pair in pairs):
+        checks += [_length_bias(pairs), *_verbosity_biases(pairs)]
+    swapped = [(pair.judge, pair.item.swapped >= threshold) for pair in pairs if pair.item.swapped is not None]
+    checks += _contradiction_biases("position", swapped, "answers judged otherwise with the evidence in reverse")
+    repeated = [(pair.judge, pair.item.scores[1] >= threshold) for pair in pairs if len(pair.item.scores) > 1]
+    checks += _contradiction_biases("repeats", repeated, "answers judged otherwise when asked again")
+    return checks + _drift_biases(pairs)
 
 
 def _difference_bias(name: str, figure: Estimate, meaning: str) -> Bias:
@@ -229,21 +239,21 @@ def _difference_bias(name: str, figure: Estimate, meaning: str) -> Bias:
     return Bias(name, figure, meaning, off_zero)
 
 
-def _base_rate_bias(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> Bias:
+def _base_rate_bias(pairs: Sequence[_Pair]) -> Bias:
     def rate(ids: Sequence[int]) -> float | None:
-        return sum(judge[i] - people[i] for i in ids) / len(ids) if ids else None
+        return sum(pairs[i].judge - pairs[i].people for i in ids) / len(ids) if ids else None
 
-    figure = bootstrap(rate, [item.cluster for item in items])
+    figure = bootstrap(rate, [pair.item.cluster for pair in pairs])
     return _difference_bias("base rate", figure, "share of yes, the judge's above people's")
 
 
-def _length_bias(items: Sequence[Item], people: Sequence[bool]) -> Bias:
+def _length_bias(pairs: Sequence[_Pair]) -> Bias:
     """Correlate rank of length with rank of score, each within what people say: what length adds to the truth."""
-    scores, lengths = np.zeros(len(items)), np.zeros(len(items))
+    scores, lengths = np.zeros(len(pairs)), np.zeros(len(pairs))
     for label in (True, False):
-        inside = np.array([i for i, p in enumerate(people) if p == label], dtype=int)
-        scores[inside] = _ranks([items[i].scores[0] for i in inside])
-        lengths[inside] = _ranks([len(items[i].answer) for i in inside])
+        inside = np.array([i for i, pair in enumerate(pairs) if pair.people == label], dtype=int)
+        scores[inside] = _ranks([pairs[i].item.scores[0] for i in inside])
+        lengths[inside] = _ranks([len(pairs[i].item.answer) for i in inside])
 
     def correlation(ids: Sequence[int]) -> float | None:
         score_ranks, length_ranks = scores[list(ids)], lengths[list(ids)]
@@ -251,7 +261,7 @@ def _length_bias(items: Sequence[Item], people: Sequence[bool]) -> Bias:
         return float(score_ranks @ length_ranks) / spread if spread > 0 else None
 
     meaning = "rank correlation of answer length and score among answers people judge alike"
-    return _difference_bias("length", bootstrap(correlation, [item.cluster for item in items]), meaning)
+    return _difference_bias("length", bootstrap(correlation, [pair.item.cluster for pair in pairs]), meaning)
 
 
 def _ranks(values: Sequence[float]) -> Any:
@@ -263,9 +273,9 @@ def _ranks(values: Sequence[float]) -> Any:
     return ranks - ranks.mean()
 
 
-def _verbosity_biases(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> list[Bias]:
+def _verbosity_biases(pairs: Sequence[_Pair]) -> list[Bias]:
     """Compare the shares of wrongly accepted answers among the long ones and among the short ones."""
-    refused = [(len(item.answer), yes) for item, label, yes in zip(items, people, judge, strict=True) if not label]
+    refused = [(len(pair.item.answer), pair.judge) for pair in pairs if not pair.people]
     middle = median([length for length, _ in refused]) if refused else 0
     long = [yes for length, yes in refused if length > middle]
     short = [yes for length, yes in refused if length <= middle]
@@ -275,38 +285,30 @@ def _verbosity_biases(items: Sequence[Item], people: Sequence[bool], judge: Sequ
     return [_difference_bias("verbosity", newcombe(sum(long), len(long), sum(short), len(short)), meaning)]
 
 
-def _contradiction_biases(
-    name: str, decisions: Decisions, second_scores: Sequence[float | None], meaning: str
-) -> list[Bias]:
-    pairs = [
-        (yes, score >= decisions.threshold)
-        for yes, score in zip(decisions.yes, second_scores, strict=True)
-        if score is not None
-    ]
-    if not pairs:
+def _contradiction_biases(name: str, verdicts: Sequence[tuple[bool, bool]], meaning: str) -> list[Bias]:
+    """Compare the judge's first and second verdicts."""
+    if not verdicts:
         return []
-    figure = wilson(sum(a != b for a, b in pairs), len(pairs))
-    kappa = table_of([a for a, _ in pairs], [b for _, b in pairs]).kappa
+    figure = wilson(sum(first != second for first, second in verdicts), len(verdicts))
+    kappa = table_of([first for first, _ in verdicts], [second for _, second in verdicts]).kappa
     with_itself = "" if kappa is None else f"; κ of the judge with itself {kappa:.2f}"
     return [Bias(name, figure, f"share of {meaning}{with_itself}", (figure.low or 0.0) > TOLERATED)]
 
 
-def _drift_biases(items: Sequence[Item], people: Sequence[bool], judge: Sequence[bool]) -> list[Bias]:
+def _drift_biases(pairs: Sequence[_Pair]) -> list[Bias]:
     """Compare the judge's errors, and people's labels, in the last batch with those in the first."""
-    order = list(dict.fromkeys(item.batch for item in items if item.batch))
-    if len(order) < 2:
+    batches = grouped((pair.item.batch, pair) for pair in pairs if pair.item.batch)
+    if len(batches) < 2:
         return []
-    first, last = order[0], order[-1]
+    (first, earlier), *_, (last, later) = batches.items()
 
-    def change(name: str, values: Sequence[bool], what: str) -> Bias:
-        earlier, later = ([v for v, item in zip(values, items, strict=True) if item.batch == b] for b in (first, last))
-        figure = newcombe(sum(later), len(later), sum(earlier), len(earlier))
+    def change(name: str, counts: Callable[[_Pair], bool], what: str) -> Bias:
+        figure = newcombe(sum(map(counts, later)), len(later), sum(map(counts, earlier)), len(earlier))
         return _difference_bias(name, figure, f"{what} in the batch {last!r} above {first!r}")
 
-    wrong = [label != yes for label, yes in zip(people, judge, strict=True)]
     return [
-        change("drift of the judge", wrong, "share of wrong judgements"),
-        change("drift of the labels", people, "share of yes among people"),
+        change("drift of the judge", lambda pair: pair.judge != pair.people, "share of wrong judgements"),
+        change("drift of the labels", lambda pair: pair.people, "share of yes among people"),
     ]
 
 
@@ -333,24 +335,15 @@ def _shortfalls(table: Table, kappa: Estimate) -> list[str]:
     for word, n in (("yes", table.tp + table.fn), ("no", table.tn + table.fp)):
         if n < LEAST_OF_A_KIND:
             shortfalls.append(f"{n:g} of them {word}, at least {LEAST_OF_A_KIND} are wanted")
-    if kappa.value is None or kappa.value < LEAST_KAPPA:
-        kappa_text = "cannot be told" if kappa.value is None else f"is {_format_score(kappa.value, LEAST_KAPPA)}"
-        shortfalls.append(f"κ {kappa_text}, at least {LEAST_KAPPA} is wanted")
-    if kappa.low is None or kappa.low < LEAST_KAPPA_BOUND:
-        bound_text = (
-            "has no lower bound"
-            if kappa.low is None
-            else f"may be as low as {_format_score(kappa.low, LEAST_KAPPA_BOUND)}"
-        )
-        shortfalls.append(f"κ {bound_text}, at least {LEAST_KAPPA_BOUND} is wanted")
-    if table.youden_j is None or table.youden_j < LEAST_J:
-        youden_text = "cannot be told" if table.youden_j is None else f"is {_format_score(table.youden_j, LEAST_J)}"
-        shortfalls.append(f"sensitivity + specificity - 1 {youden_text}, at least {LEAST_J} is wanted")
+    for figure, value, least in (
+        ("κ", kappa.value, LEAST_KAPPA),
+        ("the lower bound of κ", kappa.low, LEAST_KAPPA_BOUND),
+        ("sensitivity + specificity - 1", table.youden_j, LEAST_J),
+    ):
+        if value is None or value < least:
+            found = "unknown" if value is None else Bound("min", least).shown(value, 2)
+            shortfalls.append(f"{figure} is {found}, at least {least} is wanted")
     return shortfalls
-
-
-def _format_score(value: float, least: float) -> str:
-    return Bound("min", least).shown(value, 2)
 
 
 @dataclass(frozen=True, slots=True)

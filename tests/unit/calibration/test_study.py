@@ -94,7 +94,7 @@ def test_a_kappa_that_may_be_much_lower_does_not_gate() -> None:
     assert kappa.low is not None
     assert kappa.value > 0.6
     assert 0.2 < kappa.low < 0.4
-    assert found.shortfalls == [f"κ may be as low as {kappa.low:.2f}, at least 0.4 is wanted"]
+    assert found.shortfalls == [f"the lower bound of κ is {kappa.low:.2f}, at least 0.4 is wanted"]
 
 
 def test_items_of_one_group_are_not_as_good_as_independent_ones() -> None:
