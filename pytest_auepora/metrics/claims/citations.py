@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -21,41 +20,44 @@ _GROUP = re.compile(r"\s?\[([^\[\]\n]{1,200})\]")
 _BETWEEN = re.compile(r"\s*[,;]\s*")
 
 
-@dataclass(slots=True)
-class _Sentence:
-    """A sentence without its citations, and the places of the chunks it cites; None for a citation without a chunk."""
+class _Sentence(NamedTuple):
+    """A sentence without its citations, and the texts of the chunks it cites; None for a citation without a chunk."""
 
     text: str
-    places: list[int | None] = field(default_factory=list)
+    cited: list[str | None]
 
-    @property
-    def resolves(self) -> bool:
-        return bool(self.places) and None not in self.places
+    def supporting_text(self) -> str:
+        """Return all that it cites; nothing where a citation has no chunk."""
+        return "" if None in self.cited else _join(self.cited)
+
+
+def _join(texts: Sequence[str | None]) -> str:
+    return "\n".join(text for text in texts if text is not None)
 
 
 def _read_sentences(outputs: SystemOutputs) -> list[_Sentence]:
     """Return the sentences of the answer; ``[2]``, ``[1, 3]`` and ``[id-of-a-chunk]`` cite."""
-    ids: dict[str, int] = {}
+    texts = [r.doc.text or "" for r in outputs.retrieved]
+    places: dict[str, int] = {}
     for place, r in enumerate(outputs.retrieved):
-        ids.setdefault(r.doc.doc_id, place)
-    return [_parse_sentence(text, ids, len(outputs.retrieved)) for text in sentences(answer_text(outputs))]
+        places.setdefault(r.doc.doc_id, place)
+    return [_parse_sentence(sentence, places, texts) for sentence in sentences(answer_text(outputs))]
 
 
-def _parse_sentence(text: str, ids: Mapping[str, int], retrieved: int) -> _Sentence:
-    sentence = _Sentence(text)
+def _parse_sentence(text: str, places: Mapping[str, int], texts: Sequence[str]) -> _Sentence:
+    bare, cited, seen = text, list[str | None](), set[int]()
     for group in _GROUP.finditer(text):
         names = _BETWEEN.split(group[1].strip())
-        if all(name in ids or re.fullmatch(r"\d{1,3}", name) for name in names):
-            sentence.text = sentence.text.replace(group[0], "").strip()
+        if all(name in places or re.fullmatch(r"\d{1,3}", name) for name in names):
+            bare = bare.replace(group[0], "").strip()
             for name in names:
-                place = ids[name] if name in ids else _place_of_rank(int(name), retrieved)
-                if place is None or place not in sentence.places:
-                    sentence.places.append(place)
-    return sentence
-
-
-def _place_of_rank(rank: int, retrieved: int) -> int | None:
-    return rank - 1 if 1 <= rank <= retrieved else None
+                place = places[name] if name in places else int(name) - 1
+                if not 0 <= place < len(texts):
+                    cited.append(None)
+                elif place not in seen:
+                    cited.append(texts[place])
+                    seen.add(place)
+    return _Sentence(bare, cited)
 
 
 class _Citations(Checked):
@@ -72,8 +74,12 @@ class _Citations(Checked):
             raise MetricError(
                 f"{self.name} needs a checker: nobody can bring along what cited passages support together"
             )
-        texts = [r.doc.text or "" for r in outputs.retrieved]
-        return self._score(statements, texts, self._joint_support(statements, texts, outputs), self._checker)
+        key = ("citations", self._checker.key)
+        if key not in outputs.memo:  # both metrics ask
+            pairs = [(statement.supporting_text(), statement.text) for statement in statements]
+            verdicts = ask_checker(self._checker, pairs)
+            outputs.memo[key] = self._checker, [verdicts[pair] for pair in pairs]
+        return self._score(statements, outputs.memo[key][1], self._checker)
 
     def _sentences_or_reason(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[_Sentence] | NotApplicable:
         if not answer_text(outputs).strip():
@@ -81,27 +87,15 @@ class _Citations(Checked):
         if is_refusal(outputs):
             return NotApplicable("a refusal makes no claim")
         statements = _read_sentences(outputs)
-        if not any(sentence.places for sentence in statements) and outputs.response.metadata.get("citations"):
+        if not any(sentence.cited for sentence in statements) and outputs.response.metadata.get("citations"):
             return NotApplicable("citations belong to the whole answer, not to its sentences: mark them as [1]")
         evidence = evidence_texts(sample, outputs, "retrieved")
         if isinstance(evidence, NotApplicable):
             return evidence
         return statements or NotApplicable("the answer says nothing")
 
-    def _joint_support(self, statements: Sequence[_Sentence], texts: list[str], outputs: SystemOutputs) -> list[bool]:
-        """Whether all that each sentence cites supports it; remembered, as both metrics ask."""
-        assert self._checker is not None
-        key = ("citations", self._checker.key)
-        if key not in outputs.memo:
-            pairs = [(_join_texts(texts, s.places), s.text) if s.resolves else ("", s.text) for s in statements]
-            verdicts = ask_checker(self._checker, pairs)
-            outputs.memo[key] = self._checker, [verdicts[pair] for pair in pairs]
-        supported: list[bool] = outputs.memo[key][1]
-        return supported
-
-    def _score(
-        self, statements: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker
-    ) -> CaseScore:
+    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
+        """Score the answer; *supported* says of each statement whether all that it cites supports it."""
         raise NotImplementedError
 
 
@@ -115,12 +109,10 @@ class CitationRecall(_Citations):
     stem = "citation_recall"
     formula = "sentences that their cited passages support together / sentences"
 
-    def _score(
-        self, statements: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker
-    ) -> CaseScore:
-        unsupported = [s.text[:200] for s, supported in zip(statements, joint, strict=True) if not supported]
+    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
+        unsupported = [s.text[:200] for s, is_supported in zip(statements, supported, strict=True) if not is_supported]
         details: dict[str, Any] = {"of": len(statements), **({"unsupported": unsupported[:10]} if unsupported else {})}
-        return Measurement(sum(joint) / len(statements), details=details)
+        return Measurement(sum(supported) / len(statements), details=details)
 
 
 class CitationPrecision(_Citations):
@@ -133,27 +125,20 @@ class CitationPrecision(_Citations):
     stem = "citation_precision"
     formula = "citations of supported sentences that support alone, or without which the rest does not / citations"
 
-    def _score(
-        self, statements: list[_Sentence], texts: list[str], joint: list[bool], checker: ClaimChecker
-    ) -> CaseScore:
-        total = sum(len(s.places) for s in statements)
+    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
+        total = sum(len(s.cited) for s in statements)
         if not total:
             return NotApplicable("the answer cites nothing")
-        supported = [s for s, is_supported in zip(statements, joint, strict=True) if is_supported]
-        candidates = [(s, place) for s in supported if len(s.places) > 1 for place in s.places]
-        alone = ask_checker(checker, [(_join_texts(texts, [place]), s.text) for s, place in candidates])
-        doubtful = [(s, place) for s, place in candidates if not alone[_join_texts(texts, [place]), s.text]]
-        without = ask_checker(checker, [(_join_others(texts, s, place), s.text) for s, place in doubtful])
-        idle = [(s, place) for s, place in doubtful if without[_join_others(texts, s, place), s.text]]
-        needed = sum(len(s.places) for s in supported) - len(idle)
-        return Measurement(
-            needed / total, details={"of": total, **({"idle": [s.text[:200] for s, _ in idle[:10]]} if idle else {})}
-        )
-
-
-def _join_texts(texts: Sequence[str], places: Sequence[int | None]) -> str:
-    return "\n".join(texts[place] for place in places if place is not None)
-
-
-def _join_others(texts: Sequence[str], sentence: _Sentence, place: int | None) -> str:
-    return _join_texts(texts, [other for other in sentence.places if other != place])
+        held = [s for s, is_supported in zip(statements, supported, strict=True) if is_supported]
+        several = [s for s in held if len(s.cited) > 1]
+        alone = ask_checker(checker, [(text or "", s.text) for s in several for text in s.cited])
+        doubtful = [
+            (_join(s.cited[:i] + s.cited[i + 1 :]), s.text)
+            for s in several
+            for i, text in enumerate(s.cited)
+            if not alone[text or "", s.text]
+        ]
+        without = ask_checker(checker, doubtful)
+        idle = [pair[1][:200] for pair in doubtful if without[pair]]
+        details: dict[str, Any] = {"of": total, **({"idle": idle[:10]} if idle else {})}
+        return Measurement((sum(len(s.cited) for s in held) - len(idle)) / total, details=details)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...core.metrics_base import NotApplicable
@@ -65,7 +65,7 @@ class Matrix:
         return len(rows_of_side[0]) if rows_of_side else None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ClaimCase:
     """One answer, and what is known about its claims."""
 
@@ -111,25 +111,19 @@ class ClaimCase:
         empty = next((side for side in sides if self.matrix.size(side) == 0), None)
         return None if empty is None else NotApplicable(f"the {empty} makes no claim")
 
-    def unsplit_texts(self, relations: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """Yield each side whose claims have to be found, with its text."""
-        for side in dict.fromkeys(RELATIONS[r][0] for r in relations if r not in self.matrix.rows):
-            if side not in self.matrix.claims:
-                yield side, answer_text(self.outputs) if side == "answer" else self._references()[0]
-
-    def pairs(self, relation: str) -> Iterator[tuple[str, list[str]]]:
-        """Yield each claim with the texts that may support it."""
-        side, kind = RELATIONS[relation]
+    def texts(self, kind: str) -> list[str]:
+        """Return the texts of the retrieved ``chunks``, of the ``answer``, or of the ``reference`` and its like."""
         if kind == "chunks":
-            texts = [r.doc.text or "" for r in self.outputs.retrieved]
-        else:
-            texts = [answer_text(self.outputs)] if kind == "answer" else self._references()
-        for claim in self.matrix.claims[side]:
-            yield claim, texts
-
-    def _references(self) -> list[str]:
+            return [r.doc.text or "" for r in self.outputs.retrieved]
+        if kind == "answer":
+            return [answer_text(self.outputs)]
         references = targets(self.sample)
         return ["\n".join(self.matrix.claims["reference"])] if isinstance(references, NotApplicable) else references
+
+    def pairs(self, relation: str) -> list[list[tuple[str, str]]]:
+        """Return, for each claim, the texts that may support it, each with the claim."""
+        side, kind = RELATIONS[relation]
+        return [[(text, claim) for text in self.texts(kind)] for claim in self.matrix.claims[side]]
 
 
 def fill(cases: Sequence[ClaimCase], relations: Sequence[str], checker: ClaimChecker | None) -> None:
@@ -138,23 +132,20 @@ def fill(cases: Sequence[ClaimCase], relations: Sequence[str], checker: ClaimChe
     Raises:
         MetricError: nobody is to be asked and something is not given, or the checker gave no booleans.
     """
-    todo = [(case, r) for case in cases for r in relations if r not in case.matrix.rows]
+    todo = [(case, relation) for case in cases for relation in relations if relation not in case.matrix.rows]
     if not todo:
         return
     if checker is None:
         raise MetricError(f"checker=given: the outputs have no claims[{todo[0][1]!r}]")
-    incomplete = [case for case in cases if any(r not in case.matrix.rows for r in relations)]
-    unsplit_texts = [(case, side, text) for case in incomplete for side, text in case.unsplit_texts(relations)]
-    if unsplit_texts:
-        claim_lists = checker.split_many([text for _, _, text in unsplit_texts])
-        for (case, side, _), claims in zip(unsplit_texts, claim_lists, strict=True):
+    sides = dict.fromkeys((case, RELATIONS[relation][0]) for case, relation in todo)
+    unsplit = [(case, side) for case, side in sides if side not in case.matrix.claims]
+    if unsplit:
+        claim_lists = checker.split_many([case.texts(side)[0] for case, side in unsplit])
+        for (case, side), claims in zip(unsplit, claim_lists, strict=True):
             case.matrix.claims[side] = [claim for claim in claims if claim.strip()]
-    pending = [(case, r, list(case.pairs(r))) for case, r in todo]
-    verdicts = ask_checker(
-        checker, [(text, claim) for _, _, pairs in pending for claim, texts in pairs for text in texts]
-    )
-    for case, relation, pairs in pending:
-        case.matrix.rows[relation] = [[verdicts[text, claim] for text in texts] for claim, texts in pairs]
+    verdicts = ask_checker(checker, [pair for case, relation in todo for row in case.pairs(relation) for pair in row])
+    for case, relation in todo:
+        case.matrix.rows[relation] = [[verdicts[pair] for pair in row] for row in case.pairs(relation)]
 
 
 def ask_checker(checker: ClaimChecker, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
@@ -208,8 +199,8 @@ def _check_sizes(matrix: Matrix, retrieved: int) -> None:
         side, texts = RELATIONS[relation]
         if len(rows) != matrix.size(side):
             raise MetricError(f"claims[{relation!r}] has {len(rows)} rows for {matrix.size(side)} claims of the {side}")
-        if texts == "chunks" and any(len(row) != retrieved for row in rows):
-            wrong = next(len(row) for row in rows if len(row) != retrieved)
-            raise MetricError(
-                f"claims[{relation!r}] has a row of {wrong} values, but {retrieved} chunks were retrieved"
-            )
+        for row in rows if texts == "chunks" else ():
+            if len(row) != retrieved:
+                raise MetricError(
+                    f"claims[{relation!r}] has a row of {len(row)} values, but {retrieved} chunks were retrieved"
+                )
