@@ -60,12 +60,9 @@ class LabelFinding:
 
 
 def classify(label: Document, corpus: Corpus, known: Sequence[Chunk] = ()) -> LabelFinding:
-    """Say what became of *label*.
+    """Say where the passage of *label* is in *corpus*.
 
-    Args:
-        label: a golden label.
-        corpus: what can be returned now.
-        known: chunks that had its id, the oldest recording first; labels by quote, span or document need none.
+    *known* are chunks that had its id, the oldest recording first; labels by quote, span or document need none.
 
     Raises:
         MetricError: the label cannot be read.

@@ -42,11 +42,9 @@ def baselines_of(suite: GoldenSuite, override: Path | None = None) -> list[Path]
 
 
 def plan_new_ids(checked: Iterable[CaseLabels]) -> dict[Slot, str]:
-    """Return the new ids of one golden file.
+    """Return the new ids of one golden file, by the labels of each case in every configuration that was checked.
 
-    Args:
-        checked: the labels of each case, once for every configuration that was checked.  What is valid in one
-            configuration, or is another chunk there, is not rewritten for the sake of the other.
+    What is valid in one configuration, or is another chunk there, is not rewritten for the sake of the other.
     """
     new_names: dict[Slot, set[str]] = {}
     for labels in checked:

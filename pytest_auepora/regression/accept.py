@@ -35,11 +35,8 @@ class Accepted:
 def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = False) -> Accepted:
     """Merge *run* into the baseline at *path*, under a lock, and write it if that changes a byte.
 
-    Args:
-        path: the file of the baseline.
-        run: what was measured.
-        intents: what to accept: ``all`` executed cases, ``new`` ones, those that only ``improved``.
-        prune: whether to drop baseline cases that the suite no longer has; needs a full run.
+    *intents* say what to accept: ``all`` executed cases, ``new`` ones, those that only ``improved``.  *prune* drops
+    baseline cases that the suite no longer has, after a full run.
 
     Raises:
         BaselineError: the file is broken and this is not a full ``all`` update, or it cannot be written.

@@ -87,11 +87,8 @@ class Suggestion:
 def learn(run: Run, gates: Sequence[Gate], policy: RegressionPolicy, repeat: int = 1) -> Suggestion:
     """Return settings suggested from the repeats of *run*; errored cases are left out.
 
-    Args:
-        run: its cases were asked several times.
-        gates: the present thresholds; those that an unchanged system keeps stay as they are.
-        policy: of the suite.
-        repeat: how often the next runs will ask each case.
+    Of *gates*, the present thresholds, those stay as they are that an unchanged system keeps.  The next runs will ask
+    each case *repeat* times.
     """
     cases = [case for case in run.cases.values() if case.state != "error"]
     out = Suggestion(repeats=max((case.repeats for case in run.cases.values()), default=1))

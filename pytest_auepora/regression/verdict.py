@@ -33,11 +33,9 @@ Word = Literal["worse", "better", "same", "inconclusive", "not judged", "mixed"]
 
 
 def word_of(gates: Iterable[GateOutcome], fell: Sequence[str] = ()) -> Word:
-    """Return the word for a run.
+    """Return the word for a run, by its gates against baseline and anchor (advisory ones do not count).
 
-    Args:
-        gates: its outcomes; only those against the baseline and the anchor count, and no advisory ones.
-        fell: ids of the cases that failed because they are worse than their baseline, or that newly errored.
+    *fell* are the cases that failed because they are worse than their baseline, or that newly errored.
     """
     words = {g.word for g in gates if g.kind in ("regression", "anchor") and g.state not in ("advisory", "not judged")}
     if "worse" in words:

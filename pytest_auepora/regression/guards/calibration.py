@@ -130,12 +130,9 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
 
 
 def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> JudgeStanding:
-    """Return which of *metrics* may not fail the run.
+    """Return which of *metrics* may not fail the run, by the calibration files in *folder*, if there is one.
 
-    Args:
-        metrics: those of the suite; only the judged ones are looked at.
-        policy: its ``judge`` may lift or impose the restriction.
-        folder: of calibration files; None stands for an empty folder.
+    The ``judge`` of the policy may lift or impose the restriction.
     """
     advisory: dict[str, str] = {}
     broken: dict[str, str] = {}

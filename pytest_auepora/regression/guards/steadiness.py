@@ -64,11 +64,9 @@ def flaky_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
 
 
 def why_flaky(passed: Sequence[bool], scores: Mapping[str, Sequence[float]]) -> str:
-    """Return why one case is too unstable for the case guard, by the repeats of its baseline; empty if it is not.
+    """Return why a case is too unstable for the case guard; empty if it is not.
 
-    Args:
-        passed: whether each repeat passed.
-        scores: metric → its score in each repeat, for scores in [0, 1].
+    *passed* says whether each repeat passed; *scores* are those of the repeats by metric, for scores in [0, 1].
     """
     spread = {m: math.sqrt(_squares(s) / (len(s) - 1)) for m, s in scores.items() if len(s) > 1}
     noisiest = max(spread, key=lambda m: spread[m], default="")
@@ -221,19 +219,17 @@ def note_worst(
     """
     if result.state != "failed" or len(singles) < 2:
         return
-    if comparison is not None and (result.quarantined() or not comparison.paired):
-        comparison = None
-    compared = comparison.changes if comparison is not None else {}
-    changes = {n for n in compared if metrics[n].deterministic}  # as in the case guard
+    accepted: Singles = {}
+    if comparison is not None and comparison.before is not None and comparison.paired and not result.quarantined():
+        deterministic = [n for n in comparison.changes if metrics[n].deterministic]  # as in the case guard
+        accepted = {n: comparison.before.values(n) for n in deterministic}
     bounded = result.extra.get("thresholds", {})
-    names = [n for n in result.scores if n in metrics and n not in advisory and (n in changes or n in bounded)]
+    names = [n for n in result.scores if n in metrics and n not in advisory and (n in accepted or n in bounded)]
     values = {n: [single.scores[n].value for single in singles] for n in names}
-    before = comparison.before if comparison is not None else None
-    best = best_values({n: before.values(n) for n in names if n in changes}, metrics) if before is not None else {}
-    passed = passing_repeats(values, best, result, metrics, policy)
-    if all(passed):
-        return
+    passed = passing_repeats(values, best_values(accepted, metrics), result, metrics, policy)
     failing = [i for i, repeat_passed in enumerate(passed) if not repeat_passed]
+    if not failing:
+        return
     worst = min(failing, key=lambda i: sum(metrics[n].gain(0.0, values[n][i] or 0.0) for n in names))
     result.extra[WORST] = {"repeat": worst + 1, "of": len(singles), "failing": len(failing)}
     if worst:

@@ -137,14 +137,8 @@ def judge_interval(
     """Judge one aggregate by its interval, outside any family of metrics.
 
     ``"worse"`` if it is significantly worse, and by *min_effect* or more; ``"better"`` likewise; ``"same"`` if a loss
-    of *margin* is ruled out; else ``"inconclusive"``.
-
-    Args:
-        interval: the observed effect and its interval.
-        effect: whether it is a difference or a ratio.
-        direction: whether ``higher`` or ``lower`` values are better.
-        min_effect: smallest change that fails; of a ratio, relative: 0.1 is ten per cent.
-        margin: the change that must be ruled out, in the same unit.
+    of *margin* is ruled out; else ``"inconclusive"``.  Both limits of a ratio are relative: 0.1 is ten per cent.
+    *direction* says if ``higher`` or ``lower`` values are better.
     """
     if interval.value is None or interval.low is None or interval.high is None:
         return "inconclusive"
