@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from ..io.edit import LabelFile, Slot
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline, anchor_path, baseline_path, load_baseline, lock_baseline
+from ..regression.baseline import Baseline, anchor_path, baseline_path, lock_baseline, parse_baseline
 from .check import CheckedLabel, provable_new_ids
 
 CaseLabels = Sequence[CheckedLabel]
@@ -130,7 +129,7 @@ def _rename_in_baseline(
 
 def _load_baseline(path: Path, suite: GoldenSuite) -> Baseline | None:
     try:
-        variant = str(json.loads(path.read_text(encoding="utf-8")).get("variant", ""))
-        return load_baseline(path, suite.name, variant)
-    except (OSError, ValueError, AttributeError, BaselineError):  # the next run reports a broken baseline
+        baseline = parse_baseline(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, ValueError, BaselineError):  # the next run reports a broken baseline
         return None
+    return baseline if baseline.suite == suite.name else None
