@@ -159,81 +159,69 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[Evaluati
     Raises:
         SystemShapeError: no input takes the query, or a mandatory input has nothing to be given.
     """
-    open_inputs, components = pipeline.inputs(), set(pipeline.graph.nodes)
+    components = set(pipeline.graph.nodes)
     for component in fixed_inputs:
         if component not in components:
             raise SystemShapeError(f"inputs: there is no component {component!r}{did_you_mean(component, components)}")
-    query_inputs: dict[tuple[str, str], str] = {}
-    missing: list[tuple[str, str, Any]] = []
-    for component, sockets in open_inputs.items():
-        for name, socket in sockets.items():
-            if (
-                name in fixed_inputs.get(component, {})
-                or pipeline.graph.nodes[component]["input_sockets"][name].senders
-            ):
-                continue  # an input that takes several senders is listed as open even when it has one
-            mandatory = socket["is_mandatory"]
-            if name in (QUERY_INPUTS if mandatory else OPTIONAL_QUERY_INPUTS) and _holds_text(socket["type"]):
-                query_inputs[component, name] = "text"
-            elif mandatory and name in ("queries", "texts", "messages") and (kind := _list_kind(socket["type"])):
-                query_inputs[component, name] = kind
-            elif mandatory:
-                missing.append((component, name, socket["type"]))
+    query_inputs: dict[tuple[str, str], Callable[[str], Any]] = {}
+    missing: dict[tuple[str, str], Any] = {}
+    open_inputs = {
+        (component, name): socket for component, of in pipeline.inputs().items() for name, socket in of.items()
+    }
+    for (component, name), socket in open_inputs.items():
+        senders = pipeline.graph.nodes[component]["input_sockets"][name].senders
+        if senders or name in fixed_inputs.get(component, {}):
+            continue  # an input that takes several senders is listed as open even when it has one
+        if (form := _query_form(name, socket)) is not None:
+            query_inputs[component, name] = form
+        elif socket["is_mandatory"]:
+            missing[component, name] = socket["type"]
     has_placeholder = any(_QUERY in str(value) for values in fixed_inputs.values() for value in values.values())
-    if (
-        not query_inputs and not has_placeholder and len(missing) == 1 and missing[0][2] in (str, "str")
-    ):  # it can be nothing else
-        query_inputs[missing[0][:2]] = "text"
-        missing = []
+    if not (query_inputs or has_placeholder) and list(missing.values()) in ([str], ["str"]):  # it can be nothing else
+        query_inputs, missing = dict.fromkeys(missing, str), {}
     if missing or not (query_inputs or has_placeholder):
-        raise _input_error(pipeline, open_inputs, missing)
+        raise _input_error(pipeline, list(open_inputs), list(missing))
 
     def make(sample: EvaluationSample) -> dict[str, dict[str, Any]]:
         inputs = {
             component: {k: v.replace(_QUERY, sample.query) if isinstance(v, str) else v for k, v in values.items()}
             for component, values in fixed_inputs.items()
         }
-        for (component, name), kind in query_inputs.items():
-            inputs.setdefault(component, {})[name] = _query_value(kind, sample.query)
+        for (component, name), form in query_inputs.items():
+            inputs.setdefault(component, {})[name] = form(sample.query)
         return inputs
 
     return make
 
 
-def _holds_text(socket_type: Any) -> bool:
-    """Whether a socket takes a text: its type is str, Any or a union with str; older versions keep the word."""
-    return socket_type in (str, Any, "str") or str in get_args(socket_type)
+def _query_form(name: str, socket: Mapping[str, Any]) -> Callable[[str], Any] | None:
+    """Return what makes of the query what an input takes; None for an input that is not given the query."""
+    socket_type, mandatory = socket["type"], socket["is_mandatory"]
+    parts = get_args(socket_type)
+    if name in (QUERY_INPUTS if mandatory else OPTIONAL_QUERY_INPUTS):
+        # a text, anything or a union with str; older versions keep the type as a word
+        return str if socket_type in (str, Any, "str") or str in parts else None
+    if mandatory and name in ("queries", "texts", "messages") and get_origin(socket_type) is list:
+        if parts == (str,):
+            return lambda query: [query]
+        if [getattr(part, "__name__", "") for part in parts] == ["ChatMessage"]:
+            return _user_messages
+    return None
 
 
-def _list_kind(socket_type: Any) -> str:
-    """Return what a socket takes a list of: ``"texts"``, ``"messages"``, or an empty string for anything else."""
-    item_types = get_args(socket_type)
-    if get_origin(socket_type) is not list or len(item_types) != 1:
-        return ""
-    if item_types[0] is str:
-        return "texts"
-    return "messages" if getattr(item_types[0], "__name__", "") == "ChatMessage" else ""
-
-
-def _query_value(input_kind: str, query: str) -> Any:
-    if input_kind == "text":
-        return query
-    if input_kind == "texts":
-        return [query]
+def _user_messages(query: str) -> list[Any]:
     from haystack.dataclasses import ChatMessage
 
     return [ChatMessage.from_user(query)]
 
 
-def _input_error(pipeline: Any, open_inputs: _ByComponent, missing: list[tuple[str, str, Any]]) -> SystemShapeError:
+def _input_error(pipeline: Any, open_inputs: list[tuple[str, str]], missing: list[tuple[str, str]]) -> SystemShapeError:
     if missing:
-        missing_names = ", ".join(f"{component}.{name}" for component, name, _ in missing)
-        example = f'inputs={{"{missing[0][0]}": {{"{missing[0][1]}": …}}}}'
-        reason = f"wants {missing_names}, which no case has"
+        example = 'inputs={{"{}": {{"{}": …}}}}'.format(*missing[0])
+        reason = f"wants {', '.join(map('.'.join, missing))}, which no case has"
     else:
-        open_names = ", ".join(f"{component}.{name}" for component, sockets in open_inputs.items() for name in sockets)
         example = 'inputs={"component": {"name": "{query}"}}'
-        reason = f"has no input for the query; there is {open_names or 'none at all'}"
+        reason = f"has no input for the query; there is {', '.join(map('.'.join, open_inputs)) or 'none at all'}"
     return SystemShapeError(
         f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(QUERY_INPUTS)}; "
         f"give the rest with from_haystack(pipeline, {example})"
