@@ -17,17 +17,8 @@ from ..reporting.numbers import plural
 from ..reporting.terminal.labels import label_page, remaining_labels, repaired_texts
 from ..reporting.terminal.layout import render
 from ..reporting.text import harmless
-from .common import (
-    FAILED,
-    PASSED,
-    UsageError,
-    add_metrics,
-    existing_path,
-    load_suite,
-    open_history,
-    registry_of,
-    write_output,
-)
+from .arguments import add_metrics, existing_path
+from .common import FAILED, PASSED, UsageError, load_suite, open_history, registry_of, write_output
 
 _GLOBS = ("*.golden.yaml", "*.golden.yml", "*.golden.jsonl")
 

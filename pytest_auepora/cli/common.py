@@ -1,25 +1,24 @@
-"""Shared by several commands: exit codes, arguments, metrics and golden files, runs by their names, output."""
+"""Shared by several commands: exit codes, metrics and golden files, runs by their names, output."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.files import read_text
-from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem, did_you_mean
-from ..history.settings import FILE, VARIABLE, find_place, find_settings, project_place, project_root
+from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem
+from ..history.settings import VARIABLE, find_place, find_settings, project_place, project_root
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
 from ..metrics.judge.settings import use_judge
 from ..metrics.registry import Registry, add_from, add_installed
-from ..regression.guards.calibration import FOLDER
 from ..shapes import ShapeError
+from .arguments import METRICS_HOOK, METRICS_VARIABLE
 
 if TYPE_CHECKING:
     from ..core.run import Run
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from ..regression.verdict import Verdict
     from ..reporting.report import Report
 
-METRICS_VARIABLE = "AUEPORA_METRICS"
-_HOOK = "pytest_auepora_metrics"
 _GIT = "git:"
 _STEERS = "[\x7f-\x9f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
 
@@ -40,52 +37,6 @@ UNJUDGED = 3
 
 class UsageError(AueporaError):
     """The arguments do not make sense."""
-
-
-# -- arguments
-
-
-def existing_path(text: str) -> Path:
-    """Read an argument that names a file or directory; a missing one is a usage error."""
-    if not (path := Path(text)).exists():
-        siblings = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise argparse.ArgumentTypeError(f"there is no {text}{did_you_mean(path.name, siblings)}")
-    return path
-
-
-def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return a function that reads an argument as a whole number from *least* to *most*."""
-    bounds = f"{least} or more" if most is None else f"{least} to {most}"
-
-    def read(text: str) -> int:
-        if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
-            raise argparse.ArgumentTypeError(f"a whole number, {bounds}, is wanted, not {text!r}")
-        return int(text)
-
-    return read
-
-
-def add_calibrations(parser: argparse.ArgumentParser) -> None:
-    """Add ``--calibrations``."""
-    help_text = f"folder of calibrated judges (default: {FOLDER} beside the golden file)"
-    parser.add_argument("--calibrations", type=Path, metavar="DIR", help=help_text)
-
-
-def add_metrics(parser: argparse.ArgumentParser) -> None:
-    """Add ``--metrics``."""
-    parser.add_argument(
-        "--metrics", action="append", default=[], metavar="MODULE:OBJECT",
-        help=f"metrics of your own (repeatable): a metric, or a function that takes the registry, "
-        f"such as conftest.py:{_HOOK} (default: ${METRICS_VARIABLE})",
-    )  # fmt: skip
-
-
-def add_history(parser: argparse.ArgumentParser) -> None:
-    """Add ``--history``."""
-    parser.add_argument(
-        "--history", default="", metavar="PLACE",
-        help=f"path or URL of the history (default: pytest's auepora_history, ${VARIABLE}, the nearest {FILE})",
-    )  # fmt: skip
 
 
 # -- metrics and golden files
@@ -124,12 +75,12 @@ def _with_hint(problem: Problem, golden: Path) -> Problem:
     for folder in golden.resolve().parents:
         conftest = folder / "conftest.py"
         try:
-            hooked = _HOOK in conftest.read_text(encoding="utf-8", errors="replace")
+            hooked = METRICS_HOOK in conftest.read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
         if hooked:
             path = os.path.relpath(conftest)
-            return problem._replace(message=f"{problem.message}; if {path} defines it: --metrics {path}:{_HOOK}")
+            return problem._replace(message=f"{problem.message}; if {path} defines it: --metrics {path}:{METRICS_HOOK}")
     return problem
 
 
@@ -169,7 +120,14 @@ class Sources:
         if name.startswith(_GIT):
             return name, self._committed_baseline(name, reference)
         if name.endswith(".json"):
-            return name, _only_run(name, _runs_of_file(name, reference), reference)
+            runs = _runs_of_file(name, reference)
+            fitting: Sequence[Run] = runs
+            if len(runs) > 1 and reference is not None:
+                alike = [run for run in runs if (run.suite, run.variant) == (reference.suite, reference.variant)]
+                fitting = _of_golden_file(alike, reference)
+            if len(fitting) != 1:
+                raise UsageError(f"{name} is a report on {_run_titles(runs)}; which of it to take cannot be told")
+            return name, fitting[0]
         store = open_history(self._location)
         narrowed = (reference.suite, reference.variant, reference.path) if reference is not None else ()
         run_id = store.resolve(name, *narrowed)
@@ -257,16 +215,6 @@ def _baseline_run(text: str, name: str, reference: Run | None) -> Run:
     from ..regression.baseline import parse_baseline
 
     return as_run(parse_baseline(text, name), reference.path if reference is not None else "")
-
-
-def _only_run(name: str, runs: Sequence[Run], reference: Run | None) -> Run:
-    fitting = runs
-    if len(runs) > 1 and reference is not None:
-        fitting = [r for r in runs if (r.suite, r.variant) == (reference.suite, reference.variant)]
-        fitting = _of_golden_file(fitting, reference)
-    if len(fitting) != 1:
-        raise UsageError(f"{name} is a report on {_run_titles(runs)}; which of it to take cannot be told")
-    return fitting[0]
 
 
 def _of_golden_file(runs: Sequence[Run], reference: Run | None) -> Sequence[Run]:

@@ -15,7 +15,8 @@ from ..metrics.judge.settings import critic_from_environment
 from ..metrics.judge.usage import Prices
 from ..metrics.registry import Registry
 from ..reporting.notes import usage_text
-from .common import PASSED, UsageError, add_metrics, existing_path, load_suite, registry_of
+from .arguments import add_metrics, existing_path
+from .common import PASSED, UsageError, load_suite, registry_of
 
 _SUFFIXES = (".yaml", ".yml", ".jsonl")
 _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"

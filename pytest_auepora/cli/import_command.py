@@ -15,7 +15,8 @@ from ..io.importers.model import ImportProblem
 from ..io.importers.rows import write_text
 from ..reporting.numbers import plural
 from ..reporting.text import harmless
-from .common import PASSED, UsageError, add_metrics, existing_path, load_suite, registry_of
+from .arguments import add_metrics, existing_path
+from .common import PASSED, UsageError, load_suite, registry_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

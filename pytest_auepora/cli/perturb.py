@@ -18,7 +18,8 @@ from ..io.golden.model import GoldenSuite
 from ..labels.corpus import Chunk, Corpus, load_corpus
 from ..metrics.judge.settings import critic_from_environment
 from ..reporting.numbers import plural
-from .common import PASSED, add_metrics, existing_path, load_suite, registry_of, whole_number, write_output
+from .arguments import add_metrics, existing_path, whole_number
+from .common import PASSED, load_suite, registry_of, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

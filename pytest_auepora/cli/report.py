@@ -16,7 +16,8 @@ from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines
 from ..reporting.text import printable
 from ..reporting.trend import trend_of
-from .common import PASSED, add_history, open_history, read_report, stored_verdict, write_output
+from .arguments import add_history
+from .common import PASSED, open_history, read_report, stored_verdict, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

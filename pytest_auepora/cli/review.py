@@ -11,7 +11,8 @@ from typing import Any
 from ..drafting.files import DraftJournal, accept, drafts_of, journal_path, reject
 from ..metrics.registry import Registry
 from ..reporting.text import harmless
-from .common import PASSED, add_metrics, existing_path, load_suite, registry_of
+from .arguments import add_metrics, existing_path
+from .common import PASSED, load_suite, registry_of
 
 _PROMPT = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
 

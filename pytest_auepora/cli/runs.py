@@ -14,7 +14,8 @@ from ..reporting.notes import cost_text
 from ..reporting.numbers import plural, score
 from ..reporting.terminal.layout import Cell, Column, render, table
 from ..reporting.text import harmless
-from .common import PASSED, UNJUDGED, add_history, open_history, whole_number
+from .arguments import add_history, whole_number
+from .common import PASSED, UNJUDGED, open_history
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ...errors import MissingExtraError
 from ...history.settings import project_root
-from ..common import PASSED, add_history, open_history, whole_number
+from ..arguments import add_history, whole_number
+from ..common import PASSED, open_history
 
 PORT = 8642
 """Taken where it is free; then the address is the same every day."""

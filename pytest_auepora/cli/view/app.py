@@ -12,6 +12,7 @@ import secrets
 import socket
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -78,27 +79,11 @@ def app_of(library: Library, token: str = "") -> ASGIApp:
 
     def json_handler(read: Callable[[Query], Any]) -> Callable[[Request], Response]:
         def handle(request: Request) -> Response:
-            try:
-                with from_outside(library.store.name):
-                    content = read(request.query_params)
-                    return content if isinstance(content, Response) else JSONResponse(content)
-            except (AueporaError, OSError) as exc:
-                return _error_response(exc)
+            with from_outside(library.store.name):
+                content = read(request.query_params)
+                return content if isinstance(content, Response) else JSONResponse(content)
 
         return handle
-
-    async def post_label(request: Request) -> Response:
-        body = b""
-        async for piece in request.stream():
-            body += piece
-            if len(body) > MOST_BODY:
-                return JSONResponse({"error": "too long for a label"}, 413)
-        try:
-            return JSONResponse(await run_in_threadpool(_put_label, library, json.loads(body)))
-        except (AueporaError, OSError) as exc:
-            return _error_response(exc)
-        except (ValueError, KeyError, TypeError):
-            return JSONResponse({"error": "expected run, case, metric, person and label"}, 400)
 
     async def guard(request: Request, answer: RequestResponseEndpoint) -> Response:
         refusal = _refusal(request, token)
@@ -112,12 +97,13 @@ def app_of(library: Library, token: str = "") -> ASGIApp:
         Route("/view.js", lambda _: Response(_script(), media_type="text/javascript")),
         Route("/api/start", lambda _: JSONResponse({"token": token})),
         *(Route(path, json_handler(read)) for path, read in reads.items()),
-        Route("/api/label", post_label, methods=["POST"]),
+        Route("/api/label", partial(_post_label, library), methods=["POST"]),
     ]
-    return BaseHTTPMiddleware(Starlette(routes=routes), guard)
+    errors = {AueporaError: _error_response, OSError: _error_response}
+    return BaseHTTPMiddleware(Starlette(routes=routes, exception_handlers=errors), guard)
 
 
-def _error_response(error: Exception) -> Response:
+def _error_response(_: Request, error: Exception) -> Response:
     code = 404 if isinstance(error, UnknownRunError) else 409 if isinstance(error, NotComparableError) else 500
     return JSONResponse({"error": harmless(str(error))}, code)
 
@@ -138,6 +124,20 @@ def _runs_page(library: Library, query: Query) -> dict[str, Any]:
     first = int(offset) if offset.isdecimal() else 0
     rows = [run_entry(run) for run in in_suite[first : first + RUNS]]
     return {"name": library.store.name, "suites": suites, "runs": rows, "found": len(in_suite)}
+
+
+async def _post_label(library: Library, request: Request) -> Response:
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_BODY:
+            return JSONResponse({"error": "too long for a label"}, 413)
+    try:
+        return JSONResponse(await run_in_threadpool(_put_label, library, json.loads(body)))
+    except AueporaError:
+        raise
+    except (ValueError, KeyError, TypeError):
+        return JSONResponse({"error": "expected run, case, metric, person and label"}, 400)
 
 
 def _put_label(library: Library, body: Mapping[str, Any]) -> Any:

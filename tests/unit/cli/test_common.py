@@ -1,4 +1,4 @@
-"""What a command names and is not there is a usage error; what is there and cannot be read could not be judged."""
+"""What is there and cannot be read could not be judged; what users wrote is printed and obeyed by nobody."""
 
 from __future__ import annotations
 
@@ -16,27 +16,6 @@ from .conftest import Shell
 
 EVIL = "x\n::set-output name=x::y \u202egnp.exe \U000e0041 ##[error]z"
 OBEYED = re.compile("^\\s*::[\\w-]+[ :]|[\u202a-\u202e\U000e0000-\U000e007f]", re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "score nope.jsonl --golden shop.golden.yaml",
-        "score outputs.jsonl --golden nope.yaml",
-        "calibrate nope.jsonl",
-        "perturb nope.golden.yaml",
-        "import nope --from beir",
-        "check nope.golden.yaml",
-        "report nope.json",
-        "compare nope.json nope.json",
-        "comment nope.json --pr 1 --repo a/b",
-    ],
-)
-def test_what_is_named_and_not_there_is_a_usage_error(shell: Shell, command: str) -> None:
-    said = shell(*command.split())
-    assert said.code == 2
-    assert "nope" in said.err.splitlines()[-1]
-    assert "Traceback" not in said.err
 
 
 @pytest.mark.parametrize(

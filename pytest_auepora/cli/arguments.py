@@ -1,0 +1,57 @@
+"""Arguments that several commands have, and what their values have to be."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from ..errors import did_you_mean
+from ..history.settings import FILE, VARIABLE
+from ..regression.guards.calibration import FOLDER
+
+METRICS_VARIABLE = "AUEPORA_METRICS"
+METRICS_HOOK = "pytest_auepora_metrics"
+
+
+def existing_path(text: str) -> Path:
+    """Read an argument that names a file or directory; a missing one is a usage error."""
+    if not (path := Path(text)).exists():
+        siblings = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise argparse.ArgumentTypeError(f"there is no {text}{did_you_mean(path.name, siblings)}")
+    return path
+
+
+def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return a function that reads an argument as a whole number from *least* to *most*."""
+    bounds = f"{least} or more" if most is None else f"{least} to {most}"
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or int(text) < least or (most is not None and int(text) > most):
+            raise argparse.ArgumentTypeError(f"a whole number, {bounds}, is wanted, not {text!r}")
+        return int(text)
+
+    return read
+
+
+def add_calibrations(parser: argparse.ArgumentParser) -> None:
+    """Add ``--calibrations``."""
+    help_text = f"folder of calibrated judges (default: {FOLDER} beside the golden file)"
+    parser.add_argument("--calibrations", type=Path, metavar="DIR", help=help_text)
+
+
+def add_metrics(parser: argparse.ArgumentParser) -> None:
+    """Add ``--metrics``."""
+    parser.add_argument(
+        "--metrics", action="append", default=[], metavar="MODULE:OBJECT",
+        help=f"metrics of your own (repeatable): a metric, or a function that takes the registry, "
+        f"such as conftest.py:{METRICS_HOOK} (default: ${METRICS_VARIABLE})",
+    )  # fmt: skip
+
+
+def add_history(parser: argparse.ArgumentParser) -> None:
+    """Add ``--history``."""
+    parser.add_argument(
+        "--history", default="", metavar="PLACE",
+        help=f"path or URL of the history (default: pytest's auepora_history, ${VARIABLE}, the nearest {FILE})",
+    )  # fmt: skip
