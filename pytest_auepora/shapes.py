@@ -48,16 +48,15 @@ _PLAIN = {
 }
 
 
-def check_shape(value: Any, hint: Any, names: Mapping[str, Any] | None = None) -> Any:
+def check_shape(value: Any, hint: Any) -> Any:
     """Return *value*, read from JSON, if it is what *hint* says: a dataclass, a `TypedDict`, a type of these.
 
-    Of ``Annotated`` the last counts.  Keys that are not named are passed over.  *names* are classes that annotations
-    name without importing them.
+    Of ``Annotated`` the last counts.  Keys that are not named are passed over.
 
     Raises:
         ShapeError: with the key, what was expected and what was found.
     """
-    if (fault := _check_of(hint, tuple((names or {}).items()))(value)) is None:
+    if (fault := _check_of(hint)(value)) is None:
         return value
     path = ".".join(fault.path)
     if not fault.expected:
@@ -66,29 +65,24 @@ def check_shape(value: Any, hint: Any, names: Mapping[str, Any] | None = None) -
 
 
 @cache
-def _check_of(hint: Any, names: tuple[tuple[str, Any], ...]) -> _Check:
+def _check_of(hint: Any) -> _Check:
     if isinstance(hint, Kind):
         return _leaf_check(hint)
     if (kind := _PLAIN.get(hint)) is not None:
         return _leaf_check(kind)
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return _check_of(args[-1], names)
+        return _check_of(args[-1])
     if origin is Literal:
         return _leaf_check(Kind(f"one of {', '.join(map(str, args))}", lambda value: value in args))
     if origin in (Union, UnionType):
-        return _union_check(args, names)
+        return _union_check(args)
     if origin in (dict, Mapping, MutableMapping):
-        return _mapping_check(_check_of(args[1], names))
+        return _mapping_check(_check_of(args[1]))
     if origin in (list, tuple, Sequence):
-        return _list_check(
-            [_check_of(arg, names) for arg in args if arg is not Ellipsis], fixed=_is_fixed(origin, args)
-        )
-    return _fields_check(hint, names)
-
-
-def _is_fixed(origin: Any, args: tuple[Any, ...]) -> bool:
-    return origin is tuple and args[-1] is not Ellipsis
+        fixed = origin is tuple and args[-1] is not Ellipsis
+        return _list_check([_check_of(arg) for arg in args if arg is not Ellipsis], fixed=fixed)
+    return _fields_check(hint)
 
 
 def _leaf_check(kind: Kind) -> _Check:
@@ -96,8 +90,8 @@ def _leaf_check(kind: Kind) -> _Check:
     return lambda value: None if holds(value) else _Fault((), what, value)
 
 
-def _union_check(hints: Sequence[Any], names: tuple[tuple[str, Any], ...]) -> _Check:
-    checks = [_check_of(hint, names) for hint in hints]
+def _union_check(hints: Sequence[Any]) -> _Check:
+    checks = [_check_of(hint) for hint in hints]
 
     def check(value: Any) -> _Fault | None:
         results = [check_hint(value) for check_hint in checks]
@@ -134,16 +128,16 @@ def _list_check(inner: Sequence[_Check], *, fixed: bool) -> _Check:
     return check
 
 
-def _fields_check(kind: Any, names: tuple[tuple[str, Any], ...]) -> _Check:
+def _fields_check(kind: Any) -> _Check:
     """Check the keys of a dataclass or a `TypedDict`; those with a default may be missing."""
-    hints = get_type_hints(kind, localns=dict(names), include_extras=True)
+    hints = get_type_hints(kind, include_extras=True)
     if is_dataclass(kind):
         dataclass_fields = fields(kind)
         hints = {f.name: hints[f.name] for f in dataclass_fields}
         required = {f.name for f in dataclass_fields if f.default is MISSING and f.default_factory is MISSING}
     else:
         required = set(kind.__required_keys__) if is_typeddict(kind) else set(hints)
-    checks = [(name, _check_of(hint, names), name in required) for name, hint in hints.items()]
+    checks = [(name, _check_of(hint), name in required) for name, hint in hints.items()]
 
     def check(value: Any) -> _Fault | None:
         if not isinstance(value, dict):

@@ -18,7 +18,6 @@ from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_typ
 from ..core.run import MetricInfo, Run
 from ..errors import AueporaError, Problem
 from ..regression.guards.gates import REGRESSION
-from ..regression.guards.steadiness import VarianceSplit
 from ..regression.verdict import Outcome, Verdict, Word
 from ..shapes import ShapeError, check_shape
 from .notes import judge_usage_dict
@@ -171,7 +170,7 @@ def read_verdict(raw: Mapping[str, Any]) -> Verdict:
     Raises:
         ShapeError: *raw* is no plain data of a verdict.
     """
-    check_shape(raw, Verdict, _FORWARD_REFERENCES)
+    check_shape(raw, Verdict)
     verdict: Verdict = _built(Verdict, raw)
     for gate, stored in zip(verdict.gates, raw.get("gates", ()), strict=True):
         if "part" not in stored:  # versions that wrote the part into title and message alone
@@ -200,7 +199,7 @@ def _built(hint: Any, value: Any) -> Any:
 
 @cache
 def _field_types(kind: Any) -> dict[str, Any]:
-    hints = get_type_hints(kind, localns=_FORWARD_REFERENCES)
+    hints = get_type_hints(kind)
     return {f.name: hints[f.name] for f in fields(kind)} if is_dataclass(kind) else hints
 
 
@@ -275,9 +274,6 @@ MEANING = {
     "Verdict.flaky": "cases too unsteady for the case guard, and why",
     "Verdict.noise": "by metric, where cases were repeated: variances of a case's difference",
 }
-
-_FORWARD_REFERENCES = {"VarianceSplit": VarianceSplit}
-"""Classes in annotations of modules that import them only for type checking."""
 
 _SCHEMAS: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
