@@ -7,23 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 from ..errors import MissingExtraError
 
 INTERVAL = 0.02
 """Seconds between two memory samples."""
-
-
-@dataclass(slots=True)
-class Resources:
-    """The resources that a block used.  *cpu_percent* is of one core: 200 means two cores were busy all the time."""
-
-    cpu_percent: float = 0.0
-    memory_mb: float = 0.0
-    seconds: float = 0.0
 
 
 def _process() -> Any:
@@ -35,15 +24,17 @@ def _process() -> Any:
 
 
 @contextmanager
-def sample_resources() -> Iterator[Resources]:
-    """Sample this process until the block ends; the yielded `Resources` is filled then.
+def sample_resources() -> Iterator[dict[str, float]]:
+    """Sample this process until the block ends; ``cpu_percent`` and ``memory_mb`` are in the yielded mapping then.
 
-    The samples cover the whole process with all its threads, so they mean little when several calls run at once.
+    The processor time is that of one core: 200 means two cores were busy all the time.  The samples cover the whole
+    process with all its threads, so they mean little when several calls run at once.
 
     Raises:
         MissingExtraError: psutil is not installed.
     """
-    process, resources, finished = _process(), Resources(), threading.Event()
+    process, finished = _process(), threading.Event()
+    resources: dict[str, float] = {}
     memory_sizes = [process.memory_info().rss]
 
     def watch() -> None:
@@ -51,18 +42,18 @@ def sample_resources() -> Iterator[Resources]:
             memory_sizes.append(process.memory_info().rss)
 
     watcher = threading.Thread(target=watch, name="auepora-resources", daemon=True)
-    cpu_seconds, start = time.process_time(), time.perf_counter()
+    cpu_start, start = time.process_time(), time.perf_counter()
     watcher.start()
     try:
         yield resources
     finally:
-        resources.seconds = time.perf_counter() - start
-        cpu_seconds = time.process_time() - cpu_seconds  # finer than the ticks of cpu_times
+        seconds = time.perf_counter() - start
+        cpu_seconds = time.process_time() - cpu_start  # finer than the ticks of cpu_times
         finished.set()
         watcher.join()
         memory_sizes.append(process.memory_info().rss)
-        resources.cpu_percent = 100 * cpu_seconds / resources.seconds if resources.seconds else 0.0
-        resources.memory_mb = max(memory_sizes) / 2**20
+        resources["cpu_percent"] = 100 * cpu_seconds / seconds if seconds else 0.0
+        resources["memory_mb"] = max(memory_sizes) / 2**20
 
 
 class SampledCall(NamedTuple):
@@ -78,20 +69,17 @@ def with_resources(fn: Callable[[], Any], *, is_async: bool = False) -> Callable
     With *is_async*, *fn* is called when the coroutine that is returned first runs, not before.
     """
 
-    def sampled_call(value: Any, resources: Resources) -> SampledCall:
-        return SampledCall(value, {"cpu_percent": resources.cpu_percent, "memory_mb": resources.memory_mb})
-
-    async def call_async(value: Any) -> SampledCall:
+    async def call_async(value: Any = None) -> SampledCall:
         with sample_resources() as resources:
             result = await (fn() if is_async else value)
-        return sampled_call(result, resources)
+        return SampledCall(result, resources)
 
     def call() -> Any:
         with sample_resources() as resources:
             value = fn()
-        return call_async(value) if inspect.isawaitable(value) else sampled_call(value, resources)
+        return call_async(value) if inspect.isawaitable(value) else SampledCall(value, resources)
 
-    return partial(call_async, None) if is_async else call
+    return call_async if is_async else call
 
 
 TIMINGS = {

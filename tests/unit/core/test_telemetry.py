@@ -53,15 +53,14 @@ def test_an_idle_block() -> None:
     with sample_resources() as taken:
         time.sleep(0.1)
     used = time.process_time() - used
-    assert taken.seconds >= 0.1
-    assert 0 <= taken.cpu_percent <= 100 * used / taken.seconds
-    assert taken.memory_mb > 1
+    assert 0 <= taken["cpu_percent"] <= 100 * used / 0.1
+    assert taken["memory_mb"] > 1
 
 
 def test_a_block_that_raises_is_still_sampled() -> None:
     with pytest.raises(ZeroDivisionError), sample_resources() as taken:
         1 / 0  # noqa: B018
-    assert taken.memory_mb > 1
+    assert taken["memory_mb"] > 1
 
 
 def test_without_psutil(monkeypatch: pytest.MonkeyPatch) -> None:
