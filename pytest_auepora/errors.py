@@ -37,6 +37,17 @@ def message_of(error: BaseException) -> str:
         return "<exception str() failed>"
 
 
+def error_line(error: BaseException) -> str:
+    """Return the class of *error* and the first line of what it says."""
+    lines = message_of(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def shorten(text: str, longest: int) -> str:
+    """Return *text*, cut if it is longer; secrets have to be masked before."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 def without_case(told: str, case_id: str) -> str:
     """Return *told* as it would be said of any case: those that erred alike are to say so in equal words."""
     return told.replace(f" on {case_id!r}: ", ": ", 1)

@@ -150,11 +150,6 @@ def _masked_text(raw: bytes, secrets: Iterable[str]) -> str:
     return " ".join(mask(raw.decode("utf-8", "replace"), secrets).split())
 
 
-def shorten(text: str, longest: int) -> str:
-    """Return *text*, cut where it is longer; what is cut has to be masked before."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
 def mask(value: Any, secrets: Iterable[str]) -> Any:
     """Return a JSON value with ``***`` for every one of *secrets*, which a server may send back."""
     forms = {form for secret in secrets for form in _secret_forms(secret) if len(form) >= _SHORTEST_SECRET}

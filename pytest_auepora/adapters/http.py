@@ -28,8 +28,8 @@ from urllib.parse import quote, urlsplit
 
 from ..core.telemetry import REPORTED, seconds_by_name
 from ..core.types import EvaluationSample, Response, SystemOutputs
-from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError, did_you_mean
-from ..http import HttpError, Secret, mask, request_json, shorten
+from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError, did_you_mean, shorten
+from ..http import HttpError, Secret, mask, request_json
 from .documents import NESTED_KEYS, to_retrieved
 from .shapes import MISSING, describe
 

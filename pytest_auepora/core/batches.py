@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 from uuid import uuid4
 
-from ..errors import AueporaError
+from ..errors import AueporaError, error_line
 from .worker_processes import PickledTask, end_now, run_packed, worker_pool
 
 BATCH_SIZE = 128
@@ -182,13 +182,13 @@ class _Pool(Generic[T, R]):
     def _retry(self, batch: list[T], error: BaseException) -> R | LostBatch:
         """Run a batch again that Dask gave up: the fault may have been that of another batch on the same worker."""
         if type(error).__name__ != "KilledWorker":
-            return LostBatch(_error_line(error))
+            return LostBatch(error_line(error))
         try:
             return self.result(self.start(batch))
         except Exception as exc:
             if not _is_death(exc):
                 raise
-            return LostBatch(_error_line(exc))
+            return LostBatch(error_line(exc))
 
     def _run_one_by_one(self) -> Iterator[tuple[list[T], R | LostBatch]]:
         """Run every batch in flight alone after the pool broke, to find the one at fault."""
@@ -201,7 +201,7 @@ class _Pool(Generic[T, R]):
                 if not _is_death(exc):
                     raise
                 self.renew()
-                yield batch, LostBatch(_error_line(exc))
+                yield batch, LostBatch(error_line(exc))
 
 
 def _is_sound(future: Future[Any]) -> bool:
@@ -210,11 +210,6 @@ def _is_sound(future: Future[Any]) -> bool:
 
 def _is_death(error: BaseException | None) -> bool:
     return isinstance(error, (BrokenExecutor, CancelledError)) or type(error).__name__ in _DEATHS
-
-
-def _error_line(error: BaseException) -> str:
-    lines = str(error).splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 @runtime_checkable

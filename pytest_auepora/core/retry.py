@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import message_of
+from ..errors import error_line, shorten
 
 _LONGEST_REASON = 120
 _MOST_CAUSES = 3
@@ -72,9 +72,7 @@ class RetryPolicy:
 
 def reason_of(error: BaseException) -> str:
     """Return the class and the first line of *error*, short enough for a report."""
-    lines = message_of(error).strip().splitlines()
-    text = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"
+    return shorten(error_line(error), _LONGEST_REASON)
 
 
 def _is_name(value: object) -> bool:

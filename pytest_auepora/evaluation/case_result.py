@@ -17,7 +17,7 @@ from ..core.retry import group_members
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
-from ..errors import MetricError, message_of
+from ..errors import MetricError, message_of, shorten
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import citations_of
 from ..metrics.operational import Retries
@@ -217,12 +217,12 @@ def cropped(shown: Mapping[str, Any]) -> dict[str, Any]:
     """
     out = dict(shown)
     if isinstance(answer := out.get("answer"), str):
-        out["answer"] = _truncate(answer, ANSWER_CAP)
+        out["answer"] = shorten(answer, ANSWER_CAP)
     if "citations" in out:
         out["citations"] = [c if isinstance(c, int) else snippet(c) for c in out["citations"][:RETRIEVED_CAP]]
     if "retrieved" in out:
         out["retrieved"] = [
-            {**h, "text": _truncate(h["text"], ANSWER_CAP if h.get("grade") else SNIPPET_CAP)} if h.get("text") else h
+            {**h, "text": shorten(h["text"], ANSWER_CAP if h.get("grade") else SNIPPET_CAP)} if h.get("text") else h
             for h in out["retrieved"][:RETRIEVED_CAP]
         ]
     return out
@@ -230,7 +230,7 @@ def cropped(shown: Mapping[str, Any]) -> dict[str, Any]:
 
 def snippet(text: str) -> str:
     """Return the beginning of *text*, as long as what is shown of an irrelevant document."""
-    return _truncate(text, SNIPPET_CAP)
+    return shorten(text, SNIPPET_CAP)
 
 
 def source_key(document: Document) -> dict[str, str]:
@@ -246,7 +246,3 @@ def _to_float(score: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return value if value - value == 0 else None
-
-
-def _truncate(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 1] + "…"

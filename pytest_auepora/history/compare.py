@@ -20,7 +20,7 @@ from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, BaselineCase, match_of, metric_key
-from ..regression.compare import SINCE, Comparison, MetricChange, provenance_changes
+from ..regression.compare import SINCE, Comparison, MetricChange, describe_change, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
 from ..regression.guards.calibration import JudgeStanding, make_advisory, standing_of
 from ..regression.guards.case_guard import guard_case
@@ -157,7 +157,7 @@ def compare(
         NotComparableError: they are of different suites, share no case, or are refused.
     """
     matcher, changes = HitMatcher(a, b), provenance_changes(a.provenance, b.provenance)
-    causes = [f"{key} {_shorten(old)} → {_shorten(new)}" for key, (old, new) in changes.items()]
+    causes = [describe_change(key, old, new) for key, (old, new) in changes.items()]
     if a.suite != b.suite:
         raise NotComparableError(f"{names[0]} is a run of {a.suite!r}, {names[1]} of {b.suite!r}")
     if strict_chunker_version and not matcher.same_chunks:
@@ -273,11 +273,6 @@ def _judge(
             messages.append(f"errored: {b.cases[case_id].error_line or _NO_REASON}")
         if messages:
             report.problems[case_id] = [line.replace(f" {SINCE}", "") for line in messages]
-
-
-def _shorten(value: Any) -> str:
-    text = "(nothing)" if value is None else str(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def as_baseline(run: Run) -> Baseline:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import AueporaError
-from ...http import HttpError, mask, request_json, shorten
+from ...errors import AueporaError, shorten
+from ...http import HttpError, mask, request_json
 from .critic import Form, JudgeReplyError
 
 _TRANSIENT_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
