@@ -58,8 +58,9 @@ def _make_source(rag: Any, variant: SuiteVariant) -> AnswerSource:
     system = as_system(rag)
     seed = {} if session.options.seed is None else {"seed": session.options.seed}
     provenance = {**system.provenance, **seed, **session.project.provenance(golden.name, golden.path)}
-    if session.replay is not None:
-        system = session.replay.resumed(session.replay.source(*run), system, provenance)
+    recorded = session.replay.source(*run) if session.replay is not None else None
+    if recorded is not None and not changed_provenance(recorded.run.provenance, provenance):
+        system = resumed(recorded, system)
     return AnswerSource(variant, rag, system, provenance)
 
 
@@ -231,12 +232,6 @@ class Replay:
             wanted, titles = path, sorted(other for *key, other in self.chosen if run_title(*key) == wanted)
         missing = f"{self.history} has no recorded run of {wanted}: {self.name!r} is of {' and '.join(titles)}"
         return replayed(self.source(suite, variant, path), missing=missing)
-
-    def resumed(self, source: RecordedRun | None, base: System, provenance: Mapping[str, Any]) -> System:
-        """Return *base* with the answers that *source* has, where those came about as they would now."""
-        if source is None or changed_provenance(source.run.provenance, provenance):
-            return base
-        return resumed(source, base)
 
     def pytest_report_header(self) -> str:
         """Name the runs and say whether calls are made."""

@@ -20,7 +20,7 @@ import pytest
 
 from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.model import GoldenCase, GoldenSuite
-from .compat import fixture_definitions, has_pytest_asyncio, is_anyio_automatic, loop_scope
+from .compat import fixture_definitions, has_plugin, is_anyio_automatic, loop_scope
 from .items import case_marks, run_case, run_case_async
 from .keys import CASE, CORPUS, SESSION, SUFFIXES, SUITE
 from .options import is_asked_for_by_option
@@ -172,19 +172,15 @@ class GoldenFile(pytest.Module):
         return function
 
     def _template(self, fixtures: tuple[str, ...], *, is_async: bool) -> types.FunctionType:
-        """Return ``def case(<fixtures>)`` compiled as if it stood in the golden file.
-
-        The first of *fixtures* is the system, unless labels alone are checked.
-        """
+        """Return ``def case(<fixtures>)`` compiled as if it stood in the golden file."""
         prefix, wait = ("async ", "await ") if is_async else ("", "")
-        run: Any
         if self._auepora.options.checking:
             from .labels_checking import check_labels, check_labels_async
 
-            run, argument = check_labels_async if is_async else check_labels, ""
+            run: Any = check_labels_async if is_async else check_labels
         else:
-            run, argument = run_case_async if is_async else run_case, fixtures[0]
-        source = f"{prefix}def case({', '.join(fixtures)}): {wait}run({argument})"
+            run = run_case_async if is_async else run_case
+        source = f"{prefix}def case({', '.join(fixtures)}): {wait}run()"
         scope: dict[str, Any] = {"run": partial(run, self._auepora), "__file__": str(self.path)}
         exec(compile(source, str(self.path), "exec"), scope)
         template: types.FunctionType = scope["case"]
@@ -215,7 +211,7 @@ class GoldenFile(pytest.Module):
             return None
         if "anyio_backend" in getattr(probe, "fixturenames", ()) or is_anyio_automatic(self.config):
             return pytest.mark.anyio
-        if has_pytest_asyncio(self.config):
+        if has_plugin(self.config, "asyncio"):
             return pytest.mark.asyncio(loop_scope=loop_scope(self.config, definition))
         return None
 

@@ -70,9 +70,9 @@ def variant_of(item: pytest.Item, fixture: str) -> str:
     return "-".join(str(param_id) for name, param_id in zip(callspec.params, ids, strict=True) if name in needed)
 
 
-def has_pytest_asyncio(config: pytest.Config) -> bool:
-    """Whether pytest-asyncio is active, under whichever name it was loaded."""
-    return any(map(config.pluginmanager.hasplugin, ("asyncio", "pytest_asyncio", "pytest_asyncio.plugin")))
+def has_plugin(config: pytest.Config, name: str) -> bool:
+    """Whether the plugin ``pytest-<name>`` is active, under whichever name it was loaded."""
+    return any(map(config.pluginmanager.hasplugin, (name, f"pytest_{name}", f"pytest_{name}.plugin")))
 
 
 def is_anyio_automatic(config: pytest.Config) -> bool:
@@ -96,11 +96,6 @@ def loop_scope(config: pytest.Config, definition: pytest.FixtureDef[Any]) -> str
     except (ValueError, KeyError):  # this version has no such setting
         default = None
     return str(declared or (default if default in _SCOPES else definition.scope))
-
-
-def has_pytest_benchmark(config: pytest.Config) -> bool:
-    """Whether pytest-benchmark is active, under whichever name it was loaded."""
-    return any(map(config.pluginmanager.hasplugin, ("benchmark", "pytest_benchmark", "pytest_benchmark.plugin")))
 
 
 def is_worker(config: pytest.Config) -> bool:

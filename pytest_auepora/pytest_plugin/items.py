@@ -65,7 +65,7 @@ class AskedCase:
 
     def asks_again(self, finished: FinishedCase) -> list[_Ask]:
         """Return the calls that decide whether the case fails; none unless it is about to."""
-        return self._asks(self.source.confirms(self.case, finished.result)) if finished.result.state == "failed" else []
+        return self._asks(self.source.confirms(self.case, finished.result))
 
     def _asks(self, numbers: range) -> list[_Ask]:
         return [((self.item, i), self.source.ask(self.case, i), self.case.timeout) for i in numbers]
@@ -114,19 +114,19 @@ def _without_fixture(error: pytest.FixtureLookupError, system: str) -> LookupErr
     return LookupError(message)
 
 
-def run_case(session: AueporaSession, rag: Any) -> None:
+def run_case(session: AueporaSession) -> None:
     """Body of every golden item whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
-    asked = _asked_case(session, session.running, rag)
+    asked = _running_case(session)
     case, source, caller = asked.case, asked.source, asked.source.caller
     if case.benchmark is not None and not is_recorded(source.system, case):
         calls = [timed_call(session.running, caller, source.ask(case), case.benchmark, case.timeout)]
     else:
-        asks = _with_upcoming(asked, rag)
+        asks = _with_upcoming(asked)
         calls = [caller.call(*ask, timeout=limit) for ask, limit in asks]
         if source.suite.judge_metrics:
             if caller.concurrency == 1:
-                session.judge_lookahead.preload(asked.item, source, calls, _following(asked, rag))
+                session.judge_lookahead.preload(asked.item, source, calls, _following(asked))
             calls = [session.judge_lookahead.with_scores((asked.item, i), call) for i, call in enumerate(calls)]
     finished = asked.finish(calls)
     if retries := asked.asks_again(finished):
@@ -134,16 +134,16 @@ def run_case(session: AueporaSession, rag: Any) -> None:
     _report_outcome(session, asked.item, finished)
 
 
-async def run_case_async(session: AueporaSession, rag: Any) -> None:
+async def run_case_async(session: AueporaSession) -> None:
     """Body of a golden item whose system comes from an async fixture: calls stay in the fixture's loop."""
     __tracebackhide__ = True
     item = session.running
     if item.stash[CASE].benchmark is not None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
     session.callers.remember_task(item)
-    asked = _asked_case(session, item, rag)
+    asked = _running_case(session)
     caller = asked.source.caller
-    asks = _with_upcoming(asked, rag)
+    asks = _with_upcoming(asked)
     calls = [await caller.acall(*ask, timeout=limit) for ask, limit in asks]
     if asked.source.suite.judge_metrics:
         calls = [await session.judge_lookahead.awith_scores((item, i), call) for i, call in enumerate(calls)]
@@ -151,6 +151,12 @@ async def run_case_async(session: AueporaSession, rag: Any) -> None:
     if retries := asked.asks_again(finished):
         asked.confirm(finished, [await caller.acall(key, fn, timeout=limit) for key, fn, limit in retries])
     _report_outcome(session, item, finished)
+
+
+def _running_case(session: AueporaSession) -> AskedCase:
+    __tracebackhide__ = True
+    item = session.running
+    return _asked_case(session, item, item.funcargs[item.stash[SUITE].golden.fixture])
 
 
 def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCase:
@@ -168,20 +174,20 @@ def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCa
     raise error  # never reached: an errored case has failed
 
 
-def _with_upcoming(asked: AskedCase, rag: Any) -> Iterator[tuple[tuple[Hashable, Fn, Upcoming], float | None]]:
+def _with_upcoming(asked: AskedCase) -> Iterator[tuple[tuple[Hashable, Fn, Upcoming], float | None]]:
     """Yield the calls of a case, each with those behind it where any may be started ahead, and their limits."""
     answered, ahead = asked.session.answered, asked.source.caller.concurrency > 1
     case_asks = asked.asks(early=ahead)
     for i, (key, fn, limit) in enumerate(case_asks, 1):
-        yield (key, fn, chain(case_asks[i:], _following(asked, rag)) if ahead else ()), limit
+        yield (key, fn, chain(case_asks[i:], _following(asked)) if ahead else ()), limit
         if answered is not None:
             answered(last=i == len(case_asks))
 
 
-def _following(asked: AskedCase, rag: Any) -> Iterator[_Ask]:
+def _following(asked: AskedCase) -> Iterator[_Ask]:
     """Yield the calls of the cases behind *asked* that may be made now."""
     for item in asked.session.queue.upcoming(asked.item):
-        yield from _asked_case(asked.session, item, rag).asks(early=True)
+        yield from _asked_case(asked.session, item, asked.source.rag).asks(early=True)
 
 
 def _report_outcome(session: AueporaSession, item: pytest.Item, finished: FinishedCase) -> None:

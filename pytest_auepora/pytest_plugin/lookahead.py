@@ -17,7 +17,7 @@ import pytest
 from ..adapters.systems import System
 from ..calls.call import Call, CallResult, running_trio
 from ..calls.caller import Caller
-from .compat import fixture_definitions, has_pytest_benchmark, is_worker, process_count
+from .compat import fixture_definitions, has_plugin, is_worker, process_count
 from .keys import CASE, CORPUS, SUITE
 from .options import Options
 
@@ -198,7 +198,7 @@ def timed_call(
 
     A call that fails ends the timing.  Fails the item where pytest-benchmark is not active.
     """
-    if not has_pytest_benchmark(item.config):
+    if not has_plugin(item.config, "benchmark"):
         pytest.fail(
             "this case has `benchmark:` and is timed by pytest-benchmark, which is not active: "
             "pip install 'pytest-auepora[benchmark]'",

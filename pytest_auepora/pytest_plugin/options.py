@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from ..core.retry import RetryPolicy
     from ..history.settings import Keep
 
 UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
-LABEL_WORDS = ("check", "repair", "strict")
+LABEL_WORDS = ("check", "repair", "strict", "old=FILE")
 KEEP = ("runs=200", "answers=20", "characters=1000000")
 """As `history.settings.Keep` has it; every pytest run would have to import that."""
 SUGGEST_REPEATS = 5
@@ -49,7 +51,8 @@ class Options:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        words = _words(config, "auepora_update", UPDATE_WORDS)
+        words = _words(config, "auepora_update")
+        check_words("--auepora-update", words, UPDATE_WORDS)
         self.intents = frozenset(words) - {"prune", "anchor"}
         self.prune = "prune" in words
         self.anchoring = "anchor" in words
@@ -99,15 +102,17 @@ class Options:
         option = self.config.getoption("auepora_baseline")
         return self.config.invocation_params.dir / option if option else None
 
-    def _labels(self) -> tuple[str, tuple[str, ...]]:
-        text: str | None = self.config.getoption("auepora_labels")
-        if text is None:
-            return "", ()
-        old = [word.removeprefix("old=") for word in text.split(",") if word.startswith("old=")]
-        words = _words(self.config, "auepora_labels", LABEL_WORDS, more="old=FILE")
-        if not words and not old:
-            raise pytest.UsageError(f"--auepora-labels: expected some of {', '.join(LABEL_WORDS)}, old=FILE")
-        return (old[-1] if old else ""), words
+    def _labels(self) -> tuple[str, list[str]]:
+        """Return the file of the old corpus, or an empty string, and the words beside it."""
+        if self.config.getoption("auepora_labels") is None:
+            return "", []
+        words = _words(self.config, "auepora_labels")
+        if not words:
+            raise pytest.UsageError(f"--auepora-labels: expected some of {', '.join(LABEL_WORDS)}")
+        plain = [word for word in words if not word.startswith("old=")]
+        check_words("--auepora-labels", plain, LABEL_WORDS)
+        old = [word.removeprefix("old=") for word in words if word.startswith("old=")]
+        return (old[-1] if old else ""), plain
 
     def _keep(self) -> Keep:
         from ..errors import HistoryError
@@ -145,14 +150,18 @@ class Options:
             ) from None
 
 
-def _words(config: pytest.Config, name: str, known: tuple[str, ...], more: str = "") -> tuple[str, ...]:
-    """Return the words of an option, in order."""
-    words = [word for word in (config.getoption(name) or "").split(",") if word]
-    option, plain = f"--{name.replace('_', '-')}", tuple(w for w in words if not (more and w.startswith("old=")))
-    if unknown := sorted(set(plain) - set(known)):
+def _words(config: pytest.Config, name: str) -> list[str]:
+    return [word for word in (config.getoption(name) or "").split(",") if word]
+
+
+def check_words(name: str, words: Iterable[str], known: Sequence[str]) -> None:
+    """Check the words of the option or setting *name*.
+
+    Raises:
+        pytest.UsageError: some are not *known*.
+    """
+    if unknown := sorted(set(words) - set(known)):
         from ..errors import did_you_mean
 
         listed = ", ".join(f"{word}{did_you_mean(word, known)}" for word in unknown)
-        available = ", ".join([*known, *filter(None, [more])])
-        raise pytest.UsageError(f"{option}: unknown word {listed}; there is {available}")
-    return plain
+        raise pytest.UsageError(f"{name}: unknown word {listed}; there is {', '.join(known)}")

@@ -19,10 +19,10 @@ from uuid import uuid4
 import pytest
 
 from ...core.files import shown_path
-from ...errors import AueporaError, Problem, did_you_mean
+from ...errors import AueporaError, Problem
 from ...reporting.numbers import number
 from ..keys import CASE_REPORTS, SUFFIXES
-from ..options import runs_tests
+from ..options import check_words, runs_tests
 from ..session import AueporaSession
 
 if TYPE_CHECKING:
@@ -78,11 +78,7 @@ def _target(text: str, folder: Path) -> Target:
 
 def _github(config: pytest.Config) -> frozenset[str]:
     words = config.getini("auepora_github")
-    for word in words:
-        if word not in _GITHUB:
-            known = ", ".join(_GITHUB)
-            hint = did_you_mean(word, _GITHUB)
-            raise pytest.UsageError(f"auepora_github: unknown word {word!r}{hint}; there is {known}")
+    check_words("auepora_github", words, _GITHUB)
     return frozenset() if "off" in words else frozenset(words)
 
 

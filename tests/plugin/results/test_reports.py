@@ -81,7 +81,7 @@ def test_an_unknown_word_for_github(project: Example) -> None:
     project.pytester.makeini("[pytest]\nauepora_github = sumary")
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: auepora_github: unknown word 'sumary' (did you mean 'summary'?); *"])
+    result.stderr.fnmatch_lines(["ERROR: auepora_github: unknown word sumary (did you mean 'summary'?); *"])
 
 
 LOST = """
