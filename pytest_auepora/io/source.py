@@ -7,20 +7,23 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import StringIO
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from ..errors import GoldenFileError, Problem
+from ..errors import GoldenFileError, Problem, did_you_mean
 
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
 
 _MAX_REPORTED = 200
 """How many problems are reported with their places; the thousandth is rarely of another kind than the first."""
+
+_MAX_SUGGESTIONS = 50
+"""After how many problems no case is suggested any more: the search goes through the ids of all."""
 
 _MAX_ALIKE = 3
 """How many problems with the same message are reported with their places."""
@@ -120,6 +123,10 @@ class Source:
     def is_full(self) -> bool:
         """Whether further problems are only counted: finding a place may take as long as reading all."""
         return len(self.problems) >= _MAX_REPORTED
+
+    def suggest_case(self, case_id: str, cases: Iterable[str]) -> str:
+        """Return a hint on which of *cases* was probably meant, or an empty string."""
+        return did_you_mean(case_id, cases) if len(self.problems) < _MAX_SUGGESTIONS else ""
 
     def report(self, holder: Any, key: Any, message: str) -> None:
         """Report the value of *holder* at *key*."""

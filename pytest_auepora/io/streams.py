@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
-from ..errors import Problem, did_you_mean
+from ..errors import Problem
 from .golden.model import GoldenCase, GoldenSuite
 from .json_lines import LINES, line_blocks, load_lines, refusal
 from .jsonl import read_samples
@@ -158,8 +158,8 @@ def _records(
         if not isinstance(case_id, str):
             block.report_container(raw, "no id: which case is this the output of?")
         elif case_id not in cases_by_name:
-            suggestion = "" if block.is_full else did_you_mean(case_id, cases_by_name)
-            block.report(raw, key, f"{suite.path.name} has no case {case_id!r}{suggestion}")
+            hint = block.suggest_case(case_id, cases_by_name)
+            block.report(raw, key, f"{suite.path.name} has no case {case_id!r}{hint}")
         elif (case := cases_by_name[case_id]).id in case_ids:
             block.report(raw, key, f"{case_id!r} is there twice")
         else:

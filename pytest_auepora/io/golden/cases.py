@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import orjson
 
 from ...core.types import Document, EvaluationSample, Response
-from ...errors import did_you_mean
 from ...regression.thresholds import Bound
 from ..source import Source
 from .fields import CASE, CASE_FIELDS, LABELS
@@ -57,9 +56,6 @@ def _as_json(doc: Document) -> str:
     return _encode([doc.doc_id, doc.text, metadata] if metadata or doc.text else doc.doc_id)
 
 
-_MAX_SUGGESTIONS = 50  # searches for the name that was meant, in one file
-
-
 class CaseReader:
     """Reads the cases of one file in order; `finish` resolves variants and clusters."""
 
@@ -78,7 +74,6 @@ class CaseReader:
         self.top_k = top_k
         self.cases: dict[str, GoldenCase] = {}
         self._bases: dict[str, _Base] = {}
-        self._searched = 0
         self._check_labels(defaults)
 
     def read_part(self, part: Source, cases: list[Any]) -> None:
@@ -105,11 +100,8 @@ class CaseReader:
             values = {**self.defaults, **values}
         self._check_values(values, raw)
         case = self._build_case(case_id, values, raw)
-        case.cluster = values.get("cluster") or ("" if "variant_of" in case.sample.labels else case_id)
-        if isinstance(base := raw.get("variant_of"), str):
-            self._bases[case_id] = _Base(base, raw, self.source)
-        elif not case.cluster:
-            case.cluster = case_id  # variant_of of the defaults names no case
+        if "variant_of" in values:
+            self._bases[case_id] = _Base(values["variant_of"], raw, self.source)
         self.cases[case_id] = case
 
     def _build_case(self, case_id: str, values: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
@@ -122,8 +114,8 @@ class CaseReader:
         )  # fmt: skip
         return GoldenCase(
             sample, *self.source.position(raw), tuple(values.get("tags", ())), self._thresholds(raw),
-            values.get("top_k", self.top_k), case_id, content_hash(values), values.get("must_pass", False),
-            values.get("quarantine"), _skip_reason(values), values.get("xfail"), values.get("timeout"),
+            values.get("top_k", self.top_k), values.get("cluster", ""), content_hash(values),
+            values.get("must_pass", False), values.get("quarantine"), _skip_reason(values), values.get("xfail"), values.get("timeout"),
             values.get("benchmark"),
         )  # fmt: skip
 
@@ -158,37 +150,29 @@ class CaseReader:
 
     def finish(self) -> Sequence[GoldenCase]:
         """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""
-        for case_id in self._bases:
-            case = self.cases[case_id]
-            if "variant_of" not in case.sample.labels:
-                continue
+        for case_id, case in self.cases.items():
             root = self._root(case_id)
             if root != case_id:
                 case.sample.labels["variant_of"] = root
-            case.cluster = case.cluster or (self.cases[root].cluster if root not in self._bases else root)
+            case.cluster = case.cluster or self.cases[root].cluster or root
         return tuple(self.cases.values())
 
     def _root(self, case_id: str) -> str:
+        """Return the case at the end of the chain of variants; *case_id* itself where that is reported to be wrong."""
         chain = [case_id]
-        while (base := self._bases[chain[-1]].name if chain[-1] in self._bases else None) is not None:
+        while chain[-1] in self._bases:
+            base = self._bases[chain[-1]].name
+            _, raw, source = self._bases[case_id]
             if base not in self.cases:
                 if len(chain) == 1:
-                    self._report_variant(case_id, f"variant_of: there is no case {base!r}{self._suggestion(base)}")
+                    hint = source.suggest_case(base, self.cases)
+                    source.report(raw, "variant_of", f"variant_of: there is no case {base!r}{hint}")
                 return case_id
             if base in chain:
-                self._report_variant(case_id, f"variant_of goes round in a circle: {' → '.join([*chain, base])}")
+                source.report(raw, "variant_of", f"variant_of goes round in a circle: {' → '.join([*chain, base])}")
                 return case_id
             chain.append(base)
         return chain[-1]
-
-    def _suggestion(self, name: str) -> str:
-        """Return cases of a similar name; the search goes through all cases, so it is not done for every typo."""
-        self._searched += 1
-        return did_you_mean(name, self.cases) if self._searched <= _MAX_SUGGESTIONS else ""
-
-    def _report_variant(self, case_id: str, message: str) -> None:
-        base = self._bases[case_id]
-        base.source.report(base.raw, "variant_of", message)
 
 
 def _skip_reason(values: Mapping[str, Any]) -> str | None:
