@@ -163,7 +163,8 @@ class Assertions:
     def __init__(self, dropped: Dropped) -> None:
         self.notes: dict[str, Any] = {}
         self._dropped = dropped
-        self._texts: dict[str, list[tuple[str, list[str]]]] = {"must_contain": [], "forbidden": []}
+        self._texts: dict[str, list[tuple[str, str]]] = {"must_contain": [], "forbidden": []}
+        """Key → regular expressions, each with the text that says the same without one, if there is such a text."""
         self._fields: dict[str, Any] = {}
 
     def read(self, assertion: Any) -> None:
@@ -180,7 +181,10 @@ class Assertions:
                      base_type.endswith(("-all", "-any")) else [value])]  # fmt: skip
             self._add_texts(key, base_type, [t for t in texts if t.strip()])
         elif base_type == "equals" and isinstance(value, str):
-            self._add_equals(key, assertion)
+            self._texts[key].append((_whole_pattern(value), ""))
+            if key == "must_contain" and "reference_answer" not in self._fields:
+                self._fields["reference_answer"] = value
+                self.notes["reference"] = {"type": "equals"}
         elif assertion_type in _REFERENCE_TYPES and isinstance(value, str) and "reference_answer" not in self._fields:
             self._fields["reference_answer"] = value
             self.notes["reference"] = {k: assertion[k] for k in ("type", "threshold") if k in assertion}
@@ -195,49 +199,35 @@ class Assertions:
             return
         drop_unsupported(assertion, ("type", "value", "threshold"), self._dropped, "{} of an assertion")
 
-    def _add_equals(self, key: str, assertion: Mapping[str, Any]) -> None:
-        """Add ``equals``: the text is, or is not, the whole answer; if it is, it is a reference as well."""
-        self._texts[key].append(("equals", [str(assertion["value"])]))
-        if key == "must_contain" and "reference_answer" not in self._fields:
-            self._fields["reference_answer"] = assertion["value"]
-            self.notes["reference"] = {"type": "equals"}
-
     def _add_texts(self, key: str, base_type: str, texts: list[str]) -> None:
-        # forbidden means none of the texts, so any of several is each of them
-        any_suffices = base_type in _ANY_TYPES and key == "must_contain"
+        patterns = [re.escape(text) for text in texts]
         if base_type == "regex":
-            self._texts[key] += [("regex", [t]) for t in texts]
-        elif any_suffices and len(texts) > 1:
-            self._texts[key].append(("any", texts))
-        elif key == "forbidden" and base_type.endswith("-all") and len(texts) > 1:
-            self._texts[key].append(("icase all" if base_type.startswith("i") else "all", texts))
-        else:
+            self._texts[key] += [(text, "") for text in texts]
+        elif base_type in _ANY_TYPES and key == "must_contain" and len(texts) > 1:
+            self._texts[key].append(("(?i)" + "|".join(patterns), ""))
+        elif base_type.endswith("-all") and key == "forbidden" and len(texts) > 1:
+            flags = "si" if base_type.startswith("i") else "s"
+            together = "".join(f"(?=.*{pattern})" for pattern in patterns)
+            self._texts[key].append((rf"(?{flags})\A{together}", ""))
+        else:  # each alone; forbidden means none of the texts, so any of several is each of them
             self._dropped.add("that letters count as upper or lower case", base_type in ("contains", "contains-all"))
-            self._texts[key] += [("text", [t]) for t in texts]
+            self._texts[key] += [(f"(?i){pattern}", text) for pattern, text in zip(patterns, texts, strict=True)]
 
     def fields(self) -> dict[str, Any]:
         """Return the keys of the golden case."""
-        kinds = {kind for entries in self._texts.values() for kind, _ in entries}
-        patterns = kinds - {"text"}
+        entries = [entry for of_key in self._texts.values() for entry in of_key]
+        as_patterns = not all(text for _, text in entries)
         fields = dict(self._fields)
-        for key, entries in self._texts.items():
-            texts = [_pattern(kind, values) if patterns else values[0] for kind, values in entries]
-            if texts:
-                fields[key] = list(dict.fromkeys(texts))
-        if kinds:
-            fields["match"] = "regex" if patterns else "substring"
+        for key, of_key in self._texts.items():
+            if of_key:
+                fields[key] = list(dict.fromkeys(pattern if as_patterns else text for pattern, text in of_key))
+        if entries:
+            fields["match"] = "regex" if as_patterns else "substring"
         return fields
 
 
-def _pattern(kind: str, texts: list[str]) -> str:
-    if kind == "regex":
-        return texts[0]
-    if kind == "equals":
-        return rf"\A{re.escape(texts[0])}\Z"
-    if kind.endswith("all"):
-        together = "".join(f"(?=.*{re.escape(text)})" for text in texts)
-        return rf"(?s{'i' if kind.startswith('i') else ''})\A{together}"
-    return "(?i)" + "|".join(map(re.escape, texts))
+def _whole_pattern(text: str) -> str:
+    return rf"\A{re.escape(text)}\Z"
 
 
 def case_assertions(case: Mapping[str, Any], notes: Mapping[str, Any], answer: str | None) -> list[dict[str, Any]]:
@@ -253,7 +243,7 @@ def case_assertions(case: Mapping[str, Any], notes: Mapping[str, Any], answer: s
         texts = case.get(key, [])
         texts = [texts] if isinstance(texts, str) else texts
         is_reference = answer is not None and reference["type"] == "equals" and not negated
-        equals = _pattern("equals", [answer or ""]) if is_reference else None
+        equals = _whole_pattern(answer or "") if is_reference else None
         assertions += [{"type": f"{negated}{text_type}", "value": text} for text in texts if text != equals]
     if (expect := case.get("expect")) in ("refuse", "answer"):
         assertions.append({"type": "is-refusal" if expect == "refuse" else "not-is-refusal"})
