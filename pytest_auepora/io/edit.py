@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -168,14 +168,6 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 _FLOW = frozenset(",[]{}")
 
 
-class _LabelPlace(NamedTuple):
-    """The name of a label: the value of *holder* at *key*, and its line and column."""
-
-    holder: Any
-    key: Any
-    position: tuple[int, int]
-
-
 class LabelFile:
     """A golden file as it is on disk.
 
@@ -187,12 +179,15 @@ class LabelFile:
         self.path = path
         self.source = Source.load(path)
         self._is_jsonl = is_jsonl(path)
-        root: Any = load_lines(self.source) if self._is_jsonl else load_yaml(self.source)
-        self._root = root
+        self._root = root = self._load(self.source)
         cases = [line for line in root if {"id", "query"} & line.keys()] if self._is_jsonl else root["cases"]
-        self._places = {slot: place for case in cases for slot, place in self._label_places(case)}
+        self._names = {slot: name for case in cases for slot, name in self._names_in(case)}
+        """The name of each label: a list or mapping, and the index or key at which it holds the name."""
 
-    def _label_places(self, case: Any) -> Iterator[tuple[Slot, _LabelPlace]]:
+    def _load(self, source: Source) -> Any:
+        return load_lines(source) if self._is_jsonl else load_yaml(source)
+
+    def _names_in(self, case: Any) -> Iterator[tuple[Slot, tuple[Any, Any]]]:
         holder = case
         if "relevant_docs" not in case:  # inherited: written once for many cases
             head = self._root[0] if self._is_jsonl else self._root
@@ -200,20 +195,20 @@ class LabelFile:
         labels = holder.get("relevant_docs") or []
         for number, label in enumerate(labels):
             container, key = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
-            yield (case["id"], number), _LabelPlace(container, key, self.source.position(container, key))
+            yield (case["id"], number), (container, key)
 
     def place(self, slot: Slot) -> tuple[int, int]:
         """Return line and column, both 1-based, of the name of a label."""
-        return self._places[slot].position
+        return self.source.position(*self._names[slot])
 
     def places(self) -> dict[Slot, tuple[int, int]]:
         """Return line and column, both 1-based, of every label."""
-        return {slot: place.position for slot, place in self._places.items()}
+        return {slot: self.place(slot) for slot in self._names}
 
     def name(self, slot: Slot) -> str:
         """Return the name of a label in the file; empty if there is no such label."""
-        place = self._places.get(slot)
-        return "" if place is None else str(place.holder[place.key])
+        container, key = self._names.get(slot, ([""], 0))
+        return str(container[key])
 
     def with_new_ids(self, new_ids: Mapping[Slot, str]) -> bytes:
         """Return the bytes of the file with the names in *new_ids* replaced.
@@ -259,11 +254,10 @@ class LabelFile:
         copies: dict[int, Any] = {}
         expected = copy.deepcopy(self._root, copies)  # keeps values that are used twice one object
         for slot, new in new_ids.items():
-            place = self._places[slot]
-            copies[id(place.holder)][place.key] = new
+            container, key = self._names[slot]
+            copies[id(container)][key] = new
         twin = Source(self.source.path, text)
-        root = load_lines(twin) if self._is_jsonl else load_yaml(twin)
-        if twin.problems or root != expected:
+        if self._load(twin) != expected or twin.problems:
             message = "exchanging the labels in place would change more than them; nothing was written"
             raise self._refusal((0, 0), message)
 

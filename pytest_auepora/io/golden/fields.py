@@ -26,6 +26,7 @@ from .kinds import (
     Record,
     Text,
     Whole,
+    misnomers,
     table,
 )
 from .names import CaseId, FixtureName, SuiteName, Tag
@@ -245,17 +246,12 @@ CASE_FIELDS = {
 _CASE_HINTS = {
     "metrics": ": a case has no metrics of its own; list them in metrics of the file",
     **dict.fromkeys(("repeat", "regression", "owner", "owners", "fixture", "suite"), ": it is a key of the whole file"),
-    "question": " (did you mean 'query'?)",
-    "answer": " (did you mean 'reference_answer'?)",
-    "expected": " (did you mean 'reference_answer'?)",
-    "reference": " (did you mean 'reference_answer'?)",
-    "sample_id": " (did you mean 'id'?)",
-    "case_thresholds": " (did you mean 'thresholds'?)",
-    "marks": " (did you mean 'tags'?)",
-    "docs": " (did you mean 'relevant_docs'?)",
-    "contexts": " (did you mean 'relevant_docs'?)",
-    "must_not_contain": " (did you mean 'forbidden'?)",
-}
+    **misnomers(
+        question="query", answer="reference_answer", expected="reference_answer", reference="reference_answer",
+        sample_id="id", case_thresholds="thresholds", marks="tags", docs="relevant_docs", contexts="relevant_docs",
+        must_not_contain="forbidden",
+    ),
+}  # fmt: skip
 _OWN = ("id", "query", "variant_of")
 
 CASE = Record("a case", *CASE_FIELDS.values(), hints=_CASE_HINTS)
@@ -305,11 +301,7 @@ _HEADER = (
     Field("defaults", DEFAULTS, "Keys that every case inherits unless it has its own."),
 )  # fmt: skip
 _SUITE_HINTS = {
-    "name": " (did you mean 'suite'?)",
-    "samples": " (did you mean 'cases'?)",
-    "tests": " (did you mean 'cases'?)",
-    "k": " (did you mean 'top_k'?)",
-    "gates": " (did you mean 'thresholds'?)",
+    **misnomers(name="suite", samples="cases", tests="cases", k="top_k", gates="thresholds"),
     "timeout": ": a timeout belongs to each case; write defaults: {timeout: …} for all",
 }
 

@@ -298,6 +298,11 @@ def table(*fields: Field) -> dict[str, Field]:
     return {f.name: f for f in fields}
 
 
+def misnomers(**names: str) -> dict[str, str]:
+    """Return hints for a `Record`: keys that people write, each with the key that is meant."""
+    return {wrong: f" (did you mean {name!r}?)" for wrong, name in names.items()}
+
+
 class Record(FieldType):
     """A mapping with known keys; read as a dict of the values read, without those reported as problems.
 

@@ -6,16 +6,12 @@ from typing import Any
 
 from ...core.types import Document, id_of_text
 from ..source import Source, describe
-from .kinds import BAD, Field, FieldType, Free, ListOf, Record, Text, Whole
+from .kinds import BAD, Field, FieldType, Free, ListOf, Record, Text, Whole, misnomers
 
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
 _TEXT = Field("text", Text(), "What the document says; metrics that need evidence read it.")
 _METADATA = Field("metadata", Free(), "Anything else about the document.")
-_HINTS = {
-    "doc_id": " (did you mean 'id'?)",
-    "document": " (did you mean 'doc'?)",
-    "score": " (did you mean 'grade'?)",
-}
+_HINTS = misnomers(doc_id="id", document="doc", score="grade")
 _RELEVANT = Record(
     "a relevant document",
     _ID,
