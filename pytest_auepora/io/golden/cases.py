@@ -115,8 +115,8 @@ class CaseReader:
         return GoldenCase(
             sample, *self.source.position(raw), tuple(values.get("tags", ())), self._thresholds(raw),
             values.get("top_k", self.top_k), values.get("cluster", ""), content_hash(values),
-            values.get("must_pass", False), values.get("quarantine"), _skip_reason(values), values.get("xfail"), values.get("timeout"),
-            values.get("benchmark"),
+            values.get("must_pass", False), values.get("quarantine"), _skip_reason(values),
+            values.get("xfail"), values.get("timeout"), values.get("benchmark"),
         )  # fmt: skip
 
     def _thresholds(self, raw: dict[str, Any]) -> dict[str, tuple[Bound, ...]]:
