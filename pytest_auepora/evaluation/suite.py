@@ -26,7 +26,7 @@ from ..metrics.registry import Registry
 from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor, load_baseline
 from ..regression.compare import drops_of
 from ..regression.guards.calibration import FOLDER, standing_of
-from ..regression.guards.case_guard import Confirmations
+from ..regression.guards.case_guard import wants_confirmation
 from ..regression.guards.gates import GateOutcome, judge_gate
 from ..regression.thresholds import PSEUDO_METRICS, Bound, Gate
 from .case_flow import CaseCalls, CaseFlow, FinishedCase
@@ -218,11 +218,11 @@ def evaluate(
 
 def _confirmation_rule(suite: GoldenSuite, *, live: bool) -> Callable[[GoldenCase, CaseResult], range]:
     """Return the function that says which repeats ask a failed case again; none where no *live* system answers."""
-    confirmations = Confirmations()
+    asked: list[CaseResult] = []
 
     def confirms(case: GoldenCase, result: CaseResult) -> range:
         timed = case.benchmark is not None
-        wanted = live and confirmations.wants(suite.path, len(suite.cases), result, suite.policy, timed=timed)
+        wanted = live and wants_confirmation(result, asked, len(suite.cases), suite.policy, timed=timed)
         return range(1, 1 + suite.policy.confirm) if wanted else range(0)
 
     return confirms

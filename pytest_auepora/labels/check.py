@@ -128,8 +128,7 @@ def _find_text(corpus: Corpus, text: str, passage: Chunk) -> LabelFinding:
     if holding:
         return _whole_finding("merged", holding, certain=len(holding) == 1 and not foreign and len(text) >= MIN_RUN)
     partial, _ = _of_same_document(list(runs), corpus, passage)
-    shares = {i: covered_share(runs[i], len(text)) for i in partial}
-    return _partial_finding(shares, covered_share([run for i in partial for run in runs[i]], len(text)))
+    return _partial_finding({i: runs[i] for i in partial}, len(text))
 
 
 def _whole_finding(kind: LabelFate, chunk_ids: Sequence[str], *, certain: bool) -> LabelFinding:
@@ -159,7 +158,10 @@ def _at_same_place(equal: list[str], corpus: Corpus, passage: Chunk) -> list[str
     return equal
 
 
-def _partial_finding(shares: Mapping[str, float], total: float) -> LabelFinding:
+def _partial_finding(runs: Mapping[str, list[tuple[int, int]]], length: int) -> LabelFinding:
+    """Return the finding of a passage of so many characters, of which chunks hold parts: *runs* by chunk."""
+    shares = {i: covered_share(parts, length) for i, parts in runs.items()}
+    total = covered_share([run for parts in runs.values() for run in parts], length)
     best = sorted(shares, key=lambda i: -shares[i])[:MOST_CANDIDATES]
     candidates = tuple(Candidate(i, round(shares[i], 4)) for i in best)
     if total < SPAN_COVER:
@@ -176,10 +178,9 @@ def _spans_of_chunks(corpus: Corpus, source: str) -> ChunkSpans:
 
 def _find_span(label_id: str, chunk_spans: ChunkSpans, span: tuple[int, int]) -> LabelFinding:
     length = span[1] - span[0]
-    runs = {
-        i: (max(a, span[0]), min(b, span[1])) for i, (a, b) in chunk_spans.items() if min(b, span[1]) > max(a, span[0])
-    }
-    shares = {i: covered_share([run], length) for i, run in runs.items()}
+    common = {i: (max(a, span[0]), min(b, span[1])) for i, (a, b) in chunk_spans.items()}
+    runs = {i: [(start, end)] for i, (start, end) in common.items() if end > start}
+    shares = {i: covered_share(parts, length) for i, parts in runs.items()}
     if shares.get(label_id, 0.0) >= SPAN_COVER:
         return LabelFinding("valid")
     holding = [i for i, share in shares.items() if share == 1.0]
@@ -188,7 +189,7 @@ def _find_span(label_id: str, chunk_spans: ChunkSpans, span: tuple[int, int]) ->
         note = "the place is the same; without texts that proves nothing"
         candidates = tuple(Candidate(i, 1.0) for i in same or holding)[:MOST_CANDIDATES]
         return LabelFinding("re-anchorable" if same else "merged", candidates, note=note)
-    return _partial_finding(shares, covered_share(list(runs.values()), length))
+    return _partial_finding(runs, length)
 
 
 def _check_document_label(label: Document, corpus: Corpus) -> LabelFinding:
@@ -221,8 +222,7 @@ def _find_torn_passage(match_by: str, label: Document, corpus: Corpus, source: s
         return _find_span("", _spans_of_chunks(corpus, source), (label.metadata["start"], label.metadata["end"]))
     text = squeeze(fold_quote(label.text))
     runs = {i: spans for i, spans in corpus.runs(text).items() if corpus.chunks[i].source == source}
-    shares = {i: covered_share(spans, len(text)) for i, spans in runs.items()}
-    return _partial_finding(shares, covered_share([run for spans in runs.values() for run in spans], len(text)))
+    return _partial_finding(runs, len(text))
 
 
 @dataclass(frozen=True, slots=True)

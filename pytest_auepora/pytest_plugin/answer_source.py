@@ -21,6 +21,7 @@ from ..core.run import run_title
 from ..errors import HistoryError, UnknownRunError, names_words
 from ..evaluation.replay import Answering, RecordedRun, ask_case, replayed, resumed
 from ..regression.baseline import GIT_COMMIT
+from ..regression.guards.case_guard import wants_confirmation
 from .compat import fixtures_only_for, worker_input
 from .keys import CASE, SUITE
 from .session import AueporaSession, SessionSuite, SuiteVariant
@@ -126,7 +127,7 @@ class AnswerSource:
         if self._replayed is not None:
             return self._replayed.confirms(case)
         golden, timed = self.suite.golden, case.benchmark is not None
-        wanted = self._session.confirmations.wants(golden.path, len(golden.cases), result, golden.policy, timed=timed)
+        wanted = wants_confirmation(result, self.suite.confirmed, len(golden.cases), golden.policy, timed=timed)
         return range(1, 1 + golden.policy.confirm) if wanted else range(0)
 
 

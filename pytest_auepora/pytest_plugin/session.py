@@ -18,7 +18,6 @@ from ..errors import BaselineError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..regression.baseline import BROKEN, Anchor, Baseline, baseline_path, load_anchor
-from ..regression.guards.case_guard import Confirmations
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
 from .compat import variant_of
 from .hooks import ProjectHooks
@@ -27,7 +26,7 @@ from .lookahead import Callers, JudgeLookahead, Queue
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
-    from ..core.run import MetricInfo, Run
+    from ..core.run import CaseResult, MetricInfo, Run
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended
     from ..labels.corpus import Recall
@@ -52,7 +51,6 @@ class AueporaSession:
         judge_lookahead: asks LLM judges about answers that come early.
         callers: what makes the calls.
         queue: the cases that will be run, whose calls may be made ahead of time.
-        confirmations: the failed cases that were asked again.
         answered: called after each call of a case, with ``last`` after the last, where progress is shown.
         running: the golden item whose function is being called.
     """
@@ -68,7 +66,6 @@ class AueporaSession:
         self.judge_lookahead = JudgeLookahead(options, self.project, self.progress)
         self.callers = Callers(config, options, self.judge_lookahead.judge)
         self.queue = Queue(())
-        self.confirmations = Confirmations()
         self.answered: Callable[..., None] | None = None
         self._suites: dict[Path, SessionSuite] = {}
         self._collected: dict[Path, SessionSuite] = {}  # by baseline
@@ -122,11 +119,12 @@ class AueporaSession:
 class SessionSuite:
     """A golden file in this process, and what is the same for all configurations of its system.
 
-    What scores and judges answers is imported where it is used.
+    ``confirmed`` are its failed cases that were asked again.  What scores answers is imported where it is used.
     """
 
     session: AueporaSession
     golden: GoldenSuite
+    confirmed: list[CaseResult] = field(init=False, default_factory=list)
     _variants: dict[str, SuiteVariant] = field(init=False, default_factory=dict)
 
     def variant(self, name: str) -> SuiteVariant:

@@ -25,7 +25,7 @@ from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare_case
 from pytest_auepora.regression.determinism import record_repeats, repeat_plan
-from pytest_auepora.regression.guards.case_guard import Confirmations, judge_case, merge_confirmed
+from pytest_auepora.regression.guards.case_guard import judge_case, merge_confirmed, wants_confirmation
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.suggest import learn
 from pytest_auepora.regression.thresholds import Gate
@@ -85,7 +85,7 @@ def run_once(systems: Sequence[System], policy: RegressionPolicy, gates: Sequenc
         record_repeats(answers[0], answers, infos)
         accepted.add(answers[:1])
     baseline, _ = merge(None, accepted, {"all"})
-    confirmations = Confirmations()
+    asked: list[CaseResult] = []
 
     def judged(case_id: str, system: System) -> CaseResult:
         result = result_of(case_id, system.after(), system)
@@ -95,7 +95,7 @@ def run_once(systems: Sequence[System], policy: RegressionPolicy, gates: Sequenc
 
     for case_id, system in zip(ids, systems, strict=True):
         result = judged(case_id, system)
-        if confirmations.wants("suite", len(ids), result, policy):
+        if wants_confirmation(result, asked, len(ids), policy):
             again = [judged(case_id, system) for _ in range(policy.confirm)]
             record_repeats(result, [result, *again], infos)
             merge_confirmed(result, again)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ...core.run import CaseResult, MetricInfo
@@ -150,27 +149,20 @@ def is_confirmable(result: CaseResult) -> bool:
     return result.state == "failed" and not raised
 
 
-@dataclass(slots=True)
-class Confirmations:
-    """Cases of each suite that were asked again in this process.
+def wants_confirmation(
+    result: CaseResult, asked: list[CaseResult], n_cases: int, policy: RegressionPolicy, *, timed: bool = False
+) -> bool:
+    """Whether to ask a case again before it fails; if so it is added to *asked*, which is of its suite in this process.
 
     More failures than max(10, 5 %) of the cases are not noise.  Cases that passed when asked again do not count: a
     large suite of a sampling system always has some.
     """
-
-    asked: dict[Hashable, list[CaseResult]] = field(default_factory=dict)
-
-    def wants(
-        self, suite: Hashable, n_cases: int, result: CaseResult, policy: RegressionPolicy, *, timed: bool = False
-    ) -> bool:
-        """Whether to ask a case of *suite* again, which has *n_cases*; if so, *result* is remembered."""
-        if not policy.confirm or timed or not is_confirmable(result):
-            return False
-        failed = [earlier for earlier in self.asked.get(suite, ()) if earlier.state == "failed"]
-        if is_wanted := len(failed) < max(10, math.ceil(0.05 * n_cases)):
-            failed.append(result)
-        self.asked[suite] = failed
-        return is_wanted
+    if not policy.confirm or timed or not is_confirmable(result):
+        return False
+    asked[:] = [earlier for earlier in asked if earlier.state == "failed"]
+    if is_wanted := len(asked) < max(10, math.ceil(0.05 * n_cases)):
+        asked.append(result)
+    return is_wanted
 
 
 def merge_confirmed(result: CaseResult, again: Sequence[CaseResult]) -> None:

@@ -8,11 +8,11 @@ from pytest_auepora.core.run import CaseResult
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.guards.case_guard import (
-    Confirmations,
     assertion_fault,
     is_confirmable,
     judge_case,
     merge_confirmed,
+    wants_confirmation,
 )
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Bound
@@ -114,18 +114,15 @@ def test_errors_and_timed_cases_are_not_confirmed() -> None:
 
 @pytest.mark.parametrize(("n", "most"), [(3, 10), (200, 10), (201, 11), (1000, 50)])
 def test_beyond_a_cap_nothing_is_confirmed(n: int, most: int) -> None:
-    asked = Confirmations()
-
-    def asks(suite: str = "suite") -> bool:
-        return asked.wants(suite, n, judged(1.0, 0.2), RegressionPolicy())
-
-    assert [asks() for _ in range(most + 2)] == [True] * most + [False, False]
-    assert asks("other")
+    asked: list[CaseResult] = []
+    wanted = [wants_confirmation(judged(1.0, 0.2), asked, n, RegressionPolicy()) for _ in range(most + 2)]
+    assert wanted == [True] * most + [False, False]
+    assert not wants_confirmation(judged(1.0, 0.2), [], n, RegressionPolicy(), timed=True)
 
 
 def test_cases_that_passed_when_asked_again_are_not_capped() -> None:
-    asked = Confirmations()
+    asked: list[CaseResult] = []
     for _ in range(40):
         result = judged(1.0, 0.2)
-        assert asked.wants("suite", 100, result, RegressionPolicy())
+        assert wants_confirmation(result, asked, 100, RegressionPolicy())
         merge_confirmed(result, [case("a")])
