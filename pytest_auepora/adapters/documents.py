@@ -169,12 +169,13 @@ def _simple_keys(keys: tuple[Any, ...]) -> tuple[str, str, str] | None:
 def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocument:
     score_key = first_of(fields, SCORE_KEYS)
     score = _read_score(fields[score_key]) if score_key else 0.0
-    numbered = [k for k in NESTED_KEYS if _is_number(fields.get(k))]  # the number of a chunk, no document
-    nested = first_of(fields, [k for k in NESTED_KEYS if k not in numbered and not isinstance(fields.get(k), str)])
+    # a number under such a key counts chunks, it is no document
+    contents = {k: v for k, v in fields.items() if k not in NESTED_KEYS or not _is_number(v)}
+    nested = first_of(contents, [k for k in NESTED_KEYS if not isinstance(contents.get(k), str)])
     if nested is not None:
-        inner = _to_retrieved_document(fields[nested], rank)
+        inner = _to_retrieved_document(contents[nested], rank)
         return RetrievedDocument(inner.doc, score if score_key else inner.score, rank)
-    text_key = first_of(fields, [k for k in TEXT_KEYS if k not in numbered])
+    text_key = first_of(contents, TEXT_KEYS)
     text = fields[text_key] if text_key else ""
     if not isinstance(text, str):
         raise OutputShapeError(f"document {rank}: its {text_key!r} is {describe(text)}, not a text")

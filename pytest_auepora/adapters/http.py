@@ -23,6 +23,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -295,11 +296,7 @@ class JsonPath:
 
     def find(self, value: Any) -> Any:
         """Return what stands at the path, or `MISSING`."""
-        for step in self._steps:
-            value = _step_into(value, step)
-            if value is MISSING:
-                break
-        return value
+        return reduce(_step_into, self._steps, value)
 
     def missing(self, value: Any) -> str:
         """Say where the path ends in *value*, which lacks it."""
