@@ -102,6 +102,12 @@ def assign_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[Retriev
     return renamed
 
 
+def name_of_source(metadata: Mapping[str, Any], source_id: Any) -> Any:
+    """Return what people call the document that a chunk is from: its file or address; *source_id* is mostly random."""
+    key = first_of(metadata, ("file_path", "file_name", "url", "source"))
+    return source_id if key is None else metadata[key]
+
+
 def _to_retrieved_document(raw: Any, rank: int) -> RetrievedDocument:
     if type(raw) is dict and (plain := _simple_keys(tuple(raw))):  # the fast path for the most common form
         id_key, text_key, score_key = plain

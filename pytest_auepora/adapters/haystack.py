@@ -26,6 +26,7 @@ from typing import Any, get_args, get_origin
 
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError, did_you_mean
+from .documents import name_of_source
 from .outputs import ANSWER_KEYS, NOTES, to_response
 from .shapes import describe
 from .systems import System, is_instance_of, name_of, provenance_of, read_result
@@ -144,10 +145,8 @@ def _reply_text(answer: Any) -> Any:
 
 def _to_document(raw: Any) -> Document:
     metadata = dict(raw.meta)
-    # the document that a splitter cut this one from: its source_id is a hash, which nobody writes into a label
-    names = (metadata.get(key) for key in ("file_path", "file_name", "url", "source", "source_id"))
-    if metadata.get("source_id") is not None and (name := next((n for n in names if n is not None), None)) is not None:
-        metadata.setdefault("document_id", name)
+    if (source := metadata.get("source_id")) is not None:  # a splitter cut this one from it
+        metadata.setdefault("document_id", name_of_source(metadata, source))
     return Document(raw.id, raw.content or "", metadata)
 
 

@@ -22,13 +22,12 @@ from typing import Any
 
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
+from .documents import name_of_source
 from .shapes import describe
 from .systems import System, is_instance_of, name_of, provenance_of, read_result
 
 _ROOT = "llama_index"
 _EMPTY = "Empty Response"
-_NAME_KEYS = ("file_path", "file_name", "url", "source")
-"""Metadata keys by which people call a document, in order of preference."""
 
 
 def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
@@ -90,9 +89,8 @@ def _read_nodes(nodes: list[Any]) -> list[RetrievedDocument]:
 def _to_document(node: Any) -> Document:
     metadata = dict(node.metadata)
     if (source := node.ref_doc_id) is not None:
-        name = next((metadata[key] for key in _NAME_KEYS if metadata.get(key) is not None), source)
-        metadata["document_id"] = name
-        if name != source:
+        metadata["document_id"] = name_of_source(metadata, source)
+        if metadata["document_id"] != source:
             metadata.setdefault("ref_doc_id", source)
     for ours, theirs in (("start", "start_char_idx"), ("end", "end_char_idx")):
         if isinstance(offset := getattr(node, theirs, None), int):

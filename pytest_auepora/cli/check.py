@@ -18,9 +18,7 @@ from ..reporting.terminal.labels import label_page, remaining_labels, repaired_t
 from ..reporting.terminal.layout import render
 from ..reporting.text import harmless
 from .arguments import add_metrics, existing_path
-from .common import FAILED, PASSED, UsageError, load_suite, open_history, registry_of, write_output
-
-_GLOBS = ("*.golden.yaml", "*.golden.yml", "*.golden.jsonl")
+from .common import FAILED, GOLDEN_ENDINGS, PASSED, UsageError, load_suite, open_history, registry_of, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,9 +87,9 @@ def _golden_files(paths: Iterable[Path]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        files = sorted({file for glob in _GLOBS for file in path.rglob(glob)})
+        files = sorted(file for file in path.rglob("*.golden.*") if file.name.endswith(GOLDEN_ENDINGS))
         if not files:
-            raise UsageError(f"no file below {path} matches {' '.join(_GLOBS)}")
+            raise UsageError(f"no file below {path} ends in {', '.join(GOLDEN_ENDINGS)}")
         yield from files
 
 

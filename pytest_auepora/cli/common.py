@@ -35,6 +35,9 @@ USAGE = 2
 UNJUDGED = 3
 
 
+GOLDEN_ENDINGS = (".golden.yaml", ".golden.yml", ".golden.jsonl")
+
+
 class UsageError(AueporaError):
     """The arguments do not make sense."""
 

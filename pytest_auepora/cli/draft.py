@@ -16,9 +16,8 @@ from ..metrics.judge.usage import Prices
 from ..metrics.registry import Registry
 from ..reporting.notes import usage_text
 from .arguments import add_metrics, existing_path
-from .common import PASSED, UsageError, load_suite, registry_of
+from .common import GOLDEN_ENDINGS, PASSED, UsageError, load_suite, registry_of
 
-_SUFFIXES = (".yaml", ".yml", ".jsonl")
 _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
 
 
@@ -50,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     """Draft, and print what was rejected and why."""
     if not 0 < args.max_overlap <= 1:
         raise UsageError(f"--max-overlap is a share above 0 and at most 1, got {args.max_overlap:g}")
-    if not args.output.name.lower().endswith((".golden.yaml", ".golden.yml", ".golden.jsonl")):
+    if not args.output.name.lower().endswith(GOLDEN_ENDINGS):
         raise UsageError(f"{args.output}: a golden file ends in .golden.yaml or .golden.jsonl")
     quotas = read_quotas(args.quota)
     passages = passages_of(read_documents(args.folder))
@@ -80,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _known_questions(output: Path, known: Sequence[Path], registry: Registry) -> Iterable[str]:
     folders = [output.parent, *(path for path in known if path.is_dir())]
-    paths = sorted(p for folder in folders for p in folder.glob("*.golden.*") if p.suffix in _SUFFIXES)
+    paths = sorted(p for folder in folders for p in folder.glob("*.golden.*") if p.name.endswith(GOLDEN_ENDINGS))
     for path in dict.fromkeys(p.resolve() for p in [*paths, *(path for path in known if path.is_file())]):
         yield from (case.sample.query for case in load_suite(path, registry).cases)
 
