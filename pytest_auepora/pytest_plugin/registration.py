@@ -128,7 +128,7 @@ def _register_controller(config: pytest.Config, session: AueporaSession, collect
     if config.getoption("dist", "no") != "no":  # pytest-xdist's
         from .workers import Workers
 
-        register(Workers(options.override, verbose=config.get_verbosity() > 0), "auepora-workers")
+        register(Workers(options.override), "auepora-workers")
     if options.intents or options.anchoring or is_watched():
         from .results.progress import RunProgress
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScopeSc
 from ..core.files import shown_path
 from .keys import SUFFIXES
 from .options import OVERRIDE
-from .xdist import case_id_of, drop_case_reports
+from .xdist import case_id_of
 
 if TYPE_CHECKING:
     from ..io.golden.model import GoldenCase, GoldenSuite
@@ -52,15 +52,14 @@ _SCHEDULERS = {"loadscope": _LosesOneCase, "loadfile": _ByFile, "loadgroup": _By
 
 
 class Workers:
-    """Sends options to workers, chooses the scheduler, and drops results that were read.
+    """Sends options to workers, and chooses the scheduler.
 
     Args:
         override: the baseline that is to be used instead of those beside the golden files.
-        verbose: whether results are shown again at the end.
     """
 
-    def __init__(self, override: Path | None = None, *, verbose: bool = False) -> None:
-        self._override, self._verbose = override, verbose
+    def __init__(self, override: Path | None = None) -> None:
+        self._override = override
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -73,13 +72,6 @@ class Workers:
         """Return a scheduler that loses one case where a worker dies; None where pytest-xdist's own does so."""
         scheduler = _SCHEDULERS.get(config.getoption("dist"))
         return scheduler(config, log) if scheduler is not None else None
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
-        """Drop the results that a worker sent, once they were read."""
-        yield
-        if not self._verbose:
-            drop_case_reports(report)
 
 
 def lost_case(nodeid: str, suite: GoldenSuite, variants: Collection[str]) -> tuple[GoldenCase, str] | None:

@@ -70,11 +70,6 @@ def unpack(report: pytest.TestReport) -> list[CaseReport]:
     return case_reports
 
 
-def drop_case_reports(report: pytest.TestReport) -> None:
-    """Drop what *report* carries, once all plugins have unpacked it: pytest holds reports to the end."""
-    _case_reports.pop(report, None)
-
-
 def _to_lines(case_report: CaseReport) -> tuple[str, str, str]:
     """Return three lines: the result, as the history stores it; what many cases share; the answers."""
     from ..core.json import dumps

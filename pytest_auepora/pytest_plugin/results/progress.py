@@ -180,7 +180,8 @@ class Watchdog:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Begin to watch."""
         if self._stderr is not None and session.items and not session.config.option.collectonly:
-            self._thread = threading.Thread(target=self._watch, name="auepora-watchdog", daemon=True)
+            args = (self._stderr,)
+            self._thread = threading.Thread(target=self._watch, args=args, name="auepora-watchdog", daemon=True)
             self._thread.start()
 
     def pytest_unconfigure(self) -> None:
@@ -191,7 +192,7 @@ class Watchdog:
         if self._stderr is not None:
             os.close(self._stderr)
 
-    def _watch(self) -> None:
+    def _watch(self, stderr: int) -> None:
         running, waited = "", 0.0
         while not self._stopped.wait(EVERY):
             now = os.environ.get("PYTEST_CURRENT_TEST", "")
@@ -199,15 +200,12 @@ class Watchdog:
             name, _, phase = now.rpartition(" ")
             golden = phase == "(call)" and name.partition("::")[0].endswith(SUFFIXES)
             if golden and waited >= AFTER > waited - EVERY:
-                self._write(
+                text = (
                     f"\nauepora: {name} has been running for {waited:.0f} s "
                     "(--auepora-timeout SECONDS gives up on a call)\n"
                 )
-
-    def _write(self, text: str) -> None:
-        if self._stderr is not None:
-            with suppress(OSError):
-                os.write(self._stderr, text.encode(errors="replace"))
+                with suppress(OSError):
+                    os.write(stderr, text.encode(errors="replace"))
 
 
 def copy_of_stderr() -> int | None:

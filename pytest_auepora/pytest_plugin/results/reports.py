@@ -233,10 +233,6 @@ def _error_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-_ADDED: pytest.StashKey[list[tuple[str, object]]] = pytest.StashKey()
-"""On an item: the properties that were added."""
-
-
 class JUnitProperties:
     """Scores in ``--junitxml``: properties of each test that ran golden cases.
 
@@ -249,14 +245,12 @@ class JUnitProperties:
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Add the properties before the last report of the item, from which the file is made."""
         case_reports = item.stash.get(CASE_REPORTS, [])
-        if of_last_attempt := item.stash.get(_ADDED, []):
-            item.user_properties[:] = [pair for pair in item.user_properties if pair not in of_last_attempt]
-        added = item.stash[_ADDED] = []
+        of_others = [(name, value) for name, value in item.user_properties if not name.startswith("auepora.")]
+        item.user_properties[:] = of_others  # without those of an earlier attempt
         for case_report in case_reports:
             prefix = f"auepora.{case_report.result.case_id}." if len(case_reports) > 1 else "auepora."
             properties = _properties(case_report, self._session.load(case_report.path).golden.owner)
-            added += [(f"{prefix}{name}", text) for name, text in properties]
-        item.user_properties += added
+            item.user_properties += [(f"{prefix}{name}", text) for name, text in properties]
 
 
 def _properties(case_report: CaseReport, owner: str) -> Iterator[tuple[str, str]]:
