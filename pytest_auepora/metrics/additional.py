@@ -185,7 +185,7 @@ class Latency(Configured):
 
     timing_key: str = "end_to_end"
 
-    lone = "timing_key"
+    positional = "timing_key"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Return the seconds of one call; n/a where the timing was not taken.

@@ -123,7 +123,7 @@ class EmbeddingSimilarity(_Semantic):
     batch_size: int = field(default=64, metadata=UNSPELLED)
 
     stem = "embedding_similarity"
-    lone = "model"
+    positional = "model"
     range = (-1.0, 1.0)
     formula = "max over references of cos(embedding of the answer, embedding of the reference)"
     source = "Reimers and Gurevych 2019 (arXiv:1908.10084)"

@@ -59,7 +59,7 @@ class Configured(Metric):
     """
 
     stem: ClassVar[str] = ""
-    lone: ClassVar[str] = ""
+    positional: ClassVar[str] = ""
     """The option that is spelled without its name; the first that the bracket may have."""
 
     def __post_init__(self) -> None:
@@ -102,7 +102,7 @@ class Configured(Metric):
     def spelling(self) -> str:
         """Return the name under which the registry makes this very metric."""
         options = ",".join(
-            spell(value) if key == self.lone else f"{key}={spell(value)}"
+            spell(value) if key == self.positional else f"{key}={spell(value)}"
             for key, value in self.spelled_options().items()
         )
         return f"{self.spelled_stem()}[{options}]" if options else self.spelled_stem()

@@ -59,7 +59,7 @@ class OverMetric(Configured):
 
     base: Metric | str = ""
 
-    lone = "base"
+    positional = "base"
 
     def __post_init__(self) -> None:
         self.base = self.metric = as_metric(self.base)
@@ -144,11 +144,8 @@ class SlicedMetric(Metric):
         self._slice_spelling = spelling
         self.target = self.base.target
         self.interval = interval_of(self.base)
-        inherit(self, self.base, "direction", "range", "deterministic", "baselined", "version", "required")
-
-    def required_fields(self) -> list[str]:
-        """What the base metric needs."""
-        return self.base.required_fields()
+        self.required = tuple(self.base.required_fields())
+        inherit(self, self.base, "direction", "range", "deterministic", "baselined", "version")
 
     def params(self) -> dict[str, Any]:
         """The options of the base metric, and what the slice is."""

@@ -10,6 +10,7 @@ Metrics of other people come from installed packages and from modules of a proje
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -17,14 +18,11 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.metrics_base import Metric
 from ..errors import AueporaError, MetricError, UnknownNameError, did_you_mean
 from .catalogue import PAPER_SPELLINGS, SPELLINGS
-
-if TYPE_CHECKING:
-    import inspect
 
 _HOLE = r"\\\{(\w+)\\\}"
 _NAMED_OPTION = r"(?s)(\w+)\s*=\s*(.*)"
@@ -204,8 +202,6 @@ def _split_options(text: str) -> list[str]:
 
 def parameters_of(factory: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Return the named parameters of *factory*; of a class those of its ``__init__``, even if it has a ``__new__``."""
-    import inspect
-
     function = factory.__init__ if isinstance(factory, type) else factory  # type: ignore[misc]  # of this very class
     parameters = list(inspect.signature(function).parameters.values())[function is not factory :]
     return {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}

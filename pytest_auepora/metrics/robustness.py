@@ -137,10 +137,7 @@ class NoiseRobustness(OverMetric, OverPairs):
     def __post_init__(self, noise_scenarios: Sequence[str] | None) -> None:
         self.scenarios = self.scenarios if noise_scenarios is None else noise_scenarios
         super().__post_init__()
-
-    def required_fields(self) -> list[str]:
-        """What the base metric needs."""
-        return self.metric.required_fields()
+        self.required = tuple(self.metric.required_fields())
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Measure one case with the base metric; it counts in the aggregate only."""
@@ -193,7 +190,7 @@ class CounterfactualConsistency(OverPairs):
 
     stem = "counterfactual_consistency"
     interval = ""  # it is computed from whole answers, which no baseline holds: `by_case` scores the variants
-    lone = "base"
+    positional = "base"
     target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     formula = "mean similarity of the answers of base and variant; 1 - similarity where a change is expected"
     source = "consistency under counterfactual variants of the query"

@@ -261,10 +261,8 @@ def fingerprint(fn: Callable[..., Any]) -> str:
         fn = fn.func
     owner = getattr(fn, "__self__", fn)
     settings |= getattr(owner, "__dict__", {})
-    with suppress(AttributeError, ValueError):  # no Python function, or a cell that is empty yet
-        settings |= {
-            n: cell.cell_contents for n, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=False)
-        }
+    with suppress(TypeError, ValueError):  # no Python function, or a cell that is empty yet
+        settings |= inspect.getclosurevars(fn).nonlocals
     parts += [
         f"{name}={value}"
         for name, value in sorted(settings.items())
