@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
 
 from ..core.types import SystemOutputs
 
@@ -26,7 +25,7 @@ _PARTICIPLES = (
     r"(?:provided|mentioned|specified|stated|given|found|available|included|addressed|discussed|disclosed|indicated"
     r"|contained|described|answered|covered)\b"
 )
-_OPENINGS = (
+_OPENING = "|".join((
     rf"\b(?:i|we) (?:currently )?(?:do not|don't|did not|didn't) (?:currently )?(?:have|see|find)\b.*{_KNOWLEDGE}",
     r"\b(?:i|we) have no (?:\w+ )?(?:information|idea|answer|details|knowledge|record)\b",
     rf"\b(?:i|we) (?:cannot|can't|can not|could not|couldn't|was not able to|were not able to) {_ABLE}",
@@ -42,11 +41,8 @@ _OPENINGS = (
     r"(?:\w+ ){0,2}(?:provided|available|given|found|to answer|to determine)\b",
     r"\b(?:impossible|not possible) to (?:answer|determine|say|tell|know)\b",
     r"\b(?:out of|outside|beyond) (?:of )?(?:the |my )?(?:scope|knowledge)\b",
-)
+))  # fmt: skip
 """How refusals open; later in an answer, the same words only name what it leaves open."""
-
-_DENIALS = ("no", "n't", "unable", "lack", "insufficient", "impossible", "out of", "outside", "beyond")
-"""Each opening contains one of these; without one, the pattern is not compiled."""
 
 _OPENING_LENGTH = 500
 """Characters of a sentence that are searched; the time grows with their square."""
@@ -78,26 +74,15 @@ def is_refusal(
     text = fold(outputs.response.text or "")
     if not text:
         return None
-    return any(_fold_phrase(pattern) in text for pattern in patterns) or (
+    return any(fold(pattern) in text for pattern in patterns) or (
         patterns == REFUSAL_PATTERNS and _opens_with_refusal(text)
     )
 
 
-_fold_phrase = lru_cache(maxsize=64)(fold)  # the same few are looked for in every answer
-
-
 def _opens_with_refusal(folded: str) -> bool:
     """Whether the first sentence, or the one after an apology, says that nothing is known."""
-    if not any(denial in folded for denial in _DENIALS):
-        return False
-    pattern = _opening_pattern()
     first, _, rest = folded.partition(". ")
-    if pattern.search(first, 0, _OPENING_LENGTH):
+    if re.search(_OPENING, first[:_OPENING_LENGTH]):
         return True
     second = rest.partition(". ")[0]
-    return re.match(_APOLOGY, first) is not None and pattern.search(second, 0, _OPENING_LENGTH) is not None
-
-
-@lru_cache(maxsize=1)
-def _opening_pattern() -> re.Pattern[str]:
-    return re.compile("|".join(_OPENINGS))
+    return re.match(_APOLOGY, first) is not None and re.search(_OPENING, second[:_OPENING_LENGTH]) is not None

@@ -6,7 +6,6 @@ import pytest
 
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics import refusal
 from pytest_auepora.metrics.ranking.gold import expected_behaviour
 from pytest_auepora.metrics.refusal import is_refusal
 
@@ -117,8 +116,3 @@ def test_who_decides() -> None:
 def test_own_patterns() -> None:
     assert is_refusal(said("Das weiß ich nicht."), ["WEISS ICH NICHT"]) is True
     assert is_refusal(said("I don't know"), ["weiß ich nicht"]) is False
-
-
-def test_an_answer_that_denies_nothing_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusal, "_opening_pattern", lambda: pytest.fail("the expression was compiled"))
-    assert is_refusal(said("Within 30 days of purchase.")) is False
