@@ -126,13 +126,8 @@ class ContainsAnswer(SquadMetric):
     oracle = "an independent search in the padded text, exact"
 
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
-        n, first = len(reference), reference[0]
-        at = -1
-        for _ in range(prediction.count(first)):
-            at = prediction.index(first, at + 1)
-            if prediction[at : at + n] == reference:
-                return 1.0
-        return 0.0
+        n = len(reference)
+        return float(any(prediction[at : at + n] == reference for at in range(len(prediction) - n + 1)))
 
 
 @dataclass(eq=False, repr=False)

@@ -43,17 +43,13 @@ def _output_text(outputs: SystemOutputs) -> str:
 
 def _mask(tokens: Words, items: Sequence[Words]) -> tuple[list[str], set[int]]:
     """Return *tokens* outside all *items*, and the indices of the items that occur."""
-    hidden, present = [False] * len(tokens), set[int]()
-    places: dict[str, list[int]] = {item[0]: [] for item in items}
-    for at, token in enumerate(tokens):
-        if token in places:
-            places[token].append(at)
+    hidden, present = set[int](), set[int]()
     for index, item in enumerate(items):
-        for at in places[item[0]]:
-            if tokens[at : at + len(item)] == item:
+        for at, token in enumerate(tokens):
+            if token == item[0] and tokens[at : at + len(item)] == item:
                 present.add(index)
-                hidden[at : at + len(item)] = [True] * len(item)
-    return [token for token, masked in zip(tokens, hidden, strict=True) if not masked], present
+                hidden.update(range(at, at + len(item)))
+    return [token for at, token in enumerate(tokens) if at not in hidden], present
 
 
 def _is_reformatted(item: Words, output: str) -> bool:

@@ -42,9 +42,8 @@ class _Entry(NamedTuple):
 
     def match(self, head: str) -> dict[str, int] | None:
         """Return the numbers that *head* has in the holes of the spelling; None where it does not fit."""
-        start, hole, _ = self.spelling.partition("{")
-        if not hole or not head.startswith(start):
-            return {} if head == self.spelling else None
+        if not head.startswith(self.spelling.partition("{")[0]):
+            return None
         pattern = re.sub(_HOLE, r"(?P<\1>-?\\d+)", re.escape(self.spelling))
         match = re.fullmatch(pattern, head)
         return None if match is None else {name: int(digits) for name, digits in match.groupdict().items()}
