@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, interval_of, ruler_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
 from ..errors import MetricError
 from .options import Configured
+from .registry import Registry
 
-if TYPE_CHECKING:
-    from .registry import Registry
+_REGISTRY = Registry()
 
 
 class VariantPair(NamedTuple):
@@ -21,13 +20,6 @@ class VariantPair(NamedTuple):
 
     base: Any
     variant: Any
-
-
-@lru_cache(maxsize=1)
-def _registry() -> Registry:
-    from .registry import Registry
-
-    return Registry()
 
 
 def as_metric(base: Metric | str) -> Metric:
@@ -41,7 +33,7 @@ def as_metric(base: Metric | str) -> Metric:
         return base
     if not base:
         raise MetricError("which metric? name it first in the bracket: noise_robustness[recall@5]")
-    return _registry().get(base)
+    return _REGISTRY.get(base)
 
 
 def inherit(metric: Metric, base: Metric, *names: str) -> None:
