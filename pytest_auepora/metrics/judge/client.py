@@ -113,7 +113,7 @@ class OpenAICompatibleCritic(LLMCritic):
         parameters = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
         self._parameters = {**{k: v for k, v in parameters.items() if v is not None}, **(extra or {})}
         self._schema = schema
-        self._replacements: dict[str, str] = {}  # parameter -> its replacement, or ""
+        self._accepted, self._accepted_schema = self._parameters, schema  # what the server has not refused
         self._api_key_env, self._key_header = api_key_env, key_header
         self._timeout = timeout
         try:
@@ -165,11 +165,8 @@ class OpenAICompatibleCritic(LLMCritic):
 
     def _ask(self, question: Question) -> Any:
         form = question.form or form_of(question.metadata)
-        messages = [{"role": "user", "content": question.prompt}]
-        body = {"model": self.model, "messages": messages, **self._parameters}
-        if (reply_format := response_format(self._schema, form)) is not None:
-            body["response_format"] = reply_format
-        key = "" if self._cache is None else self._cache.key(self.url, body, REPEAT.get())
+        asked_for = self._body(question.prompt, form, self._parameters, self._schema)
+        key = "" if self._cache is None else self._cache.key(self.url, asked_for, REPEAT.get())
         if self._cache is not None and (cached := self._cache.get(key)) is not None:
             with suppress(JudgeReplyError):  # the file was changed
                 cached_reply = form.read(cached["reply"])
@@ -177,19 +174,25 @@ class OpenAICompatibleCritic(LLMCritic):
                 return _with_usage(cached_reply, {"cached": True})
         if self._cache_only:
             raise JudgeCallError("this question is not in the cache, and cache_only allows no request")
-        text, usage = self._request(body)
+        text, usage = self._request(question.prompt, form)
         reply = form.read(text)  # what cannot be read is not kept
         if self._cache is not None:
             self._cache.put(key, text, usage)
         return _with_usage(reply, usage)
 
-    def _request(self, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    def _body(self, prompt: str, form: Form[Any], parameters: Mapping[str, Any], schema: str) -> dict[str, Any]:
+        reply_format = response_format(schema, form)
+        wanted = {} if reply_format is None else {"response_format": reply_format}
+        messages = [{"role": "user", "content": prompt}]
+        return {"model": self.model, "messages": messages, **parameters, **wanted}
+
+    def _request(self, prompt: str, form: Form[Any]) -> tuple[str, dict[str, Any]]:
         key = Secret(os.environ.get(self._api_key_env, "") if self._api_key_env else "")
         value = Secret(f"Bearer {key}") if self._key_header == "Authorization" else key
         headers = {"User-Agent": "pytest-auepora", **({self._key_header: value} if key else {})}
         with self._slots:
             while True:
-                request = self._without_refused(body)
+                request = self._body(prompt, form, self._accepted, self._accepted_schema)
                 if exhausted := self.budget.used_up(self.usage):
                     raise JudgeBudgetError(exhausted)
                 start = perf_counter()
@@ -204,33 +207,23 @@ class OpenAICompatibleCritic(LLMCritic):
         usage = self._count_usage(reply)
         return content_of(reply), usage
 
-    def _without_refused(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return *body* without what the server refused before."""
-        request = dict(body)
-        for name, replacement in list(self._replacements.items()):
-            if name not in request:
-                continue
-            value = request.pop(name)
-            if name == "response_format" and replacement:
-                request[name] = {"type": replacement}
-            elif replacement:
-                request.setdefault(replacement, value)
-        return request
-
     def _note_refusal(self, request: Mapping[str, Any], exc: JudgeCallError) -> bool:
-        """Note the parameter that the server refuses; return whether the request can go on without it."""
+        """Leave out the parameter that the server refuses from now on; return whether the request can go on so."""
         name, replacement = refused_parameter(request, exc), ""
         if not name or (name == "response_format" and self._schema != "auto"):
             return False
-        if name == "response_format" and request[name]["type"] == "json_schema":
-            replacement = "json_object"
-        elif name == "max_tokens" and "max_completion_tokens" in exc.detail:
-            replacement = "max_completion_tokens"
-        if self._replacements.get(name) != replacement:
-            self._replacements[name] = replacement
-            change = f"sent as {replacement}" if replacement else "left out"
-            value = "" if name == "response_format" else f"={request[name]!r}"
-            count(self.usage, notes=[f"{self.model}: {name}{value} {change}, the server refuses it"])
+        if name == "response_format":
+            replacement = "json_object" if request[name]["type"] == "json_schema" else ""
+            self._accepted_schema = replacement or "none"
+        else:
+            accepted = {key: value for key, value in self._accepted.items() if key != name}
+            if name == "max_tokens" and "max_completion_tokens" in exc.detail:
+                replacement = "max_completion_tokens"
+                accepted.setdefault(replacement, request[name])
+            self._accepted = accepted
+        change = f"sent as {replacement}" if replacement else "left out"
+        value = "" if name == "response_format" else f"={request[name]!r}"
+        count(self.usage, notes=[f"{self.model}: {name}{value} {change}, the server refuses it"])
         return True
 
     def _count_usage(self, reply: Any) -> dict[str, Any]:
