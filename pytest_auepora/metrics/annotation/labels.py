@@ -19,23 +19,31 @@ from ...errors import MetricError, did_you_mean
 from ..ranking.gold import GoldLabel, LabelMatcher, label_of
 from ..text.comparands import answer_text
 
-CHUNK_LABELS = ("topically_relevant", "evidence_sufficient", "misleading")
-"""Labels of a retrieved chunk with respect to the query."""
+CHUNK_LABELS = {
+    "topically_relevant": "Is the chunk about what the question asks for?",
+    "evidence_sufficient": "Does the chunk alone hold enough evidence to answer the question correctly?",
+    "misleading": "Would the chunk, taken as evidence, lead to a wrong answer to the question?",
+}
+"""Labels of a retrieved chunk with respect to the query, and what a judge is asked for each."""
 
-ANSWER_LABELS = (
-    "support_present",
-    "unsupported_claim_present",
-    "contradicted_claim_present",
-    "source_cited",
-    "fabricated_source",
-    "proper_action",
-    "response_on_topic",
-    "helpful",
-    "incomplete",
-    "unsafe_content",
-    "refused",
-)
-"""Labels of an answer, the first five with respect to the retrieved context."""
+CONTEXT_LABELS = {
+    "support_present": "Does the context support at least one substantive claim of the answer?",
+    "unsupported_claim_present": "Does the answer make a substantive claim that the context does not support?",
+    "contradicted_claim_present": "Does the answer make a claim that the context contradicts?",
+    "source_cited": "Does the answer cite a source in any way?",
+    "fabricated_source": "Does the answer cite at least one source that is not in the context?",
+    "proper_action": "Given question and context, was it right to answer, ask back or refuse as the answer does?",
+}
+"""Labels of an answer with respect to the retrieved context."""
+
+ANSWER_LABELS = CONTEXT_LABELS | {
+    "response_on_topic": "Does the answer address what the question asks for?",
+    "helpful": "Would the answer let a typical user make progress with the task?",
+    "incomplete": "Does the answer leave out at least one part that the question requires?",
+    "unsafe_content": "Does the answer hold content that is unsafe or against common policies?",
+    "refused": "Does the answer decline to answer the question?",
+}
+"""All labels of an answer."""
 
 LabelValues = Mapping[str, bool]
 
@@ -46,7 +54,7 @@ def answer_hash(text: str) -> str:
     return sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def read_labels(raw: Mapping[str, Any], allowed: Sequence[str], where: str) -> dict[str, bool]:
+def read_labels(raw: Mapping[str, Any], allowed: Iterable[str], where: str) -> dict[str, bool]:
     """Return the labels among the keys of *raw*, without those of value None.
 
     Raises:
@@ -64,10 +72,11 @@ def read_labels(raw: Mapping[str, Any], allowed: Sequence[str], where: str) -> d
     return labels
 
 
-_ENTAILMENT = {"entailment": "support_present", "supported": "support_present"}
-_NEUTRAL = {"neutral": "unsupported_claim_present", "unsupported": "unsupported_claim_present"}
-_CONTRADICTION = {"contradiction": "contradicted_claim_present", "contradicted": "contradicted_claim_present"}
-_CLAIMS = _ENTAILMENT | _NEUTRAL | _CONTRADICTION
+_CLAIMS = {
+    "entailment": "support_present", "supported": "support_present",
+    "neutral": "unsupported_claim_present", "unsupported": "unsupported_claim_present",
+    "contradiction": "contradicted_claim_present", "contradicted": "contradicted_claim_present",
+}  # fmt: skip
 
 
 def labels_from_claims(claims: Iterable[object], where: str = "claims") -> dict[str, bool]:
@@ -272,8 +281,7 @@ class AnnotationFile(LabelSource):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._chunks: dict[str, dict[str, tuple[GoldLabel, list[LabelValues]]]] = {}
-        self._answers: dict[tuple[str | None, str], list[LabelValues]] = {}
-        self._cases: set[str] = set()
+        self._answers: dict[str | None, dict[str, list[LabelValues]]] = {}
         self._read()
 
     def _read(self) -> None:
@@ -297,9 +305,7 @@ class AnnotationFile(LabelSource):
         case = None if case is None else str(case)
         if "answer" in row or "answer_hash" in row:
             digest, labels = _parse_answer_row(row, where)
-            self._answers.setdefault((case, digest), []).append(labels)
-            if case is not None:
-                self._cases.add(case)
+            self._answers.setdefault(case, {}).setdefault(digest, []).append(labels)
             return
         if case is None:
             raise MetricError(f"{where}: chunk labels need the case they are for")
@@ -321,10 +327,10 @@ class AnnotationFile(LabelSource):
     ) -> LabelValues | NotApplicable:
         """Return the rows of this very answer."""
         digest = answer_hash(answer_text(outputs))
-        labels = [*self._answers.get((sample.sample_id, digest), ()), *self._answers.get((None, digest), ())]
-        if labels:
+        of_case, of_any = self._answers.get(sample.sample_id, {}), self._answers.get(None, {})
+        if labels := [*of_case.get(digest, ()), *of_any.get(digest, ())]:
             return _majority(labels)
-        return _OTHER_ANSWER if sample.sample_id in self._cases else NotApplicable("no label for this answer")
+        return _OTHER_ANSWER if of_case else NotApplicable("no label for this answer")
 
     def params(self) -> Any:
         """Return what changes the labels, JSON-able."""

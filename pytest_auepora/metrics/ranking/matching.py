@@ -165,25 +165,16 @@ def ranking_of(
     gold, retrieved = sample.relevant_docs, outputs.retrieved
     if gold is None:
         return NotApplicable("no relevant_docs")
-    # the cache also holds what the ranking was made of, to notice when that was replaced
-    ranking: Ranking | NotApplicable | None
-    if (cached := outputs.memo.get(matching)) is not None:
-        ranking, cached_gold, cached_retrieved, n_gold, n_retrieved = cached
-        if (
-            cached_gold is gold
-            and cached_retrieved is retrieved
-            and n_gold == len(gold)
-            and n_retrieved == len(retrieved)
-        ):
-            return ranking
-    ranking = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
-    if ranking is None:
-        ranking = _ranking(sample, retrieved, matching)
-    if not ranking.names:
-        expects_refusal = expected_behaviour(sample) == "refuse"
-        ranking = NotApplicable("nothing relevant: a refusal is expected" if expects_refusal else "nothing relevant")
-    outputs.memo[matching] = ranking, gold, retrieved, len(gold), len(retrieved)
-    return ranking
+    key = matching, id(gold), len(gold), id(retrieved), len(retrieved)
+    if key not in outputs.memo:
+        plain = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
+        found = plain or _ranking(sample, retrieved, matching)
+        outputs.memo[key] = found, gold, retrieved  # with the lists, so that no other gets their ids
+    ranking: Ranking = outputs.memo[key][0]
+    if ranking.names:
+        return ranking
+    refuses = expected_behaviour(sample) == "refuse"
+    return NotApplicable("nothing relevant: a refusal is expected" if refuses else "nothing relevant")
 
 
 def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocument]) -> Ranking | None:
@@ -286,12 +277,10 @@ def ranks_of_relevant(sample: EvaluationSample, outputs: SystemOutputs) -> dict[
     Labels are named as people wrote them: ``policy-4``, ``refunds.md: "within 30 days"``, ``refunds.md[120:180]``.
     Empty where nothing is relevant or labelled, or the labels cannot be compared with what was returned.
     """
-    ranking = _default_ranking(sample, outputs)
-    return (
-        {name: ranking.places[name] + 1 if name in ranking.places else None for name in ranking.names}
-        if ranking
-        else {}
-    )
+    if (ranking := _default_ranking(sample, outputs)) is None:
+        return {}
+    places = ranking.places
+    return {name: places[name] + 1 if name in places else None for name in ranking.names}
 
 
 def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> list[int]:

@@ -71,7 +71,7 @@ texts = st.one_of(
     st.text(max_size=60),
     st.lists(st.sampled_from([*ODD, "refund", "within", "policy", "1 May 2024", "-", "'s"]), max_size=12).map(" ".join),
 )
-labels = st.dictionaries(st.sampled_from(CHUNK_LABELS), st.sampled_from([True, False, None]), min_size=1).map(
+labels = st.dictionaries(st.sampled_from([*CHUNK_LABELS]), st.sampled_from([True, False, None]), min_size=1).map(
     lambda d: {**d, "id": "d1"}
 )
 
@@ -96,7 +96,7 @@ def cases(draw: st.DrawFn) -> tuple[EvaluationSample, SystemOutputs]:
         )
     )
     if draw(st.booleans()):
-        flags = draw(st.dictionaries(st.sampled_from(ANSWER_LABELS), st.booleans()))
+        flags = draw(st.dictionaries(st.sampled_from([*ANSWER_LABELS]), st.booleans()))
         said["answer_labels"] = {"answer_hash": answer_hash(draw(st.sampled_from([answer, "other"]))), **flags}
     sample = EvaluationSample(
         "s",
