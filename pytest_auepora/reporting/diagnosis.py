@@ -184,8 +184,7 @@ def _retrieval_fault(
         worst = min(lost, key=lambda d: (not d.was_within(k), -d.grade, d.rank or len(returned) + 1))
         limit = f"{name} looks at {k}" if k else score_text
         missed = min(len(lost), k) if k else len(lost)  # more than k have no room in the top k
-        others_text = f"; {plural(missed - 1, 'more document')} missed" if missed > 1 else ""
-        return _describe_loss(worst, k, limit, len(returned)) + others_text + _missing_ids_note(returned)
+        return _describe_loss(worst, missed, k, limit, len(returned)) + _missing_ids_note(returned)
     if fell:
         worst = max(fell, key=lambda d: (d.rank or 0) - (d.before or 0))
         return f"{worst.short} fell from rank {worst.before} to {worst.rank} ({score_text})"
@@ -205,17 +204,20 @@ def _missing_ids_note(returned: Sequence[Mapping[str, Any]]) -> str:
     return ""
 
 
-def _describe_loss(doc: RelevantDoc, k: int | None, limit: str, n_returned: int) -> str:
+def _describe_loss(doc: RelevantDoc, missed: int, k: int | None, limit: str, n_returned: int) -> str:
+    """Return what became of *doc*, the worst of those *missed* in the top *k*."""
     if doc.rank is None:
-        absence = f"not among the {n_returned} returned" if n_returned > 1 else "not the one returned"
-        if doc.was_within(k):
-            return f"{doc.short} fell out, was at rank {doc.before} ({absence})"
+        limit = f"not among the {n_returned} returned" if n_returned > 1 else "not the one returned"
+        again = "again " if doc.known and not doc.before else ""
+        text = "fell out" if doc.was_within(k) else f"was {again}not found"
         previous = f", was at rank {doc.before}" if doc.before else ""
-        return f"{doc.short} was {'again ' if doc.known and not previous else ''}not found{previous} ({absence})"
-    if doc.was_within(k):
-        return f"{doc.short} fell from rank {doc.before} to {doc.rank} ({limit})"
-    previous = f", was {doc.before}" if doc.before not in (None, doc.rank) else ""
-    return f"{doc.short} is only at rank {doc.rank}{previous} ({limit})"
+    elif doc.was_within(k):
+        text, previous = f"fell from rank {doc.before} to {doc.rank}", ""
+    else:
+        text = f"is only at rank {doc.rank}"
+        previous = f", was {doc.before}" if doc.before not in (None, doc.rank) else ""
+    others = f"; {plural(missed - 1, 'more document')} missed" if missed > 1 else ""
+    return f"{doc.short} {text}{previous} ({limit}){others}"
 
 
 def _generation_fault(
@@ -229,11 +231,9 @@ def _generation_fault(
     k = cutoff(metrics[name]) if name else None
     if fell := [d for d in docs if d.was_within(k) and not d.within(k)]:
         worst = max(fell, key=lambda d: (d.rank is None, d.grade))
-        loss = f"was not found, was at rank {worst.before}"
-        if worst.rank is not None:
-            loss = f"fell from rank {worst.before} to {worst.rank} ({name} looks at {k})"
-        others_text = f"; {plural(len(fell) - 1, 'more document')} missed" if len(fell) > 1 else ""
-        return Diagnosis("retrieval", f"{worst.short} {loss}{others_text}, and {fault}")
+        n_returned = len(result.outputs.get("retrieved") or ())
+        loss = _describe_loss(worst, len(fell), k, f"{name} looks at {k}", n_returned)
+        return Diagnosis("retrieval", f"{loss}, and {fault}")
     missing = [d for d in docs if d.rank is None]
     if len(missing) == len(docs):
         return Diagnosis("retrieval", f"{max(missing, key=lambda d: d.grade).short} was not found, and {fault}")

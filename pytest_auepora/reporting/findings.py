@@ -83,10 +83,8 @@ def findings(report: Report) -> list[Finding]:
         Finding("error", "mistake", "golden file", m.message, m.path, m.line, f"mistake|{m.message}") for m in mistakes
     ]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
-    out += [f for run, verdict in pairs for f in _errors(run, verdict)]
-    for kind in FAILING:
-        if kind != "errored":
-            out += [f for run, verdict in pairs for f in _failures(run, verdict, kind)]
+    for kind in sorted(FAILING, key=lambda kind: kind != "errored"):
+        out += [f for run, verdict in pairs for f in _failures(run, verdict, kind)]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "inconclusive")]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "advisory")]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "not judged") if f.kind == "baseline"]
@@ -107,16 +105,6 @@ def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
         yield Finding(severity, gate.kind, title, "\n".join(lines), run.path, gate.line, key)
 
 
-def _errors(run: Run, verdict: Verdict) -> Iterator[Finding]:
-    for reason, cases in group_by_cause(cases_of(run, verdict).get("errored", ()), run, {}):
-        path, line = _location(cases[0], run)
-        ids = [c.case_id for c in cases]
-        subject = ids[0] if len(ids) == 1 else f"{len(ids)} cases errored ({listed(ids)})"
-        yield Finding(
-            "error", "errored", f"{run.title}: {subject}", str(reason), path, line, f"{run.title}|errored|{ids[0]}"
-        )
-
-
 def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]:
     compared = verdict.comparison.cases if verdict.comparison is not None else {}
     cases = cases_of(run, verdict).get(kind, [])
@@ -127,9 +115,8 @@ def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]
         ids = [c.case_id for c in (case, *others)]
         subject = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
         severity: Severity = "warning" if case.state == "passed" else "error"  # an assertion that was accepted
-        yield Finding(
-            severity, kind, f"{run.title}: {subject}", message, path, line, f"{run.title}|case|{case.case_id}"
-        )
+        key = f"{run.title}|{'errored' if kind == 'errored' else 'case'}|{case.case_id}"
+        yield Finding(severity, kind, f"{run.title}: {subject}", message, path, line, key)
 
 
 def _location(case: CaseResult, run: Run) -> tuple[str, int]:

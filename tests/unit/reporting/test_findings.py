@@ -116,7 +116,7 @@ def test_cases_of_the_same_error_are_one() -> None:
     found = without_gates(*changed(refused, refused, other, refused, refused))
     assert [(one.title, one.message, one.line) for one in found] == [
         ("billing: 4 cases errored (case-0, case-1, case-3 and 1 more)", "error: ConnectionError: refused", 10),
-        ("billing: case-2", "error: KeyError: 'x'", 12),
+        ("billing: case-2 errored", "error: KeyError: 'x'", 12),
     ]
 
 
