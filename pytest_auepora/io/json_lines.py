@@ -17,9 +17,9 @@ from .source import MAX_BYTES, Source, decode, describe, too_large
 MAX_DEPTH = 100
 """How deep lists and mappings may nest."""
 
-_WHITESPACE = re.compile(r"[ \t\r]*")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_scalar = json.JSONDecoder().raw_decode
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s\[\]{}:,"]+')
+"""A text, a bracket, a number or a word."""
 
 
 def is_jsonl(path: Path) -> bool:
@@ -33,16 +33,12 @@ def load_lines(source: Source) -> list[dict[str, Any]]:
     A line that holds anything else is reported and left out.  A repeated key is reported; its first value is kept.
     """
     values: dict[int, dict[str, Any]] = {}
-    decode = json.JSONDecoder(object_pairs_hook=unique_keys, parse_constant=_refuse_constant).decode
     for number, line in enumerate(source.lines):
         if not line or line.isspace():
             continue
         line_number = source.lines_before + number + 1
         try:
-            value = decode(line)
-            _check(line, value)
-        except RepeatedKeyError:
-            value = _LocatingParser(source, line, source.line_starts[number], report_repeats=True).parse()
+            value = _parse(source, line, source.line_starts[number])
         except json.JSONDecodeError as exc:
             message = CONFLICT if conflict_line(line) else f"not JSON: {exc.msg}"
             source.report_at(line_number, exc.colno, message)
@@ -64,6 +60,19 @@ def load_lines(source: Source) -> list[dict[str, Any]]:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+_decode = json.JSONDecoder(object_pairs_hook=unique_keys, parse_constant=_refuse_constant).decode
+
+
+def _parse(source: Source, line: str, start: int) -> Any:
+    try:
+        value = _decode(line)
+    except RepeatedKeyError:
+        value = _parse_with_offsets(source, line, start)
+        source.dropped.append(value)  # so that its id stays its own, whatever becomes of it
+    _check(line, value)
+    return value
 
 
 def _check(line: str, value: Any) -> None:
@@ -89,68 +98,48 @@ def _locate(source: Source) -> None:
     for number, value in source.root.items():
         if id(value) not in source.offsets:
             twin = Source(source.path, "")
-            twin_value = _LocatingParser(twin, source.lines[number], source.line_starts[number]).parse()
+            twin_value = _parse_with_offsets(twin, source.lines[number], source.line_starts[number])
             source.move_offsets(value, twin.offsets, twin_value)
 
 
-class _LocatingParser:
-    """Parses one line of valid JSON once more, slowly, and notes all offsets."""
+class _Pairs(list[tuple[str, Any]]):
+    """A mapping as it is written: a key may be there twice."""
 
-    def __init__(self, source: Source, line: str, start: int, *, report_repeats: bool = False) -> None:
-        self.source = source
-        self.line = line
-        self.start = start
-        self.report_repeats = report_repeats
 
-    def parse(self) -> Any:
-        return self.value(self.skip(0))[0]
+def _parse_with_offsets(source: Source, line: str, start: int) -> Any:
+    """Return the value of a *line* of valid JSON that begins at offset *start*; *source* then knows all offsets.
 
-    def skip(self, pos: int) -> int:
-        match = _WHITESPACE.match(self.line, pos)
-        assert match is not None
-        return match.end()
+    A repeated key is reported; its first value is kept.
+    """
+    offsets_of_tokens = (start + match.start() for match in _TOKEN.finditer(line))
 
-    def value(self, pos: int) -> tuple[Any, int]:
-        """Return the value at *pos* and the position after it."""
-        if self.line[pos] == "{":
-            return self.mapping(pos)
-        if self.line[pos] == "[":
-            return self.sequence(pos)
-        return _scalar(self.line, pos)
+    def build(raw: Any) -> tuple[Any, int]:
+        """Return the value of *raw* and its offset."""
+        offsets = [next(offsets_of_tokens)]
+        value: Any = raw
+        if isinstance(raw, _Pairs):
+            value = {}
+            for key, raw_part in raw:
+                key_offset = next(offsets_of_tokens)
+                part, offset = build(raw_part)
+                if key in value:
+                    source.report_at(*source.line_and_column(key_offset), f"{key!r} is given twice")
+                    source.dropped.append(part)
+                else:
+                    value[key] = part
+                    offsets += (key_offset, offset)
+        elif isinstance(raw, list):
+            value = []
+            for part, offset in map(build, raw):
+                value.append(part)
+                offsets.append(offset)
+        else:
+            return raw, offsets[0]
+        next(offsets_of_tokens)  # the bracket at the end
+        source.offsets[id(value)] = offsets
+        return value, offsets[0]
 
-    def mapping(self, start: int) -> tuple[dict[str, Any], int]:
-        mapping: dict[str, Any] = {}
-        offsets = [self.start + start]
-        pos = self.skip(start + 1)
-        while self.line[pos] != "}":
-            key_start = self.skip(pos + 1) if self.line[pos] == "," else pos
-            key, pos = _scalar(self.line, key_start)
-            value_start = self.skip(self.skip(pos) + 1)
-            value, pos = self.value(value_start)
-            pos = self.skip(pos)
-            if key in mapping:
-                if self.report_repeats:
-                    position = self.source.line_and_column(self.start + key_start)
-                    self.source.report_at(*position, f"{key!r} is given twice")
-                self.source.dropped.append(value)
-                continue
-            mapping[key] = value
-            offsets += (self.start + key_start, self.start + value_start)
-        self.source.offsets[id(mapping)] = offsets
-        return mapping, pos + 1
-
-    def sequence(self, start: int) -> tuple[list[Any], int]:
-        items: list[Any] = []
-        offsets = [self.start + start]
-        pos = self.skip(start + 1)
-        while self.line[pos] != "]":
-            item_start = self.skip(pos + 1) if self.line[pos] == "," else pos
-            value, pos = self.value(item_start)
-            pos = self.skip(pos)
-            items.append(value)
-            offsets.append(self.start + item_start)
-        self.source.offsets[id(items)] = offsets
-        return items, pos + 1
+    return build(json.loads(line, object_pairs_hook=_Pairs, parse_constant=_refuse_constant))[0]
 
 
 LINES = 256

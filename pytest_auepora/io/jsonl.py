@@ -124,9 +124,16 @@ def save_jsonl_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
     """
     lines = []
     for sample in dataset:
-        data = {key: value for key, value in asdict(sample).items() if value is not None}
-        try:
-            lines.append(json.dumps(data, ensure_ascii=False, allow_nan=False).encode() + b"\n")
-        except (TypeError, ValueError) as exc:
-            raise AueporaError(f"sample {sample.sample_id!r} cannot be written as JSON: {exc}") from None
-    Path(path).write_bytes(b"".join(lines))
+        filled = {key: value for key, value in asdict(sample).items() if value is not None}
+        lines.append(f"{as_json(sample.sample_id, filled)}\n")
+    Path(path).write_bytes("".join(lines).encode())
+
+
+def as_json(sample_id: str, value: Any) -> str:
+    """Return *value*, a sample or a part of it, as JSON; raises `AueporaError` where it is none."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text.encode()  # half a character is no text
+    except (TypeError, ValueError) as exc:
+        raise AueporaError(f"sample {sample_id!r} cannot be written as JSON: {exc}") from None
+    return text

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..errors import AueporaError, MissingExtraError
-from .jsonl import read_samples
+from .jsonl import as_json, read_samples
 from .source import Source
 
 __all__ = ["as_lines", "iter_rows", "load_parquet_dataset", "row_count", "save_parquet_dataset"]
@@ -105,12 +105,7 @@ def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
         for name in _TEXTS:
             columns[name].append(data[name])
         for name in _JSON:
-            try:
-                columns[name].append(
-                    None if data[name] is None else json.dumps(data[name], ensure_ascii=False, allow_nan=False)
-                )
-            except (TypeError, ValueError) as exc:
-                raise AueporaError(f"sample {sample.sample_id!r} cannot be written as JSON: {exc}") from None
+            columns[name].append(None if data[name] is None else as_json(sample.sample_id, data[name]))
     text = pyarrow.string()
     pyarrow.parquet.write_table(pyarrow.table({n: pyarrow.array(values, text) for n, values in columns.items()}), path)
 

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..json_lines import is_jsonl
 from .model import (
     CaseIds,
     Dropped,
@@ -25,7 +24,7 @@ from .model import (
     reference_text,
     relevant_documents,
 )
-from .rows import as_list, dump_json, read_rows, write_csv, write_lines, write_text
+from .rows import as_list, dump_json, read_rows, write_csv, write_data
 
 _COLUMNS = (
     "input", "actual_output", "expected_output", "retrieval_context", "context", "name", "comments", "source_file",
@@ -95,10 +94,8 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
             row["context"] = None if contexts is None else "|".join(contexts)
             row.update({k: dump_json(row[k]) for k in (_EXTRA, _METADATA_COLUMNS[2]) if row[k] is not None})
         write_csv(path, _COLUMNS, rows)
-    elif is_jsonl(path):
-        write_lines(path, rows)
     else:
-        write_text(path, dump_json(rows, indent=4) + "\n")
+        write_data(path, rows, indent=4)
 
 
 def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:

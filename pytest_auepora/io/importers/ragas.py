@@ -21,7 +21,7 @@ from .model import (
     relevant_documents,
     split_metadata,
 )
-from .rows import as_list, dump_json, first_filled, read_rows, write_csv, write_lines, write_text
+from .rows import as_list, dump_json, first_filled, read_rows, write_csv, write_data
 
 _QUERY = ("user_input", "question")
 _ANSWER = ("reference", "ground_truth", "ground_truths")
@@ -89,10 +89,8 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     if path.suffix.lower() == ".csv":
         columns = list(dict.fromkeys(k for row in rows for k in row))
         write_csv(path, columns, ({k: v if isinstance(v, str) else dump_json(v) for k, v in r.items()} for r in rows))
-    elif path.suffix.lower() == ".json":
-        write_text(path, dump_json(rows) + "\n")
     else:
-        write_lines(path, rows)
+        write_data(path, rows)
 
 
 def _contexts(case: Any, dropped: Dropped) -> dict[str, list[str]]:

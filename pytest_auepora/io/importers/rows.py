@@ -14,6 +14,7 @@ from typing import Any
 
 from ...core.files import numbered_lines, parse_json, read_text
 from ...errors import GoldenFileError
+from ..json_lines import is_jsonl
 from ..source import Source
 from ..yaml.load import check_integer, load_yaml
 from .model import ImportProblem
@@ -124,12 +125,14 @@ def write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def write_data(path: Path, data: Any) -> None:
-    """Write *data* as JSON on one line where *path* ends in ``.json``, else as YAML."""
+def write_data(path: Path, data: Any, indent: int | None = None) -> None:
+    """Write *data* as JSON, on one line without *indent*, as JSON Lines, or as YAML, whatever *path* ends in."""
     import yaml
 
     if path.suffix.lower() == ".json":
-        write_text(path, dump_json(data) + "\n")
+        write_text(path, dump_json(data, indent) + "\n")
+    elif is_jsonl(path):
+        write_lines(path, data)
     else:
         write_text(path, yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100))
 
