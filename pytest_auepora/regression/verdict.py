@@ -203,7 +203,7 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
         ):
             out.fell.append(case_id)
     if (flips := net_flips(run, comparison, policy)) is not None:
-        out.rose = [case_id for case_id, change in flips.part.changes.items() if change.gain > 0]
+        out.rose = [case_id for case_id, change in flips.changes.items() if change.gain > 0]
     if comparison.unsteady:
         message = f"{', '.join(comparison.unsteady)}: no longer steady, answers to one case differed in this run"
         out.notes.append(f"{message}; if intended, --auepora-update stores it")

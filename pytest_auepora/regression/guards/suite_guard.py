@@ -32,11 +32,12 @@ _MAX_NOTES = 3
 
 
 class Part(NamedTuple):
-    """The changes of one metric by case, over all comparable cases or one slice of them."""
+    """The changes of one metric, or net flips, by case, over all comparable cases or one slice of them."""
 
     metric: str
     changes: Mapping[str, ScoreChange]
     clusters: int
+    steady: bool
     slice: Mapping[str, str] = MappingProxyType({})
 
     @property
@@ -79,14 +80,12 @@ def judge_regression(
     The *advisory* metrics are a family of their own, so that they do not cost the others power.
     """
     parts = parts_of(run, comparison, policy)
-    steady = set(comparison.steady)
     if (flips := net_flips(run, comparison, policy, advisory)) is not None:
-        parts.append(flips.part)
-        steady |= {NET_FLIPS} if flips.metrics <= steady else set()
+        parts.append(flips)
     out: dict[str, GateOutcome] = {}
     families: dict[bool, list[Part]] = {False: [], True: []}
     for part in parts:
-        method = policy.method_for(part.metric, part.clusters, steady=part.metric in steady)
+        method = policy.method_for(part.metric, part.clusters, steady=part.steady)
         if part.slice and is_too_small(part, policy):
             continue
         if method == "tolerance":
@@ -111,11 +110,12 @@ def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list
         changes = comparison.changes_of(name) if info.baselined and not has_own_interval(info) else {}
         if not changes:
             continue
-        out.append(Part(name, changes, count_clusters(changes, clusters)))
+        steady = name in comparison.steady
+        out.append(Part(name, changes, count_clusters(changes, clusters), steady))
         for labels, ids in cases_of_slices:
             of_slice = {i: change for i, change in changes.items() if i in ids}
             if 0 < len(of_slice) < len(changes):
-                out.append(Part(name, of_slice, count_clusters(of_slice, clusters), labels))
+                out.append(Part(name, of_slice, count_clusters(of_slice, clusters), steady, labels))
     return out
 
 
@@ -136,17 +136,10 @@ def is_too_small(part: Part, policy: RegressionPolicy) -> bool:
     return part.clusters < CLUSTERS_FOR_STATISTICS and policy.for_metric(part.metric).policy != "tolerance"
 
 
-class NetFlips(NamedTuple):
-    """Rises and falls of single cases as a member of the family, and the metrics that rose or fell."""
-
-    part: Part
-    metrics: frozenset[str]
-
-
 def net_flips(
     run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
-) -> NetFlips | None:
-    """Return +1, -1 or 0 for each comparable case; None if no case flipped."""
+) -> Part | None:
+    """Return +1, -1 or 0 for each comparable case; None if no case flipped.  It is steady if what flipped is."""
     drops = {
         name: policy.for_metric(name).case_max_drop + TIE
         for name, info in run.metrics.items()
@@ -164,7 +157,7 @@ def net_flips(
     if not any(signs.values()):
         return None
     changes = {case_id: ScoreChange(0.0, sign, sign) for case_id, sign in signs.items()}
-    return NetFlips(Part(NET_FLIPS, changes, count_clusters(changes, run.clusters)), frozenset(flipped))
+    return Part(NET_FLIPS, changes, count_clusters(changes, run.clusters), flipped.issubset(comparison.steady))
 
 
 def slice_notes(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[str]:

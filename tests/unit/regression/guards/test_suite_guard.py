@@ -29,10 +29,13 @@ def judged(before: Run, now: Run, *, is_steady: bool = False) -> dict[str, GateO
 
 def test_net_flips_count_cases_beyond_the_limit() -> None:
     before, now = scored(1, 1, 0, 0.5, 1), scored(0, 0.4, 1, 0.6, 0.6)
-    flips = net_flips(now, compare(now, merge(None, before, {"all"})[0]), RegressionPolicy())
-    assert flips is not None
-    assert [change.gain for change in flips.part.changes.values()] == [-1, -1, 1, 0, 0]
-    assert flips.metrics == {"mrr"}
+    comparison = compare(now, merge(None, before, {"all"})[0])
+    for names, is_steady in (((), False), (("mrr",), True)):
+        comparison.steady = names
+        flips = net_flips(now, comparison, RegressionPolicy())
+        assert flips is not None
+        assert [change.gain for change in flips.changes.values()] == [-1, -1, 1, 0, 0]
+        assert flips.steady is is_steady, "mrr alone flips"
 
 
 def test_a_case_that_rose_and_fell_counts_nothing() -> None:
