@@ -98,10 +98,10 @@ class OverSpans(Configured):
             gold_here, common_here = _count_source(labels, chunks.get(source, []))
             gold, common = gold + gold_here, common + common_here
         returned = sum(place[1] - place[0] if (place := span_of(c)) else len(c.text) for c in retrieved)
-        value = self.share(gold, common, returned) if common else 0.0
+        value = self._share(gold, common, returned) if common else 0.0
         return Measurement(value, details={"gold": gold, "common": common, "returned": returned})
 
-    def share(self, gold: int, common: int, returned: int) -> float:
+    def _share(self, gold: int, common: int, returned: int) -> float:
         """Turn the three counts into the score; there is gold, and some of it was returned."""
         raise NotImplementedError
 
@@ -112,8 +112,7 @@ class SpanRecall(OverSpans):
     stem = "span_recall@{k}"
     formula = "gold characters returned / gold characters"
 
-    def share(self, gold: int, common: int, returned: int) -> float:
-        """Return a share of the gold."""
+    def _share(self, gold: int, common: int, returned: int) -> float:
         return common / gold
 
 
@@ -123,8 +122,7 @@ class SpanPrecision(OverSpans):
     stem = "span_precision@{k}"
     formula = "gold characters returned / characters returned"
 
-    def share(self, gold: int, common: int, returned: int) -> float:
-        """Return a share of what was returned."""
+    def _share(self, gold: int, common: int, returned: int) -> float:
         return min(1.0, common / returned) if returned else 0.0
 
 
@@ -135,8 +133,7 @@ class SpanIoU(OverSpans):
     target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "gold characters returned / (gold + returned - gold returned)"
 
-    def share(self, gold: int, common: int, returned: int) -> float:
-        """Return a share of both together."""
+    def _share(self, gold: int, common: int, returned: int) -> float:
         return min(1.0, common / (gold + returned - common))
 
 
@@ -229,7 +226,7 @@ class CitationCoverage(Configured):
         if self.resolve_in == "retrieved":
             return ids.__contains__
         ids.update(outputs.extra.get(IN_CORPUS, ()))
-        corpus = self.corpus or ()
+        corpus = () if self.corpus is None else self.corpus
         in_corpus = corpus if callable(corpus) else frozenset(corpus).__contains__
         return lambda name: name in ids or in_corpus(name)
 

@@ -80,9 +80,9 @@ class OverSensitive(Configured):
         leaks = [
             len(item) if at in whole else sum(token in suspicious for token in item) for at, item in enumerate(items)
         ]
-        return self.weigh(items, whole, leaks)
+        return self._weigh(items, whole, leaks)
 
-    def weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
+    def _weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
         """Score the items, given which leaked as a whole and how many words of each did."""
         raise NotImplementedError
 
@@ -96,7 +96,7 @@ class RedactionEfficacy(OverSensitive):
     stem = "redaction_efficacy"
     formula = "1 - leaked words / sensitive words"
 
-    def weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
+    def _weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
         """Details: ``leaked`` and how many words did."""
         total, leaked = sum(map(len, items)), sum(leaks)
         leaking = [at + 1 for at, n in enumerate(leaks) if n]
@@ -118,7 +118,7 @@ class BlockEfficacy(OverSensitive):
     stem = "block_efficacy"
     formula = "1 if no sensitive item is emitted, else 0"
 
-    def weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
+    def _weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
         """Details: ``leaked``, the numbers of the items, never their text."""
         return Measurement(float(not whole), details={"leaked": sorted(at + 1 for at in whole)})
 

@@ -45,9 +45,9 @@ class OverJudgments(Matched):
             covered.update(fresh)
             grade = max((labels[at].grade for at in fresh or slot.covered_labels), default=None)
             slots.append(SlotJudgment(grade, bool(fresh)))
-        return self.weigh(labels, slots)
+        return self._weigh(labels, slots)
 
-    def weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
+    def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         """Score what is known of the slots; there is at least one label."""
         raise NotImplementedError
 
@@ -64,8 +64,7 @@ class JudgedAtK(OverJudgments):
     source = "ir_measures Judged@k"
     oracle = "ir_measures Judged@k, exact"
 
-    def weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
-        """N/a where nothing was returned."""
+    def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         top = slots[: self.k]
         if not top:
             return NotApplicable("nothing returned")
@@ -89,8 +88,7 @@ class BPref(OverJudgments):
             return score
         return NotApplicable("no document is judged not relevant")
 
-    def weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
-        """N/a without a relevant document."""
+    def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         relevant = sum(label.grade > 0 for label in labels)
         irrelevant = len(labels) - relevant
         if not relevant:
@@ -126,8 +124,7 @@ class RBP(OverJudgments):
         if not 0 < self.p < 1:
             raise MetricError(f"p must lie between 0 and 1, got {self.p}")
 
-    def weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
-        """N/a without a relevant document."""
+    def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         if not any(label.grade for label in labels):
             return NotApplicable("nothing relevant")
         gained = unknown = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
@@ -114,6 +115,8 @@ def test_in_which_documents_citations_resolve() -> None:
     outputs = answered(citations=["elsewhere"])
     assert score(CitationCoverage(), wants("gold"), outputs) == 0.0
     assert score(CitationCoverage(corpus=["elsewhere"]), wants("gold"), outputs) == 1.0
+    array: Any = np.array(["elsewhere", "there"])
+    assert score(CitationCoverage(corpus=array), wants("gold"), outputs) == 1.0
     assert score(CitationCoverage(corpus=lambda name: name.startswith("else")), wants("gold"), outputs) == 1.0
     assert score(CitationCoverage("retrieved", corpus=["elsewhere"]), wants("gold"), outputs) == 0.0
 
