@@ -28,7 +28,7 @@ from typing import Any, get_origin, get_type_hints
 
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
-from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, NOTES, to_outputs
+from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
 from .shapes import describe
 from .systems import System, is_instance_of, name_of, provenance_of, read_result
 
@@ -75,14 +75,13 @@ def _listener_class() -> Any:
     from langchain_core.callbacks import BaseCallbackHandler
 
     class Listener(BaseCallbackHandler):  # type: ignore[misc]
-        """Collects the documents of the retrievers of one call, and the time they took."""
+        """Collects the documents of the retrievers of one call (None without a retrieval), and the time they took."""
 
         run_inline = True  # otherwise the end of a retrieval is noted after the answer
 
         def __init__(self) -> None:
-            self.documents: list[Any] = []
+            self.documents: list[Any] | None = None
             self.seconds = 0.0
-            self.searches = 0
             self._started: dict[Any, float] = {}
 
         def on_retriever_start(self, *_: Any, run_id: Any = None, **__: Any) -> None:
@@ -91,20 +90,16 @@ def _listener_class() -> Any:
         def on_retriever_end(self, documents: Any, *, run_id: Any = None, **_: Any) -> None:
             if (start := self._started.pop(run_id, None)) is not None:
                 self.seconds += time.perf_counter() - start
-            self.documents.extend(documents)
-            self.searches += 1
+            self.documents = [*(self.documents or ()), *documents]
 
     return Listener
 
 
 def _read_output(raw: Any, listener: Any) -> SystemOutputs:
     answer, documents, rest = _split_output(raw)
-    outputs = to_outputs(
-        {**rest, "answer": answer, "documents": listener.documents if documents is None else documents}
-    )
-    if documents is None and not listener.searches:
-        outputs.extra[NOTES] = ["the answer came without documents"]
-    if listener.searches:
+    found = listener.documents if documents is None else documents
+    outputs = to_outputs({**rest, "answer": answer, "documents": found})
+    if listener.documents is not None:
         outputs.timings.setdefault("retrieval", listener.seconds)
     return outputs
 
