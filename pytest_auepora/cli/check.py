@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.files import shown_path
 from ..errors import CorpusError, GoldenFileError, Problem
+from ..history.answers import history_recall
+from ..io.edit import LabelFile
 from ..io.golden.model import DRAFT, GoldenSuite
+from ..labels.check import check_case
+from ..labels.corpus import Corpus, Recall, corpus_recall, load_corpus
+from ..labels.repair import baselines_of, repair
 from ..metrics.registry import Registry
 from ..reporting.numbers import plural
 from ..reporting.terminal.labels import label_page, remaining_labels, repaired_texts
@@ -38,40 +44,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the contents of each file in numbers, or its problems."""
     registry = registry_of(args.metrics)
-    check_labels = _label_checker(args, registry)
+    label_check = _label_check(args, registry)
     reports: list[dict[str, Any]] = []
-    moved = False
     suites: dict[tuple[Path, str], Path] = {}
     for path in _golden_files(args.golden):
         try:
             suite = load_suite(path, registry)
         except GoldenFileError as exc:
-            reports.append({"path": str(path), "problems": [p._asdict() for p in exc.problems]})
+            report: dict[str, Any] = {"path": str(path), "problems": [p._asdict() for p in exc.problems]}
             lines = [str(p) for p in exc.problems]
         else:
-            counts = {"cases": len(suite.cases), "metrics": len(suite.metrics), "thresholds": len(suite.gates)}
-            problems = [*suite.warnings, *_shared_baselines(suite, suites)]
-            rows = [problem._asdict() for problem in problems]
-            reports.append({"path": str(path), "suite": suite.name, **counts, "problems": rows})
-            drafts = sum(case.skip == DRAFT for case in suite.cases)
-            more = f"; {plural(drafts, 'draft')} to review" if drafts else ""
-            lines = [f"{path}: {', '.join(plural(n, what[:-1]) for what, n in counts.items())}{more}"]
-            lines += map(str, problems)
-            if unowned := list(dict.fromkeys(gate.metric for gate in suite.gates if not gate.owner)):
-                reports[-1]["unowned"] = unowned
-                lines.append(
-                    f"{path}: no owner for {', '.join(unowned)}: name one with owner:, or with owners: by metric"
-                )
-            if check_labels is not None:
-                labels = check_labels(suite)
-                reports[-1]["labels"] = labels.data
-                lines += labels.lines
-                moved = moved or labels.moved
+            report, lines = _contents(path, suite, [*suite.warnings, *_shared_baselines(suite, suites)])
+            if label_check is not None:
+                report["labels"], label_lines = label_check.report(suite)
+                lines += label_lines
+        reports.append(report)
         if not args.json:
             print(harmless("\n".join(lines)))
     if args.json:
         write_output(json.dumps(reports, indent=1, ensure_ascii=False) + "\n", None)
+    moved = label_check is not None and label_check.moved
     return FAILED if moved or any(report["problems"] for report in reports) else PASSED
+
+
+def _contents(path: Path, suite: GoldenSuite, problems: Sequence[Problem]) -> tuple[dict[str, Any], list[str]]:
+    """Return what is in a golden file, as data and as text."""
+    counts = {"cases": len(suite.cases), "metrics": len(suite.metrics), "thresholds": len(suite.gates)}
+    report = {"path": str(path), "suite": suite.name, **counts, "problems": [p._asdict() for p in problems]}
+    drafts = sum(case.skip == DRAFT for case in suite.cases)
+    more = f"; {plural(drafts, 'draft')} to review" if drafts else ""
+    lines = [f"{path}: {', '.join(plural(n, what[:-1]) for what, n in counts.items())}{more}", *map(str, problems)]
+    if unowned := list(dict.fromkeys(gate.metric for gate in suite.gates if not gate.owner)):
+        report["unowned"] = unowned
+        lines.append(f"{path}: no owner for {', '.join(unowned)}: name one with owner:, or with owners: by metric")
+    return report, lines
 
 
 def _shared_baselines(suite: GoldenSuite, suites: dict[tuple[Path, str], Path]) -> Iterator[Problem]:
@@ -93,16 +99,8 @@ def _golden_files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from files
 
 
-class _LabelReport(NamedTuple):
-    """The checked labels of one golden file, as data and as text; ``moved``: one moved and was not repaired."""
-
-    data: list[dict[str, Any]]
-    lines: list[str]
-    moved: bool
-
-
-def _label_checker(args: argparse.Namespace, registry: Registry) -> Callable[[GoldenSuite], _LabelReport] | None:
-    """Return a function that checks labels, and rewrites them if asked; None where no corpus is named.
+def _label_check(args: argparse.Namespace, registry: Registry) -> _LabelCheck | None:
+    """Return the check of labels that is asked for; None where no corpus is named.
 
     Raises:
         UsageError: the corpus cannot be read, or an option needs one.
@@ -112,40 +110,47 @@ def _label_checker(args: argparse.Namespace, registry: Registry) -> Callable[[Go
         if args.reanchor or before is not None:
             raise UsageError("--reanchor and --reanchor-from need --corpus FILE: the chunks there are now")
         return None
-
-    from ..history.answers import history_recall
-    from ..io.edit import LabelFile
-    from ..labels.check import check_case
-    from ..labels.corpus import corpus_recall, load_corpus
-    from ..labels.repair import baselines_of, repair
-
     try:
-        corpus = load_corpus(args.corpus)
-        known_recalls = [corpus_recall(load_corpus(before), before)] if before is not None else []
+        recalls = [corpus_recall(load_corpus(before), before)] if before is not None else []
+        return _LabelCheck(load_corpus(args.corpus), recalls, registry if args.reanchor else None)
     except CorpusError as exc:
         raise UsageError(str(exc)) from None
 
-    def check_labels(suite: GoldenSuite) -> _LabelReport:
-        recalls = known_recalls.copy()
+
+@dataclass
+class _LabelCheck:
+    """Checks labels against *corpus*, by what *recalls* know of old chunks; a *registry* is there to rewrite them.
+
+    ``moved``: a label moved and was not rewritten.
+    """
+
+    corpus: Corpus
+    recalls: Sequence[Recall]
+    registry: Registry | None
+    moved: bool = False
+
+    def report(self, suite: GoldenSuite) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return the labels of a golden file, as data and as text."""
+        recalls = [*self.recalls]
         with suppress(UsageError):  # history is switched off
             store, hashes = open_history(""), {c.id: c.content_hash for c in suite.cases}
             path = shown_path(suite.path.resolve(), store.root)
             recalls.append(history_recall(store, suite.name, path, hashes))
-        checked = [check_case(case, corpus, recalls) for case in suite.cases]
-        all_labels = [label for labels in checked for label in labels]
+        checked = [check_case(case, self.corpus, recalls) for case in suite.cases]
+        labels = [label for of_case in checked for label in of_case]
         places = LabelFile(suite.path).places()
-        repaired = repair(suite.path, checked, baselines_of(suite), registry) if args.reanchor else None
-        lines = render(label_page(suite.name, str(suite.path), all_labels, places, repaired, width=120)).splitlines()
+        repaired = (
+            repair(suite.path, checked, baselines_of(suite), self.registry) if self.registry is not None else None
+        )
+        lines = render(label_page(suite.name, str(suite.path), labels, places, repaired, width=120)).splitlines()
         new_ids = repaired.new_ids if repaired is not None else {}
         data = []
-        for label in all_labels:
+        for label in labels:
             slot = (label.case_id, label.index)
             line, col = places.get(slot, (0, 0))
             data.append({**label.to_dict(), "line": line, "col": col, "rewritten_to": new_ids.get(slot)})
-        moved = bool(remaining_labels(repaired, all_labels))
+        self.moved |= bool(remaining_labels(repaired, labels))
         if repaired is not None:
-            lines += repaired_texts(repaired, all_labels)
-            moved = moved or bool(repaired.problem)
-        return _LabelReport(data, lines, moved)
-
-    return check_labels
+            lines += repaired_texts(repaired, labels)
+            self.moved |= bool(repaired.problem)
+        return data, lines
