@@ -31,12 +31,6 @@ _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # sorts like its values; no i, l, 
 _last = 0
 _lock = threading.Lock()
 
-LIST_COLUMNS = (
-    "run_id", "started", "suite", "variant", "path", "git_commit", "seconds", "complete", "outcome", "cases",
-    "failed", "aggregate_json", "origin",
-)  # fmt: skip
-"""The columns of `StoredRun`."""
-
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS auepora_meta (name VARCHAR(40) PRIMARY KEY, value VARCHAR(200) NOT NULL)",
     """CREATE TABLE IF NOT EXISTS eval_runs (
@@ -235,14 +229,18 @@ class StoredRun(NamedTuple):
         return run_title(self.suite, self.variant)
 
 
+LIST_COLUMNS = tuple("aggregate_json" if name == "aggregate" else name for name in StoredRun._fields)
+"""The columns of `StoredRun`, in its order."""
+
+
 def parse_stored_run(row: Row) -> StoredRun:
     """Return a row of `LIST_COLUMNS` as `StoredRun`.
 
     Raises:
         ValueError, TypeError: it is damaged.
     """
-    values = dict(zip(LIST_COLUMNS, row, strict=True))
-    values["complete"], values["aggregate"] = bool(values["complete"]), json.loads(values.pop("aggregate_json"))
+    values = dict(zip(StoredRun._fields, row, strict=True))
+    values["complete"], values["aggregate"] = bool(values["complete"]), json.loads(values["aggregate"])
     check_shape(values, StoredRun)
     AggregateMetrics.from_dict(values["aggregate"])  # its keys are numbers
     return StoredRun(**values)
