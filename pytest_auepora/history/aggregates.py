@@ -142,7 +142,26 @@ def compute_aggregate(
     for usage in (usage for case in counted for usage in case.extra.get(USAGE, {}).values()):
         judge_usage.add(**usage)
     ranks = [rank_of(case) for case in answered if case.ranks and case.case_id not in unmapped]
-    recalls: list[tuple[float | None, ...]] = []  # at each of the cuts
+    recalls, means = _read_texts(run, answered, documents, unmapped)
+    return AggregateMetrics(
+        hit_at_k={k: _mean(float(r is not None and r <= k) for r in ranks) for k in CUTS},
+        mrr=_mean(1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks),
+        recall_at_k_doc={k: _mean(r[i] for r in recalls) for i, k in enumerate(CUTS)},
+        citation_coverage=means["citation_coverage"],
+        groundedness=means[DISPLAY_NAMES["groundedness"]],
+        empty_result_rate=means["empty_result_rate"],
+        refusal_correctness=means["refusal_correctness"],
+        total_queries=len(cases),
+        failed_queries=len(cases) - len(answered),
+        judge=judge_usage.to_dict(),
+    )
+
+
+def _read_texts(
+    run: Run, answered: Sequence[CaseResult], documents: Mapping[str, str], unmapped: Container[str]
+) -> tuple[list[tuple[float | None, ...]], dict[str, float | None]]:
+    """Return the recalls of each case, and the means of `_TEXT_METRICS`."""
+    recalls = []
     means = {
         name: _mean(case.scores[name].value for case in answered if name in case.scores)
         for name in _TEXT_METRICS
@@ -163,18 +182,7 @@ def compute_aggregate(
         values = _measure_again(name, concerned, restored)
         # if nothing is cited, every answer that counts has the same 0
         means[name] = _mean(values if cites or name != "citation_coverage" else islice(values, 1))
-    return AggregateMetrics(
-        hit_at_k={k: _mean(float(r is not None and r <= k) for r in ranks) for k in CUTS},
-        mrr=_mean(1 / r if r is not None and r <= MRR_CUT else 0.0 for r in ranks),
-        recall_at_k_doc={k: _mean(r[i] for r in recalls) for i, k in enumerate(CUTS)},
-        citation_coverage=means["citation_coverage"],
-        groundedness=means[DISPLAY_NAMES["groundedness"]],
-        empty_result_rate=means["empty_result_rate"],
-        refusal_correctness=means["refusal_correctness"],
-        total_queries=len(cases),
-        failed_queries=len(cases) - len(answered),
-        judge=judge_usage.to_dict(),
-    )
+    return recalls, means
 
 
 def _document_recalls(

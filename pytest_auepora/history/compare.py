@@ -172,8 +172,8 @@ def compare(
     for run in (a, b):
         score_pairs(run, _metrics(run))
     comparison = compare_with_baseline(b, as_baseline(a))
-    measured_steadiness = {name for name, info in a.metrics.items() if info.steady is not None}
-    comparison.steady = tuple(sorted({*comparison.steady, *steady} - (measured_steadiness - {*comparison.steady})))
+    not_known = {name for name in steady if name not in a.metrics or a.metrics[name].steady is None}
+    comparison.steady = tuple(sorted({*comparison.steady, *not_known}))
     ids = {new.case_id for _, new in pairs}
     before, after = (compute_aggregate(run, ids, matcher.rank, matcher.documents) for run in (a, b))
     report = CompareReport(*names, b.title, before, after, _deltas(before, after, _weakest_match(matcher, ids)))
