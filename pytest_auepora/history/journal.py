@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Journal:
-    """The journal of one pytest run; the file is created with the first line.
+    """The journal of one pytest run.  Once it cannot be written, nothing more is, and the run goes on.
 
     Args:
         folder: its directory.
@@ -42,10 +42,12 @@ class Journal:
 
     def __init__(self, folder: Path, started: datetime) -> None:
         self.path = folder / JOURNALS.replace("*", new_run_id())
-        self._header = {"started": started.isoformat(timespec="seconds")}
-        self._file: ResultFile | None = None
-        self._broken = False
         self._line_starts: dict[tuple[str, str], tuple[Any, bytes]] = {}
+        self._file: ResultFile | None = None
+        with suppress(OSError):
+            self._file = self._open()
+        header = {"started": started.isoformat(timespec="seconds")}
+        self._write(f"{dumps(header)}\n".encode())
 
     def begin(self, run: Run, commit: str = "") -> None:
         """Write *run*, which has no results yet, and the commit of the project."""
@@ -62,21 +64,17 @@ class Journal:
             self._line_starts[path, variant] = provenance, line_start
         answers = b'"answers":%s,' % case.answers if case.answers else b""
         self._write(b'%s,%s"result":%s}\n' % (line_start[:-1], answers, case.result))
-        if self._broken or self._file is None:
+        if self._file is None:
             return None
         return TextPosition(self._file, self._file.size - len(case.result) - 2, len(case.result))
 
     def _write(self, line: bytes) -> None:
-        """Append *line*, which ends with a line break; after an error nothing more is written, and the run goes on."""
-        if self._broken:
-            return
+        """Append *line*, which ends with a line break."""
         try:
-            if self._file is None:
-                self._file = self._open()
-                self._file.append(f"{dumps(self._header)}\n".encode())
-            self._file.append(line)
+            if self._file is not None:
+                self._file.append(line)
         except OSError:
-            self._broken = True
+            self._file = None
 
     def _open(self) -> ResultFile:
         make_folder(self.path.parent)
@@ -91,7 +89,7 @@ class Journal:
 
         Results whose texts are in it can still be read while they exist.
         """
-        file, self._file, self._broken = self._file, None, True  # stops writing
+        file, self._file = self._file, None  # stops writing
         if keep:
             if file is not None:
                 file.close()
