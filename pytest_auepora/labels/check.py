@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..core.types import Document
 from ..io.golden.model import GoldenCase
@@ -169,14 +169,11 @@ def _partial_finding(runs: Mapping[str, list[tuple[int, int]]], length: int) -> 
     return LabelFinding("split", candidates, note="" if total > 0.9999 else f"{total * 100:.0f} % of it is found")
 
 
-ChunkSpans = Mapping[str, tuple[int, int]]
-
-
-def _spans_of_chunks(corpus: Corpus, source: str) -> ChunkSpans:
+def _spans_of_chunks(corpus: Corpus, source: str) -> dict[str, tuple[int, int]]:
     return {chunk.id: chunk.span for chunk in corpus.by_source.get(source, ()) if chunk.span is not None}
 
 
-def _find_span(label_id: str, chunk_spans: ChunkSpans, span: tuple[int, int]) -> LabelFinding:
+def _find_span(label_id: str, chunk_spans: Mapping[str, tuple[int, int]], span: tuple[int, int]) -> LabelFinding:
     length = span[1] - span[0]
     common = {i: (max(a, span[0]), min(b, span[1])) for i, (a, b) in chunk_spans.items()}
     runs = {i: [(start, end)] for i, (start, end) in common.items() if end > start}
@@ -277,8 +274,6 @@ def provable_new_ids(labels: Sequence[CheckedLabel]) -> dict[int, str]:
 
 
 MatchLevel = Literal["exact", "span", "fallback_doc", "none"]
-
-MATCHES: tuple[MatchLevel, ...] = ("exact", "span", "fallback_doc", "none")
 """How labels are matched, the strictest first: by chunk (its id, or the same text under another id); by chunks that
 hold at least half of the passage; by any chunk of the document; not at all."""
 
@@ -305,7 +300,7 @@ def relabel(case: GoldenCase, labels: Sequence[CheckedLabel], corpus: Corpus, *,
             "match": match,
             "chunks": [c.id for c in checked.finding.candidates],
         }
-    weakest = max((fate["match"] for fate in fates.values()), key=MATCHES.index)
+    weakest = max((fate["match"] for fate in fates.values()), key=get_args(MatchLevel).index)
     sample = replace(case.sample, relevant_docs=None if weakest == "none" else gold)
     return replace(case, sample=sample, moved={"match": weakest, "labels": fates})
 

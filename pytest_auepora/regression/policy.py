@@ -128,18 +128,17 @@ class RegressionPolicy:
 
     def against_anchor(self) -> RegressionPolicy:
         """Return the policy for the comparison with the anchor; no limit of a metric is narrower than the anchor's."""
-        anchor, policy = self.anchor, self.anchor.policy
+        anchor = self.anchor
+        limits: dict[str, Any] = {"min_effect": anchor.min_effect, "margin": anchor.margin}
         metrics = {
             name: {
-                **({k: v for k, v in own.items() if k != "policy"} if policy == "report" else own),
-                **{key: max(own[key], getattr(anchor, key)) for key in ("min_effect", "margin") if key in own},
+                key: max(value, limits[key]) if key in limits else value
+                for key, value in own.items()
+                if key != "policy" or anchor.policy != "report"
             }
             for name, own in self.metrics.items()
         }
-        return replace(
-            self, policy=policy or self.policy, min_effect=anchor.min_effect, margin=anchor.margin, slices=(),
-            metrics=metrics,
-        )  # fmt: skip
+        return replace(self, policy=anchor.policy or self.policy, slices=(), metrics=metrics, **limits)
 
     def ruler_of(self, name: str) -> list[str]:
         """Return the provenance keys that must be equal, by this file, for scores of metric *name* to be comparable."""
