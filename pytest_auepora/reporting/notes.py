@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..core.grouping import grouped
 from ..core.run import Run
+from ..errors import names_words
 from ..metrics.judge.usage import JudgeUsage, usage_of
 from ..regression.compare import Comparison
 from ..regression.guards.gates import GateOutcome
@@ -268,8 +269,7 @@ def _join_names(names: Sequence[str]) -> str:
 
 def repeats_line(run: Run) -> str:
     """Return ``each case asked 5 times, seed 7``; empty where nothing was repeated or seeded."""
-    repeated = any(run.having("repeats"))
-    times = sorted({c.repeats for c in run.cases.values() if c.state in ("passed", "failed")}) if repeated else []
+    times = sorted({case.repeats for case in run.in_state("passed", "failed")})
     text = ""
     if times and times[-1] > 1:
         text = f"each case asked {times[-1]} times" if len(times) == 1 else f"asked {times[0]} to {times[-1]} times"
@@ -280,8 +280,7 @@ def repeats_line(run: Run) -> str:
 def flaky_line(verdict: Verdict, most: int = _MOST_FLAKY) -> str:
     """Return ``2 flaky cases: late-return (passes in 2 of 5 repeats), …``; empty without any."""
     parts = [f"{case_id} ({reason.split(' and ')[0]})" for case_id, reason in verdict.flaky.items()]
-    suffix = [f"and {len(parts) - most} more"] if len(parts) > most else []
-    return f"{plural(len(parts), 'flaky case')}: {', '.join([*parts[:most], *suffix])}" if parts else ""
+    return f"{plural(len(parts), 'flaky case')}: {names_words(parts, most)}" if parts else ""
 
 
 def noise_lines(verdict: Verdict) -> list[str]:
@@ -309,7 +308,7 @@ def judge_lines(run: Run) -> list[str]:
     total = _total(usages)
     lines = [f"judge: {usage_text(total)}"]
     if len(usages) > 1:
-        lines.append(f"judge by metric: {'; '.join(f'{name} {_summary(usage)}' for name, usage in usages.items())}")
+        lines.append(f"judge by metric: {'; '.join(f'{name} {usage_text(usage)}' for name, usage in usages.items())}")
     stopped = [s.reason for c in run.cases.values() for s in c.scores.values() if s.reason.startswith(_STOPPED)]
     if stopped:
         lines.append(f"{stopped[0].removeprefix(_STOPPED)}: {plural(len(stopped), 'score')} not judged")
@@ -334,11 +333,6 @@ def _total(usages: dict[str, JudgeUsage]) -> JudgeUsage:
     for usage in usages.values():
         total.add(**usage.to_dict())
     return total
-
-
-def _summary(usage: JudgeUsage) -> str:
-    cost = "" if usage.cost is None else f", {cost_text(usage.cost)}"
-    return f"{plural(usage.requests, 'request')}, {usage.tokens:,} tokens{cost}"
 
 
 def usage_text(usage: JudgeUsage) -> str:

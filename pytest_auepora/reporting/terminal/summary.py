@@ -162,15 +162,16 @@ def _add_moved_scores(page: Page, run: Run, verdict: Verdict) -> set[str]:
 
 
 def _add_gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow], named: set[str]) -> None:
-    """Add the failed gates as far as *rows* do not show them, then the inconclusive ones; slices by name.
+    """Add the gates that did not pass, as far as *rows* do not show them; slices by name.
 
-    In a failed run, inconclusive gates are only counted.  Of unjudged gates, only those about the baseline are shown;
-    the headline says when few cases ran.
+    In a failed run, inconclusive gates are only counted.
     """
     is_outage = all(case.state in ("error", "skipped") for case in run.cases.values())
     in_rows = [row.gate for row in rows if row.gate is not None and (row.gate.value is not None or is_outage)]
-    for state in ("failed", "inconclusive", "not judged"):
-        gates = [g for g in verdict.gates if g.state == state and (state != "not judged" or g.kind == "baseline")]
+    for group in notes.gate_groups(verdict):
+        state, gates = group.state, group.gates
+        if state == "advisory":  # the warnings have these
+            continue
         slices = sorted((g for g in gates if g.is_of_slice), key=lambda g: -abs((g.value or 0.0) - (g.before or 0.0)))
         style = _STATE_STYLE.get(state, ("yellow",))
         if state == "inconclusive" and verdict.outcome == "failed":

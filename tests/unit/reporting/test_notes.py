@@ -147,7 +147,8 @@ def test_several_metrics_are_told_apart() -> None:
     )
     assert judge_lines(run) == [
         "judge: 4 requests (1 retry, 2 more from the cache), 30 + 3 tokens, 1 reply without token counts",
-        "judge by metric: a 3 requests, 33 tokens; b 1 request, 0 tokens",
+        "judge by metric: a 3 requests (1 retry, 2 more from the cache), 30 + 3 tokens; "
+        "b 1 request, 1 reply without token counts",
         "m: seed left out",
     ]
     said = judge_usage_dict(run)

@@ -125,7 +125,7 @@ def test_flaky_cases_come_from_the_baseline_or_the_run() -> None:
     )  # fmt: skip
     why = "passes in 2 of 4 repeats and recall@1 varies by 0.58 (standard deviation) between repeats"
     assert found.flaky == {"a": f"{why} of the baseline", "c": why}
-    assert flaky_line(found, most=1) == "2 flaky cases: a (passes in 2 of 4 repeats), and 1 more"
+    assert flaky_line(found, most=1) == "2 flaky cases: a (passes in 2 of 4 repeats) and 1 more"
 
 
 def test_the_repeats_of_the_baseline_count_as_well() -> None:
