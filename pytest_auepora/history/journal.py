@@ -222,10 +222,10 @@ def _lock(file: IO[bytes]) -> bool:
     """Take the file for this process, as long as it lives; False where another has it."""
     try:
         import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except ModuleNotFoundError:
         return _lock_portably(file)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True
