@@ -198,10 +198,10 @@ def evaluate(
     )
     evaluation.run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
     answers = times * (len(suite.cases) - len(suite.skipped))
+    judging = judging_bar(evaluation.metrics, answers, show=progress)
     flow = CaseFlow(
         evaluation.run, evaluation.metrics, suite.policy, baseline=evaluation.baseline, advisory=evaluation.advisory,
-        timed=timed, convert=convert,
-        progress=(judging := judging_bar(evaluation.metrics, answers, show=progress)),
+        timed=timed, convert=convert, progress=judging,
     )  # fmt: skip
     confirms = _confirmation_rule(suite, live=timed and times == 1 and not isinstance(system, Answering))
     try:

@@ -14,8 +14,10 @@ from pytest_auepora.errors import (
     Problem,
     UnknownNameError,
     did_you_mean,
+    error_line,
     message_of,
     names_words,
+    shorten,
     without_case,
 )  # fmt: skip
 
@@ -30,6 +32,12 @@ def test_of_many_names_the_first_are_told() -> None:
     assert names_words(["a", "b"], 2) == "a, b"
     assert names_words(["a", "b", "c"], 2) == "a, b and 1 more"
     assert names_words([1, 22, 333, 4444], 2, hex) == "0x1, 0x16 and 2 more"
+
+
+def test_an_error_in_one_line() -> None:
+    assert error_line(ValueError("\nno\nnumber")) == "ValueError: no"
+    assert error_line(ValueError()) == "ValueError"
+    assert (shorten("abcd", 4), shorten("abcde", 4)) == ("abcd", "abc…")
 
 
 def test_near_words_are_named_in_their_own_case() -> None:
