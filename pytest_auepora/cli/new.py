@@ -25,13 +25,6 @@ FORMS: Mapping[str, tuple[str, str]] = {
 }
 """Form of the system → the module it imports and the package that has it, where it needs one."""
 
-_DOCUMENTS = {
-    "delivery.md": "A delivery takes two to four working days. Large items arrive by appointment.",
-    "opening.md": "The shop opens at 9:00 and closes at 18:00. It is closed on Sundays.",
-    "returns.md": "You can return a purchase within 30 days. The money is sent back the way it was paid.",
-    "warranty.md": "The warranty covers every repair for 24 months. Batteries are covered for 12 months.",
-}
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
@@ -74,10 +67,11 @@ def starter_files(form: str, name: str) -> dict[str, str]:
     def text(file: str) -> str:
         return starter.joinpath(file).read_text(encoding="utf-8").replace("NAME", name)
 
+    documents = sorted(file.name for file in (starter / "documents").iterdir())
     return {
         "conftest.py": text(f"conftest/{form}.py.txt"),
         f"{name}_rag.py": text("rag.py.txt"),
-        **{f"documents/{file}": f"{document}\n" for file, document in _DOCUMENTS.items()},
+        **{f"documents/{file.removesuffix('.txt')}": text(f"documents/{file}") for file in documents},
         f"golden/{name}.golden.yaml": text("golden.yaml.txt"),
         "golden/auepora.schema.json": json.dumps(golden_schema(), indent=1, ensure_ascii=False) + "\n",
     }
