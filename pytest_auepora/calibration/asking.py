@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric, NotApplicable
@@ -84,59 +84,52 @@ def ask(
             raise MetricError(f"line {item.line}: neither a score nor an answer to ask the judge about")
         item.scores, item.error, item.swapped = [], "", None
     without_error = [item for item in items if not item.error]
-    to_swap = [item for item in without_error if swap and len(item.evidence) > 1 and item.swapped is None]
-    n_questions = len(to_swap) + sum(max(0, repeats - len(item.scores)) for item in without_error)
+    n_questions = sum(max(0, repeats - len(item.scores)) + _lacks_swapped(item, swap=swap) for item in without_error)
     if n_questions:
-        with Progress("questions", n_questions, show=progress) as bar:
-            _ask_repeatedly(metric, without_error, repeats, bar)
-            to_swap = [item for item in to_swap if not item.error and not item.left_out]
-            for item, reply in zip(to_swap, _ask_all(metric, to_swap, -1, bar), strict=True):
-                item.swapped = reply if isinstance(reply, float) else None
+        with Progress("questions", n_questions, show=progress) as bar, Caller(max(1, metric.concurrency)) as caller:
+            for call in caller.map(partial(_fill, item, metric, repeats, swap, bar) for item in without_error):
+                bar.draw()
+                if call.error is not None:
+                    raise call.error
     left_out = [f"line {item.line}: {item.left_out}" for item in items if item.left_out]
     if left_out and not any(item.scores or item.error for item in items):
         raise MetricError(f"{metric.name} has nothing to say: {'; '.join(left_out[:_MOST_REASONS])}")
     return left_out
 
 
-def _ask_repeatedly(metric: Metric, items: Sequence[Item], repeats: int, bar: Progress) -> None:
-    for turn in range(repeats):
-        open_items = [item for item in items if not item.error and not item.left_out and len(item.scores) <= turn]
-        with repeated(turn):
-            replies = _ask_all(metric, open_items, 1, bar)
-        for item, reply in zip(open_items, replies, strict=True):
-            if isinstance(reply, NotApplicable):
-                item.left_out = reply.reason
-            elif isinstance(reply, JudgeReplyError):
-                item.error = item.error or str(reply)
-            else:
-                item.scores.append(reply)
+def _lacks_swapped(item: Item, *, swap: bool) -> bool:
+    return swap and len(item.evidence) > 1 and item.swapped is None
 
 
-def _ask_all(
-    metric: Metric, items: Sequence[Item], step: int, bar: Progress
-) -> list[float | JudgeReplyError | NotApplicable]:
-    """Ask about each item once; a *step* of -1 gives the evidence in the opposite order."""
-    replies: list[float | JudgeReplyError | NotApplicable] = []
-    with Caller(max(1, metric.concurrency)) as caller:
-        for item, call in zip(
-            items, caller.map(partial(_measure_item, metric, item, step) for item in items), strict=True
-        ):
-            if isinstance(call.error, JudgeReplyError):
-                replies.append(call.error)
-            elif call.error is not None:
-                raise call.error
-            elif isinstance(call.value, NotApplicable):
-                replies.append(call.value)
-            elif call.value.value is None:
-                raise MetricError(f"line {item.line}: {metric.name} has no score of a single answer")
-            else:
-                replies.append(float(call.value.value))
-            bar.done()
-    return replies
+def _fill(item: Item, metric: Metric, repeats: int, swap: bool, bar: Progress) -> None:
+    """Ask for the scores that *item* lacks, until a reply is no score or the metric does not apply."""
+    documents = [Document(f"evidence-{n}", text) for n, text in enumerate(item.evidence, 1)]
+    while len(item.scores) < repeats:
+        try:
+            with repeated(len(item.scores)):
+                score = _ask(item, metric, documents, bar)
+        except JudgeReplyError as exc:
+            item.error = str(exc)
+            return
+        if isinstance(score, NotApplicable):
+            item.left_out = score.reason
+            return
+        item.scores.append(score)
+    if _lacks_swapped(item, swap=swap):
+        with suppress(JudgeReplyError):
+            score = _ask(item, metric, documents[::-1], bar)
+            item.swapped = None if isinstance(score, NotApplicable) else score
 
 
-def _measure_item(metric: Metric, item: Item, step: int) -> Any:
-    documents = [Document(f"evidence-{n}", text) for n, text in enumerate(item.evidence, 1)][::step]
-    sample = EvaluationSample(item.id, item.query, relevant_docs=documents or None)
+def _ask(item: Item, metric: Metric, documents: Sequence[Document], bar: Progress) -> float | NotApplicable:
+    sample = EvaluationSample(item.id, item.query, relevant_docs=[*documents] or None)
     retrieved = [RetrievedDocument(document, 0.0, rank) for rank, document in enumerate(documents, 1)]
-    return metric.measure(sample, SystemOutputs(retrieved, Response(item.answer)))
+    try:
+        score = metric.measure(sample, SystemOutputs(retrieved, Response(item.answer)))
+    finally:
+        bar.done()
+    if isinstance(score, NotApplicable):
+        return score
+    if score.value is None:
+        raise MetricError(f"line {item.line}: {metric.name} has no score of a single answer")
+    return float(score.value)

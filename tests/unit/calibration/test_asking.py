@@ -77,7 +77,7 @@ def test_repeats_fill_up_and_each_has_a_cache_of_its_own() -> None:
     ask(metric, items, repeats=3)
     assert [one.scores for one in items] == [[0.5] * 3, [0.0, 0.5, 0.5]]
     assert [(query, repeat) for query, *_, repeat in metric.asked] == [
-        ("q1", 0), ("q1", 1), ("q2", 1), ("q1", 2), ("q2", 2),
+        ("q1", 0), ("q1", 1), ("q1", 2), ("q2", 1), ("q2", 2),
     ]  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def test_only_evidence_that_has_an_order_is_turned_round() -> None:
              item(4, evidence=["one", "two"], swapped=0.0, scores=[0.0])]  # fmt: skip
     ask(metric, items, swap=True)
     assert [evidence for *_, evidence, _ in metric.asked] == [
-        ["one", "two", "three"], ["one"], [], ["three", "two", "one"],
+        ["one", "two", "three"], ["three", "two", "one"], ["one"], [],
     ]  # fmt: skip
     assert [one.swapped for one in items] == [0.5, None, None, 0.0]
 
