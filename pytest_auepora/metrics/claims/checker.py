@@ -118,7 +118,7 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
         return "judge", id(self.critic)
 
     def _can_complete(self) -> bool:
-        return type(self.critic_in_use()).complete is not LLMCritic.complete
+        return self.critic is None or type(self.critic).complete is not LLMCritic.complete
 
     def split_many(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the claims of each text; raises what the first failing question gave, after all were asked."""
@@ -153,15 +153,10 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
 
     def params(self) -> dict[str, Any]:
         """What the critic says of itself, and versions and hashes of the prompts."""
-        try:
-            complete = self._can_complete()
-        except MetricError:
-            complete = True
-        prompts = (
-            [load_prompt(name).fingerprint for name in _REPLIES]
-            if complete
-            else [fingerprint(label_prompt(_PAIR_QUESTION))]
-        )
+        if self._can_complete():
+            prompts = [load_prompt(name).fingerprint for name in _REPLIES]
+        else:
+            prompts = [fingerprint(label_prompt(_PAIR_QUESTION))]
         return {"judge": self.critic_params(), "prompt": prompts}
 
 

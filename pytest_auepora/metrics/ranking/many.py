@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ...errors import MetricError
 from .matching import Worth
@@ -113,7 +113,7 @@ def match_rankings(qrels: Qrels, run: RankedLists) -> _RankingBatch:
     """
     import numpy as np
 
-    relevant, distinct_grades = _relevant_grades(qrels)
+    relevant = _relevant_grades(qrels)
     judgments = list(relevant.values())
     returned: list[list[Any]] = [
         ids if type(ids) is list else _ranked_list(query, ids, relevant[query])
@@ -125,7 +125,7 @@ def match_rankings(qrels: Qrels, run: RankedLists) -> _RankingBatch:
     owners = np.repeat(np.arange(len(judgments)), n_relevant - np.array(n_missing, int))
     slots = depths[owners] - 1 - np.array(n_after, int)
     grades, ideals = np.ones(len(slots), int), None
-    if not distinct_grades <= {1}:
+    if not {1}.issuperset(chain.from_iterable(grades.values() for grades in judgments)):
         places = zip(owners.tolist(), slots.tolist(), strict=True)
         grades = np.array([judgments[q][returned[q][slot]] for q, slot in places], int)
         ideals = [sorted(graded.values(), reverse=True) for graded in judgments]
@@ -148,29 +148,16 @@ def _find_relevant(judgments: Iterable[Iterable[str]], returned: Sequence[list[s
     return n_after, n_missing
 
 
-def _relevant_grades(qrels: Qrels) -> tuple[Mapping[str, dict[str, int]], set[int]]:
-    """Return the grades of the relevant documents, for each query that has any; and the set of all grades."""
-    judgments: Any = qrels.values()
-    if all(judgments) and set(map(type, judgments)) <= {dict}:  # the usual case: nothing to convert
-        distinct_grades = _distinct_grades(judgments)
-        if min(distinct_grades, default=1) > 0:
-            return cast("Mapping[str, dict[str, int]]", qrels), distinct_grades
-    relevant: dict[str, dict[str, int]] = {}
-    for query, query_judgments in qrels.items():
-        graded = query_judgments if isinstance(query_judgments, dict) else _as_grades(query_judgments)
-        if graded and min(graded.values()) < 1:
-            graded = {doc: grade for doc, grade in graded.items() if grade > 0}
-        if graded:
-            relevant[query] = graded
-    return relevant, _distinct_grades(relevant.values())
-
-
-def _as_grades(judged: Mapping[str, int] | Collection[str]) -> dict[str, int]:
-    return dict(judged) if isinstance(judged, Mapping) else dict.fromkeys(judged, 1)
-
-
-def _distinct_grades(judgments: Iterable[dict[str, int]]) -> set[int]:
-    return set(chain.from_iterable(map(dict.values, judgments)))
+def _relevant_grades(qrels: Qrels) -> dict[str, Mapping[str, int]]:
+    """Return the grades of the relevant documents, for each query that has any."""
+    relevant: dict[str, Mapping[str, int]] = {}
+    for query, judged in qrels.items():
+        grades = judged if isinstance(judged, Mapping) else dict.fromkeys(judged, 1)
+        if grades and min(grades.values()) < 1:
+            grades = {doc: grade for doc, grade in grades.items() if grade > 0}
+        if grades:
+            relevant[query] = grades
+    return relevant
 
 
 def _ranked_list(

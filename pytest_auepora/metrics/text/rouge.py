@@ -66,10 +66,8 @@ def rouge_n(target: Sequence[str], prediction: Sequence[str], n: int) -> RougeSc
 
 Tokenizer = Callable[[str], Sequence[str]]
 
-_Variant = Callable[[Sequence[str], Sequence[str]], RougeScore]
-
 _fmeasure = attrgetter("fmeasure")
-_VARIANTS: dict[str, _Variant] = {
+_VARIANTS: dict[str, Callable[[Sequence[str], Sequence[str]], RougeScore]] = {
     "rouge1": lambda target, prediction: rouge_n(target, prediction, 1),
     "rouge2": lambda target, prediction: rouge_n(target, prediction, 2),
     "rougeL": rouge_l,
@@ -129,16 +127,12 @@ class _Rouge(Compared):
         if not references:
             return NotApplicable(f"the {self.compare_to} has no word")
         prediction = self._tokenize(answer_text(outputs))
-        scores = {kind: _best_score(_VARIANTS[kind], references, prediction) for kind in self.kinds()}
+        scores = {
+            kind: max([_VARIANTS[kind](reference, prediction) for reference in references], key=_fmeasure)
+            for kind in self.kinds()
+        }
         value = sum([s.fmeasure for s in scores.values()]) / len(scores)
         return Measurement(value, details=_details(scores, references, prediction))
-
-
-def _best_score(score: _Variant, references: list[Sequence[str]], prediction: Sequence[str]) -> RougeScore:
-    """Return the score against the reference that agrees best; of equal ones the first."""
-    if len(references) == 1:
-        return score(references[0], prediction)
-    return max([score(target, prediction) for target in references], key=_fmeasure)
 
 
 def _details(
