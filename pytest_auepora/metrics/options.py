@@ -20,14 +20,16 @@ def choice(*words: str) -> Any:
 
 
 def spell(value: Any) -> str:
-    """Write an option's value the way `registry.parse_value` reads it; a function, which none can read, by its name."""
+    """Write an option's value the way `registry.parse_value` reads it; an object, which none can read, by its name."""
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     if isinstance(value, tuple):
         return "|".join(map(str, value))
     if isinstance(value, Metric):
         return value.name
-    return getattr(value, "__name__", type(value).__name__) if callable(value) else str(value)
+    if isinstance(value, (str, int, float, Path)):
+        return str(value)
+    return getattr(value, "__name__", type(value).__name__)
 
 
 def read_words(raw: Any, name: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import fsum, log2
 from pathlib import Path
 from typing import Any, ClassVar
@@ -38,13 +39,6 @@ class Labelled(Configured):
     def concurrency(self) -> int:  # type: ignore[override]  # it is that of the source
         """How many cases may be measured at once."""
         return self._source.concurrency
-
-    def spelled_options(self) -> dict[str, Any]:
-        """Return the options of the bracket; a `LabelSource` is shown by its class."""
-        options = super().spelled_options()
-        if isinstance(self.labels, LabelSource):
-            options["labels"] = type(self.labels).__name__
-        return options
 
     def params(self) -> dict[str, Any]:
         """Return the options that change the score, with where labels come from."""
@@ -336,8 +330,7 @@ class NDCGLabelledAtK(_OverChunks):
         best = sorted(grades, reverse=True)
         if self.ideal == "judged":  # never less than what was given, or a passage found twice would exceed 1
             judged = sorted(map(_grade, chunk_labels.judged), reverse=True)
-            n = max(len(judged), len(best))
-            best = [max(a, b) for a, b in zip(_pad(judged, n), _pad(best, n), strict=True)]
+            best = [max(pair) for pair in zip_longest(judged, best, fillvalue=0)]
         ideal = _dcg(best[: self.k])
         return _dcg(grades) / ideal if ideal else NotApplicable("nothing that is labelled is relevant")
 
@@ -346,10 +339,6 @@ def _grade(labels: LabelValues | None) -> int:
     if labels is None:
         return 0
     return 2 if labels.get("evidence_sufficient") else int(labels.get("topically_relevant", False))
-
-
-def _pad(grades: list[int], n: int) -> list[int]:
-    return grades + [0] * (n - len(grades))
 
 
 def _dcg(grades: Sequence[int]) -> float:

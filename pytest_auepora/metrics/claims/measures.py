@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..judge.critic import LLMCritic
-from ..options import UNSPELLED, Configured
+from ..options import UNSPELLED, Configured, spell
 from .checker import ClaimChecker, Entails, as_checker
 from .matrix import ClaimCase, Matrix, fill
 
@@ -44,19 +44,9 @@ class Checked(Configured):
         """How many cases may be measured at once."""
         return 1 if self._checker is None else self._checker.concurrency
 
-    def spelled_options(self) -> dict[str, Any]:
-        """Return the options of the bracket; a checker of one's own is shown by its name."""
-        options = super().spelled_options()
-        return {**options, "checker": self._checker_name()} if "checker" in options else options
-
-    def _checker_name(self) -> str:
-        if isinstance(self.checker, str):
-            return self.checker
-        return str(getattr(self.checker, "__name__", type(self.checker).__name__))
-
     def params(self) -> dict[str, Any]:
         """Return the options that change the score, with what the checker says of itself."""
-        params = {**super().params(), "checker": self._checker_name()}
+        params = {**super().params(), "checker": spell(self.checker)}
         if self._checker is None:
             return params
         checker_params = self._checker.params()  # under the key where a calibration looks for who judges
