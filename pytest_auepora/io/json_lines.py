@@ -1,18 +1,15 @@
-"""JSON Lines with the places of all values; files are read some hundred lines at a time."""
+"""JSON Lines with the places of all values."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..core.files import RepeatedKeyError, unique_keys
 from ..core.git import CONFLICT, conflict_line
-from ..errors import GoldenFileError, Problem
-from .source import MAX_BYTES, Source, decode, describe, too_large
+from .source import Source, describe
 
 MAX_DEPTH = 100
 """How deep lists and mappings may nest."""
@@ -140,58 +137,3 @@ def _parse_with_offsets(source: Source, line: str, start: int) -> Any:
         return value, offsets[0]
 
     return build(json.loads(line, object_pairs_hook=_Pairs, parse_constant=_refuse_constant))[0]
-
-
-LINES = 256
-"""Lines of a block, at most."""
-
-_BYTES = 4_000_000
-
-
-def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> Iterator[Source]:
-    """Yield the lines of a text file, some hundreds at a time; the blocks share their problems.
-
-    Args:
-        path: the file.
-        max_bytes: how large it may be.
-        instead: what to do with a larger one besides splitting it.
-
-    Raises:
-        GoldenFileError: it is not there, not readable, no UTF-8, or has a line of more than 50 MB,
-            or is larger than *max_bytes*.
-    """
-    problems: list[Problem] = []
-    lines_before = size = 0
-    try:
-        with path.open("rb") as file:
-            if max_bytes is not None and os.fstat(file.fileno()).st_size > max_bytes:
-                raise refusal(path, too_large(max_bytes, instead))
-            while lines := _read_block(file, path, lines_before):
-                data = b"".join(lines)
-                text = decode(data, Source(str(path), "", lines_before, problems), size)
-                block = Source(str(path), text, lines_before, problems)
-                size += len(data)
-                if max_bytes is not None and size > max_bytes:  # the size of a pipe is unknown before
-                    raise refusal(path, too_large(max_bytes, instead))
-                yield block
-                lines_before += len(block.lines) - (not block.lines[-1])
-    except OSError as exc:
-        raise refusal(path, f"cannot be read: {exc.strerror or exc}") from None
-
-
-def _read_block(file: Any, path: Path, lines_before: int) -> list[bytes]:
-    lines: list[bytes] = []
-    size = 0
-    while len(lines) < LINES and size < _BYTES and (line := file.readline(MAX_BYTES + 1)):
-        if len(line) > MAX_BYTES:
-            raise refusal(path, f"is longer than {MAX_BYTES:,} bytes", lines_before + len(lines) + 1)
-        lines.append(line)
-        size += len(line)
-    return lines
-
-
-def refusal(path: Path, message: str, line: int = 0) -> GoldenFileError:
-    """Return an error with one problem of a file, or of a line of it."""
-    source = Source(str(path), "")
-    source.report_at(line, 1 if line else 0, message)
-    return source.error()

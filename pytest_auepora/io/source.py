@@ -19,6 +19,11 @@ from ..errors import GoldenFileError, Problem, did_you_mean
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
 
+LINES = 256
+"""Lines of a block, at most."""
+
+_BLOCK_BYTES = 4_000_000
+
 _MAX_REPORTED = 200
 """How many problems are reported with their places; the thousandth is rarely of another kind than the first."""
 
@@ -61,21 +66,7 @@ class Source:
         Raises:
             GoldenFileError: it is not there, not readable, too large, or no UTF-8.
         """
-        source = cls(str(path), "")
-        try:
-            with path.open("rb") as file:
-                # read() allocates its whole limit at once: no more than the file needs
-                size = os.fstat(file.fileno()).st_size
-                data = file.read(min(size, max_bytes) + 1)
-                if size < len(data) <= max_bytes:  # a pipe, which has no size, or the file has grown
-                    data += file.read(max_bytes + 1 - len(data))
-        except OSError as exc:
-            source.report_at(0, 0, f"cannot be read: {exc.strerror or exc}")
-            raise source.error() from None
-        if len(data) > max_bytes:
-            source.report_at(0, 0, too_large(max_bytes, instead))
-            raise source.error()
-        return cls(str(path), decode(data, source))
+        return cls(str(path), "".join(block.text for block in line_blocks(path, max_bytes, instead)))
 
     @cached_property
     def lines(self) -> list[str]:
@@ -163,20 +154,6 @@ class Source:
         return (rest[: end.start()] if end else rest).strip()
 
 
-def decode(data: bytes, source: Source, offset: int = 0) -> str:
-    """Return *data* as text; raises `GoldenFileError` with the place of a byte that is not UTF-8."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        source.report_at(1, 1, "is UTF-16; save it as UTF-8")
-        raise source.error()
-    try:
-        return data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as exc:
-        text_before = data[: exc.start].decode("utf-8")
-        message = f"byte {data[exc.start]:#04x} at offset {offset + exc.start} is not UTF-8; save the file as UTF-8"
-        source.report_at(*Source("", text_before, source.lines_before).line_and_column(len(text_before)), message)
-        raise source.error() from None
-
-
 def describe(value: Any, written: str = "") -> str:
     """Describe *value*; *written* is its text in the file if it is read as something else."""
     if isinstance(value, str):
@@ -194,12 +171,6 @@ def describe(value: Any, written: str = "") -> str:
     return f"`{written}`, which is read as {type_name}" if written else f"{value!r} ({type_name})"
 
 
-def too_large(max_bytes: int, instead: str = "") -> str:
-    """Return the message about a file of more than *max_bytes*; *instead* is added for the default limit alone."""
-    alternative = f", {instead}" if instead and max_bytes == MAX_BYTES else ""
-    return f"is larger than {max_bytes:,} bytes; split it{alternative}"
-
-
 def _shorten_repeats(problems: Sequence[Problem]) -> Iterator[Problem]:
     """Yield *problems*; of those with the same message only the first few, with the number of the others."""
     totals = Counter(problem.message for problem in problems)
@@ -211,3 +182,73 @@ def _shorten_repeats(problems: Sequence[Problem]) -> Iterator[Problem]:
             yield problem
         elif number == _MAX_ALIKE:
             yield problem._replace(message=f"{problem.message} (and {remaining} more like it below)")
+
+
+def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> Iterator[Source]:
+    """Yield the lines of a text file, some hundreds at a time; the blocks share their problems.
+
+    Args:
+        path: the file.
+        max_bytes: how large it may be.
+        instead: what to do with a larger one besides splitting it.
+
+    Raises:
+        GoldenFileError: it is not there, not readable, no UTF-8, or has a line of more than 50 MB,
+            or is larger than *max_bytes*.
+    """
+    problems: list[Problem] = []
+    lines_before = size = 0
+    try:
+        with path.open("rb") as file:
+            if max_bytes is not None and os.fstat(file.fileno()).st_size > max_bytes:
+                raise refusal(path, _too_large(max_bytes, instead))
+            while lines := _read_block(file, path, lines_before):
+                data = b"".join(lines)
+                text = _decode(data, Source(str(path), "", lines_before, problems), size)
+                block = Source(str(path), text, lines_before, problems)
+                size += len(data)
+                if max_bytes is not None and size > max_bytes:  # the size of a pipe is unknown before
+                    raise refusal(path, _too_large(max_bytes, instead))
+                yield block
+                lines_before += len(block.lines) - (not block.lines[-1])
+    except OSError as exc:
+        raise refusal(path, f"cannot be read: {exc.strerror or exc}") from None
+
+
+def _read_block(file: Any, path: Path, lines_before: int) -> list[bytes]:
+    lines: list[bytes] = []
+    size = 0
+    while len(lines) < LINES and size < _BLOCK_BYTES and (line := file.readline(MAX_BYTES + 1)):
+        if len(line) > MAX_BYTES:
+            raise refusal(path, f"is longer than {MAX_BYTES:,} bytes", lines_before + len(lines) + 1)
+        lines.append(line)
+        size += len(line)
+    return lines
+
+
+def _decode(data: bytes, source: Source, offset: int) -> str:
+    """Return *data* as text; raises `GoldenFileError` with the place of a byte that is not UTF-8."""
+    if not offset and data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        source.report_at(1, 1, "is UTF-16; save it as UTF-8")
+        raise source.error()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        text_before = data[: exc.start].decode("utf-8")
+        message = f"byte {data[exc.start]:#04x} at offset {offset + exc.start} is not UTF-8; save the file as UTF-8"
+        source.report_at(*Source("", text_before, source.lines_before).line_and_column(len(text_before)), message)
+        raise source.error() from None
+    return text if offset else text.removeprefix("\ufeff")
+
+
+def _too_large(max_bytes: int, instead: str = "") -> str:
+    """Return the message about a file of more than *max_bytes*; *instead* is added for the default limit alone."""
+    alternative = f", {instead}" if instead and max_bytes == MAX_BYTES else ""
+    return f"is larger than {max_bytes:,} bytes; split it{alternative}"
+
+
+def refusal(path: Path, message: str, line: int = 0) -> GoldenFileError:
+    """Return an error with one problem of a file, or of a line of it."""
+    source = Source(str(path), "")
+    source.report_at(line, 1 if line else 0, message)
+    return source.error()

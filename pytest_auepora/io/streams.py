@@ -13,10 +13,10 @@ from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
 from ..errors import Problem
 from .golden.model import GoldenCase, GoldenSuite
-from .json_lines import LINES, line_blocks, load_lines, refusal
+from .json_lines import load_lines
 from .jsonl import read_samples
 from .parquet import as_lines, iter_rows, row_count
-from .source import Source
+from .source import LINES, Source, line_blocks, refusal
 
 
 def is_parquet(path: Path) -> bool:

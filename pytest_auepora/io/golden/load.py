@@ -17,8 +17,8 @@ from ...errors import GoldenFileError, Problem
 from ...metrics.catalogue import SAMPLED
 from ...metrics.registry import Registry
 from ...regression.policy import ALL, AnchorPolicy, RegressionPolicy
-from ..json_lines import is_jsonl, line_blocks, load_lines
-from ..source import MAX_BYTES, Source, describe
+from ..json_lines import is_jsonl, load_lines
+from ..source import MAX_BYTES, Source, describe, line_blocks
 from .cases import CaseReader
 from .fields import HEADER, MAX_TOP_K, SUITE
 from .gates import ThresholdReader

@@ -11,7 +11,7 @@ import pytest
 from pytest_auepora.core.dataset import InMemoryDataset
 from pytest_auepora.core.types import Document, EvaluationSample
 from pytest_auepora.errors import AueporaError, GoldenFileError
-from pytest_auepora.io import json_lines, streams
+from pytest_auepora.io import source, streams
 from pytest_auepora.io.jsonl import load_jsonl_dataset, save_jsonl_dataset
 from pytest_auepora.io.streams import open_dataset
 
@@ -20,7 +20,7 @@ from .parquet_rows import rows_taken
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (json_lines, streams):
+    for module in (source, streams):
         monkeypatch.setattr(module, "LINES", 4)
 
 
@@ -75,11 +75,11 @@ def test_a_file_that_is_not_there_or_a_line_without_end(tmp_path: Path, monkeypa
         open_dataset(tmp_path / "lost.jsonl")
     with pytest.raises(GoldenFileError, match="cannot be read: it is no file"):
         open_dataset(tmp_path)
-    monkeypatch.setattr(json_lines, "MAX_BYTES", 100)
+    monkeypatch.setattr(source, "MAX_BYTES", 100)
     path = tmp_path / "a.jsonl"
     path.write_text("{}\n" * 5 + "x" * 101, encoding="utf-8")
     with pytest.raises(GoldenFileError, match=r"a\.jsonl:6:1: is longer than 100 bytes"):
-        list(json_lines.line_blocks(path))
+        list(source.line_blocks(path))
 
 
 def test_parquet(tmp_path: Path) -> None:
