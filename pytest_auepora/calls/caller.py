@@ -87,7 +87,7 @@ class Caller:
         self._loops_change = False
         self._abandoned: list[Call] = []  # they hold their places until their owner has forgotten them
 
-    def call(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None) -> CallResult:
+    def call(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None) -> CallResult:
         """Return the result of *fn*, or of the awaitable that it returns.
 
         What it printed and logged beside its owner is printed and logged before this returns.
@@ -132,9 +132,7 @@ class Caller:
             if (awaitable := call.context.run(call.run, (KeyboardInterrupt,))) is not None:
                 call.hand_over(awaitable)
 
-    async def acall(
-        self, key: Hashable, fn: Fn, upcoming: Upcoming = (), *, timeout: float | None = None
-    ) -> CallResult:
+    async def acall(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None) -> CallResult:
         """Do the same in the running asyncio loop, which belongs to others; under trio one call at a time.
 
         What was started early in another loop is forgotten; once that has happened nothing is started early here.
@@ -177,7 +175,7 @@ class Caller:
         try:
             while (entry := read_ahead.popleft() if read_ahead else next(calls, None)) is not None:
                 key, fn, limit = entry
-                yield self.call(key, fn, upcoming(), timeout=limit)
+                yield self.call(key, fn, upcoming(), limit)
         finally:
             self.forget({key for key, _, _ in read_ahead}.__contains__)
 

@@ -86,7 +86,8 @@ class AnswerSource:
         return self.variant.suite
 
     @property
-    def _session(self) -> AueporaSession:
+    def session(self) -> AueporaSession:
+        """The session that asks."""
         return self.variant.suite.session
 
     @cached_property
@@ -97,7 +98,7 @@ class AnswerSource:
     @cached_property
     def caller(self) -> Caller:
         """Makes the calls."""
-        return self._session.callers.caller_for(self.system)
+        return self.session.callers.caller_for(self.system)
 
     @cached_property
     def flow(self) -> CaseFlow:
@@ -112,17 +113,17 @@ class AnswerSource:
 
     def ask(self, case: GoldenCase, repeat: int = 0) -> Fn:
         """Return the call that puts *case* to the system for the time *repeat*, counted from 0."""
-        return ask_case(self.system, case, repeat, seed=self._session.options.seed)
+        return ask_case(self.system, case, repeat, seed=self.session.options.seed)
 
     def times(self, case: GoldenCase) -> int:
         """Return how often *case* is asked; where nothing is, as often as it was, unless that is said."""
-        if self._replayed is not None and self._session.options.repeat is None:
+        if self._replayed is not None and self.session.options.repeat is None:
             return self._replayed.times(case)
         return self.suite.repeats
 
     def confirms(self, case: GoldenCase, result: CaseResult) -> range:
         """Return the numbers of the repeats that ask a failed case again, before it fails; none for most."""
-        if result.state != "failed" or self._session.options.intents or self.suite.repeats > 1:
+        if result.state != "failed" or self.session.options.intents or self.suite.repeats > 1:
             return range(0)
         if self._replayed is not None:
             return self._replayed.confirms(case)

@@ -51,7 +51,7 @@ class Auepora:
         session = session_of(request.config)
         suite = session.load(_find_golden(Path(golden), request.path.parent, request.config.rootpath))
         variant = suite.variant_of(request.node) if rag is None else suite.variant(parameters_of(request.node))
-        source = _source(session, request, variant, rag)
+        source = _source(request, variant, rag)
         baseline, note = variant.baseline
         if note.startswith(BROKEN):
             raise BaselineError(note.removeprefix(BROKEN))
@@ -63,7 +63,7 @@ class Auepora:
         evaluation.run.provenance = dict(source.provenance)
         for finished in run_suite(
             source.flow, suite.golden.cases, source.system, source.caller, repeat=evaluation.repeat,
-            corpus=_corpus(session, request), seed=session.options.seed, again=source.again, confirms=source.confirms,
+            corpus=_corpus(request, session), seed=session.options.seed, again=source.again, confirms=source.confirms,
         ):  # fmt: skip
             run, result = evaluation.run, finished.result
             run.add([result])
@@ -156,8 +156,7 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
         raise pytest.UsageError(f"{request.node.nodeid}: auepora_case needs @pytest.mark.auepora('golden.yaml')")
     suite: SessionSuite
     suite, case = request.param
-    session = session_of(request.config)
-    finished = _run_case(session, request, suite.variant_of(request.node), case)
+    finished = _run_case(request, suite.variant_of(request.node), case)
     if finished.result.state == "skipped":
         raise_skipped(finished)
     if finished.result.state == "error":
@@ -166,35 +165,31 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
     return ScoredCase(finished.result, case, suite.infos)
 
 
-def _run_case(
-    session: AueporaSession, request: pytest.FixtureRequest, variant: SuiteVariant, case: GoldenCase
-) -> FinishedCase:
+def _run_case(request: pytest.FixtureRequest, variant: SuiteVariant, case: GoldenCase) -> FinishedCase:
     """Ask the system about *case* as often as configured, and end the case."""
     node = request.node
     if case.skip is not None:
         return end_unmeasured(node, variant, case, Ended("skip", case.skip))
     try:
-        source = _source(session, request, variant)
-        corpus = _corpus(session, request)
+        source = _source(request, variant)
+        corpus = _corpus(request, source.session)
     except BaseException as exc:
         return end_unmeasured(node, variant, case, exc)
-    asked = AskedCase(session, node, source, case, corpus)
+    asked = AskedCase(node, source, case, corpus)
     finished = asked.finish([source.caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
     if retries := asked.asks_again(finished):
         asked.confirm(finished, [source.caller.call(key, fn, timeout=limit) for key, fn, limit in retries])
     return finished
 
 
-def _source(
-    session: AueporaSession, request: pytest.FixtureRequest, variant: SuiteVariant, rag: Any = None
-) -> AnswerSource:
+def _source(request: pytest.FixtureRequest, variant: SuiteVariant, rag: Any = None) -> AnswerSource:
     """Return the source of answers: *rag*, or the suite's fixture, which a replay does not set up."""
-    if rag is None and not session.asks_nothing:
+    if rag is None and not variant.suite.session.asks_nothing:
         rag = request.getfixturevalue(variant.suite.golden.fixture)
     return source_for(rag, variant)
 
 
-def _corpus(session: AueporaSession, request: pytest.FixtureRequest) -> Any:
+def _corpus(request: pytest.FixtureRequest, session: AueporaSession) -> Any:
     """Return the value of the project's corpus fixture, None where it has none or an earlier run is replayed."""
     if session.asks_nothing:
         return None

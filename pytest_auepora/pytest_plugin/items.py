@@ -36,7 +36,6 @@ _Ask = tuple[Hashable, Fn, float | None]
 class AskedCase:
     """A golden case that *item* puts to *source*, and the corpus that its labels are looked up in."""
 
-    session: AueporaSession
     item: pytest.Item
     source: AnswerSource
     case: GoldenCase
@@ -48,7 +47,7 @@ class AskedCase:
         numbers = range(source.times(case) + source.again.get(case.id, 0))
         if early and source.suite.judge_metrics:
             for i in numbers:
-                self.session.judge_lookahead.expect(self.item, i, source)
+                source.session.judge_lookahead.expect(self.item, i, source)
         return self._asks(numbers)
 
     def finish(self, calls: Sequence[CallResult]) -> FinishedCase:
@@ -122,8 +121,7 @@ def run_case(session: AueporaSession) -> None:
     if case.benchmark is not None and not is_recorded(source.system, case):
         calls = [timed_call(session.running, caller, source.ask(case), case.benchmark, case.timeout)]
     else:
-        asks = _with_upcoming(asked)
-        calls = [caller.call(*ask, timeout=limit) for ask, limit in asks]
+        calls = [caller.call(*ask) for ask in _with_upcoming(asked)]
         if source.suite.judge_metrics:
             if caller.concurrency == 1:
                 session.judge_lookahead.preload(asked.item, source, calls, _following(asked))
@@ -131,7 +129,7 @@ def run_case(session: AueporaSession) -> None:
     finished = asked.finish(calls)
     if retries := asked.asks_again(finished):
         asked.confirm(finished, [caller.call(key, fn, timeout=limit) for key, fn, limit in retries])
-    _report_outcome(session, asked.item, finished)
+    _report_outcome(asked.item, finished)
 
 
 async def run_case_async(session: AueporaSession) -> None:
@@ -143,23 +141,22 @@ async def run_case_async(session: AueporaSession) -> None:
     session.callers.remember_task(item)
     asked = _running_case(session)
     caller = asked.source.caller
-    asks = _with_upcoming(asked)
-    calls = [await caller.acall(*ask, timeout=limit) for ask, limit in asks]
+    calls = [await caller.acall(*ask) for ask in _with_upcoming(asked)]
     if asked.source.suite.judge_metrics:
         calls = [await session.judge_lookahead.awith_scores((item, i), call) for i, call in enumerate(calls)]
     finished = asked.finish(calls)
     if retries := asked.asks_again(finished):
         asked.confirm(finished, [await caller.acall(key, fn, timeout=limit) for key, fn, limit in retries])
-    _report_outcome(session, item, finished)
+    _report_outcome(item, finished)
 
 
 def _running_case(session: AueporaSession) -> AskedCase:
     __tracebackhide__ = True
     item = session.running
-    return _asked_case(session, item, item.funcargs[item.stash[SUITE].golden.fixture])
+    return _asked_case(item, item.funcargs[item.stash[SUITE].golden.fixture])
 
 
-def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCase:
+def _asked_case(item: pytest.Item, rag: Any) -> AskedCase:
     """Return the case of *item*; one whose system is nothing that can be asked is errored, and fails here."""
     __tracebackhide__ = True
     case, variant = item.stash[CASE], item.stash[SUITE].variant_of(item)
@@ -168,38 +165,38 @@ def _asked_case(session: AueporaSession, item: pytest.Item, rag: Any) -> AskedCa
     except SystemShapeError as exc:
         error = exc
     else:
-        return AskedCase(session, item, source, case, getattr(item, "funcargs", {}).get(CORPUS))
+        return AskedCase(item, source, case, getattr(item, "funcargs", {}).get(CORPUS))
     # the same for all cases: an errored case each, and no traceback through this package
-    _report_outcome(session, item, end_unmeasured(item, variant, case, error))
+    _report_outcome(item, end_unmeasured(item, variant, case, error))
     raise error  # never reached: an errored case has failed
 
 
-def _with_upcoming(asked: AskedCase) -> Iterator[tuple[tuple[Hashable, Fn, Upcoming], float | None]]:
-    """Yield the calls of a case, each with those behind it where any may be started ahead, and their limits."""
-    answered, ahead = asked.session.answered, asked.source.caller.concurrency > 1
+def _with_upcoming(asked: AskedCase) -> Iterator[tuple[Hashable, Fn, Upcoming, float | None]]:
+    """Yield the arguments of the calls of a case, with the calls behind each where any may be started ahead."""
+    answered, ahead = asked.source.session.answered, asked.source.caller.concurrency > 1
     case_asks = asked.asks(early=ahead)
     for i, (key, fn, limit) in enumerate(case_asks, 1):
-        yield (key, fn, chain(case_asks[i:], _following(asked)) if ahead else ()), limit
+        yield key, fn, chain(case_asks[i:], _following(asked)) if ahead else (), limit
         if answered is not None:
             answered(last=i == len(case_asks))
 
 
 def _following(asked: AskedCase) -> Iterator[_Ask]:
     """Yield the calls of the cases behind *asked* that may be made now."""
-    for item in asked.session.queue.upcoming(asked.item):
-        yield from _asked_case(asked.session, item, asked.source.rag).asks(early=True)
+    for item in asked.source.session.queue.upcoming(asked.item):
+        yield from _asked_case(item, asked.source.rag).asks(early=True)
 
 
-def _report_outcome(session: AueporaSession, item: pytest.Item, finished: FinishedCase) -> None:
+def _report_outcome(item: pytest.Item, finished: FinishedCase) -> None:
     """Fail the item if its case did not pass, skip it if it was not measured."""
     __tracebackhide__ = True
     if finished.result.state == "skipped":
         raise_skipped(finished)
-    if finished.error is not None and wants_traceback(item.config) and session.project.redact is None:
+    suite = item.stash[SUITE]
+    if finished.error is not None and wants_traceback(item.config) and suite.session.project.redact is None:
         raise finished.error
     if finished.result.state != "passed":
-        infos = item.stash[SUITE].infos
-        pytest.fail(failure_message(item.config, finished.result, finished.comparison, infos), pytrace=False)
+        pytest.fail(failure_message(item.config, finished.result, finished.comparison, suite.infos), pytrace=False)
 
 
 def raise_skipped(finished: FinishedCase) -> None:
