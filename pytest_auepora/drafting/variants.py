@@ -193,19 +193,15 @@ def reword(
     sample: EvaluationSample, queries: Iterable[str], scenario: str, *, count: int = VARIANTS
 ) -> list[EvaluationSample]:
     """Return variants of *sample* that ask the first *count* of *queries* that differ from it and from each other."""
-    samples: list[EvaluationSample] = []
-    seen = {sample.query}
-    for query in queries:
-        if query in seen:
-            continue
-        seen.add(query)
-        labels: dict[str, Any] = {**sample.labels, "variant_of": sample.sample_id, "scenario": scenario}
-        samples.append(
-            replace(sample, sample_id=f"{sample.sample_id}-{scenario}-{len(samples) + 1}", query=query, labels=labels)
-        )
-        if len(samples) == count:
-            break
-    return samples
+    different = (query for query in dict.fromkeys(queries) if query != sample.query)
+    return [
+        _variant(sample, scenario, number, query) for number, query in enumerate(itertools.islice(different, count), 1)
+    ]
+
+
+def _variant(sample: EvaluationSample, scenario: str, number: int, query: str, **labels: Any) -> EvaluationSample:
+    labels = {**sample.labels, "variant_of": sample.sample_id, "scenario": scenario, **labels}
+    return replace(sample, sample_id=f"{sample.sample_id}-{scenario}-{number}", query=query, labels=labels)
 
 
 _POOL_FACTOR = 4
@@ -312,8 +308,7 @@ def noise_variants(
     for number in range(1, min(count, len(pool) // each) + 1):
         chosen = [pool[i] for i in order[(number - 1) * each : number * each]]
         noise = [{"id": chunk.id, "text": chunk.text} for chunk in chosen]
-        labels = {**sample.labels, "variant_of": sample.sample_id, "scenario": "noise", NOISE_DOCS: noise}
-        samples.append(replace(sample, sample_id=f"{sample.sample_id}-noise-{number}", labels=labels))
+        samples.append(_variant(sample, "noise", number, sample.query, **{NOISE_DOCS: noise}))
     return samples
 
 
