@@ -107,6 +107,6 @@ def _run_drafting(drafting: Drafting, output: Path, journal: DraftJournal, regis
             if draft.case is not None:
                 add_cases(output, [draft.case], registry)
                 n_drafted += 1
-            journal.note(draft, drafting.asker.provenance())
+            journal.note(draft, drafting.provenance)
             bar.done()
     return n_drafted

@@ -84,18 +84,12 @@ _REPLIES = {
 }
 
 
-class Asker:
-    """Asks a critic that can `LLMCritic.complete`."""
+def ask(critic: LLMCritic, prompt: str, form: Form[T], material: Sequence[Mapping[str, str]]) -> list[T | Exception]:
+    """Send the same prompt with each *material*, concurrently where the critic allows it."""
+    template, words = PROMPTS[prompt], {"reply": _REPLIES[form.name]}
+    return critic.ask_many([Question(template.fill(words, **texts), form=form) for texts in material])
 
-    def __init__(self, critic: LLMCritic) -> None:
-        self._critic = critic
 
-    def ask(self, prompt: str, form: Form[T], material: Sequence[Mapping[str, str]]) -> list[T | Exception]:
-        """Send the same prompt with each *material*, concurrently where the critic allows it."""
-        template, words = PROMPTS[prompt], {"reply": _REPLIES[form.name]}
-        questions = [Question(template.fill(words, **texts), form=form) for texts in material]
-        return self._critic.ask_many(questions)
-
-    def provenance(self) -> dict[str, Any]:
-        """Return what the drafts depend on: the model with its parameters, and a hash of the prompts."""
-        return {"model": self._critic.params(), "prompts": fingerprint(*(p.text for p in PROMPTS.values()))}
+def provenance_of(critic: LLMCritic) -> dict[str, Any]:
+    """Return what the drafts depend on: the model with its parameters, and a hash of the prompts."""
+    return {"model": critic.params(), "prompts": fingerprint(*(p.text for p in PROMPTS.values()))}

@@ -16,7 +16,7 @@ from ..errors import AueporaError
 from ..metrics.judge.critic import JudgeReplyError, LLMCritic
 from ..metrics.ranking.gold import fold_quote
 from ..metrics.text.tokens import squad_words
-from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, Asker
+from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, ask, provenance_of
 from .documents import NEAR, DocumentPassage, Job, Passages, Price, content_words, group_passages, plan_jobs, price_of
 
 MAX_OVERLAP = 0.7
@@ -128,7 +128,7 @@ class Drafting:
         known: questions that there are already.
         seed: which passages are tried first.
         max_overlap: share of a question's words that its quote may have.
-        resume: from what drafts depend on (`Asker.provenance`) to the jobs that were done already, by `Job.key`:
+        resume: from what drafts depend on (`provenance_of`) to the jobs that were done already, by `Job.key`:
             whether they gave a draft.
     """
 
@@ -144,10 +144,11 @@ class Drafting:
         resume: Callable[[Mapping[str, Any]], Mapping[str, bool]] | None = None,
     ) -> None:
         self.passages = Passages(passages)
-        self.asker = Asker(critic)
-        self._seed, self._max_overlap = seed, max_overlap
+        self.provenance = provenance_of(critic)
+        self._critic = critic
+        self._max_overlap = max_overlap
         self._known = Known(known)
-        finished = resume(self.asker.provenance()) if resume is not None else {}
+        finished = resume(self.provenance) if resume is not None else {}
         self.queues = plan_jobs(self.passages, quotas, seed)
         """What may still be tried, by document and kind."""
         self.missing = {key: quotas[key[1]] for key in self.queues}
@@ -200,7 +201,7 @@ class Drafting:
         self, drafts: Sequence[Draft], prompt: str, form: Any, material: Callable[[Draft], dict[str, str]]
     ) -> Iterator[tuple[Draft, Any]]:
         """Ask about each of *drafts* and yield what was read."""
-        replies = self.asker.ask(prompt, form, [material(draft) for draft in drafts])
+        replies = ask(self._critic, prompt, form, [material(draft) for draft in drafts])
         for draft, _, reply in _pair_replies([(draft, None) for draft in drafts], replies):
             yield draft, reply
 
@@ -229,7 +230,7 @@ class Drafting:
             if not agrees:
                 draft.reason = "not answerable from its quote"
         hops = [(d, quote) for d in _not_rejected(drafts) if d.job.kind == "multi-hop" for _, quote in d.quotes]
-        replies = self.asker.ask("answer", ANSWERED, [{"question": d.question, "evidence": q} for d, q in hops])
+        replies = ask(self._critic, "answer", ANSWERED, [{"question": d.question, "evidence": q} for d, q in hops])
         answers = [(draft, reply) for draft, _, reply in _pair_replies(hops, replies)]
         for draft, agrees in self._compare_answers(answers):
             if agrees:
@@ -250,7 +251,7 @@ class Drafting:
             else:
                 unsure.append((draft, answer))
         material = [{"question": draft.question, "first": draft.answer, "second": a} for draft, a in unsure]
-        for draft, _, same in _pair_replies(unsure, self.asker.ask("same", VERDICT, material)):
+        for draft, _, same in _pair_replies(unsure, ask(self._critic, "same", VERDICT, material)):
             yield draft, same
 
     def _check_unanswerable(self, drafts: Sequence[Draft]) -> None:
@@ -279,7 +280,7 @@ class Drafting:
             numbered = "\n\n".join(f"[{i}] {passage.text}" for i, passage in enumerate(passages, 1))
             answer = {"answer": draft.answer} if draft.answer else {}
             material.append({"question": draft.question, **answer, "passages": numbered})
-        return _pair_replies(searches, self.asker.ask("which", FOUND, material))
+        return _pair_replies(searches, ask(self._critic, "which", FOUND, material))
 
     def _golden_case(self, draft: Draft) -> dict[str, Any]:
         case: dict[str, Any] = {
@@ -291,8 +292,8 @@ class Drafting:
         if draft.answer:
             case["reference_answer"] = draft.answer
         case |= {"scenario": draft.job.kind, "status": "draft"}
-        provenance = self.asker.provenance()
-        case["metadata"] = {"drafted_by": f"{provenance['model'].get('model', '?')}, prompts {provenance['prompts']}"}
+        model, prompts = self.provenance["model"].get("model", "?"), self.provenance["prompts"]
+        case["metadata"] = {"drafted_by": f"{model}, prompts {prompts}"}
         return case
 
 

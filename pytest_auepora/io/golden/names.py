@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from ..source import Source, describe
 from .kinds import BAD, FieldType
 
-_CONTROL = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff" + "\U000e0000-\U000e007f"
+CONTROL = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff" + "\U000e0000-\U000e007f"
 """Control characters, line breaks, what reverses the reading order, and tags, which nobody sees."""
 
 
@@ -56,11 +56,11 @@ class CaseId(_Name):
 
     title = "id"
     max_length = 200
-    regex = rf"(?!__|pytest_)(?!\s)(?!.*::)(?!.*\s$)[^\[\]{_CONTROL}]+"
+    regex = rf"(?!__|pytest_)(?!\s)(?!.*::)(?!.*\s$)[^\[\]{CONTROL}]+"
     rules = (
         (r"::", "holds '::', which separates the parts of a pytest node id"),
         (r"[\[\]]", "holds a bracket, where pytest puts parameters"),
-        (rf"[{_CONTROL}]", "holds a control character, a line break or a character that nobody sees"),
+        (rf"[{CONTROL}]", "holds a control character, a line break or a character that nobody sees"),
         (r"^\s|\s$", "starts or ends with a blank"),
         (r"^(__|pytest_)", "starts like a name that pytest reads from modules"),
     )

@@ -10,10 +10,10 @@ from typing import Any
 
 from ...core.types import id_of_text
 from ...errors import AueporaError
-from ..golden.names import CaseId
+from ..golden.names import CONTROL, CaseId
 
 _CASE_ID = CaseId()
-_ILLEGAL = re.compile(r"::|[\[\]\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]+")
+_ILLEGAL = re.compile(rf"::|[\[\]{CONTROL}]+")
 _MAX_SLUG_LENGTH = 80
 _MAX_ID_LENGTH = CaseId.max_length
 
