@@ -17,7 +17,7 @@ from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
 from ..errors import names_words
 from .baseline import BROKEN, STILL_FAILING, Anchor, Baseline
-from .compare import Comparison, compare, has_regressed
+from .compare import CaseComparison, Comparison, compare, has_regressed
 from .guards.calibration import advisory_notes, broken_outcomes, make_advisory, silent_judges, standing_of
 from .guards.case_guard import VARIES
 from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, no_match_notes, nothing_compares
@@ -74,6 +74,11 @@ class Verdict:
     fell: list[str] = field(default_factory=list)
     rose: list[str] = field(default_factory=list)
     varies: list[str] = field(default_factory=list)
+
+    @property
+    def case_comparisons(self) -> Mapping[str, CaseComparison]:
+        """Each case that has a baseline against it."""
+        return self.comparison.cases if self.comparison is not None else {}
 
     @property
     def word(self) -> Word:

@@ -106,9 +106,8 @@ def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
 
 
 def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]:
-    compared = verdict.comparison.cases if verdict.comparison is not None else {}
     cases = cases_of(run, verdict).get(kind, [])
-    for reason, (case, *others) in group_by_cause(cases, run, compared):
+    for reason, (case, *others) in group_by_cause(cases, run, verdict.case_comparisons):
         path, line = _location(case, run)
         owners = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
         message = "\n".join([str(reason), *case.problems, *([f"Owner: {', '.join(owners)}"] if owners else [])])

@@ -181,8 +181,7 @@ def _case_list(
     kind: CaseStatus, cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail
 ) -> Iterator[str]:
     """Yield the cases of one kind: some collapsible with their text, some as a line, the others as a count."""
-    compared = verdict.comparison.cases if verdict.comparison is not None else {}
-    groups = group_by_cause(cases, run, compared)
+    groups = group_by_cause(cases, run, verdict.case_comparisons)
     yield ""
     yield f"**{len(cases):,} {kind}**"
     yield ""
@@ -190,7 +189,7 @@ def _case_list(
         reason = str(diagnosis or case.state)
         name = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
         if i < detail.texts:
-            text = failure_text(case, compared.get(case.case_id), run.metrics, width=100)
+            text = failure_text(case, verdict.case_comparisons.get(case.case_id), run.metrics, width=100)
             yield f"<details><summary><b>{_inline(name)}</b> {_inline(reason)}</summary>"
             yield f"\n<pre>{escape_html(text)}</pre>\n</details>\n"
         elif i < detail.listed:

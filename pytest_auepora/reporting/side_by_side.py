@@ -135,10 +135,6 @@ class SideBySide:
     cases: tuple[CaseRow, ...]
     notes: tuple[str, ...]
 
-    def row(self, name: str) -> Row | None:
-        """Return the row of a metric."""
-        return next((row for row in self.rows if row.name == name), None)
-
 
 def side_by_sides(runs: Sequence[Run], *, registry: Registry | None = None) -> list[SideBySide]:
     """Return a comparison for each suite with several *runs*, its columns in the order of *runs*."""

@@ -53,7 +53,7 @@ def case_status(result: CaseResult, comparison: CaseComparison | None) -> CaseSt
 
 def cases_of(run: Run, verdict: Verdict, statuses: Sequence[CaseStatus] = ORDER) -> dict[CaseStatus, list[CaseResult]]:
     """Return the cases of a run by kind, worst kinds first, each in the order of the golden file; only *statuses*."""
-    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    compared = verdict.case_comparisons
     groups = grouped((case_status(result, compared.get(case_id)), result) for case_id, result in run.cases.items())
     return {status: groups[status] for status in ORDER if status in groups and status in statuses}
 

@@ -55,7 +55,7 @@ def case_rows(
     run: Run, verdict: Verdict, columns: Sequence[str], previous: Run | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the data of each case, in the order of the golden file."""
-    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    compared = verdict.case_comparisons
     for case_id, case in run.cases.items():
         comparison, flaky = compared.get(case_id), verdict.flaky.get(case_id, "")
         row = case_line(case, comparison, run, columns, flaky) | case_details(case, comparison, run, flaky)

@@ -117,12 +117,11 @@ def _view(index: int, run: Run, verdict: Verdict, trend: Trend, most_plots: int)
 
 def what_broke(run: Run, verdict: Verdict) -> Broken:
     """Return the failures of *run*; falsy without any."""
-    compared = verdict.comparison.cases if verdict.comparison is not None else {}
     places = {case_id: i for i, case_id in enumerate(run.cases)}
     parts, bad_cases = Counter[str](), list[BadCase]()
     for kind, cases in cases_of(run, verdict, FAILING).items():
         failing = [case for case in cases if case.state != "passed"]  # without accepted assertions that still fail
-        for why, (case, *others) in group_by_cause(failing, run, compared):
+        for why, (case, *others) in group_by_cause(failing, run, verdict.case_comparisons):
             parts[why.component if why else "system"] += 1 + len(others)
             bad_cases.append(BadCase(places[case.case_id], case.case_id, kind, str(why or case.state)))
     failed = [gate for gate in verdict.gates if gate.state == "failed"]

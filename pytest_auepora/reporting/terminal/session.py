@@ -116,7 +116,7 @@ def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: boo
 
     Empty where there were none, except in CI, where nobody watches.
     """
-    pairs = verdict.comparison.cases if verdict.comparison is not None else {}
+    pairs = verdict.case_comparisons
     lower = [i for i in accepted.changed if i in pairs and pairs[i].worst < 0]
     results = [run.cases[case_id] for case_id in (*accepted.added, *accepted.changed)]
     failing = [case.case_id for case in results if case.state == "failed" or STILL_FAILING in case.extra]

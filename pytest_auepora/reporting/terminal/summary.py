@@ -103,7 +103,7 @@ def _cells(row: MetricRow, symbols: Symbols, room: str) -> list[Cell]:
 
 def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
     """Add the worst cases, grouped by cause: an outage is one problem, not forty."""
-    compared = verdict.comparison.cases if verdict.comparison is not None else {}
+    compared = verdict.case_comparisons
     cases_by_kind = cases_of(run, verdict, (*FAILING, "fixed"))
     fixed = cases_by_kind.pop("fixed", [])
     n_left = MOST_CASES
@@ -146,8 +146,7 @@ def _add_moved_scores(page: Page, run: Run, verdict: Verdict) -> set[str]:
     Returns:
         The ids of the cases named.
     """
-    compared = verdict.comparison.cases.values() if verdict.comparison is not None else ()
-    unchanged = [case for case in compared if case.flip == "unchanged"]
+    unchanged = [case for case in verdict.case_comparisons.values() if case.flip == "unchanged"]
     lower = sorted((case for case in unchanged if case.worst < 0), key=lambda case: case.worst)
     higher = sum(case.best > 0 and not case.worst for case in unchanged)
     if lower or higher:

@@ -13,7 +13,7 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from pytest_auepora.errors import NotComparableError
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.reporting.side_by_side import SideBySide, side_by_side, side_by_sides
+from pytest_auepora.reporting.side_by_side import Row, SideBySide, side_by_side, side_by_sides
 from pytest_auepora.reporting.side_by_side_formats import side_by_side_json, side_by_side_lines, side_by_side_markdown
 from pytest_auepora.reporting.terminal.layout import render
 
@@ -27,14 +27,18 @@ def three() -> SideBySide:
     return side_by_side(THREE)
 
 
+def row_of(compared: SideBySide, name: str) -> Row | None:
+    return next((row for row in compared.rows if row.name == name), None)
+
+
 def marks(compared: SideBySide, name: str) -> list[str]:
-    row = compared.row(name)
+    row = row_of(compared, name)
     assert row is not None
     return [{"best": "*", "": ""}.get(figure.mark, "~") for figure in row.figures]
 
 
 def standings(compared: SideBySide, name: str) -> list[str | None]:
-    row = compared.row(name)
+    row = row_of(compared, name)
     assert row is not None
     return [figure.standing for figure in row.figures]
 
@@ -52,7 +56,7 @@ def test_of_a_time_the_lowest_is_best() -> None:
     for name in ("mean_latency", "p95_latency"):
         assert marks(compared, name) == ["", "*"]
         assert standings(compared, name) == [None, "better"]
-    row = compared.row("p95_latency")
+    row = row_of(compared, "p95_latency")
     assert row is not None
     assert row.figures[1].difference is not None
     assert row.figures[1].difference.value == pytest.approx(-0.59, abs=0.05)
@@ -62,7 +66,7 @@ def test_ties_are_all_best_and_not_marked_in_text() -> None:
     compared = side_by_side([system("a", 0.7), system("b", 0.7)])
     assert marks(compared, "recall@5") == ["*", "*"]
     assert standings(compared, "recall@5") == [None, "equal"]
-    row = compared.row("recall@5")
+    row = row_of(compared, "recall@5")
     assert row is not None
     assert row.is_tied
     assert "no case differs in any metric" in render(side_by_side_lines(compared))
@@ -99,7 +103,7 @@ def test_other_chunks_are_not_comparable_by_chunk_id() -> None:
     compared = side_by_side([a, b])
     assert marks(compared, "recall@5") == ["", ""]
     assert marks(compared, "token_f1") == ["", "*"]
-    row = compared.row("recall@5")
+    row = row_of(compared, "recall@5")
     assert row is not None
     assert row.figures[1].note == "chunker_version 1 → 2"
     assert row.figures[1].value == pytest.approx(0.9, abs=0.1)
@@ -109,7 +113,7 @@ def test_other_chunks_are_not_comparable_by_chunk_id() -> None:
 
 def test_a_metric_only_one_system_was_asked_for() -> None:
     compared = side_by_side([system("a", 0.5), system("b", 0.5, names=[*METRICS, "bleu"])])
-    row = compared.row("bleu")
+    row = row_of(compared, "bleu")
     assert row is not None
     assert row.figures[0].note == "not asked for"
     assert marks(compared, "bleu") == ["", ""]
@@ -141,7 +145,7 @@ def test_a_quantile_of_too_few_cases_is_no_reason_to_choose() -> None:
     compared = side_by_side([system("slow", 0.5, 8, seconds=1.0), system("fast", 0.5, 8, seconds=0.1)])
     assert standings(compared, "p95_latency") == [None, "not distinguishable"]
     assert standings(compared, "mean_latency") == [None, "better"]
-    row = compared.row("p95_latency")
+    row = row_of(compared, "p95_latency")
     assert row is not None
     assert row.figures[1].difference is not None
     assert row.figures[1].difference.low is None
@@ -158,7 +162,7 @@ def test_the_order_of_cases_does_not_change_the_numbers() -> None:
 def test_intervals_are_wider_where_more_systems_are_compared() -> None:
     widths = []
     for compared in (side_by_side(THREE[:2]), three()):
-        row = compared.row("recall@5")
+        row = row_of(compared, "recall@5")
         assert row is not None
         found = row.figures[1].difference
         assert found is not None
@@ -172,7 +176,7 @@ def test_an_error_counts_as_the_worst_value_and_has_no_latency() -> None:
     good = [Case(f"c{i}", seconds=0.1) for i in range(8)]
     bad = [case.with_(error="E: down") if i < 6 else case for i, case in enumerate(good)]
     compared = side_by_side([run_of(good, variant="up"), run_of(bad, variant="down")])
-    recall, latency = compared.row("recall@5"), compared.row("mean_latency")
+    recall, latency = row_of(compared, "recall@5"), row_of(compared, "mean_latency")
     assert recall is not None
     assert latency is not None
     assert [f.value for f in recall.figures] == [1.0, 0.25]
@@ -183,7 +187,7 @@ def test_an_error_counts_as_the_worst_value_and_has_no_latency() -> None:
 
 def test_an_aggregate_over_the_corpus_is_resampled() -> None:
     compared = side_by_side([system("a", 0.3, names=["bleu", "distinct_2"]), system("b", 0.9, names=["bleu"])])
-    row = compared.row("bleu")
+    row = row_of(compared, "bleu")
     assert row is not None
     found = row.figures[1].difference
     assert found is not None
@@ -214,9 +218,9 @@ def test_a_metric_of_the_projects_own() -> None:
             case.scores["total"] = Score("aggregate", data=10 * (i + 1))
     registry = Registry()
     registry.add("total", Total)
-    row = side_by_side(runs, registry=registry).row("total")
+    row = row_of(side_by_side(runs, registry=registry), "total")
     assert row is not None
     assert [figure.value for figure in row.figures] == [100.0, 200.0]
     unknown = side_by_side(runs)
-    assert unknown.row("total") is None
+    assert row_of(unknown, "total") is None
     assert "total: the metric is not known here, nor how to aggregate it" in unknown.notes
