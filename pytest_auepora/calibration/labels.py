@@ -76,24 +76,18 @@ class LabelSet:
     """Labelled items, and what of their labels counts as yes.
 
     Attributes:
-        positive: the words that mean yes, or the least grade that does; not needed for true and false.
+        positive: the labels that mean yes: words, grades, or true.
         unlabelled: how many rows nobody has labelled.
     """
 
     items: list[Item]
     scale: LabelScale
-    positive: tuple[str, ...] | int = ()
+    positive: frozenset[LabelValue] = frozenset({True})
     unlabelled: int = 0
-
-    def says_yes(self, value: LabelValue) -> bool:
-        """Whether a person's *value* means yes."""
-        if isinstance(self.positive, int):
-            return int(value) >= self.positive
-        return str(value) in self.positive if self.scale == "class" else bool(value)
 
     def majority(self, item: Item) -> bool | None:
         """Return what most people say of *item*; None where as many say yes as no."""
-        yes = sum(self.says_yes(value) for value in item.people)
+        yes = sum(value in self.positive for value in item.people)
         no = len(item.people) - yes
         return None if yes == no else yes > no
 
@@ -244,7 +238,7 @@ def _value_scale(value: LabelValue) -> LabelScale:
     return "boolean" if isinstance(value, bool) else "grade"
 
 
-def _positive_labels(scale: LabelScale, items: Sequence[Item], words: Sequence[str]) -> tuple[str, ...] | int:
+def _positive_labels(scale: LabelScale, items: Sequence[Item], words: Sequence[str]) -> frozenset[LabelValue]:
     if scale == "class":
         known = sorted({str(v) for item in items for v in item.people})
         if not words:
@@ -252,11 +246,11 @@ def _positive_labels(scale: LabelScale, items: Sequence[Item], words: Sequence[s
         for word in words:
             if word not in known:
                 raise MetricError(f"nobody says {word!r}{did_you_mean(word, known)}; there is {', '.join(known)}")
-        return tuple(words)
+        return frozenset(words)
     if scale == "boolean":
         if words:
             raise MetricError("labels that are true or false say themselves which means yes")
-        return ()
+        return frozenset({True})
     if len(words) > 1 or (words and words[0] not in ("2", "3", "4", "5")):
         raise MetricError(f"of grades, --positive is the least that means yes, 2 to 5; got {', '.join(words)}")
-    return int(words[0]) if words else 4
+    return frozenset(range(int(words[0]) if words else 4, 6))

@@ -135,7 +135,7 @@ def test_grades_are_compared_as_grades_too() -> None:
         grade = draw.randint(1, 5)
         seen = min(5, max(1, grade + draw.choice([0, 0, 0, 1, -1])))
         items.append(Item(f"i{n}", [grade], [(seen - 1) / 4]))
-    found = study("m", LabelSet(items, "grade", 4), threshold="0.75")
+    found = study("m", LabelSet(items, "grade", frozenset({4, 5})), threshold="0.75")
     for name in ("kappa of grades (quadratic)", "alpha of grades (ordinal)", "alpha of grades (interval)"):
         value = found.figures[name].value
         assert value is not None
