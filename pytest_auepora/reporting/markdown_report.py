@@ -163,14 +163,10 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
         yield ""
         stories = []
         for gate in group.gates:
-            owner = f"owner {gate.owner}" if gate.owner != run.owner and gate.owner else ""
-            culprits = ", ".join(gate.costliest[:3])
-            cost = f"costs most: {culprits}" if culprits else ""
             before = REGRESSION if gate.kind == "regression" else ""
-            stories.append(((before, gate.message, owner, cost), gate.part))
+            stories.append(((before, gate.message, *notes.owner_and_cost([gate], run)), gate.part))
         for (kind, message, *extras), parts in grouped(stories).items():
-            texts = [with_title(kind + ", ".join(parts), message), *filter(None, extras)]
-            line = " \u00b7 ".join(map(escape_markdown, texts))
+            line = " \u00b7 ".join(map(escape_markdown, [with_title(kind + ", ".join(parts), message), *extras]))
             yield f"- {state_symbol(group.state, UNICODE)} {line}"
         if folded:
             yield ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..core.grouping import grouped
@@ -83,6 +83,14 @@ def gate_reason(gate: GateOutcome) -> str:
 def full_reason(gate: GateOutcome) -> str:
     """Return the full reason of *gate*, with the name of its part only where that is part of the sentence."""
     return gate.reason if gate.subject.endswith(": ") else gate.message
+
+
+def owner_and_cost(gates: Sequence[GateOutcome], run: Run, named: Collection[str] = ()) -> list[str]:
+    """Return the owners of *gates*, without that of the suite, and the costliest cases, unless all are *named*."""
+    owners = sorted({gate.owner for gate in gates} - {"", run.owner})
+    culprits = gates[0].costliest[:3]
+    cost = [f"costs most: {', '.join(culprits)}"] if not set(named).issuperset(culprits) else []
+    return [*([f"owner {', '.join(owners)}"] if owners else []), *cost]
 
 
 class GateGroup(NamedTuple):

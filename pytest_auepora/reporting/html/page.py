@@ -105,9 +105,7 @@ def _view(index: int, run: Run, verdict: Verdict, trend: Trend, most_plots: int)
         "metrics": rows,
         "compared": any(row.baseline_text or row.change_text for row in rows),
         "notes": list(_notes(run, verdict, rows)),
-        "messages": [
-            (group, [_message(gate, run.owner) for gate in group.gates]) for group in notes.gate_groups(verdict)
-        ],
+        "messages": [(group, [_message(gate, run) for gate in group.gates]) for group in notes.gate_groups(verdict)],
         "plots": metric_plots(run, verdict, f"s{index}", most_plots),
         "trend": list(_trend(run, verdict, trend.runs, f"s{index}t")),
         "n_runs": len(trend.runs) + run.is_full,
@@ -158,10 +156,8 @@ def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[st
     yield from filter(None, lines)
 
 
-def _message(gate: GateOutcome, owner: str) -> str:
-    details = [f"costs most: {', '.join(gate.costliest[:3])}"] if gate.costliest else []
-    details += [f"owner {gate.owner}"] if gate.owner not in ("", owner) else []
-    return " \u00b7 ".join([with_title(gate.title, notes.gate_reason(gate)), *details])
+def _message(gate: GateOutcome, run: Run) -> str:
+    return " \u00b7 ".join([with_title(gate.title, notes.gate_reason(gate)), *notes.owner_and_cost([gate], run)])
 
 
 def _own_figures(run: Run, verdict: Verdict) -> dict[str, float | None]:

@@ -199,25 +199,16 @@ def _reasons(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutco
     if worse:
         counts = grouped((f"{gate.n_worse} worse, {gate.n_better} better", gate.part) for gate in worse)
         cases = "; ".join(f"{', '.join(parts)}: {counts_text}" for counts_text, parts in counts.items())
-        yield ", ".join([f"regression: {cases}", *_owner_and_cost(worse, run, named)])
+        yield ", ".join([f"regression: {cases}", *notes.owner_and_cost(worse, run, named)])
     entries: list[tuple[tuple[str, str], GateOutcome]] = []
     for gate in gates:
         if gate in in_rows:
-            if extras := _owner_and_cost([gate], run, named):
+            if extras := notes.owner_and_cost([gate], run, named):
                 entries.append((("", ", ".join(extras)), gate))
         elif gate not in worse:
             brief = gate.brief if gate.is_of_whole else ""
             entries.append(((gate.kind, brief or notes.gate_reason(gate)), gate))
     for (kind, story), group in grouped(entries).items():
         text = with_title(", ".join(gate.part for gate in group), story)
-        extras = _owner_and_cost(group, run, named) if kind else []
+        extras = notes.owner_and_cost(group, run, named) if kind else []
         yield ", ".join([f"{REGRESSION if kind == 'regression' else ''}{text}", *extras])
-
-
-def _owner_and_cost(gates: Sequence[GateOutcome], run: Run, named: set[str]) -> list[str]:
-    """Return the owners, and the costliest cases unless all are *named* already."""
-    owners = sorted({g.owner for g in gates if g.owner and g.owner != run.owner})
-    owner = [f"owner {', '.join(owners)}"] if owners else []
-    culprits = gates[0].costliest[:3]
-    cost = [f"costs most: {', '.join(culprits)}"] if not named.issuperset(culprits) else []
-    return owner + cost
