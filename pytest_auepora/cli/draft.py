@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..core.progress import Progress
+from ..drafting.asking import provenance_of
 from ..drafting.documents import Price, passages_of, read_documents, read_quotas
 from ..drafting.draft import Drafting
 from ..drafting.files import DraftJournal, add_cases, journal_path
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     known = [*_known_questions(args.output, args.known, registry), *journal.rejected_questions()]
     drafting = Drafting(
         passages, critic, quotas, known=known, seed=args.seed, max_overlap=args.max_overlap,
-        resume=journal.finished_jobs,
+        finished=journal.finished_jobs(provenance_of(critic)),
     )  # fmt: skip
     n_wanted = sum(max(0, n) for n in drafting.missing.values())
     documents = len({passage.doc for passage in passages})

@@ -128,8 +128,7 @@ class Drafting:
         known: questions that there are already.
         seed: which passages are tried first.
         max_overlap: share of a question's words that its quote may have.
-        resume: from what drafts depend on (`provenance_of`) to the jobs that were done already, by `Job.key`:
-            whether they gave a draft.
+        finished: the jobs that were done already, by `Job.key`: whether they gave a draft.
     """
 
     def __init__(
@@ -141,14 +140,14 @@ class Drafting:
         known: Iterable[str] = (),
         seed: int = 0,
         max_overlap: float = MAX_OVERLAP,
-        resume: Callable[[Mapping[str, Any]], Mapping[str, bool]] | None = None,
+        finished: Mapping[str, bool] | None = None,
     ) -> None:
         self.passages = Passages(passages)
         self.provenance = provenance_of(critic)
         self._critic = critic
         self._max_overlap = max_overlap
         self._known = Known(known)
-        finished = resume(self.provenance) if resume is not None else {}
+        finished = finished or {}
         self.queues = plan_jobs(self.passages, quotas, seed)
         """What may still be tried, by document and kind."""
         self.missing = {key: quotas[key[1]] for key in self.queues}

@@ -108,13 +108,13 @@ def test_quotas_hold_and_are_filled_by_further_tries(passages: list[DocumentPass
 def test_what_was_done_is_not_asked_again(passages: list[DocumentPassage]) -> None:
     first = list(Drafting(passages, Scripted(["", "paraphrased"]), {"single-hop": 1}).run())
     done = {outcome.job.key: outcome.case is not None for outcome in first}
-    again = Drafting(passages, Scripted(), {"single-hop": 1}, resume=lambda _: done)
+    again = Drafting(passages, Scripted(), {"single-hop": 1}, finished=done)
     assert not {job.key for jobs in again.queues.values() for job in jobs} & set(done)
     kept = {(o.job.doc, o.job.kind) for o in first if o.case is not None}
     assert {key for key, n in again.missing.items() if n == 0} == kept
     half = dict(list(done.items())[:5])
     model = Scripted()
-    resumed = Drafting(passages, model, {"single-hop": 1}, resume=lambda _: half)
+    resumed = Drafting(passages, model, {"single-hop": 1}, finished=half)
     wanted = [key for key, jobs in resumed.queues.items() if jobs]
     assert wanted
     list(resumed.run())
