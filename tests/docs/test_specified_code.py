@@ -266,7 +266,8 @@ def test_the_summary_has_the_specified_shape() -> None:
     metrics = ["precision@5", "ndcg@10", "mrr@10", "p50_latency", "p95_latency", "redaction_efficacy"]
     run = run_of([Case("a", labels={"sensitive": ["secret4711"]})], metrics)
     summary = import_module("pytest_auepora.reporting.metrics_export").summary_json
-    made = json.loads(summary([run], [verdict_of(run)]))
+    report = import_module("pytest_auepora.reporting.report").Report([run], [verdict_of(run)])
+    made = json.loads(summary(report))
     assert made["version"] == wanted["version"]
     for part in ("quality", "operational", "privacy"):
         assert list(made[part]) == list(wanted[part])
