@@ -22,9 +22,9 @@ from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.model import GoldenCase, GoldenSuite
 from .compat import fixture_definitions, has_plugin, is_anyio_automatic, loop_scope
 from .items import case_marks, run_case, run_case_async
-from .keys import CASE, CORPUS, SESSION, SUFFIXES, SUITE
+from .keys import CASE, CORPUS, SUFFIXES, SYSTEM
 from .options import is_asked_for_by_option
-from .session import AueporaSession
+from .session import SESSION, SUITE, AueporaSession
 
 _SELECTING_OPTIONS = ("keyword", "markexpr", "lf", "deselect", "ignore", "ignore_glob")
 _CASE_COUNTS = "auepora_cases"
@@ -137,7 +137,7 @@ class GoldenFile(pytest.Module):
             setattr(module, case.id, function)
             for item in self._make_items(case.id, function):
                 item.stash[CASE] = case
-                item.stash[SUITE] = suite
+                item.stash[SUITE], item.stash[SYSTEM] = suite, golden.fixture
                 where = where or item.location[0]  # pytest looks for the file each time it is asked
                 item.location = where, case.line - 1, item.name
                 yield item

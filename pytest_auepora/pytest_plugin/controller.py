@@ -20,7 +20,7 @@ from ..errors import BaselineError
 from ..regression.baseline import BROKEN, GIT_COMMIT
 from .keys import SUFFIXES
 from .options import is_asked_for, runs_tests
-from .results.terminal import wrapped
+from .output import wrapped
 from .session import AueporaSession, SuiteVariant
 from .xdist import run_provenance, unpack
 

@@ -19,8 +19,8 @@ from .answer_source import AnswerSource, source_for
 from .compat import parameters_of
 from .items import AskedCase, add_case_report, case_marks, end_unmeasured, raise_skipped
 from .keys import CORPUS
+from .output import failure_message
 from .registration import session_of
-from .results.terminal import failure_message
 from .session import AueporaSession, SessionSuite, SuiteVariant
 from .xdist import CaseReport
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,10 +17,10 @@ from ..errors import SystemShapeError
 from ..evaluation.replay import is_recorded
 from .answer_source import AnswerSource, source_for
 from .compat import is_worker
-from .keys import CASE, CASE_REPORTS, CORPUS, SUITE
+from .keys import CASE, CASE_REPORTS, CORPUS, SYSTEM
 from .lookahead import Queue, timed_call
-from .results.terminal import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
-from .session import AueporaSession, ended_by
+from .output import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
+from .session import SUITE, AueporaSession, ended_by
 from .xdist import CaseReport, attach
 
 if TYPE_CHECKING:
@@ -45,10 +46,24 @@ class AskedCase:
         """Return the calls, one per repeat; answers may be judged *early* as well."""
         source, case = self.source, self.case
         numbers = range(source.times(case) + source.again.get(case.id, 0))
-        if early and source.suite.judge_metrics:
-            for i in numbers:
-                source.session.judge_lookahead.expect(self.item, i, source)
+        if early:
+            self.judge_early(len(numbers))
         return self._asks(numbers)
+
+    def judge_early(self, n_answers: int) -> None:
+        """Have the first *n_answers* judged as soon as they come, where judges may be asked side by side.
+
+        Not where labels are matched by a corpus: a case is relabelled when its item runs.
+        """
+        source = self.source
+        if not source.suite.judge_metrics or source.session.project.has_corpus:
+            return
+        if CORPUS in getattr(self.item, "fixturenames", ()):
+            return
+        for i in range(n_answers):
+            if metrics := source.early_judges(i):
+                judge = partial(source.judge, case=self.case, repeat=i, metrics=metrics)
+                source.session.judge_lookahead.expect((self.item, i), metrics, judge)
 
     def finish(self, calls: Sequence[CallResult]) -> FinishedCase:
         """Score the answers, judge the case, and keep the result for the report."""
@@ -123,8 +138,9 @@ def run_case(session: AueporaSession) -> None:
     else:
         calls = [caller.call(*ask) for ask in _with_upcoming(asked)]
         if source.suite.judge_metrics:
-            if caller.concurrency == 1:
-                session.judge_lookahead.preload(asked.item, source, calls, _following(asked))
+            if caller.concurrency == 1 and not is_worker(asked.item.config):
+                asked.judge_early(len(calls))
+                session.judge_lookahead.preload(asked.item, calls, caller, _following(asked))
             calls = [session.judge_lookahead.with_scores((asked.item, i), call) for i, call in enumerate(calls)]
     finished = asked.finish(calls)
     if retries := asked.asks_again(finished):
@@ -153,7 +169,7 @@ async def run_case_async(session: AueporaSession) -> None:
 def _running_case(session: AueporaSession) -> AskedCase:
     __tracebackhide__ = True
     item = session.running
-    return _asked_case(item, item.funcargs[item.stash[SUITE].golden.fixture])
+    return _asked_case(item, item.funcargs[item.stash[SYSTEM]])
 
 
 def _asked_case(item: pytest.Item, rag: Any) -> AskedCase:

@@ -5,7 +5,7 @@ What looks up labels is imported where it is used: most projects name no corpus.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,21 +19,30 @@ if TYPE_CHECKING:
     from ..io.golden.model import GoldenCase, GoldenSuite
     from ..labels.check import CheckedLabel
     from ..labels.corpus import Corpus, Recall
+    from .hooks import ProjectHooks
     from .options import Options
-    from .session import AueporaSession
 
 
 class SuiteLabels:
-    """The labels of *suite* in this process, and the corpus that they are looked up in."""
+    """The labels of *suite* in this process, and the corpus that they are looked up in.
 
-    def __init__(self, session: AueporaSession, suite: GoldenSuite) -> None:
-        self._session, self._suite = session, suite
+    Args:
+        suite: the golden file.
+        options: what the user asks for.
+        project: says what the corpus is where no fixture does.
+        old_recalls: what tells which chunks the old ids stood for, besides the history.
+    """
+
+    def __init__(
+        self, suite: GoldenSuite, options: Options, project: ProjectHooks, old_recalls: Sequence[Recall]
+    ) -> None:
+        self._suite, self._options, self._project, self._old_recalls = suite, options, project, old_recalls
         self._given: Any = None
         self._corpus: Corpus | None = None
 
     @cached_property
     def _from_hook(self) -> Any:
-        return self._session.project.corpus(self._suite.name, self._suite.path)
+        return self._project.corpus(self._suite.name, self._suite.path)
 
     def corpus(self, value: Any) -> Corpus | None:
         """Return the corpus: *value*, that of the fixture, else the hook's; None without either.
@@ -54,7 +63,7 @@ class SuiteLabels:
         Raises:
             CorpusError: it is none.
         """
-        corpus = None if self._session.asks_nothing else self.corpus(value)
+        corpus = self.corpus(value)
         return None if corpus is None else lambda name: name in corpus or name in corpus.by_source
 
     def check(self, case: GoldenCase, corpus: Corpus) -> list[CheckedLabel]:
@@ -73,24 +82,23 @@ class SuiteLabels:
     @cached_property
     def _recalls(self) -> list[Recall]:
         """What tells which chunks the old ids stood for."""
-        place, root = self._session.options.history_place, self._session.config.rootpath
+        place, root = self._options.history_place, self._options.config.rootpath
         if place is None:
-            return self._session.old_recalls
+            return [*self._old_recalls]
         from ..history.answers import history_recall
         from ..history.store import HistoryStore
 
         hashes = {case.id: case.content_hash for case in self._suite.cases}
         path = shown_path(self._suite.path, root)
         return [
-            *self._session.old_recalls,
+            *self._old_recalls,
             history_recall(HistoryStore(place, root), self._suite.name, path, hashes),
         ]
 
     def relabel(self, case: GoldenCase, value: Any, *, recut: bool) -> GoldenCase:
         """Return *case* as it is to be scored: labels that moved are matched by passage or document.
 
-        Nothing is looked up while all ids are in the corpus and still mean the same chunks, nor in a replay: labels
-        were matched when the answer was recorded, the corpus of today says nothing about it.
+        Nothing is looked up while all ids are in the corpus and still mean the same chunks.
 
         Args:
             case: the case.
@@ -100,19 +108,17 @@ class SuiteLabels:
         Raises:
             CorpusError: what should be the corpus is none.
         """
-        if self._session.asks_nothing:
-            return case
         corpus = self.corpus(value)
         gold = case.sample.relevant_docs
         if corpus is None or not gold:
             return case
         by_id = [doc for doc in gold if doc.metadata.get("match", "id") == "id"]
         doubtful = any(doc.doc_id not in corpus or doc.text for doc in by_id)
-        if not doubtful and not (by_id and (recut or self._session.old_recalls)):
+        if not doubtful and not (by_id and (recut or self._old_recalls)):
             return case
         from ..labels.check import relabel
 
-        return relabel(case, self.check(case, corpus), corpus, strict=self._session.options.strict_labels)
+        return relabel(case, self.check(case, corpus), corpus, strict=self._options.strict_labels)
 
 
 def read_old_recalls(options: Options) -> list[Recall]:

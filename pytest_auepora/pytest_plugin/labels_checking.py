@@ -12,8 +12,9 @@ import pytest
 from ..core.run import run_title
 from ..errors import AueporaError
 from .compat import variant_of
-from .keys import CASE, CORPUS, SUITE
-from .session import AueporaSession
+from .keys import CASE, CORPUS
+from .output import is_ascii, write_lines
+from .session import SUITE, AueporaSession
 
 if TYPE_CHECKING:
     from ..labels.check import CheckedLabel
@@ -134,7 +135,6 @@ class LabelReport:
         """Tell, file by file, what became of the labels."""
         from ..reporting.terminal.labels import label_page, repaired_texts
         from ..reporting.text import harmless
-        from .results.terminal import is_ascii, write_lines
 
         if not self.checked_labels and not self.note:
             return

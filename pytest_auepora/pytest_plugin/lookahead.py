@@ -18,7 +18,7 @@ from ..adapters.systems import System
 from ..calls.call import Call, CallResult, running_trio
 from ..calls.caller import Caller
 from .compat import fixture_definitions, has_plugin, is_worker, process_count
-from .keys import CASE, CORPUS, SUITE
+from .keys import CASE, SYSTEM
 from .options import Options
 
 if TYPE_CHECKING:
@@ -28,11 +28,7 @@ if TYPE_CHECKING:
     from ..calls.executor import OwnLoop
     from ..core.metrics_base import Metric
     from ..core.progress import Progress
-    from ..evaluation.case_flow import CaseFlow
     from ..evaluation.measure import JudgedAnswer
-    from ..io.golden.model import GoldenCase
-    from .answer_source import AnswerSource
-    from .hooks import ProjectHooks
 
 ASYNC_CONCURRENCY = 8
 """Calls in flight for async systems unless the user says otherwise: their clients are made for it."""
@@ -91,7 +87,7 @@ def _share_key(item: pytest.Item) -> Hashable | None:
     """
     if (case := item.stash.get(CASE, None)) is None or case.benchmark is not None:
         return None
-    system, by_name = item.stash[SUITE].golden.fixture, fixture_definitions(item)
+    system, by_name = item.stash[SYSTEM], fixture_definitions(item)
     names = [name for name in getattr(item, "fixturenames", ()) if name not in _HARMLESS]
     if system not in names or not all(map(by_name.get, names)):  # a hook may have added names that nobody looked up
         return None
@@ -233,37 +229,23 @@ class JudgeLookahead:
     Keys are those of the calls: item and repeat.
     """
 
-    def __init__(self, options: Options, project: ProjectHooks, progress: Progress) -> None:
-        self._options, self._project, self._progress = options, project, progress
+    def __init__(self, options: Options, progress: Progress) -> None:
+        self._options, self._progress = options, progress
         self._expected: dict[Hashable, Callable[[CallResult], JudgedAnswer | None]] = {}  # what judges it
         self._jobs: dict[Hashable, Call] = {}
         self._executor: OwnLoop | None = None
         self._size = 0
 
-    def expect(self, item: pytest.Item, repeat: int, source: AnswerSource) -> None:
-        """Prepare to judge an answer that may come early, if its suite has anything to judge side by side.
-
-        Not where labels are matched by a corpus: a case is relabelled when its item runs.
-        """
-        if (item, repeat) in self._expected:
-            return
-        if self._project.has_corpus or CORPUS in getattr(item, "fixturenames", ()):
-            return
-        from ..evaluation.measure import side_by_side
-
-        metrics = side_by_side(source.suite.judge_metrics)
-        if repeat >= source.suite.repeats:  # asked again, by an update
-            metrics = [metric for metric in metrics if metric.name not in source.suite.scored_once]
-        if not metrics:
-            return
+    def expect(
+        self, key: Hashable, metrics: Sequence[Metric], judge: Callable[[CallResult], JudgedAnswer | None]
+    ) -> None:
+        """Prepare to *judge* an answer by *metrics*, at least one, as soon as it comes."""
         if self._executor is None:
             from ..calls.executor import OwnLoop
 
             self._size = self._options.concurrency or max(metric.concurrency for metric in metrics)
             self._executor = OwnLoop(self._size, _GRACE, blocks=True)
-        self._expected[item, repeat] = partial(
-            _judge, case=item.stash[CASE], repeat=repeat, metrics=metrics, system=source.system, flow=source.flow
-        )
+        self._expected.setdefault(key, judge)
 
     def judge(self, key: Hashable, result: CallResult) -> None:
         """Judge the answer *result*, unless that has begun, or nobody expects it; called in any thread."""
@@ -273,23 +255,18 @@ class JudgeLookahead:
             job.detach()
             executor.submit([job])
 
-    def preload(
-        self, item: pytest.Item, source: AnswerSource, calls: Sequence[CallResult], following: Upcoming
-    ) -> None:
-        """While the answers of *source* to *item* are judged, make the calls *following*, one by one in this thread."""
-        if is_worker(item.config):
-            return
+    def preload(self, item: pytest.Item, calls: Sequence[CallResult], caller: Caller, following: Upcoming) -> None:
+        """While the answers to *item* are judged, let *caller* make the calls *following* one by one in this thread."""
         for i, call in enumerate(calls):
-            self.expect(item, i, source)
             self.judge((item, i), call)
-        if source.caller.timeout is not None or item.config.getoption("maxfail", 0):
+        if caller.timeout is not None or item.config.getoption("maxfail", 0):
             return
         own_jobs = [self._jobs[item, i] for i in range(len(calls)) if (item, i) in self._jobs]
         for key, fn, *limit in following:
             running = sum(job.state != "over" for job in list(self._jobs.values()))
             if limit != [None] or running >= self._size or all(job.state == "over" for job in own_jobs):
                 return
-            source.caller.prepare(key, fn)
+            caller.prepare(key, fn)
 
     def with_scores(self, key: Hashable, result: CallResult) -> CallResult:
         """Return *result* with its scores, if judges were asked early; waits for them."""
@@ -332,18 +309,3 @@ class JudgeLookahead:
         if self._executor is not None:
             self._executor.close(wait=False)
             self._executor = None
-
-
-def _judge(
-    result: CallResult, *, case: GoldenCase, repeat: int, metrics: list[Metric], system: System, flow: CaseFlow
-) -> JudgedAnswer | None:
-    """Return the answer in *result* with its scores by *metrics*; None where it is no answer."""
-    from ..evaluation.measure import JudgedAnswer, answer_of, judge_answers, judge_task
-
-    case_call = flow.case_call(case, result)
-    answer = answer_of(case_call, system, flow.convert, timed=True)
-    if isinstance(answer, BaseException):
-        return None
-    return JudgedAnswer(
-        answer, judge_answers([judge_task(case_call, answer, metrics, repeat)], progress=flow.progress)[0]
-    )

@@ -7,15 +7,16 @@ import sys
 
 import pytest
 
-from ..core.progress import is_watched
-from .answer_source import Replay, make_replay
+from ..core.progress import Progress, is_watched
 from .collect import Collecting
 from .compat import is_worker, process_count
+from .hooks import ProjectHooks
 from .items import Running
-from .keys import SESSION
+from .lookahead import Callers, JudgeLookahead, Queue
 from .options import Options
+from .replay import Replay, make_replay
 from .results.terminal import CaseWords, ShortFailures, Terminal
-from .session import AueporaSession
+from .session import SESSION, AueporaSession
 
 _RUNS_CASES = (
     "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
@@ -34,7 +35,12 @@ def session_of(config: pytest.Config) -> AueporaSession:
 def _start_session(
     config: pytest.Config, options: Options, replay: Replay | None = None, record_cap: int = 0
 ) -> AueporaSession:
-    session = config.stash[SESSION] = AueporaSession(config, options, replay, record_cap)
+    progress = Progress("judged scores", show=False)  # `RunProgress` shows it
+    judge_lookahead = JudgeLookahead(options, progress)
+    callers = Callers(config, options, judge_lookahead.judge)
+    session = config.stash[SESSION] = AueporaSession(
+        config, options, ProjectHooks(config), replay, record_cap, progress, judge_lookahead, callers, Queue(())
+    )
     config.pluginmanager.register(session, "auepora-session")
     return session
 

@@ -20,9 +20,7 @@ from ..io.golden.model import GoldenCase, GoldenSuite
 from ..regression.baseline import BROKEN, Anchor, Baseline, baseline_path, load_anchor
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
 from .compat import variant_of
-from .hooks import ProjectHooks
 from .labels import SuiteLabels, read_old_recalls
-from .lookahead import Callers, JudgeLookahead, Queue
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
@@ -30,24 +28,30 @@ if TYPE_CHECKING:
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended
     from ..labels.corpus import Recall
-    from .answer_source import AnswerSource, Replay
+    from .hooks import ProjectHooks
+    from .lookahead import Callers, JudgeLookahead, Queue
     from .options import Options
+    from .replay import Replay
+
+SESSION: pytest.StashKey[AueporaSession] = pytest.StashKey()
+"""On the config."""
+SUITE: pytest.StashKey[SessionSuite] = pytest.StashKey()
+"""On an item: the suite of its case."""
 
 
+@dataclass(eq=False, repr=False)
 class AueporaSession:
     """The parts of the plugin in one process, and its golden files, each read once.
 
     Parts that need only some others are given those.
 
-    Args:
+    Attributes:
         config: pytest's.
         options: what the user asks for.
+        project: what the project says by hooks.
         replay: the earlier run that answers in place of the system, if one is to.
         record_cap: characters kept of each answer; 0 keeps none.
-
-    Attributes:
-        project: what the project says by hooks.
-        progress: how far judges are, or calls of an update that asks again; `RunProgress` shows it.
+        progress: how far judges are, or calls of an update that asks again.
         judge_lookahead: asks LLM judges about answers that come early.
         callers: what makes the calls.
         queue: the cases that will be run, whose calls may be made ahead of time.
@@ -55,20 +59,19 @@ class AueporaSession:
         running: the golden item whose function is being called.
     """
 
-    running: pytest.Function
-
-    def __init__(
-        self, config: pytest.Config, options: Options, replay: Replay | None = None, record_cap: int = 0
-    ) -> None:
-        self.config, self.options, self.replay, self.record_cap = config, options, replay, record_cap
-        self.project = ProjectHooks(config)
-        self.progress = Progress("judged scores", show=False)
-        self.judge_lookahead = JudgeLookahead(options, self.project, self.progress)
-        self.callers = Callers(config, options, self.judge_lookahead.judge)
-        self.queue = Queue(())
-        self.answered: Callable[..., None] | None = None
-        self._suites: dict[Path, SessionSuite] = {}
-        self._collected: dict[Path, SessionSuite] = {}  # by baseline
+    config: pytest.Config
+    options: Options
+    project: ProjectHooks
+    replay: Replay | None
+    record_cap: int
+    progress: Progress
+    judge_lookahead: JudgeLookahead
+    callers: Callers
+    queue: Queue
+    answered: Callable[..., None] | None = None
+    running: pytest.Function = field(init=False)
+    _suites: dict[Path, SessionSuite] = field(init=False, default_factory=dict)
+    _collected: dict[Path, SessionSuite] = field(init=False, default_factory=dict)  # by baseline
 
     @property
     def asks_nothing(self) -> bool:
@@ -145,7 +148,7 @@ class SessionSuite:
     @cached_property
     def labels(self) -> SuiteLabels:
         """Its labels, which may have moved in the corpus."""
-        return SuiteLabels(self.session, self.golden)
+        return SuiteLabels(self.golden, self.session.options, self.session.project, self.session.old_recalls)
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -223,7 +226,6 @@ class SuiteVariant:
 
     suite: SessionSuite
     name: str
-    latest_source: AnswerSource | None = field(init=False, default=None)
 
     def blank_run(self) -> Run:
         """Return an empty run."""
@@ -260,15 +262,20 @@ class SuiteVariant:
         from ..evaluation.case_flow import CaseFlow
 
         session, golden = self.suite.session, self.suite.golden
-        project, labels, asks_hook = session.project, self.suite.labels, session.project.has_corpus
+        project, labels = session.project, self.suite.labels
+        # a replay knows no corpus: labels were matched when the answer was recorded, that of today says nothing
+        asks_hook = project.has_corpus and not session.asks_nothing
 
         def relabel(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
-            return case if corpus is None and not asks_hook else labels.relabel(case, corpus, recut=recut)
+            return labels.relabel(case, corpus, recut=recut) if corpus is not None or asks_hook else case
+
+        def id_check_for(corpus: Any) -> Callable[[str], bool] | None:
+            return labels.id_check_for(corpus) if corpus is not None or asks_hook else None
 
         return CaseFlow(
             self.blank_run(), self.suite.metrics, golden.policy, baseline=self.baseline[0],
             advisory=self.suite.advisory, accepting=session.options.accepting, convert=project.convert,
-            relabel=relabel, id_check_for=labels.id_check_for,
+            relabel=relabel, id_check_for=id_check_for,
             redact=project.redact, record_cap=session.record_cap, ended_by=ended_by,
             baseline_answers=self._accepted_answers(), progress=session.progress,
         )  # fmt: skip

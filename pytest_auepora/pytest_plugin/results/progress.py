@@ -19,10 +19,10 @@ import pytest
 from ...core.grouping import grouped
 from ...core.progress import Progress, is_watched
 from ...io.golden.model import GoldenCase
-from ..keys import CASE, SUFFIXES, SUITE
-from ..session import AueporaSession, SessionSuite
+from ..keys import CASE, SUFFIXES
+from ..output import terminal_width, wrapped
+from ..session import SUITE, AueporaSession, SessionSuite
 from ..xdist import case_id_of, unpack
-from .terminal import terminal_width, wrapped
 
 AFTER = 30.0
 """Seconds of the call phase after which a call counts as hanging; warned about once a case."""

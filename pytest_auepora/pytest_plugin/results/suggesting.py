@@ -14,7 +14,7 @@ import pytest
 
 from ...core.files import shown_path
 from ...errors import AueporaError
-from .terminal import is_ascii, write_lines
+from ..output import is_ascii, write_lines
 
 if TYPE_CHECKING:
     from ...regression.suggest import Suggestion

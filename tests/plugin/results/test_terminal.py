@@ -1,4 +1,4 @@
-"""What a run shows in the terminal, and what is left of it where there is none."""
+"""What a run shows in the terminal."""
 
 from __future__ import annotations
 
@@ -8,13 +8,6 @@ from ..conftest import Example
 def test_the_word_under_v_has_the_key_scores(project: Example) -> None:
     result = project.run("-v", "-k", "refund-window")
     assert "PASSED recall@1=1.00" in str(result.stdout)
-
-
-def test_without_a_terminal_a_failure_says_why_as_ever(project: Example) -> None:
-    project.break_retriever()
-    result = project.run("-p", "no:terminal", "--junitxml=report.xml")
-    assert result.ret == 1
-    assert "wanted &gt;= 0.5" in project.read("report.xml")
 
 
 def test_what_to_do_next_is_said_once_for_all_suites(project: Example) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError, Problem
-from pytest_auepora.pytest_plugin.results.terminal import write_lines
+from pytest_auepora.pytest_plugin.output import write_lines
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.findings import annotation_lines, code_quality
 from pytest_auepora.reporting.formats import FORMATS, report_text

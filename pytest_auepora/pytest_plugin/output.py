@@ -1,0 +1,108 @@
+"""What cases and other parts of the plugin write to pytest's terminal, and how wide and in which characters."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
+from textwrap import fill
+from traceback import walk_tb
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from ..core.run import CaseResult, MetricInfo
+    from ..regression.compare import CaseComparison
+    from ..reporting.terminal.layout import Line
+
+
+def failure_message(
+    config: pytest.Config,
+    result: CaseResult,
+    comparison: CaseComparison | None,
+    metrics: Mapping[str, MetricInfo],
+) -> str:
+    """Return the text of a case that did not pass, as wide as the terminal; what all cases share is in the summary."""
+    from ..reporting.terminal.failure import failure_text
+
+    width = terminal_width(config)
+    return failure_text(result, comparison, metrics, width=width, ascii_only=is_ascii(), shapes=False)
+
+
+def terminal_width(config: pytest.Config) -> int:
+    """Return the columns of the terminal; 80 where pytest has none (``-p no:terminal``)."""
+    has_terminal = config.pluginmanager.hasplugin("terminalreporter")
+    return config.get_terminal_writer().fullwidth if has_terminal else 80
+
+
+def wrapped(config: pytest.Config, text: str) -> str:
+    """Return *text* in lines of the terminal's width, those after the first indented; no word is cut.
+
+    In CI it stays as it is: pytest lists the whole of it there, one line for each failure.
+    """
+    if in_ci():
+        return text
+    options: Any = {"subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(fill(line, terminal_width(config), **options) for line in text.splitlines())
+
+
+def in_ci() -> bool:
+    """Whether pytest takes this for a job of CI."""
+    return bool(os.environ.get("CI") or os.environ.get("BUILD_NUMBER"))
+
+
+def begin_at_case(item: pytest.Function, call: pytest.CallInfo[None]) -> None:
+    """Let the traceback of a failed case begin at the case: pytest looks up the file of every frame before it.
+
+    Without it, 1,000 failing cases are further from their budget.
+    """
+    if call.excinfo is None or wants_traceback(item.config):
+        return
+    code = item.function.__code__
+    frames = [frame.f_code for frame, _ in walk_tb(call.excinfo.tb)]
+    if code in frames:
+        call.excinfo.traceback = call.excinfo.traceback[frames.index(code) :]
+
+
+def show_headline(report: pytest.TestReport) -> None:
+    """Let the one-line message of a failed case be its headline: in CI pytest lists the whole message once more."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash is None or not isinstance(message := getattr(crash, "message", None), str):
+        return
+    first, *others = message.split("\n")
+    crash.message = " ".join([first, *(line.strip() for line in takewhile(lambda line: line.startswith("  "), others))])
+
+
+def show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
+    """Replace the text of a report, of a set-up that failed or skipped its case, by its redacted *result*."""
+    from ..reporting.text import harmless, printable
+
+    if hasattr(report, "wasxfail"):
+        report.wasxfail = f"reason: {printable(result.error)}"
+    elif isinstance(report.longrepr, tuple):
+        report.longrepr = (*report.longrepr[:2], f"Skipped: {printable(result.error)}")
+    if not isinstance(report.longrepr, tuple):
+        report.longrepr = harmless(result.error)
+
+
+def wants_traceback(config: pytest.Config) -> bool:
+    """Whether the user asked to see, or step into, frames; else the text of the failure serves."""
+    wanted = config.getoption("usepdb", False) or config.getoption("fulltrace", False)
+    return bool(wanted) or config.getoption("tbstyle", "auto") in ("long", "native")
+
+
+def is_ascii() -> bool:
+    """Whether the terminal can show ASCII only."""
+    return "utf" not in (getattr(sys.__stdout__, "encoding", "") or "").lower()
+
+
+def write_lines(terminalreporter: Any, lines: Iterable[Line]) -> None:
+    """Print *lines* in their styles."""
+    from ..reporting.terminal.layout import printable_line
+
+    for line in lines:
+        for cell in printable_line(line):
+            terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
+        terminalreporter.line("")

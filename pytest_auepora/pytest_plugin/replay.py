@@ -1,0 +1,188 @@
+"""An earlier run in the place of the system: ``--auepora-replay`` has it answer all cases, ``--auepora-resume`` those
+that it has answers to.
+
+What reads the history is imported then.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..adapters.systems import System
+from ..core.run import run_title
+from ..errors import HistoryError, UnknownRunError, names_words
+from ..evaluation.replay import RecordedRun, replayed
+from ..regression.baseline import GIT_COMMIT
+from .compat import fixtures_only_for, worker_input
+from .keys import CASE, SYSTEM
+
+if TYPE_CHECKING:
+    from ..core.run import Run
+    from ..history.answers import RunIds, SentRun
+    from ..regression.verdict import Verdict
+
+_INPUT = "auepora_replay"
+_OPTIONS = {"replayed": "auepora_replay", "resumed": "auepora_resume"}
+
+
+def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
+    """Return the replay of an earlier run of the history at *place*, as one of the two options asks for.
+
+    Raises:
+        pytest.UsageError: there is no such run.
+    """
+    requested = {kind: name for kind, option in _OPTIONS.items() if (name := config.getoption(option))}
+    if len(requested) > 1:
+        raise pytest.UsageError("--auepora-replay asks the system nothing, --auepora-resume the rest: give one of them")
+    ((kind, name),) = requested.items()
+    option = f"--{_OPTIONS[kind].replace('_', '-')}"
+    if (inputs := worker_input(config, _INPUT)) is not None:
+        return _worker_replay(kind, name, inputs, place)
+    if place is None:
+        raise pytest.UsageError(f"{option}: history is switched off, so there are no runs to take answers from")
+    from ..history.answers import choose_runs, load_recorded
+    from ..history.settings import is_url
+    from ..history.store import HistoryStore
+
+    store = HistoryStore(place, config.rootpath)
+    path = "" if is_url(place) else str(place)
+    try:
+        chosen = choose_runs(store, name)
+        replay = Replay(kind, name, chosen, lambda run_id: load_recorded(store, run_id), history=store.name, path=path)
+        for run_id in chosen.values():  # before anything is asked
+            replay.read(run_id)
+    except UnknownRunError as exc:
+        raise pytest.UsageError(f"{option}: {exc}") from None
+    except HistoryError as exc:
+        pytest.exit(f"{option}: {exc}", returncode=pytest.ExitCode.TESTS_FAILED)
+    return replay
+
+
+def _worker_replay(kind: str, name: str, inputs: dict[str, Any], place: str | Path | None) -> Replay:
+    """Return the replay of a worker, from its *inputs*; on another host these include the runs."""
+    from ..history.answers import decode_recorded, load_recorded
+    from ..history.store import HistoryStore
+
+    sent: dict[str, SentRun] = inputs["sent"]
+
+    def load(run_id: str) -> RecordedRun:
+        if run_id in sent:
+            return decode_recorded(run_id, sent[run_id])
+        return load_recorded(HistoryStore(inputs["path"] or place or ""), run_id)
+
+    chosen = {(suite, variant, path): run_id for suite, variant, path, run_id in inputs["chosen"]}
+    return Replay(kind, name, chosen, load, history=inputs["history"])
+
+
+class Replay:
+    """The runs that answer, by golden file and configuration, in every process; each is read when its first case asks.
+
+    In the controller it says of every run where its answers came from, and tells workers which runs answer.
+
+    Args:
+        kind: ``replayed`` or ``resumed``.
+        name: what the user called the run.
+        chosen: the runs, by id.
+        load: reads one of them.
+        history: the name of their history.
+        path: its file, if it is one; a worker may run in another folder.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        chosen: RunIds,
+        load: Callable[[str], RecordedRun],
+        *,
+        history: str,
+        path: str = "",
+    ) -> None:
+        self.kind, self.name, self.chosen, self.history, self.path = kind, name, chosen, history, path
+        self.read = cache(load)
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether the system may not be called, nor be made."""
+        return self.kind == "replayed"
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Set up no system where none may be asked."""
+        if self.asks_nothing and CASE in item.stash:
+            funcargs: dict[str, Any] = getattr(item, "funcargs", {})
+            for name in fixtures_only_for(item, item.stash[SYSTEM]):
+                funcargs.setdefault(name, None)
+
+    def source(self, suite: str, variant: str, path: str) -> RecordedRun | None:
+        """Return the run that answers for *suite*, the golden file at *path*, under *variant*, if there is one."""
+        run_id = self.chosen.get((suite, variant, path)) or self.chosen.get((suite, variant, ""))
+        return None if run_id is None else self.read(run_id)
+
+    def replayed(self, suite: str, variant: str, path: str) -> System:
+        """Return what answers in place of the system of *suite*, the golden file at *path*."""
+        wanted = run_title(suite, variant)
+        titles = sorted({run_title(*key) for *key, _ in self.chosen})
+        if wanted in titles:
+            wanted, titles = path, sorted(other for *key, other in self.chosen if run_title(*key) == wanted)
+        missing = f"{self.history} has no recorded run of {wanted}: {self.name!r} is of {' and '.join(titles)}"
+        return replayed(self.source(suite, variant, path), missing=missing)
+
+    def pytest_report_header(self) -> str:
+        """Name the runs and say whether calls are made."""
+        runs = sorted(set(self.chosen.values()))
+        calls = "no calls" if self.asks_nothing else "calls only for what is missing there"
+        return f"auepora: answers from {names_words(runs, 3)}, {calls}"
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Give all workers the same runs, whatever is stored in between, and wherever they are."""
+        spec = node.gateway.spec
+        is_here = spec.popen and not spec.via
+        node.workerinput[_INPUT] = {
+            "chosen": [[*key, run_id] for key, run_id in self.chosen.items()],
+            "history": self.history,
+            "path": self.path,
+            "sent": {} if is_here else self._sent_runs,
+        }
+
+    @cached_property
+    def _sent_runs(self) -> dict[str, SentRun]:
+        from ..history.answers import encode_recorded
+
+        return {run_id: encode_recorded(self.read(run_id)) for run_id in self.chosen.values()}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
+        """Note in the run and its verdict where its answers come from."""
+        source = self.source(run.suite, run.variant, run.path)
+        if source is None:
+            verdict.notes.append(f"no recorded run of {run.title}; nothing was taken")
+            return
+        taken = sum(c.extra.get("recorded_in") == source.run_id for c in run.cases.values())
+        run.origin = {"kind": self.kind, "run": source.run_id, "taken": taken}
+        if self.asks_nothing:
+            verdict.notes.append(f"replayed from run {source.run_id}: its answers, no calls")
+            return
+        rest = ", the others asked" if taken < len(run.cases) else ""
+        verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}{rest}")
+        if changed := changed_provenance(source.run.provenance, run.provenance):
+            changes = ", ".join(f"{key} {then} → {now}" for key, (then, now) in changed.items())
+            reason = f"answered under other conditions, so nothing was taken: {changes}"
+            verdict.notes.append(f"run {source.run_id} {reason}")
+        commits = [str(provenance.get(GIT_COMMIT, ""))[:8] for provenance in (source.run.provenance, run.provenance)]
+        if taken and all(commits) and commits[0] != commits[1]:
+            verdict.notes.append(f"run {source.run_id} was made at commit {commits[0]}, this is {commits[1]}")
+
+
+def changed_provenance(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return what differs between two provenances as they look after JSON, except the commit."""
+    from ..regression.compare import provenance_changes
+
+    return provenance_changes(then, json.loads(json.dumps(now, default=str)))
