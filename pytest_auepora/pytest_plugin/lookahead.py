@@ -229,8 +229,8 @@ class JudgeLookahead:
     Keys are those of the calls: item and repeat.
     """
 
-    def __init__(self, options: Options, progress: Progress) -> None:
-        self._options, self._progress = options, progress
+    def __init__(self, concurrency: int | None, progress: Progress) -> None:
+        self._concurrency, self._progress = concurrency, progress
         self._expected: dict[Hashable, Callable[[CallResult], JudgedAnswer | None]] = {}  # what judges it
         self._jobs: dict[Hashable, Call] = {}
         self._executor: OwnLoop | None = None
@@ -243,7 +243,7 @@ class JudgeLookahead:
         if self._executor is None:
             from ..calls.executor import OwnLoop
 
-            self._size = self._options.concurrency or max(metric.concurrency for metric in metrics)
+            self._size = self._concurrency or max(metric.concurrency for metric in metrics)
             self._executor = OwnLoop(self._size, _GRACE, blocks=True)
         self._expected.setdefault(key, judge)
 

@@ -36,7 +36,7 @@ def _start_session(
     config: pytest.Config, options: Options, replay: Replay | None = None, record_cap: int = 0
 ) -> AueporaSession:
     progress = Progress("judged scores", show=False)  # `RunProgress` shows it
-    judge_lookahead = JudgeLookahead(options, progress)
+    judge_lookahead = JudgeLookahead(options.concurrency, progress)
     callers = Callers(config, options, judge_lookahead.judge)
     session = config.stash[SESSION] = AueporaSession(
         config, options, ProjectHooks(config), replay, record_cap, progress, judge_lookahead, callers, Queue(())
