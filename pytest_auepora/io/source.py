@@ -19,10 +19,8 @@ from ..errors import GoldenFileError, Problem, did_you_mean
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
 
-LINES = 256
-"""Lines of a block, at most."""
-
-_BLOCK_BYTES = 4_000_000
+BLOCK_BYTES = 262_144
+"""How much of a file is read at a time, besides the rest of the last line."""
 
 _MAX_REPORTED = 200
 """How many problems are reported with their places; the thousandth is rarely of another kind than the first."""
@@ -185,7 +183,7 @@ def _shorten_repeats(problems: Sequence[Problem]) -> Iterator[Problem]:
 
 
 def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> Iterator[Source]:
-    """Yield the lines of a text file, some hundreds at a time; the blocks share their problems.
+    """Yield the lines of a text file, some hundred kilobytes at a time; the blocks share their problems.
 
     Args:
         path: the file.
@@ -193,8 +191,8 @@ def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> 
         instead: what to do with a larger one besides splitting it.
 
     Raises:
-        GoldenFileError: it is not there, not readable, no UTF-8, or has a line of more than 50 MB,
-            or is larger than *max_bytes*.
+        GoldenFileError: it is not there, not readable, no UTF-8, larger than *max_bytes*, or has a line far beyond
+            `MAX_BYTES`.
     """
     problems: list[Problem] = []
     lines_before = size = 0
@@ -202,8 +200,10 @@ def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> 
         with path.open("rb") as file:
             if max_bytes is not None and os.fstat(file.fileno()).st_size > max_bytes:
                 raise refusal(path, _too_large(max_bytes, instead))
-            while lines := _read_block(file, path, lines_before):
-                data = b"".join(lines)
+            while data := file.read(BLOCK_BYTES):
+                data += (rest := file.readline(MAX_BYTES + 1))
+                if len(rest) > MAX_BYTES:
+                    raise refusal(path, f"is longer than {MAX_BYTES:,} bytes", lines_before + data.count(b"\n") + 1)
                 text = _decode(data, Source(str(path), "", lines_before, problems), size)
                 block = Source(str(path), text, lines_before, problems)
                 size += len(data)
@@ -213,17 +213,6 @@ def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> 
                 lines_before += len(block.lines) - (not block.lines[-1])
     except OSError as exc:
         raise refusal(path, f"cannot be read: {exc.strerror or exc}") from None
-
-
-def _read_block(file: Any, path: Path, lines_before: int) -> list[bytes]:
-    lines: list[bytes] = []
-    size = 0
-    while len(lines) < LINES and size < _BLOCK_BYTES and (line := file.readline(MAX_BYTES + 1)):
-        if len(line) > MAX_BYTES:
-            raise refusal(path, f"is longer than {MAX_BYTES:,} bytes", lines_before + len(lines) + 1)
-        lines.append(line)
-        size += len(line)
-    return lines
 
 
 def _decode(data: bytes, source: Source, offset: int) -> str:

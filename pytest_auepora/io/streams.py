@@ -16,7 +16,10 @@ from .golden.model import GoldenCase, GoldenSuite
 from .json_lines import load_lines
 from .jsonl import read_samples
 from .parquet import as_lines, iter_rows, row_count
-from .source import LINES, Source, line_blocks, refusal
+from .source import Source, line_blocks, refusal
+
+BLOCK_ROWS = 256
+"""Rows of a Parquet file that are read at a time."""
 
 
 def is_parquet(path: Path) -> bool:
@@ -25,7 +28,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def row_blocks(path: Path, as_text: Callable[[list[dict[str, Any]]], str]) -> Iterator[Source]:
-    """Yield the rows of a Parquet file, some hundreds at a time, as the JSON Lines that *as_text* makes of them.
+    """Yield the rows of a Parquet file, `BLOCK_ROWS` at a time, as the JSON Lines that *as_text* makes of them.
 
     The blocks share their problems.
 
@@ -34,8 +37,8 @@ def row_blocks(path: Path, as_text: Callable[[list[dict[str, Any]]], str]) -> It
         AueporaError: the file is no Parquet.
     """
     problems: list[Problem] = []
-    rows, lines_before = iter_rows(path, LINES), 0
-    while batch := list(islice(rows, LINES)):
+    rows, lines_before = iter_rows(path, BLOCK_ROWS), 0
+    while batch := list(islice(rows, BLOCK_ROWS)):
         yield Source(str(path), as_text(batch), lines_before, problems)
         lines_before += len(batch)
 

@@ -122,7 +122,7 @@ def test_parquet_is_read_while_it_is_scored(tmp_path: Path, monkeypatch: pytest.
     pyarrow = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
     from pyarrow.parquet import write_table
 
-    for module, size in ((recorded, "BATCH_SIZE"), (streams, "LINES")):
+    for module, size in ((recorded, "BATCH_SIZE"), (streams, "BLOCK_ROWS")):
         monkeypatch.setattr(module, size, 8)
     taken, seen = rows_taken(monkeypatch), []
 
