@@ -9,11 +9,11 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from .json import encode, loads
+from .json import encode, fields_of, loads
 
 TEXTS = frozenset(("query", "expected", "outputs"))
 """The fields of a result that are texts."""
@@ -107,7 +107,7 @@ class OffloadableTexts:
 
     def __getstate__(self) -> dict[str, Any]:
         """Include the texts, so that copies and results sent to another process have them."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]  # its subclasses are dataclasses
+        return fields_of(self)
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         for name, value in state.items():

@@ -191,8 +191,8 @@ def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> 
         instead: what to do with a larger one besides splitting it.
 
     Raises:
-        GoldenFileError: it is not there, not readable, no UTF-8, larger than *max_bytes*, or has a line far beyond
-            `MAX_BYTES`.
+        GoldenFileError: it is not there, not readable, no UTF-8, or has a line of more than 50 MB,
+            or is larger than *max_bytes*.
     """
     problems: list[Problem] = []
     lines_before = size = 0
@@ -201,8 +201,9 @@ def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> 
             if max_bytes is not None and os.fstat(file.fileno()).st_size > max_bytes:
                 raise refusal(path, _too_large(max_bytes, instead))
             while data := file.read(BLOCK_BYTES):
-                data += (rest := file.readline(MAX_BYTES + 1))
-                if len(rest) > MAX_BYTES:
+                room = MAX_BYTES - (len(data) - data.rfind(b"\n") - 1)  # for the rest of the last line
+                data += (rest := file.readline(room + 1))
+                if len(rest) > room:
                     raise refusal(path, f"is longer than {MAX_BYTES:,} bytes", lines_before + data.count(b"\n") + 1)
                 text = _decode(data, Source(str(path), "", lines_before, problems), size)
                 block = Source(str(path), text, lines_before, problems)

@@ -13,13 +13,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
 from ..core.files import RepeatedKeyError, unique_keys
 from ..core.git import CONFLICT, conflict_line
+from ..core.json import known_fields
 from ..core.result_shapes import Count, Place, Rank
 from ..core.run import CaseResult, CaseState, MetricInfo, run_title
 from ..errors import BaselineError, NotWrittenError
@@ -289,7 +290,7 @@ def parse_baseline(text: str, path: str) -> Baseline:
 
 def _case_of(raw: Mapping[str, Any], case_id: str) -> BaselineCase:
     """Read the block of one case; keys of newer versions are ignored."""
-    values = {f.name: raw[f.name] for f in fields(BaselineCase) if f.name in raw}
+    values = known_fields(BaselineCase, raw)
     values["data"] = {n: _read_data(text, f"cases.{case_id}.data.{n}") for n, text in raw.get("data", {}).items()}
     return BaselineCase(**values)
 

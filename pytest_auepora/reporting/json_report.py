@@ -15,6 +15,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from ..core.json import fields_of
 from ..core.run import MetricInfo, Run
 from ..errors import AueporaError, Problem
 from ..regression.guards.gates import REGRESSION
@@ -147,7 +148,7 @@ def _plain_data(value: Any) -> Any:
         return dict(value)
     if not is_dataclass(value):
         return str(value)
-    out = {f.name: getattr(value, f.name) for f in fields(value)}
+    out = fields_of(value)
     if isinstance(value, MetricInfo):
         out["range"] = [end if math.isfinite(end) else None for end in value.range]
     return out

@@ -6,9 +6,10 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any, TypedDict
 
+from ..core.json import fields_of
 from .metric_rows import state_symbol
 from .numbers import metric_change, metric_value, number, percent, plural
 from .report import Report
@@ -251,7 +252,7 @@ def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
         {"metric": row.name, "direction": row.direction, "owner": row.owner, "n": row.n, "figures": row.figures}
         for row in compared.rows
     ]
-    return {f.name: getattr(compared, f.name) for f in fields(compared)} | {"rows": rows}
+    return fields_of(compared) | {"rows": rows}
 
 
 def matrix_csv(report: Report) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
 from ...core.grouping import grouped
+from ...core.json import known_fields
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, NotWrittenError, names_words
 from ...shapes import ShapeError, check_shape
@@ -111,7 +112,7 @@ def load_calibration(path: Path) -> Calibration | None:
     except ShapeError as exc:
         raise CalibrationError(f"{path}: not a calibration file: {exc}; run auepora calibrate again") from None
     labels = {item: tuple(label == "yes" for label in pair.split()) for item, pair in raw.get("labels", {}).items()}
-    values = {f.name: raw[f.name] for f in fields(Calibration) if f.name in raw}
+    values = known_fields(Calibration, raw)
     return Calibration(**values | {"labels": labels})
 
 

@@ -23,6 +23,7 @@ from ..statistics.intervals import (
     Effect,
     Sums,
     bootstrap_interval,
+    draws_for,
     jackknife_interval,
     judge_interval,
 )
@@ -34,6 +35,9 @@ _INTERVAL_TARGETS = ("LATENCY", "PRIVACY", "OPERATIONAL")
 
 UNBOUNDED_EFFECT, UNBOUNDED_MARGIN = 0.10, 0.25
 """``min_effect`` and ``margin`` of times and costs, as shares, if the golden file does not set them."""
+
+_MOST_DRAWS = 19_999
+"""Resamples of a metric at most: a smaller alpha would take longer than the run."""
 
 Pairs = dict[str, tuple[Measurement, Measurement]]
 """Case id → measurement in the baseline, and in this run."""
@@ -221,9 +225,14 @@ class _IntervalTest(NamedTuple):
         sums: Sums[Measurement] | None = None
         if self.metric.additive:
             sums = lambda measurement: list(measurement.data), lambda total: Measurement(None, total)
-        draws = max(1_999, min(math.ceil(1 / alpha) - 1, 19_999))
         return bootstrap_interval(
-            aggregation, self.pairs, self.clusters, effect=self.effect, alpha=alpha, draws=draws, sums=sums
+            aggregation,
+            self.pairs,
+            self.clusters,
+            effect=self.effect,
+            alpha=alpha,
+            draws=max(1_999, draws_for(alpha)),
+            sums=sums,
         )
 
 
@@ -293,6 +302,10 @@ def _judge_by_interval(gate: GateOutcome, test: _IntervalTest, policy: Regressio
         return
     if test.n_clusters < CLUSTERS_FOR_STATISTICS:
         gate.set_message(f"{change}: fewer than {CLUSTERS_FOR_STATISTICS} clusters, and the metric varies", subject)
+        apply_outcome(gate, "inconclusive", policy)
+        return
+    if test.info.interval != "jackknife" and draws_for(alpha) > _MOST_DRAWS:
+        gate.set_message(f"{change}: alpha is too small to tell by resampling", subject)
         apply_outcome(gate, "inconclusive", policy)
         return
     interval = test.interval(alpha)

@@ -88,10 +88,15 @@ def bootstrap_interval(
         clusters: case id → cluster; a case not listed is its own cluster.
         effect: difference or ratio of the two aggregates.
         alpha: level of each bound.
-        draws: number of resamples; fewer than 1 / *alpha* give no interval.
+        draws: number of resamples.
         sums: for an *aggregate* that depends only on sums of integers in the measurements; gives the same interval
             much faster.
+
+    Raises:
+        ValueError: the bounds need more *draws*.
     """
+    if draws < (needed := draws_for(alpha)):
+        raise ValueError(f"{draws} draws have no {alpha} quantile; take at least {needed}")
     groups, observed = _observed_effect(aggregate, pairs, clusters, effect, alpha)
     if len(groups) < 2:
         return observed
@@ -101,6 +106,11 @@ def bootstrap_interval(
     values = sorted(v for v in drawn if v is not None)
     rank = math.floor((draws + 1) * alpha + 1e-9) - 1 - (draws - len(values))
     return replace(observed, low=values[rank], high=values[-1 - rank]) if 0 <= rank < len(values) else observed
+
+
+def draws_for(alpha: float) -> int:
+    """Return how many resamples bounds at level *alpha* need at least."""
+    return math.ceil(1 / alpha - 1e-9) - 1
 
 
 def jackknife_interval(

@@ -216,8 +216,9 @@ def test_an_aggregate_that_is_not_a_number_has_no_value() -> None:
     assert (seen.value, seen.low, seen.high) == (None, None, None)
 
 
-def test_too_few_draws_give_no_interval() -> None:
-    assert bootstrap_interval(fmean, normal_pairs(12), {}, draws=18).low is None
+def test_too_few_draws_are_refused() -> None:
+    with pytest.raises(ValueError, match="take at least 19"):
+        bootstrap_interval(fmean, normal_pairs(12), {}, draws=18)
     assert bootstrap_interval(fmean, normal_pairs(12), {}, draws=19).low is not None
 
 
