@@ -17,8 +17,8 @@ settings.load_profile("light")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes a core: tests of calls, limits and killed processes wait as long as others compute."""
-    return 2 * (os.cpu_count() or 1)
+    """One process more than cores: tests of calls, limits and killed processes wait while others compute."""
+    return 1 + (os.cpu_count() or 1)
 
 
 _TOLD = ("CI", "BUILD_NUMBER", "CI_PROJECT_DIR", "GH_TOKEN", "PYTEST_ADDOPTS")

@@ -155,6 +155,7 @@ def test_nothing_at_all_is_a_state(name: str) -> None:
     assert isinstance(metric.measure(EvaluationSample("s", "", [], []), no_text), (Measurement, NotApplicable))
 
 
+@pytest.mark.slow
 @every
 def test_a_megabyte_is_no_trouble(name: str) -> None:
     text = "Maria Huber visited 東京 🙂 and Rome. " * 30_000
