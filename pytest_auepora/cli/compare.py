@@ -10,9 +10,10 @@ from pathlib import Path
 
 from ..core.run import Run
 from ..errors import AueporaError, NotComparableError
-from ..history.compare import compare
+from ..history.compare import CompareReport, compare
 from ..io.golden.load import load_policy
 from ..regression.baseline import baseline_path, load_baseline
+from ..regression.guards.calibration import FOLDER as CALIBRATIONS
 from ..regression.policy import RegressionPolicy
 from ..reporting import side_by_side_formats as formats
 from ..reporting.comparison_report import render_report_md
@@ -73,10 +74,9 @@ def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
         title_a, a = sources.find(a_name, b)
     if title_a == title_b:
         raise UsageError(f"{a_name} and {b_name} are one and the same, {title_a}; name two runs, such as last~1 last")
-    report = compare(
-        a, b, names=(title_a, title_b), strict_chunker_version=args.strict_chunker_version,
-        policy=policy_of(sources.root, b), steady=steady_metrics(sources.root, b),
-    )  # fmt: skip
+    report = compare_in_project(
+        sources.root, a, b, names=(title_a, title_b), strict_chunker_version=args.strict_chunker_version
+    )
     if args.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:
@@ -116,6 +116,20 @@ def _find_columns(sources: Sources, names: Sequence[str]) -> list[tuple[str, Run
         columns[i] = sources.find_all(names[i], reference)
         reference = reference or columns[i][0][1]
     return [column for i in range(len(names)) for column in columns[i]]
+
+
+def compare_in_project(
+    root: Path, a: Run, b: Run, *, names: tuple[str, str], strict_chunker_version: bool = False
+) -> CompareReport:
+    """Compare *b* with *a* as `compare` does, by the policy, calibrations and baseline of the golden file of *b*.
+
+    Raises:
+        NotComparableError: as `compare`.
+    """
+    return compare(
+        a, b, names=names, strict_chunker_version=strict_chunker_version, policy=policy_of(root, b),
+        calibrations=(root / b.path).parent / CALIBRATIONS if b.path else None, steady=steady_metrics(root, b),
+    )  # fmt: skip
 
 
 def steady_metrics(root: Path, run: Run) -> frozenset[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from ...core.files import locked, read_json_lines, write_atomically
 from ...core.run import CaseResult, Run
 from ...errors import AueporaError, UnknownRunError
-from ...history.compare import CompareReport, as_baseline, compare
+from ...history.compare import CompareReport, as_baseline
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
 from ...metrics.annotation.labels import answer_hash
@@ -25,7 +25,7 @@ from ...reporting.html.cases import MOST_COLUMNS, case_line
 from ...reporting.metric_rows import chosen_metrics
 from ...reporting.text import listed
 from ..common import stored_verdict
-from ..compare import policy_of, steady_metrics
+from ..compare import compare_in_project, steady_metrics
 
 _CACHE_SIZE = 4
 """Runs, and pairs of them, in memory."""
@@ -131,12 +131,9 @@ class Library:
             return Pair(info, run, verdict, self._load_run(previous.run_id) if previous else None, previous)
         other_info = self.store.info(self.store.resolve(against, run.suite, path=run.path))
         other = self._load_run(other_info.run_id)
-        steady = steady_metrics(self.root, run)
-        report = compare(
-            other, run, names=(other_info.run_id, run_id), policy=policy_of(self.root, run), steady=steady
-        )  # fmt: skip
+        report = compare_in_project(self.root, other, run, names=(other_info.run_id, run_id))
         comparison = pair_cases(run, as_baseline(other))
-        comparison.steady = tuple(sorted({*comparison.steady, *steady}))
+        comparison.steady = tuple(sorted({*comparison.steady, *steady_metrics(self.root, run)}))
         verdict = replace(
             verdict, comparison=comparison, baseline_note="", fell=[*report.problems], rose=[],
             notes=[*_comparison_notes(other_info, report)],

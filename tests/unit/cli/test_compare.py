@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from pytest_auepora.cli.compare import policy_of
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.regression.guards.calibration import Calibration, calibration_path, save_calibration
 from pytest_auepora.reporting.json_report import json_report
 from pytest_auepora.reporting.report import Report
 
@@ -56,6 +58,19 @@ def test_a_baseline_knows_itself_what_is_steady(shell: Shell, accepted: bool, be
     shell.write("released.json", baseline_of(before, steady=accepted).dumps())
     HistoryStore(shell.path / FOLDER / "history.sqlite").add(now, verdict_of(now))
     assert shell("compare", "released.json", "last").code == code
+
+
+@pytest.mark.parametrize(("calibrated", "code"), [(True, 1), (False, 3)])
+def test_a_calibrated_judge_counts(shell: Shell, calibrated: bool, code: int) -> None:
+    judge = {"metric": "token_f1", "version": 1, "params": {"judge": "m-1"}}
+    runs = [run_of([case.with_(id=f"c{i}") for i in range(20)], names=["token_f1"]) for case in (GOOD, WORSE)]
+    for run in runs:
+        run.metrics["token_f1"] = replace(run.metrics["token_f1"], judge=judge)
+        HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict_of(run))
+    path = calibration_path(shell.path / "golden" / "__calibrations__", "token_f1")
+    save_calibration(path, Calibration("token_f1", calibrated, "agreement is 0.4", judge))
+    said = shell("compare")
+    assert (said.code, "advisory" in said.out) == (code, not calibrated)
 
 
 @pytest.fixture
