@@ -12,7 +12,7 @@ from ..io.edit import LabelFile, Slot
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline, anchor_path, baseline_path, lock_baseline, parse_baseline
+from ..regression.baseline import Baseline, anchor_path, baseline_path, lock_baseline, read_baseline
 from .check import CheckedLabel, provable_new_ids
 
 CaseLabels = Sequence[CheckedLabel]
@@ -129,7 +129,7 @@ def _rename_in_baseline(
 
 def _load_baseline(path: Path, suite: GoldenSuite) -> Baseline | None:
     try:
-        baseline = parse_baseline(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, ValueError, BaselineError):  # the next run reports a broken baseline
+        baseline = read_baseline(path)
+    except BaselineError:  # the next run reports a broken baseline
         return None
-    return baseline if baseline.suite == suite.name else None
+    return baseline if baseline is not None and baseline.suite == suite.name else None

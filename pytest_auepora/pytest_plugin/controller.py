@@ -303,7 +303,7 @@ def _unused_baselines(config: pytest.Config, used: Iterable[Path], override: Pat
     """
     from ..core.files import shown_path
     from ..core.run import run_title
-    from ..regression.baseline import anchor_path, parse_baseline
+    from ..regression.baseline import anchor_path, read_baseline
 
     used_paths = {path.resolve() for path in used}
     used_paths |= {anchor_path(path) for path in used_paths}
@@ -312,9 +312,11 @@ def _unused_baselines(config: pytest.Config, used: Iterable[Path], override: Pat
         if path.resolve() in used_paths or (baseline_path != path and baseline_path.exists()):
             continue
         try:
-            baseline = parse_baseline(path.read_text(encoding="utf-8"), str(path))
-        except (BaselineError, OSError, UnicodeDecodeError):
+            baseline = read_baseline(path)
+        except BaselineError:
             continue  # nobody knows that it is one
+        if baseline is None:  # it was deleted meanwhile
+            continue
         shown = shown_path(path, config.rootpath)
         title = run_title(baseline.suite, baseline.variant)
         text = (

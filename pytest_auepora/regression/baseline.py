@@ -235,8 +235,22 @@ def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
     """Read *path*, which should be the baseline of *suite* in this *variant*; None if there is no such file.
 
     Raises:
-        BaselineError: the file is not a baseline, is cut short, has conflict markers or a newer format, or belongs to
-            another suite or configuration.
+        BaselineError: as `read_baseline`, or it belongs to another suite or configuration.
+    """
+    baseline = read_baseline(path)
+    if baseline is not None and (baseline.suite, baseline.variant) != (suite, variant):
+        raise BaselineError(
+            f"{path}: the baseline of {run_title(baseline.suite, baseline.variant)!r}, "
+            f"wanted is {run_title(suite, variant)!r}; give --auepora-baseline a directory when there is more than one"
+        )
+    return baseline
+
+
+def read_baseline(path: Path) -> Baseline | None:
+    """Read *path*, the baseline of whatever suite; None if there is no such file.
+
+    Raises:
+        BaselineError: the file is not a baseline, is cut short, has conflict markers or a newer format.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -246,13 +260,7 @@ def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
         raise BaselineError(f"{path}: not UTF-8 ({exc.reason} at byte {exc.start})") from None
     except OSError as exc:
         raise BaselineError(f"{path}: cannot be read: {exc.strerror or exc}") from None
-    baseline = parse_baseline(text, str(path))
-    if (baseline.suite, baseline.variant) != (suite, variant):
-        raise BaselineError(
-            f"{path}: the baseline of {run_title(baseline.suite, baseline.variant)!r}, "
-            f"wanted is {run_title(suite, variant)!r}; give --auepora-baseline a directory when there is more than one"
-        )
-    return baseline
+    return parse_baseline(text, str(path))
 
 
 def parse_baseline(text: str, path: str) -> Baseline:
