@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from .types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 
-__all__ = ["CHUNK_KEYS", "JUDGE_KEYS", "Direction", "Measurement", "Metric", "NotApplicable", "interval_of", "ruler_of"]
+__all__ = ["CHUNK_KEYS", "JUDGE_KEYS", "Direction", "Measurement", "Metric", "NotApplicable"]
 
 Direction = Literal["higher", "lower"]
 
@@ -67,9 +67,10 @@ class Metric:
         against_accepted: it compares the answer with that of the accepted run, which is kept for it.
         baselined: its scores are stored in baselines and compared with them (False for wall-clock times).
         version: raised whenever the numbers change, so that old and new scores are never compared.
-        ruler: keys of a run's provenance that must be equal for scores to compare.  None stands for `CHUNK_KEYS` where
-            retrieval is the target, and for no keys elsewhere; a judged metric always has `JUDGE_KEYS` as well.
-        survives: when scores compare although the chunker changed: ``passages`` where the labels of the case are
+        provenance_keys: keys of a run's provenance that must be equal for scores to compare.  None stands for
+            `CHUNK_KEYS` where retrieval is the target, and for no keys elsewhere; a judged metric always has
+            `JUDGE_KEYS` as well.
+        across_chunkers: when scores compare although the chunker changed: ``passages`` where the labels of the case are
             quotes, spans or documents; ``documents`` where the document of each label is known.
         interval: how the verdict computes the aggregate's confidence interval: empty for the mean of the cases'
             values; ``bootstrap`` for ratios and quantiles; ``jackknife`` for what is counted over all cases together;
@@ -94,8 +95,8 @@ class Metric:
     against_accepted: ClassVar[bool] = False
     scored_by: Metric | None = None
     version: int = 1
-    ruler: tuple[str, ...] | None = None
-    survives: Literal["", "passages", "documents"] = ""
+    provenance_keys: tuple[str, ...] | None = None
+    across_chunkers: Literal["", "passages", "documents"] = ""
     interval: str | None = None
     additive: ClassVar[bool] = False
     required: tuple[str, ...] = ()
@@ -187,9 +188,9 @@ def nearest_rank(values: Sequence[float], quantile: float) -> float:
     return values[max(0, math.ceil(quantile * len(values)) - 1)]
 
 
-def ruler_of(metric: Metric) -> tuple[str, ...]:
-    """Return the keys of provenance under which the scores of *metric* compare; see `Metric.ruler`."""
-    keys = metric.ruler
+def provenance_keys_of(metric: Metric) -> tuple[str, ...]:
+    """Return the keys of provenance under which the scores of *metric* compare; see `Metric.provenance_keys`."""
+    keys = metric.provenance_keys
     if keys is None:
         keys = CHUNK_KEYS if metric.target.name.startswith("RETRIEVAL") else ()
     return (*keys, *JUDGE_KEYS) if metric.judged else keys

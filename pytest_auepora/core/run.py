@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from ..errors import NotMeasuredError
 from .case_texts import OffloadableTexts
 from .json import known_fields
-from .metrics_base import Metric, interval_of, ruler_of
+from .metrics_base import Metric, interval_of, provenance_keys_of
 from .result_shapes import Count, Expected, Extra, Origin, Outputs, Range, Rank, StoredScore
 from .scoring import Aggregate, Score, ScoreList
 
@@ -96,9 +96,9 @@ class MetricInfo:
     """What must be equal for two scores of one metric to compare, and how to read them.
 
     ``judge`` identifies the calibration that a judge's scores need: metric, version and params; empty without a judge.
-    ``ruler`` names the provenance keys that must be equal as well; ``owner`` is the owner of this metric, if not that
-    of the suite; ``interval`` and ``survives`` are those of `Metric`.  ``steady`` says whether repeated answers to a
-    case never differed in it, where a baseline has that.
+    ``provenance_keys`` must be equal in the provenance of both runs as well; ``owner`` is the owner of this metric, if
+    not that of the suite; ``interval`` and ``across_chunkers`` are those of `Metric`.  ``steady`` says whether repeated
+    answers to a case never differed in it, where a baseline has that.
     """
 
     name: str
@@ -110,10 +110,10 @@ class MetricInfo:
     deterministic: bool
     baselined: bool
     judge: dict[str, Any] = field(default_factory=dict)
-    ruler: list[str] = field(default_factory=list)
+    provenance_keys: list[str] = field(default_factory=list)
     owner: str = ""
     interval: str = ""
-    survives: str = ""
+    across_chunkers: str = ""
     steady: bool | None = None
 
     @classmethod
@@ -129,9 +129,9 @@ class MetricInfo:
             metric.deterministic,
             metric.baselined,
             _judge_of(metric),
-            list(ruler_of(metric)),
+            list(provenance_keys_of(metric)),
             interval=interval_of(metric),
-            survives=metric.survives,
+            across_chunkers=metric.across_chunkers,
         )
 
     @property

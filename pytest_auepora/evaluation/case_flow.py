@@ -135,7 +135,7 @@ class CaseFlow:
         case = case_calls.case
         try:
             if self.relabel is not None:
-                case = self.relabel(case, case_calls.corpus, bool(self._comparability.recut))
+                case = self.relabel(case, case_calls.corpus, bool(self._comparability.rechunking))
             is_known_id = (
                 self.id_check_for(case_calls.corpus) if self.id_check_for is not None and self._has_citations else None
             )

@@ -282,9 +282,9 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
         asked_for = suite.policy.metrics.get(name, {}).get("policy", "report") != "report"
         info.baselined = (info.baselined and name in suite.metrics) or asked_for
         info.owner = suite.owners.get(name, "")
-        policy_keys = suite.policy.ruler_of(name)
-        info.ruler += [key for key in policy_keys if key not in info.ruler]
-        info.survives = "" if set(policy_keys).intersection(CHUNK_KEYS) else info.survives
+        policy_keys = suite.policy.provenance_keys_of(name)
+        info.provenance_keys += [key for key in policy_keys if key not in info.provenance_keys]
+        info.across_chunkers = "" if set(policy_keys).intersection(CHUNK_KEYS) else info.across_chunkers
     return Run(
         suite.name,
         path or str(suite.path),

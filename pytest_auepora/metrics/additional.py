@@ -92,7 +92,7 @@ class IntraListDiversity(Configured):
     embed_fn: Callable[[list[str]], Sequence[Sequence[float]]] | None = field(default=None, metadata=UNSPELLED)
 
     stem = "intra_list_diversity@{top_k}"
-    ruler = ("embedding",)  # distances mean something within one space
+    provenance_keys = ("embedding",)  # distances mean something within one space
     range = (0.0, 2.0)
     target = TargetCategory.DIVERSITY
     formula = "1 - mean cosine of all pairs of the top k documents"
@@ -145,7 +145,7 @@ class ResponseDiversity(Configured):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.of == "embedding":
-            self.range, self.ruler = (0.0, 2.0), ("embedding",)
+            self.range, self.provenance_keys = (0.0, 2.0), ("embedding",)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Remember the direction of one answer; it counts in the aggregate only."""

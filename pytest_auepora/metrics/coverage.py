@@ -74,7 +74,7 @@ class OverSpans(Configured):
     k: int | None = None
 
     required = ("relevant_docs",)
-    ruler = ()  # made for comparing ways to chunk documents
+    provenance_keys = ()  # made for comparing ways to chunk documents
     target = TargetCategory.RETRIEVAL_RELEVANCE
     source = "Chroma, Evaluating Chunking Strategies for Retrieval (2024), in characters"
     oracle = "sets of character positions"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, interval_of, ruler_of
+from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, interval_of, provenance_keys_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
 from ..errors import MetricError
 from .options import Configured
@@ -37,12 +37,12 @@ def as_metric(base: Metric | str) -> Metric:
 
 
 def inherit(metric: Metric, base: Metric, *names: str) -> None:
-    """Copy the named class attributes of *base* and its ``ruler`` to *metric*; *base* is known only at run time."""
+    """Copy the named class attributes and the provenance keys of *base*, known only at run time, to *metric*."""
     for name in names:
         setattr(metric, name, getattr(base, name))
     if base.judged:
         metric.judged, metric.scored_by = True, base.scored_by or base
-    metric.ruler = ruler_of(base)
+    metric.provenance_keys = provenance_keys_of(base)
 
 
 @dataclass(eq=False, repr=False)

@@ -37,7 +37,7 @@ class Matched(Configured):
         super().__post_init__()
         self.matching = Matching(self.level, self.duplicates, self.ties)
         if self.level == "doc":
-            self.ruler, self.survives = (), "documents"  # which stay the same, however they are cut
+            self.provenance_keys, self.across_chunkers = (), "documents"  # which stay the same, however they are cut
 
     def spelled_stem(self) -> str:
         """Return the stem without a cut-off that is not set, with ``_doc`` behind it at document level."""
@@ -90,7 +90,7 @@ class RecallAtK(Ranked):
     capped: bool = False
 
     stem = "recall@{k}"
-    survives = "passages"
+    across_chunkers = "passages"
     target = TargetCategory.RETRIEVAL_RELEVANCE
     formula = "relevant in the top k / relevant; capped: / min(k, relevant)"
     source = "trec_eval recall; capped: BEIR (arXiv:2104.08663)"
@@ -137,7 +137,7 @@ class HitRateAtK(Ranked):
     k: int
 
     stem = "hit@{k}"
-    survives = "passages"
+    across_chunkers = "passages"
     target = TargetCategory.RETRIEVAL_RELEVANCE
     formula = "1 if the top k hold a relevant document, else 0"
     source = "trec_eval success"
@@ -157,7 +157,7 @@ class EmptyResultRate(Metric):
 
     name = "empty_result_rate"
     target = TargetCategory.RETRIEVAL_RELEVANCE
-    ruler = ()
+    provenance_keys = ()
     direction = "lower"
     formula = "1 if nothing was returned, else 0"
     source = "share of queries without a result"

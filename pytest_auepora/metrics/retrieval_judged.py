@@ -226,7 +226,7 @@ class DocumentNoiseAtK(Configured):
 
     stem = "document_noise@{k}"
     version = 2
-    ruler = CHUNK_KEYS
+    provenance_keys = CHUNK_KEYS
     target = TargetCategory.NOISE_ROBUSTNESS
     direction = "lower"
     formula = "noise documents in the top k / min(k, returned)"

@@ -95,7 +95,7 @@ class SuiteLabels:
             history_recall(HistoryStore(place, root), self._suite.name, path, hashes),
         ]
 
-    def relabel(self, case: GoldenCase, value: Any, *, recut: bool) -> GoldenCase:
+    def relabel(self, case: GoldenCase, value: Any, *, rechunked: bool) -> GoldenCase:
         """Return *case* as it is to be scored: labels that moved are matched by passage or document.
 
         Nothing is looked up while all ids are in the corpus and still mean the same chunks.
@@ -103,7 +103,7 @@ class SuiteLabels:
         Args:
             case: the case.
             value: the project's corpus; None: its hook is asked.
-            recut: whether documents are cut otherwise than for the baseline.
+            rechunked: whether documents are cut otherwise than for the baseline.
 
         Raises:
             CorpusError: what should be the corpus is none.
@@ -114,7 +114,7 @@ class SuiteLabels:
             return case
         by_id = [doc for doc in gold if doc.metadata.get("match", "id") == "id"]
         doubtful = any(doc.doc_id not in corpus or doc.text for doc in by_id)
-        if not doubtful and not (by_id and (recut or self._old_recalls)):
+        if not doubtful and not (by_id and (rechunked or self._old_recalls)):
             return case
         from ..labels.check import relabel
 

@@ -266,8 +266,8 @@ class SuiteVariant:
         # a replay knows no corpus: labels were matched when the answer was recorded, that of today says nothing
         asks_hook = project.has_corpus and not session.asks_nothing
 
-        def relabel(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
-            return labels.relabel(case, corpus, recut=recut) if corpus is not None or asks_hook else case
+        def relabel(case: GoldenCase, corpus: Any, rechunked: bool) -> GoldenCase:
+            return labels.relabel(case, corpus, rechunked=rechunked) if corpus is not None or asks_hook else case
 
         def id_check_for(corpus: Any) -> Callable[[str], bool] | None:
             return labels.id_check_for(corpus) if corpus is not None or asks_hook else None

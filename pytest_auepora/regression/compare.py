@@ -52,13 +52,13 @@ class Comparability(NamedTuple):
 
     Attributes:
         incomparable: metrics that were measured differently, each with what changed: ``k 5 → 10``.
-        recut: what changed in how documents are chunked; empty if nothing did.
-        survives: metrics that may be comparable despite that, each with its ``survives``.
+        rechunking: what changed in how documents are chunked; empty if nothing did.
+        across_chunkers: metrics that may be comparable despite that, each with its ``across_chunkers``.
     """
 
     incomparable: Mapping[str, str] = MappingProxyType({})
-    recut: str = ""
-    survives: Mapping[str, str] = MappingProxyType({})
+    rechunking: str = ""
+    across_chunkers: Mapping[str, str] = MappingProxyType({})
 
     def is_comparable(self, name: str, result: CaseResult, before: BaselineCase) -> bool:
         """Whether metric *name* is comparable in a case.
@@ -66,10 +66,10 @@ class Comparability(NamedTuple):
         After a change of chunking, that depends on the labels: quotes, spans and documents are found in any chunks.
         A label whose id was found before and is gone was the id of a chunk; its document is unknown.
         """
-        if name not in self.survives:
+        if name not in self.across_chunkers:
             return name not in self.incomparable
         labels = [label for label in result.expected.get("relevant", ()) if label.get("grade", 1) >= 1]
-        if self.survives[name] == "passages":
+        if self.across_chunkers[name] == "passages":
             return bool(labels) and all(label.get("match") in _PASSAGES for label in labels)
         hits = result.outputs.get("retrieved", ())
         found_ids = {str(hit[key]) for hit in hits for key in ("id", "doc") if key in hit}
@@ -85,20 +85,25 @@ _ALL_COMPARE = Comparability()
 def comparability_of(run: Run, baseline: Baseline) -> Comparability:
     """Return which metrics of *run* are comparable with *baseline*; cases are not looked at."""
     changed = _changed_provenance(baseline, run)
-    recut = [key for key in changed if key in CHUNK_KEYS]
+    chunk_changes = [key for key in changed if key in CHUNK_KEYS]
     incomparable: dict[str, str] = {}
-    survives: dict[str, str] = {}
+    across_chunkers: dict[str, str] = {}
     for name, info in run.metrics.items():
         if (old := baseline.metrics.get(name)) is None:
             continue
         new = metric_key(info)
         if why := definition_change(old, new):
             incomparable[name] = why
-        elif settings := [key for key in sorted(info.ruler) if key in changed]:
+        elif settings := [key for key in sorted(info.provenance_keys) if key in changed]:
             incomparable[name] = ", ".join(_before_after(key, *changed[key]) for key in settings)
-        if recut and info.survives and new.items() <= old.items() and not (changed.keys() - recut) & set(info.ruler):
-            survives[name] = info.survives
-    return Comparability(incomparable, ", ".join(_before_after(key, *changed[key]) for key in recut), survives)
+        other_changes = changed.keys() - chunk_changes
+        if (
+            chunk_changes and info.across_chunkers and new.items() <= old.items()
+            and other_changes.isdisjoint(info.provenance_keys)
+        ):  # fmt: skip
+            across_chunkers[name] = info.across_chunkers
+    rechunking = ", ".join(_before_after(key, *changed[key]) for key in chunk_changes)
+    return Comparability(incomparable, rechunking, across_chunkers)
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -173,15 +178,15 @@ class CaseComparison:
     """One case against its baseline.
 
     ``flip`` says what happened to its pass/fail state.  ``changes`` has the comparable scores, equal ones included;
-    ``lost`` the metrics that were numbers and no longer are, with the reason; ``apart`` says why its retrieval metrics
-    are not comparable.
+    ``lost`` the metrics that were numbers and no longer are, with the reason; ``not_comparable`` says why its retrieval
+    metrics are not comparable.
     """
 
     case_id: str
     flip: Flip
     changes: dict[str, ScoreChange] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
-    apart: str = ""
+    not_comparable: str = ""
     before: BaselineCase | None = None
 
     @property
@@ -247,9 +252,9 @@ class Comparison:
         return {i: c.lost for i, c in self.cases.items() if c.lost}
 
     @property
-    def apart(self) -> dict[str, str]:
+    def not_comparable(self) -> dict[str, str]:
         """By case, why its retrieval metrics are not comparable."""
-        return {i: c.apart for i, c in self.cases.items() if c.apart}
+        return {i: c.not_comparable for i, c in self.cases.items() if c.not_comparable}
 
     def count(self) -> Counter[str]:
         """How many cases are newly failing, fixed, unchanged, …"""
@@ -295,7 +300,7 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, comparability)
         for case_id, result in run.cases.items()
     }
-    _explain_recut(out, comparability)
+    _explain_rechunking(out, comparability)
     out.former = {name: mean for name in out.incomparable if (mean := _baseline_mean(out, name)) is not None}
     suite_ids = run.cases if run.is_full else set(run.expected_ids or run.cases)
     if vanished := [case_id for case_id in baseline.cases if case_id not in suite_ids]:
@@ -305,17 +310,17 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     return out
 
 
-def _explain_recut(out: Comparison, comparability: Comparability) -> None:
+def _explain_rechunking(out: Comparison, comparability: Comparability) -> None:
     """Keep metrics that are comparable in some cases, and say in the other cases why they are not."""
-    for name in comparability.survives:
+    for name in comparability.across_chunkers:
         scored = [c for c in out.cases.values() if c.before is not None and c.before.scores.get(name) is not None]
         unmatched = [c for c in scored if c.paired and name not in c.changes]
         if any(name in case.changes for case in scored):
             out.incomparable.pop(name, None)
             for case in unmatched:
-                case.apart = case.apart or comparability.recut
+                case.not_comparable = case.not_comparable or comparability.rechunking
         elif unmatched:
-            out.incomparable.setdefault(name, comparability.recut)
+            out.incomparable.setdefault(name, comparability.rechunking)
 
 
 def _baseline_mean(out: Comparison, name: str) -> float | None:
@@ -340,14 +345,14 @@ def compare_case(
         return CaseComparison(result.case_id, "changed", before=before)
     out = CaseComparison(result.case_id, flip_of(before, result), before=before)
     if result.state != "error" and before.match != (match := match_of(result)):
-        out.apart = f"chunker_version_match {before.match} → {match}"
+        out.not_comparable = f"chunker_version_match {before.match} → {match}"
     for name, old in before.scores.items():
         score, info = result.scores.get(name), metrics.get(name)
         if old is None or score is None or info is None:
             continue
         if not info.baselined or not comparability.is_comparable(name, result, before):
             continue
-        if out.apart and info.target.startswith("RETRIEVAL"):
+        if out.not_comparable and info.target.startswith("RETRIEVAL"):
             continue
         if info.target == "LATENCY" and before.concurrency != result.concurrency:
             continue

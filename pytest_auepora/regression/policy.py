@@ -140,7 +140,7 @@ class RegressionPolicy:
         }
         return replace(self, policy=anchor.policy or self.policy, slices=(), metrics=metrics, **limits)
 
-    def ruler_of(self, name: str) -> list[str]:
+    def provenance_keys_of(self, name: str) -> list[str]:
         """Return the provenance keys that must be equal, by this file, for scores of metric *name* to be comparable."""
         return [key for key, names in self.not_comparable.items() if name in names or ALL in names]
 

@@ -75,7 +75,7 @@ def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_R
         metrics = {
             n: value
             for n, (info, value) in measured.get(record.run_id, {}).items()
-            if _is_same_metric(info, run, n) and changed_keys.isdisjoint(run.metrics[n].ruler)
+            if _is_same_metric(info, run, n) and changed_keys.isdisjoint(run.metrics[n].provenance_keys)
         }
         out.append(EarlierRun(record.run_id, record.started, figures, metrics))
     return Trend(tuple(out), previous)

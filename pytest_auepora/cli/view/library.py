@@ -84,7 +84,7 @@ class Pair:
             words.append("flaky")
         if reason := self.incomparable_reason(case.case_id):
             words.append("incomparable")
-            line["apart"] = reason
+            line["not_comparable"] = reason
         line["text"] = f"{case.case_id}\n{case.query}\n{line.get('why', '')}\n{case.outputs.get('answer', '')}".lower()
         return line
 
@@ -93,7 +93,7 @@ class Pair:
         if (comparison := self.case_comparison(case_id)) is None:
             return ""
         flip_reason = {"new": "not there before", "changed": "the golden case was edited"}.get(comparison.flip, "")
-        return self.not_comparable.get(case_id) or flip_reason or comparison.apart
+        return self.not_comparable.get(case_id) or flip_reason or comparison.not_comparable
 
 
 class Library:

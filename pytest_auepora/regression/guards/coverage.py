@@ -126,7 +126,7 @@ def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
         texts = ", ".join(f"{matched[match]} {text}" for match, text in _MATCH_TEXTS.items() if matched[match])
         matches = f"; cases matched {texts}" if texts else ""
         out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{matches}; {_CHECK_HINT}")
-    reasons = grouped((why, i) for i, why in comparison.apart.items()) if comparison is not None else {}
+    reasons = grouped((why, i) for i, why in comparison.not_comparable.items()) if comparison is not None else {}
     out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in reasons.items()]
     return out
 

@@ -116,7 +116,7 @@ def test_each_system_is_held_to_what_it_compares_with(project: Example) -> None:
         assert result.parseoutcomes().get("failed", 0) == 0
 
 
-def test_a_golden_file_names_its_own_rulers(project: Example) -> None:
+def test_a_golden_file_names_its_own_provenance(project: Example) -> None:
     only_retrieval(project)
     project.edit("thresholds:\n", "regression: {not_comparable: {corpus: recall@3}}\nthresholds:\n")
     say(project, "corpus", "may")

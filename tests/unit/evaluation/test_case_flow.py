@@ -87,7 +87,7 @@ def test_one_skip_among_repeats_skips_the_case(tmp_path: Path) -> None:
 
 
 def test_labels_that_cannot_be_settled_are_an_error_of_the_case(tmp_path: Path) -> None:
-    def relabel(case: GoldenCase, corpus: Any, recut: bool) -> GoldenCase:
+    def relabel(case: GoldenCase, corpus: Any, rechunked: bool) -> GoldenCase:
         raise CorpusError(f"{case.id}: {corpus} is no corpus")
 
     suite, flow = flow_of(tmp_path, relabel=relabel)

@@ -136,10 +136,10 @@ def result(match: str = "exact", value: float = 0.0) -> CaseResult:
 def test_scores_by_another_match_do_not_count_against_it(before: str, after: str) -> None:
     block = BaselineCase("h", "passed", {"recall@5": 1.0, "token_f1": 1.0}, match=before)
     found = compare_case(result(after), block, INFO)
-    assert found.apart == f"chunker_version_match {before} → {after}"
+    assert found.not_comparable == f"chunker_version_match {before} → {after}"
     assert (set(found.changes), found.lost) == ({"token_f1"}, {})
     same = compare_case(result(before), block, INFO)
-    assert (set(same.changes), same.apart) == (set(INFO), "")
+    assert (set(same.changes), same.not_comparable) == (set(INFO), "")
 
 
 def test_a_baseline_says_the_match_where_it_is_not_exact() -> None:

@@ -72,7 +72,7 @@ def test_recall_over_passages_compares() -> None:
         assert found.incomparable == {"mrr": "chunker 800 → 120"}
         assert found.former == {"mrr": 1.0}
     mixed = compare(run(now[0], case("b", recall_at_1=0.5, mrr=0.5), **told), before)
-    assert {i: c.apart for i, c in mixed.cases.items()} == {"a": "", "b": "chunker 800 → 120"}
+    assert {i: c.not_comparable for i, c in mixed.cases.items()} == {"a": "", "b": "chunker 800 → 120"}
     assert set(mixed.incomparable) == {"mrr"}
     by_id = compare(run(case("a", recall_at_1=0.5), case("b", recall_at_1=0.0), **told), before)
     assert (set(by_id.incomparable), by_id.former) == ({"mrr", "recall@1"}, {"mrr": 1.0, "recall@1": 1.0})
@@ -201,9 +201,9 @@ def test_long_values_are_shortened() -> None:
     assert why == f"chunker {'x' * 39}\u2026 \u2192 (nothing)"
 
 
-def test_a_golden_file_may_count_more_as_the_ruler() -> None:
+def test_a_golden_file_may_name_more_provenance() -> None:
     policy = RegressionPolicy(not_comparable={"corpus": ["mrr"], "index": ["all"]})
-    assert (policy.ruler_of("mrr"), policy.ruler_of("token_f1")) == (["corpus", "index"], ["index"])
+    assert (policy.provenance_keys_of("mrr"), policy.provenance_keys_of("token_f1")) == (["corpus", "index"], ["index"])
 
 
 def verdict(now: Run, before: Baseline, **more: Any) -> Verdict:

@@ -89,7 +89,7 @@ def test_gates_that_failed_or_could_not_be_judged_are_counted() -> None:
     assert headline_style([verdict]) == ("yellow",)
 
 
-def test_what_changed_about_the_ruler() -> None:
+def test_what_changed_about_the_provenance() -> None:
     baseline = baseline_of(run_of(CASES, provenance={"chunker_version": 3}))
     run = run_of(CASES, baseline=baseline, provenance={"chunker_version": 4})
     verdict = verdict_of(run, baseline=baseline)

@@ -13,7 +13,7 @@ const caseView = async (query) => {
     make("section", { class: "card case-head", "aria-labelledby": "case-title" },
       make("h1", { id: "case-title", tabindex: "-1", "data-first": true }, caseData.id), make("p", null, stateOf(caseData)),
       make("p", { class: "asked", dir: "auto" }, caseData.query || "(empty)"),
-      lead(caseData), caseData.apart ? make("p", { class: "muted" }, `Not comparable: ${caseData.apart}`) : null,
+      lead(caseData), caseData.not_comparable ? make("p", { class: "muted" }, `Not comparable: ${caseData.not_comparable}`) : null,
       caseData.error ? block(caseData.kind === "skipped" ? "Skipped" : "Error", "trace", make("pre", { tabindex: "0" }, caseData.error)) : null),
     card("Ranked documents", "rankings", rankings(caseData, overview, before)),
     card("Answer", "answers", answers(caseData, before)),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.metrics_base import JUDGE_KEYS, ruler_of
+from pytest_auepora.core.metrics_base import JUDGE_KEYS, provenance_keys_of
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality, LLMFaithfulnessScore
 from pytest_auepora.metrics.judge.critic import LLMCritic
 
@@ -33,7 +33,7 @@ def test_faithfulness_says_nothing_of_a_refusal() -> None:
 
 
 def test_a_judge_is_part_of_what_scores_compare_under() -> None:
-    assert set(JUDGE_KEYS) <= set(ruler_of(LLMAnswerQuality(Fixed())))
+    assert set(JUDGE_KEYS) <= set(provenance_keys_of(LLMAnswerQuality(Fixed())))
     assert LLMAnswerQuality(Fixed()).params()["judge"] == {"critic": "Fixed"}
 
 
