@@ -183,6 +183,12 @@ def mean_of(metric: Metric, values: Iterable[float | None]) -> MetricResult:
     return MetricResult(metric.name, metric.target, value, {"num_samples": len(known)})
 
 
+def f1(precision: float, recall: float) -> float:
+    """Return the harmonic mean of the two; 0 where they are not positive."""
+    total = precision + recall
+    return 2 * precision * recall / total if total > 0 else 0.0
+
+
 def nearest_rank(values: Sequence[float], quantile: float) -> float:
     """Return the nearest-rank quantile of sorted *values*: index ``ceil(q * n) - 1``, in floats as numpy has it."""
     return values[max(0, math.ceil(quantile * len(values)) - 1)]

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.metrics_base import CaseScore, Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, NotApplicable, f1
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
 from .text.bleu import BleuScore, SentenceBleu
 from .text.comparands import AgainstEvidence, answer_text, evidence_texts, targets
 from .text.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
-from .text.tokens import answer_words, is_mostly_ascii, squad_words
+from .text.tokens import answer_words, common_count, is_mostly_ascii, squad_words
 
 __all__ = [
     "AnswerRecall",
@@ -98,11 +98,8 @@ class TokenF1(SquadMetric):
     formula = "max over references of 2PR/(P+R), P and R over the multiset of normalised words"
 
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
-        common = (Counter(prediction) & Counter(reference)).total()
-        if common == 0:
-            return 0.0
-        precision, recall = common / len(prediction), common / len(reference)
-        return 2 * precision * recall / (precision + recall)
+        common = common_count(prediction, reference)
+        return f1(common / len(prediction), common / len(reference))
 
 
 class AnswerRecall(SquadMetric):
@@ -114,7 +111,7 @@ class AnswerRecall(SquadMetric):
     oracle = "an independent count over SQuAD-normalised words, exact"
 
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
-        return (Counter(prediction) & Counter(reference)).total() / len(reference)
+        return common_count(prediction, reference) / len(reference)
 
 
 class ContainsAnswer(SquadMetric):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import InitVar, dataclass
 from typing import Any, ClassVar
 
-from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, mean_of
 from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .annotation.labels import LabelSource
@@ -218,9 +218,7 @@ class CounterfactualConsistency(OverPairs):
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``num_samples``, how many pairs were compared."""
-        scores = self.by_case(measurements).values()
-        value = sum(scores) / len(scores) if scores else 0.0
-        return MetricResult(self.name, self.target, value, {"num_samples": len(scores)})
+        return mean_of(self, self.by_case(measurements).values())
 
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """How alike the answers to each variant and to its base are; or unlike, where a change is expected."""

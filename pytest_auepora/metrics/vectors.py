@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..calls.caller import Caller
+from ..core.metrics_base import f1
 from ..errors import MetricError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ def match(reference: TokenVectors, answer: TokenVectors) -> BertMatch:
     similarity = answer.rows @ reference.rows.T
     precision = float((similarity.max(axis=1) * answer.weights).sum() / answer.weights.sum())
     recall = float((similarity.max(axis=0) * reference.weights).sum() / reference.weights.sum())
-    total = precision + recall
-    return BertMatch(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
+    return BertMatch(precision, recall, f1(precision, recall))
 
 
 def _import_utils() -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
-from ..judge.critic import LLMCritic, Question, yes_or_no
+from ..judge.critic import Question, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt
 from ..judge.settings import AsksCritic
 from ..text.comparands import answer_text
@@ -22,9 +22,6 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
 
     deterministic = False
     judged = True
-
-    def __init__(self, critic: LLMCritic | None = None) -> None:
-        self.critic = critic
 
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int

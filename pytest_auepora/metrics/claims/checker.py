@@ -109,9 +109,6 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
     the model of the judge's settings is asked.
     """
 
-    def __init__(self, critic: LLMCritic | None = None) -> None:
-        self.critic = critic
-
     @property
     def key(self) -> Any:
         """Metrics of one critic share its verdicts, and so do all that ask the model of the settings."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable, f1
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..judge.critic import LLMCritic
 from ..options import UNSPELLED, Configured, spell
@@ -141,9 +141,8 @@ class ClaimF1(ClaimMetric):
 
     def _score(self, case: ClaimCase) -> CaseScore:
         precision, recall = (sum(hits) / len(hits) for hits in map(case.matrix.supported, self.relations))
-        total = precision + recall
         details = {"precision": precision, "recall": recall}
-        return Measurement(2 * precision * recall / total if total else 0.0, details=details)
+        return Measurement(f1(precision, recall), details=details)
 
 
 class AnswerCorrectness(ClaimF1):

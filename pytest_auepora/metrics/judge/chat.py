@@ -21,12 +21,15 @@ _CUT_OFF = {"length": "max_tokens", "content_filter": "its content filter"}
 class JudgeCallError(AueporaError):
     """The judge's server refused, or gave something that is no reply.
 
-    ``status`` is the HTTP status, or None; ``detail`` what the server said, uncut.
+    ``status`` is the HTTP status, or None; ``detail`` what the server said, uncut; ``retry_after`` how many seconds it
+    asks to wait, where it does.
     """
 
-    def __init__(self, message: str, *, status: int | None = None, detail: str = "") -> None:
+    def __init__(
+        self, message: str, *, status: int | None = None, detail: str = "", retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
-        self.status, self.detail = status, detail
+        self.status, self.detail, self.retry_after = status, detail, retry_after
 
 
 class JudgeBudgetError(JudgeCallError):
@@ -34,11 +37,7 @@ class JudgeBudgetError(JudgeCallError):
 
 
 class TransientJudgeError(JudgeCallError):
-    """It may go well the next time.  ``retry_after`` is how many seconds the server asks to wait, where it does."""
-
-    def __init__(self, message: str, *, status: int | None = None, retry_after: float | None = None) -> None:
-        super().__init__(message, status=status)
-        self.retry_after = retry_after
+    """It may go well the next time."""
 
 
 def response_format(schema: str, form: Form[Any]) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeGuard, TypeVar
 
 from ...calls.caller import Caller
 from ...core.retry import RetryPolicy
-from ...errors import AueporaError, MetricError
+from ...errors import AueporaError, MetricError, shorten
 
 _MAX_SHOWN = 200
 T = TypeVar("T")
@@ -155,11 +155,11 @@ def read_reply(text: str, words: Mapping[str, float] | None = None) -> tuple[flo
     if words and "verdict" in fields:
         word = fields["verdict"].strip().casefold() if isinstance(fields["verdict"], str) else ""
         if word not in words:
-            raise JudgeReplyError(f"the judge's verdict is none of {', '.join(words)}: {_shorten(text)}")
+            raise JudgeReplyError(f"the judge's verdict is none of {', '.join(words)}: {_shown(text)}")
         return words[word], rationale
     score = fields["score"]
     if not _is_number(score):
-        raise JudgeReplyError(f"the judge's score is not a number: {_shorten(text)}")
+        raise JudgeReplyError(f"the judge's score is not a number: {_shown(text)}")
     return float(score), rationale
 
 
@@ -172,7 +172,7 @@ def _read_score_line(visible: str, text: str) -> float:
     """Return the number after the last ``Score:``; ``8/10`` and ``1 out of 5`` are not accepted."""
     matches = [*_LINE.finditer(visible)]
     if not matches or matches[-1]["rest"].strip(".,;)*_`\"'"):
-        raise JudgeReplyError(f"the judge's reply has no score: {_shorten(text)}")
+        raise JudgeReplyError(f"the judge's reply has no score: {_shown(text)}")
     return float(matches[-1]["score"])
 
 
@@ -183,7 +183,7 @@ def read_object(text: str, keys: Sequence[str]) -> dict[str, Any]:
         JudgeReplyError: there is none, or the reply holds malformed JSON as well.
     """
     if (fields := _last_object(_THOUGHT.sub("", text), keys, every=True)) is None:
-        raise JudgeReplyError(f"the judge's reply has no {' and '.join(keys)}: {_shorten(text)}")
+        raise JudgeReplyError(f"the judge's reply has no {' and '.join(keys)}: {_shown(text)}")
     return fields
 
 
@@ -199,7 +199,7 @@ def object_form(name: str, properties: Mapping[str, Any], read: Callable[[dict[s
         except JudgeReplyError:
             raise
         except (TypeError, KeyError, OverflowError, ValueError):
-            raise JudgeReplyError(f"the judge's {name} cannot be read: {_shorten(text)}") from None
+            raise JudgeReplyError(f"the judge's {name} cannot be read: {_shown(text)}") from None
 
     return Form(name, schema, parse)
 
@@ -229,7 +229,7 @@ def _last_object(text: str, keys: Sequence[str], *, every: bool = False) -> dict
             value, at = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             if _STRAY.match(text, start):
-                raise JudgeReplyError(f"the judge's reply is not JSON: {_shorten(text)}") from None
+                raise JudgeReplyError(f"the judge's reply is not JSON: {_shown(text)}") from None
             at = start + 1
             continue
         if (all if every else any)(key in value for key in keys):
@@ -241,11 +241,11 @@ def _reject_constant(word: str) -> Any:
     raise ValueError(word)
 
 
-def _shorten(text: str) -> str:
-    return repr(text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…")
+def _shown(text: str) -> str:
+    return repr(shorten(text, _MAX_SHOWN))
 
 
-_UNIT = Scale(0.0, 1.0)
+UNIT = Scale(0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,13 +358,13 @@ def yes_or_no(reply: Judgement | Exception) -> bool:
 def form_of(metadata: Mapping[str, Any]) -> Form[Judgement]:
     """Return the form of the verdict that a question with *metadata* asks for; without a scale any number is one."""
     if metadata.get("yes_or_no"):
-        return Form("verdict", _UNIT.form.schema, _read_yes_or_no)
+        return Form("verdict", UNIT.form.schema, _read_yes_or_no)
     if "scale" in metadata:
         return Scale(*metadata["scale"]).form
-    return Form("verdict", _UNIT.form.schema, lambda text: Judgement(*read_reply(text)))
+    return Form("verdict", UNIT.form.schema, lambda text: Judgement(*read_reply(text)))
 
 
 def _read_yes_or_no(text: str) -> Judgement:
-    judgement = _UNIT.form.read(text)
+    judgement = UNIT.form.read(text)
     yes_or_no(judgement)
     return judgement

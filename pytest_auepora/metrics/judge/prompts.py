@@ -15,13 +15,12 @@ from hashlib import sha256
 from pathlib import Path
 
 from ...errors import MetricError, did_you_mean
-from .critic import Scale
+from .critic import UNIT
 from .settings import prompts_in_use
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _HOLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _HEAD = re.compile(r"version: *(?P<version>\S+) *\n---\n")
-_UNIT = Scale(0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def _load(file: Path, _changed: int) -> Prompt:
 
 def label_prompt(task: str, /, **material: str) -> str:
     """Ask a yes-or-no question about named texts."""
-    return load_prompt("label").fill({"asked": task, "reply": _UNIT.reply}, **material)
+    return load_prompt("label").fill({"asked": task, "reply": UNIT.reply}, **material)
 
 
 def number_texts(texts: Sequence[str]) -> str:

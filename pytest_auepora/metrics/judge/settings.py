@@ -216,7 +216,8 @@ def prompts_in_use() -> Path | None:
 class AsksCritic:
     """Asks a critic, that of the judge's settings if none was given."""
 
-    critic: LLMCritic | None
+    def __init__(self, critic: LLMCritic | None = None) -> None:
+        self.critic = critic
 
     def critic_in_use(self) -> LLMCritic:
         """Return the critic, that of the settings if none was given.

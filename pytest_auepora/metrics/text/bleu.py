@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +12,7 @@ from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetC
 from ...errors import MetricError
 from ..options import Configured, choice
 from .comparands import answer_text, targets
-from .tokens import is_mostly_unspaced
+from .tokens import common_count, is_mostly_unspaced
 
 TOKENIZERS = ("13a", "intl", "char", "zh", "none")
 SMOOTHING = ("exp", "floor", "add-k", "none")
@@ -226,8 +225,7 @@ def _count_ngrams(answer: str, reference: str, char_order: int) -> list[int]:
     """Return, for each order, the n-grams of the answer (if the reference has any), of the reference, and in common."""
     statistics: list[int] = []
     for n in range(1, char_order + 1):
-        reference_counts = Counter(_windows(reference, n))
-        answer_counts = Counter(filter(reference_counts.__contains__, _windows(answer, n)))
-        common = sum(min(count, reference_counts[gram]) for gram, count in answer_counts.items())
-        statistics += (max(len(answer) - n + 1, 0) if reference_counts else 0, max(len(reference) - n + 1, 0), common)
+        n_answer, n_reference = max(len(answer) - n + 1, 0), max(len(reference) - n + 1, 0)
+        common = common_count(_windows(answer, n), _windows(reference, n))
+        statistics += (n_answer if n_reference else 0, n_reference, common)
     return statistics

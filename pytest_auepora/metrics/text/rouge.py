@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable, f1
 from ...core.types import EvaluationSample, SystemOutputs
 from ...errors import MetricError
 from ..options import choice
 from .comparands import Compared, answer_text, targets
-from .tokens import is_mostly_ascii, ngrams, words
+from .tokens import common_count, is_mostly_ascii, ngrams, words
 
 _FILTER_FROM = 100  # words of two texts together: below it, a filter of common words takes longer than it saves
 
@@ -28,8 +27,7 @@ class RougeScore(NamedTuple):
 
 def _score(common: int, n_prediction: int, n_target: int) -> RougeScore:
     precision, recall = common / max(n_prediction, 1), common / max(n_target, 1)
-    total = precision + recall
-    return RougeScore(precision, recall, 2 * precision * recall / total if total > 0 else 0.0)
+    return RougeScore(precision, recall, f1(precision, recall))
 
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
@@ -58,9 +56,7 @@ def rouge_l(target: Sequence[str], prediction: Sequence[str]) -> RougeScore:
 
 def rouge_n(target: Sequence[str], prediction: Sequence[str], n: int) -> RougeScore:
     """ROUGE-N of two word lists; 0 where either has no n-gram."""
-    target_counts = Counter(ngrams(target, n))
-    counts = Counter(filter(target_counts.__contains__, ngrams(prediction, n)))
-    common = sum(min(count, target_counts[gram]) for gram, count in counts.items())
+    common = common_count(ngrams(prediction, n), ngrams(target, n))
     return _score(common, max(len(prediction) - n + 1, 0), max(len(target) - n + 1, 0))
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Literal, cast
@@ -207,6 +208,13 @@ _cached_squad = lru_cache(maxsize=CACHE_SIZE)(_squad)
 def ngrams(tokens: Sequence[str], n: int) -> Iterable[Any]:
     """Return the n-grams of *tokens* in order; single words are not wrapped."""
     return tokens if n == 1 else zip(*(tokens[i:] for i in range(n)), strict=False)
+
+
+def common_count(items: Iterable[Hashable], reference: Iterable[Hashable]) -> int:
+    """Return how many of *items* the *reference* has too, each counted at most as often as it stands there."""
+    reference_counts = Counter(reference)
+    counts = Counter(filter(reference_counts.__contains__, items))
+    return sum(min(count, reference_counts[item]) for item, count in counts.items())
 
 
 def answer_words(text: str) -> tuple[str, ...]:

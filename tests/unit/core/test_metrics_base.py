@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable, nearest_rank
+from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable, f1, nearest_rank
 from pytest_auepora.core.types import (
     EvaluationSample,
     MetricResult,
@@ -49,6 +49,12 @@ def test_a_metric_is_abstract_until_it_can_measure() -> None:
     for unable in (Metric, Nothing):
         with pytest.raises(TypeError, match="is abstract: it implements neither measure"):
             unable()
+
+
+def test_f1_is_the_harmonic_mean_and_0_where_nothing_is_shared() -> None:
+    assert f1(0.5, 1.0) == pytest.approx(2 / 3)
+    assert f1(0.0, 0.0) == 0.0
+    assert f1(-0.5, 0.25) == 0.0, "similarities may be negative"
 
 
 def test_the_quantile_is_the_nearest_rank_of_numpy() -> None:

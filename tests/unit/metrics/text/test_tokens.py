@@ -6,6 +6,7 @@ import re
 import string
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from rouge_score.tokenizers import DefaultTokenizer
 
 from pytest_auepora.metrics.text.tokens import (
     answer_words,
+    common_count,
     cut_scripts,
     is_joining,
     is_mostly_ascii,
@@ -115,6 +117,11 @@ def test_unspaced_scripts_are_cut_only_when_asked() -> None:
 def test_which_script_prevails(text: str, ascii_: bool, unspaced: bool) -> None:
     assert is_mostly_ascii(text) is ascii_
     assert is_mostly_unspaced(text) is unspaced
+
+
+@given(st.lists(st.sampled_from("abc")), st.lists(st.sampled_from("abc")))
+def test_common_items_are_those_of_both_multisets(items: list[str], reference: list[str]) -> None:
+    assert common_count(iter(items), iter(reference)) == (Counter(items) & Counter(reference)).total()
 
 
 def test_joining() -> None:
