@@ -9,6 +9,8 @@ import types
 from collections.abc import Iterable, Mapping, Sized
 from typing import Any, Final
 
+from ..errors import shorten
+
 MISSING: Final[Any] = object()
 """What a look-up gives where there is nothing; None is something."""
 
@@ -24,8 +26,7 @@ _short.maxdict = 6
 
 def short_repr(obj: Any, limit: int = 200) -> str:
     """Return ``repr(obj)`` on one line of at most *limit* characters, also when the repr raises."""
-    text = " ".join(_short.repr(obj).split())
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return shorten(" ".join(_short.repr(obj).split()), limit)
 
 
 def type_name(obj: Any) -> str:

@@ -81,9 +81,10 @@ class ScoreList(list[Score]):
         """The values of the measured scores; all that a mean needs."""
         return [s.value for s in self.measured]
 
-    def details(self, key: str) -> Iterable[Any]:
-        """Return the values under *key* in the details of the measured scores that have it."""
-        return (s.details[key] for s in self if key in s.details and s.state not in ("n/a", "error"))
+    @property
+    def rounds(self) -> int:
+        """How many repeats have to be aggregated: 1 where all gave the same data."""
+        return 1 + max((len(s.details.get(REPEAT_DATA, ())) for s in self.measured), default=0)
 
     @property
     def measurements(self) -> list[Measurement]:
@@ -196,7 +197,7 @@ def aggregate(metric: Metric, scores: list[Score]) -> Aggregate:
         details = result.details
         n_used = details.get("num_samples", n)
         if n_used:
-            rounds = 1 + max(map(len, scores.details(REPEAT_DATA)), default=0)
+            rounds = scores.rounds
             if is_mean:  # the values are means over all repeats
                 values = [result.value] * rounds
             else:

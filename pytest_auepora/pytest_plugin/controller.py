@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from ..core.files import shown_path
+from ..core.run import Run, run_title
 from ..errors import BaselineError
-from ..regression.baseline import BROKEN, GIT_COMMIT
+from ..regression.baseline import BROKEN, GIT_COMMIT, anchor_path, read_baseline
 from .keys import SUFFIXES
 from .options import is_asked_for, runs_tests
 from .output import wrapped
@@ -25,7 +27,6 @@ from .session import AueporaSession, SuiteVariant
 from .xdist import run_provenance, unpack
 
 if TYPE_CHECKING:
-    from ..core.run import Run
     from ..regression.accept import Accepted
     from ..regression.guards.gates import GateOutcome
     from ..regression.verdict import Verdict
@@ -171,8 +172,6 @@ class RunController:
         if not (self.complete and judged.run.is_full):
             judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
             return
-        from ..regression.baseline import anchor_path
-
         path = anchor_path(judged.variant.baseline_path)
         judged.anchored = _write_accepted(judged, "anchor", path, ["all"], prune=True)
 
@@ -301,10 +300,6 @@ def _unused_baselines(config: pytest.Config, used: Iterable[Path], override: Pat
 
     An anchor goes with its baseline.
     """
-    from ..core.files import shown_path
-    from ..core.run import run_title
-    from ..regression.baseline import anchor_path, read_baseline
-
     used_paths = {path.resolve() for path in used}
     used_paths |= {anchor_path(path) for path in used_paths}
     for path in _baseline_files(config, override):

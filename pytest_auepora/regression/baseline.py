@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
-from ..core.files import RepeatedKeyError, unique_keys
+from ..core.files import RepeatedKeyError, locked, unique_keys
 from ..core.git import CONFLICT, conflict_line
 from ..core.json import known_fields
 from ..core.result_shapes import Count, Place, Rank
@@ -222,8 +222,6 @@ def lock_baseline(path: Path) -> Iterator[None]:
     Raises:
         BaselineError: another run holds the lock too long, or the baseline cannot be written.
     """
-    from ..core.files import locked  # readers do not need it
-
     try:
         with locked(path):
             yield

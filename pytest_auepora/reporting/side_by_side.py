@@ -19,7 +19,7 @@ from ..errors import AueporaError, NotComparableError
 from ..history.compare import as_baseline
 from ..metrics.registry import Registry
 from ..regression.compare import comparability_of
-from ..regression.statistics.intervals import Difference, Standing, aggregate_difference, mean_difference
+from ..regression.statistics.intervals import Difference, Standing, aggregate_difference, finite, mean_difference
 from ..regression.statistics.precision import TIE
 from .numbers import plural
 
@@ -211,11 +211,7 @@ def _case_row(case_id: str, results: Sequence[CaseResult | None]) -> CaseRow:
 
 
 def _system_case(case: CaseResult) -> SystemCase:
-    return SystemCase(case.state, {n: _finite_or_none(s.value) for n, s in case.scores.items()})
-
-
-def _finite_or_none(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
+    return SystemCase(case.state, {n: finite(s.value) for n, s in case.scores.items()})
 
 
 def _column(run: Run, name: str) -> Column:
@@ -327,7 +323,7 @@ def _run_measurements(
         measurement = score.measurement
         if score.state == "error" and metric is None and info is not None:
             measurement = Measurement(info.worst)
-        if measurement is not None and (metric is not None or _finite_or_none(measurement.value) is not None):
+        if measurement is not None and (metric is not None or finite(measurement.value) is not None):
             out[case_id] = measurement
     return out
 

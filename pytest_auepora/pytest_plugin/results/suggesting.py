@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...core.files import shown_path
+from ...core.files import shown_path, write_atomically
 from ...errors import AueporaError
 from ..output import is_ascii, write_lines
 
@@ -110,8 +110,6 @@ def _diff(name: str, before: str, after: str) -> str:
 
 
 def _write(target: Path, text: str, terminalreporter: Any) -> None:
-    from ...core.files import write_atomically
-
     try:
         write_atomically(target, text)
     except AueporaError as exc:

@@ -144,7 +144,7 @@ def score_pairs(run: Run, metrics: Mapping[str, Metric]) -> None:
         if name not in metrics or info.interval or all(score.state != "aggregate" for score in scores):
             continue
         by_repeat: dict[str, list[float]] = {}
-        for i in range(1 + max(map(len, scores.details(REPEAT_DATA)), default=0)):
+        for i in range(scores.rounds):
             for case_id, value in metrics[name].by_case([m for s in scores if (m := _in_repeat(s, i))]).items():
                 by_repeat.setdefault(case_id, []).append(value)
         for case_id, values in by_repeat.items():

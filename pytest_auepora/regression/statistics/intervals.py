@@ -202,16 +202,17 @@ def _effect(aggregate: Aggregation[T], groups: Groups[T], effect: Effect) -> flo
     """Return the effect over some clusters; None if it has no finite value."""
     if not groups:
         return None
-    before = _finite(aggregate([pair[0] for group in groups for pair in group]))
-    after = _finite(aggregate([pair[1] for group in groups for pair in group]))
+    before = finite(aggregate([pair[0] for group in groups for pair in group]))
+    after = finite(aggregate([pair[1] for group in groups for pair in group]))
     if before is None or after is None:
         return None
     if effect == "difference":
         return after - before
-    return _finite(after / before) if before else None
+    return finite(after / before) if before else None
 
 
-def _finite(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
+    """Return *value* as a float; None for infinity and NaN."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 

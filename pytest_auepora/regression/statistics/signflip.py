@@ -50,24 +50,22 @@ def cluster_sums(
 class SignFlipTest:
     """The outcome of `sign_flip_test`; arrays have one entry per metric.
 
+    z = -ΣD_g / √ΣD_g² is large if the metric dropped; 0 if nothing differs.
+
     Attributes:
-        z: -ΣD_g / √ΣD_g², large if the metric dropped; 0 if nothing differs.
         p_raw: one-sided mid-p, not corrected for other metrics.
         p_adjusted: the mid-p corrected for the family.
         p_exact: the corrected p with full ties, which keeps the level exactly, as few clusters need.
         gain_adjusted, gain_exact: the same two for a gain.
         critical_value: the 1 - alpha quantile of the largest z under sign flips, or None if nothing differs.
-        enumerated: whether all sign patterns were enumerated.
     """
 
-    z: FloatArray
     p_raw: FloatArray
     p_adjusted: FloatArray
     p_exact: FloatArray
     gain_adjusted: FloatArray
     gain_exact: FloatArray
     critical_value: float | None
-    enumerated: bool
 
 
 def sign_flip_test(sums: FloatArray, *, alpha: float = 0.05, draws: int = 9999) -> SignFlipTest:
@@ -92,14 +90,12 @@ def sign_flip_test(sums: FloatArray, *, alpha: float = 0.05, draws: int = 9999) 
     varying = z_star[:, root > 0.0]
     critical = np.quantile(varying.max(axis=1), 1.0 - alpha, method="inverted_cdf") if varying.size else None
     return SignFlipTest(
-        z=z,
         p_raw=_p_values(z, z_star, enumerated=enumerated),
         p_adjusted=_step_down(z, z_star, enumerated=enumerated),
         p_exact=_step_down(z, z_star, enumerated=enumerated, tie_weight=1.0),
         gain_adjusted=_step_down(-z, -z_star, enumerated=enumerated),
         gain_exact=_step_down(-z, -z_star, enumerated=enumerated, tie_weight=1.0),
         critical_value=None if critical is None else float(critical),
-        enumerated=enumerated,
     )
 
 
