@@ -87,14 +87,10 @@ class GoldenFileError(AueporaError):
 
 
 class UnknownNameError(AueporaError, LookupError):
-    """A name nobody registered.  ``near`` holds what was probably meant."""
+    """A name nobody registered; the message names near ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        known = list(known)
-        self.name = name
-        short = len(name) <= _LONGEST_NAME
-        self.near = difflib.get_close_matches(name, known, n=3) if short else []
-        shown = repr(name) if short else f"{name[:_LONGEST_NAME]!r}…"
+        shown = repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}…"
         super().__init__(f"unknown {kind} {shown}{did_you_mean(name, known)}")
 
 

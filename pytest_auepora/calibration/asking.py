@@ -59,7 +59,6 @@ def ask(
     repeats: int = 1,
     swap: bool = False,
     again: bool = False,
-    progress: bool | None = False,
 ) -> list[str]:
     """Let *metric* score the items that have no score yet, or all of them with *again*.
 
@@ -72,7 +71,6 @@ def ask(
         repeats: how often each is asked; each time has replies of its own in the cache.
         swap: ask once more with the evidence in the opposite order.
         again: forget the scores that are there.
-        progress: whether a bar is shown on standard error; None: where somebody looks at it.
 
     Raises:
         MetricError: an item has no answer, or the metric has nothing to say about all that it is asked.
@@ -86,7 +84,7 @@ def ask(
     without_error = [item for item in items if not item.error]
     n_questions = sum(max(0, repeats - len(item.scores)) + _lacks_swapped(item, swap=swap) for item in without_error)
     if n_questions:
-        with Progress("questions", n_questions, show=progress) as bar, Caller(max(1, metric.concurrency)) as caller:
+        with Progress("questions", n_questions) as bar, Caller(max(1, metric.concurrency)) as caller:
             for call in caller.map(partial(_fill, item, metric, repeats, swap, bar) for item in without_error):
                 bar.draw()
                 if call.error is not None:

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     if args.ask or not args.kept:
         with metered() as usage:
             try:
-                left_out = ask(metric, labels.items, repeats=args.repeat, swap=args.swap, again=args.ask, progress=None)
+                left_out = ask(metric, labels.items, repeats=args.repeat, swap=args.swap, again=args.ask)
             finally:  # calls before an error cost money as well
                 if usage.to_dict():
                     print("\n".join([f"judge: {usage_text(usage)}", *usage.notes]), file=sys.stderr)
