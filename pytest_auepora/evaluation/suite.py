@@ -117,7 +117,7 @@ class Evaluation:
         for case in self.run.cases.values():
             if case.state == "error":
                 bad.append(f"{case.case_id}: {case.error_line}")
-            elif case.case_id in self.verdict.fell:
+            elif case.case_id in self.verdict.regressed_cases:
                 bad += [f"{case.case_id}: {line}" for line in drops_of(case)]
         if bad:
             raise AssertionError(_join_lines(f"{self.run.title} got worse than its baseline", bad))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RECORDINGS = "eval_recordings"
 """The table of recorded answers."""
 
-VERSION = 4
+VERSION = 5
 """Raised when the tables change; a history of another version is not read."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # sorts like its values; no i, l, o, u to misread

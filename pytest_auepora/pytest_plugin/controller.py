@@ -264,9 +264,9 @@ def _gate_reports(config: pytest.Config, judged: JudgedRun, gate: GateOutcome) -
     name = printable(f"gate: {gate.title}{variant}")
     line = gate.line - 1 if gate.line else 0
     owner = f" (owner: {gate.owner})" if gate.owner else ""
-    culprits = f"\ncases that cost most: {', '.join(gate.costliest)}" if gate.costliest else ""
+    worst_cases = f"\ncases that cost most: {', '.join(gate.costliest)}" if gate.costliest else ""
     place = f"{run.path}:{gate.line}" if gate.line else run.path
-    message = f"{place}: {gate.message}{owner}{culprits}"
+    message = f"{place}: {gate.message}{owner}{worst_cases}"
     return _test_reports(config, (run.path, line, name), gate.state, harmless(message))
 
 

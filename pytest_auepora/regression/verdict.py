@@ -32,15 +32,15 @@ Word = Literal["worse", "better", "same", "inconclusive", "not judged", "mixed"]
 """The comparison with the baseline in a word; ``mixed``: single cases fell, the suite is the same or better."""
 
 
-def word_of(gates: Iterable[GateOutcome], fell: Sequence[str] = ()) -> Word:
+def word_of(gates: Iterable[GateOutcome], regressed_cases: Sequence[str] = ()) -> Word:
     """Return the word for a run, by its gates against baseline and anchor (advisory ones do not count).
 
-    *fell* are the cases that failed because they are worse than their baseline, or that newly errored.
+    *regressed_cases* are those that failed because they are worse than their baseline, or that newly errored.
     """
     words = {g.word for g in gates if g.kind in ("regression", "anchor") and g.state not in ("advisory", "not judged")}
     if "worse" in words:
         return "worse"
-    if fell:
+    if regressed_cases:
         return "mixed" if words & {"same", "better"} and "inconclusive" not in words else "worse"
     for word in ("better", "inconclusive", "same"):
         if word in words:
@@ -58,8 +58,9 @@ class Verdict:
     ``aggregates`` has every metric of the run; ``comparison`` is None without a baseline, and ``baseline_note`` then
     says why.  ``gates`` are in the order they are shown.  If cases were repeated, ``flaky`` has those too unstable for
     the case guard, with the reason, and ``noise`` splits the spread of each metric in that of cases and of repeats.
-    ``fell`` are the cases that failed because they are worse than their baseline, ``rose`` those in which a score rose
-    by more than ``case_max_drop``, ``varies`` those that failed at first and passed when asked again.
+    ``regressed_cases`` are those that failed because they are worse than their baseline, ``improved_cases`` those in
+    which a score rose by more than ``case_max_drop``, ``varies`` those that failed at first and passed when asked
+    again.
     """
 
     title: str
@@ -71,8 +72,8 @@ class Verdict:
     failed_cases: int = 0
     flaky: dict[str, str] = field(default_factory=dict)
     noise: dict[str, VarianceSplit] = field(default_factory=dict)
-    fell: list[str] = field(default_factory=list)
-    rose: list[str] = field(default_factory=list)
+    regressed_cases: list[str] = field(default_factory=list)
+    improved_cases: list[str] = field(default_factory=list)
     varies: list[str] = field(default_factory=list)
 
     @property
@@ -83,7 +84,7 @@ class Verdict:
     @property
     def word(self) -> Word:
         """The comparison with the baseline in a word: worse, better, same, inconclusive, not judged, mixed."""
-        return word_of(self.gates, self.fell)
+        return word_of(self.gates, self.regressed_cases)
 
     @property
     def outcome(self) -> Outcome:
@@ -206,9 +207,9 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
         if (case.paired and has_regressed(run.cases[case_id])) or (
             case.flip == "errored" and case.before is not None and case.before.state != "error"
         ):
-            out.fell.append(case_id)
+            out.regressed_cases.append(case_id)
     if (flips := net_flips(run, comparison, policy)) is not None:
-        out.rose = [case_id for case_id, change in flips.changes.items() if change.gain > 0]
+        out.improved_cases = [case_id for case_id, change in flips.changes.items() if change.gain > 0]
     if comparison.unsteady:
         message = f"{', '.join(comparison.unsteady)}: no longer steady, answers to one case differed in this run"
         out.notes.append(f"{message}; if intended, --auepora-update stores it")

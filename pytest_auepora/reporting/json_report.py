@@ -226,7 +226,7 @@ MEANING = {
     "Figure.standing": "what the difference amounts to",
     "GateOutcome.before": "what value is held against, where that is of an earlier run",
     "GateOutcome.brief": "the message without what stands beside it: numbers of a table, why a judge is advisory",
-    "GateOutcome.culprits": "cases that cost most, worst first",
+    "GateOutcome.worst_cases": "cases that cost most, worst first",
     "GateOutcome.finding": "of a failure the message without its arithmetic; empty if it has none",
     "GateOutcome.line": "line of the golden file, or 0",
     "GateOutcome.mde": "minimum detectable drop (80 % power); null if not tested",
@@ -271,7 +271,7 @@ MEANING = {
     "SuiteReport.title": "suite, with the configuration in brackets",
     "Verdict.baseline_note": "why there is no baseline",
     "Verdict.comparison": "null without a baseline",
-    "Verdict.fell": "cases that failed as they are worse than their baseline",
+    "Verdict.regressed_cases": "cases that failed as they are worse than their baseline",
     "Verdict.flaky": "cases too unsteady for the case guard, and why",
     "Verdict.noise": "by metric, where cases were repeated: variances of a case's difference",
 }

@@ -88,8 +88,8 @@ def full_reason(gate: GateOutcome) -> str:
 def owner_and_cost(gates: Sequence[GateOutcome], run: Run, named: Collection[str] = ()) -> list[str]:
     """Return the owners of *gates*, without that of the suite, and the costliest cases, unless all are *named*."""
     owners = sorted({gate.owner for gate in gates} - {"", run.owner})
-    culprits = gates[0].costliest[:3]
-    cost = [f"costs most: {', '.join(culprits)}"] if not set(named).issuperset(culprits) else []
+    worst_cases = gates[0].costliest[:3]
+    cost = [f"costs most: {', '.join(worst_cases)}"] if not set(named).issuperset(worst_cases) else []
     return [*([f"owner {', '.join(owners)}"] if owners else []), *cost]
 
 
@@ -128,7 +128,7 @@ def _words(verdict: Verdict) -> str:
     failed = {gate.kind for gate in verdict.gates if gate.state == "failed" and gate.word == "worse"}
     if "anchor" not in failed:
         return ""
-    return " all,anchor" if verdict.fell or "regression" in failed else " anchor"
+    return " all,anchor" if verdict.regressed_cases or "regression" in failed else " anchor"
 
 
 def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:

@@ -95,8 +95,8 @@ def comparison_word(verdict: Verdict) -> str:
     if verdict.comparison is None or word == "not judged":
         return ""
     if word == "mixed":
-        return f"{word} ({len(verdict.fell)} fell, {len(verdict.rose)} rose)"
-    return f"{word} ({len(verdict.rose)} rose)" if word == "better" and verdict.rose else word
+        return f"{word} ({len(verdict.regressed_cases)} fell, {len(verdict.improved_cases)} rose)"
+    return f"{word} ({len(verdict.improved_cases)} rose)" if word == "better" and verdict.improved_cases else word
 
 
 def overall_outcome(verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> Outcome:

@@ -125,7 +125,7 @@ def test_on_real_retrieval_and_real_answers_too() -> None:
 @pytest.mark.parametrize("n", [6, 60])
 def test_one_lost_document_is_red_and_named(n: int) -> None:
     verdict = run_once(one_document(n, Random(1)), AUTO)
-    assert (verdict.outcome, len(verdict.fell)) == ("failed", 1)
+    assert (verdict.outcome, len(verdict.regressed_cases)) == ("failed", 1)
 
 
 def test_a_simulation_repeats_itself() -> None:

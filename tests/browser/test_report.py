@@ -23,7 +23,7 @@ def page(show: Show, written: Write) -> Page:
 
 def test_the_way_from_what_broke_to_the_case(page: Page) -> None:
     page.get_by_label("Text").fill("steady")
-    page.locator(".culprits a", has_text=BAD_ID).click()
+    page.locator(".worst-cases a", has_text=BAD_ID).click()
     assert opened(page).count() == 1
     assert page.evaluate("document.activeElement.textContent") == BAD_ID
     assert page.get_by_label("Text").input_value() == ""

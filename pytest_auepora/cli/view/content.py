@@ -106,7 +106,7 @@ def _gate_row(gate: GateOutcome, owner: str) -> dict[str, Any]:
         "state": gate.state, "kind": gate.kind, "title": safe_text(gate.title), "short": short,
         "slice": gate.is_of_slice, "why": "" if message == short else message,
         "owner": "" if gate.owner == owner else safe_text(gate.owner),
-        "culprits": [safe_text(name) for name in gate.costliest],
+        "worst_cases": [safe_text(name) for name in gate.costliest],
         "p": None if gate.p is None else number(gate.p, 4), "mde": None if gate.mde is None else number(gate.mde),
         "n": gate.n, "total": gate.total, "bound": safe_text(gate.bound),
     }  # fmt: skip

@@ -135,7 +135,7 @@ class Library:
         comparison = pair_cases(run, as_baseline(other))
         comparison.steady = tuple(sorted({*comparison.steady, *steady_metrics(self.root, run)}))
         verdict = replace(
-            verdict, comparison=comparison, baseline_note="", fell=[*report.problems], rose=[],
+            verdict, comparison=comparison, baseline_note="", regressed_cases=[*report.problems], improved_cases=[],
             notes=[*_comparison_notes(other_info, report)],
             gates=[gate for gate in verdict.gates if gate.kind == "threshold"] + report.gates,
         )  # fmt: skip

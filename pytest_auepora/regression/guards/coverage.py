@@ -109,9 +109,9 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> lis
     return [out]
 
 
-def _failure(run: Run, what: str, message: str, culprits: list[str]) -> GateOutcome:
+def _failure(run: Run, what: str, message: str, worst_cases: list[str]) -> GateOutcome:
     return GateOutcome(
-        f"coverage: {what}", "coverage", "failed", message, owner=run.owner, culprits=tuple(culprits[:5])
+        f"coverage: {what}", "coverage", "failed", message, owner=run.owner, worst_cases=tuple(worst_cases[:5])
     )
 
 

@@ -46,7 +46,7 @@ class GateOutcome:
     line: int = 0
     p: float | None = None
     """One-sided p-value of the drop, not corrected for other metrics; None if not tested."""
-    culprits: tuple[str, ...] = ()
+    worst_cases: tuple[str, ...] = ()
     """Ids of the cases that lost most, worst first."""
     before: float | None = None
     """The value of the earlier run that ``value`` is compared with."""
@@ -80,8 +80,8 @@ class GateOutcome:
 
     @property
     def costliest(self) -> tuple[str, ...]:
-        """Up to five culprits, except those of coverage: its message names them, and they cost nothing."""
-        return () if self.kind == "coverage" else self.culprits[:5]
+        """Up to five worst_cases, except those of coverage: its message names them, and they cost nothing."""
+        return () if self.kind == "coverage" else self.worst_cases[:5]
 
     def set_message(self, reason: str, subject: str = "") -> None:
         """Set the message to *subject*, which names the part or is empty, and *reason*."""
@@ -105,7 +105,7 @@ def regression_outcome(
     before, after = (shown.before, shown.after) if shown is not None else (None, None)
     return GateOutcome(
         f"{REGRESSION}{part}", "regression", "passed", "", metric, after, n=n, total=len(run.cases),
-        owner=run.owner_of(metric), culprits=tuple(dropped[:5]), before=before, part=part,
+        owner=run.owner_of(metric), worst_cases=tuple(dropped[:5]), before=before, part=part,
     )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutco
     if gate.metric in PSEUDO_METRICS:
         counted = [case for case in ran if is_counted(case, gate.metric)]
         bad = counted if gate.metric == "error_rate" else [case for case in ran if case.state != "passed"]
-        out.culprits = tuple(case.case_id for case in bad)
+        out.worst_cases = tuple(case.case_id for case in bad)
         out.n, out.value = len(ran), len(counted) / len(ran)
         return _apply_bound(out, gate.bound)
     return _judge_metric(out, gate, metrics[gate.metric], run)
@@ -187,7 +187,7 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> Gat
         return _fail(out, f"{cases_words(n_error)} errored, and an error has no worst {gate.metric} to count with")
     sign = 1 if metric.direction == "higher" else -1
     failing = ((sign * value, i) for i, value in values.items() if not gate.bound.holds(value))
-    out.culprits = tuple(i for _, i in nsmallest(5, failing, key=itemgetter(0)))
+    out.worst_cases = tuple(i for _, i in nsmallest(5, failing, key=itemgetter(0)))
     return _apply_bound(out, gate.bound, n_error)
 
 

@@ -50,7 +50,7 @@ def test_a_history_of_another_version_is_left_alone(tmp_path: Path, version: int
     raw.close()
     before = (tmp_path / "h.sqlite").read_bytes()
     for act in (kept.runs, kept.exists, lambda: kept.load("last"), lambda: kept.add(run, verdict_of(run))):
-        with pytest.raises(HistoryError, match=rf"version {version}, this pytest-auepora reads 4; {hint}"):
+        with pytest.raises(HistoryError, match=rf"version {version}, this pytest-auepora reads 5; {hint}"):
             act()
     assert (tmp_path / "h.sqlite").read_bytes() == before
 

@@ -13,7 +13,7 @@ def gate(word: GateWord, state: GateState = "passed") -> GateOutcome:
 
 
 @pytest.mark.parametrize(
-    ("gates", "fell", "word"),
+    ("gates", "regressed", "word"),
     [
         ([gate("same"), gate("worse", "failed"), gate("better")], [], "worse"),
         ([gate("same"), gate("better")], [], "better"),
@@ -28,5 +28,5 @@ def gate(word: GateWord, state: GateState = "passed") -> GateOutcome:
         ([], [], "not judged"),
     ],
 )
-def test_the_word(gates: list[GateOutcome], fell: list[str], word: str) -> None:
-    assert word_of(gates, fell) == word
+def test_the_word(gates: list[GateOutcome], regressed: list[str], word: str) -> None:
+    assert word_of(gates, regressed) == word

@@ -124,8 +124,8 @@ def test_who_answers_for_it_is_told() -> None:
     run, verdict = changed(BAD)
     run.metrics["recall@5"].owner = "index-team"
     verdict.gates = [
-        GateOutcome("recall@5", "threshold", "failed", "too low", owner="index-team", culprits=tuple("abcdef")),
-        GateOutcome("3 of 4 ran", "coverage", "failed", "too few", culprits=("a",)),
+        GateOutcome("recall@5", "threshold", "failed", "too low", owner="index-team", worst_cases=tuple("abcdef")),
+        GateOutcome("3 of 4 ran", "coverage", "failed", "too few", worst_cases=("a",)),
     ]
     gate, coverage, case = findings(Report([run], [verdict]))
     assert gate.message == "too low\nCases that cost most: a, b, c, d, e\nOwner: index-team"

@@ -89,7 +89,7 @@ def test_a_run_that_chance_may_have_made_red_says_so() -> None:
 
 def test_what_to_do_about_a_red_run() -> None:
     beside = "look closer: `pytest --auepora-report html:report.html` shows each case beside its baseline"
-    told = next_steps(worse_or("same", fell=["c"], varies=["d"]))
+    told = next_steps(worse_or("same", regressed_cases=["c"], varies=["d"]))
     assert [step.partition(":")[0] for step in told] == ["intended", "varies", "look closer"]
     assert told[1].startswith("varies: 1 case answered differently"), "the notes name it"
     assert told[2] == beside
@@ -109,7 +109,7 @@ def test_what_to_do_about_a_red_run() -> None:
     ("word", "fell", "words"), [("same", [], " anchor"), ("same", ["c"], " all,anchor"), ("worse", [], " all,anchor")]
 )
 def test_a_run_that_its_anchor_fails_needs_a_new_anchor(word: GateWord, fell: list[str], words: str) -> None:
-    verdict = worse_or(word, fell=fell)
+    verdict = worse_or(word, regressed_cases=fell)
     verdict.gates.append(GateOutcome("anchor: m", "anchor", "failed", "", "m", word="worse"))
     assert any(f"`pytest --auepora-update{words}`" in step for step in next_steps(verdict))
 

@@ -68,8 +68,8 @@ const reason = (gate, query) => make("li", { class: `is-${gate.state.replace(" "
   make("p", null, gate.state === "failed" ? [mark(false, "failed: "), " "] : null,
     gate.short.startsWith(gate.title) ? gate.short : [make("strong", null, gate.title), ": ", gate.short],
     gate.owner && gate.state === "failed" ? make("span", { class: "muted" }, ` · owner ${gate.owner}`) : null),
-  gate.culprits.length && gate.state === "failed" ? make("p", { class: "costs" }, make("span", { class: "muted" }, "costs most: "),
-    gate.culprits.slice(0, 4).map((id, i) => [i ? ", " : "", link({ case: id }, {}, id)]).flat()) : null,
+  gate.worst_cases.length && gate.state === "failed" ? make("p", { class: "costs" }, make("span", { class: "muted" }, "costs most: "),
+    gate.worst_cases.slice(0, 4).map((id, i) => [i ? ", " : "", link({ case: id }, {}, id)]).flat()) : null,
   gate.why || gate.p || gate.mde ? make("details", { class: "arithmetic" }, make("summary", null, "The arithmetic", unseen(` of ${gate.title}`)),
     gate.why ? make("p", null, gate.why) : null,
     make("dl", { class: "facts" }, [

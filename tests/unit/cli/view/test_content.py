@@ -13,7 +13,7 @@ def test_the_verdict_comes_with_its_reasons(history: Stored) -> None:
     first = told["reasons"][0]
     assert first["state"] == "failed"
     assert first["short"].startswith("recall@5 0.5")
-    assert first["culprits"][0] in ("fell-out", "raises")
+    assert first["worst_cases"][0] in ("fell-out", "raises")
     assert told["changed"] == ["index v1 → v2"]
     assert told["counts"]["failed"] == 3
     assert told["byBaseline"]

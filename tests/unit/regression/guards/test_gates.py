@@ -25,7 +25,7 @@ def test_an_error_counts_as_the_worst_value_in_a_gate() -> None:
     gate = judge_gate(measured, Gate("mrr", Bound("min", 0.6)), M)
     assert (gate.state, gate.value, gate.n, gate.total) == ("failed", 0.5, 1, 2)
     assert "1 errored and counts as the worst value" in gate.message
-    assert gate.culprits == ("b",)
+    assert gate.worst_cases == ("b",)
 
 
 @pytest.mark.parametrize("metric", ["empty_result_rate", "mrr"])
@@ -35,7 +35,7 @@ def test_a_case_without_a_score_costs_nothing(metric: str) -> None:
         *(case(i, empty_result_rate=v, mrr=v) for i, v in values.items()), names=("empty_result_rate", "mrr")
     )
     gate = judge_gate(measured, Gate(metric, Bound("max", 0.1)), metrics(metric))
-    assert (gate.state, gate.n, gate.culprits) == ("failed", 2, ("bad",))
+    assert (gate.state, gate.n, gate.worst_cases) == ("failed", 2, ("bad",))
 
 
 def test_an_error_without_a_worst_value_fails_its_gate() -> None:

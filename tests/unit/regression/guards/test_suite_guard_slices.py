@@ -52,7 +52,7 @@ def test_a_slice_fails_where_the_whole_hides_it() -> None:
     assert (gate.metric, gate.n) == ("mrr", 12)
     assert [gate.before, gate.value] == pytest.approx([0.9, 0.55])
     assert "corrected for 2 metrics and slices" in gate.message
-    assert gate.culprits[0] == "t00"
+    assert gate.worst_cases[0] == "t00"
 
 
 def test_without_slices_nothing_is_sliced() -> None:
