@@ -48,9 +48,9 @@ def shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def without_case(told: str, case_id: str) -> str:
-    """Return *told* as it would be said of any case: those that erred alike are to say so in equal words."""
-    return told.replace(f" on {case_id!r}: ", ": ", 1)
+def without_case(text: str, case_id: str) -> str:
+    """Return *text* as it would be said of any case: those that erred alike are to say so in equal words."""
+    return text.replace(f" on {case_id!r}: ", ": ", 1)
 
 
 class AueporaError(Exception):
