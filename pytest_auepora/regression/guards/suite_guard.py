@@ -179,7 +179,7 @@ def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
     by_warning = grouped((gate.warning, gate.metric) for gate in passed)
     notes = [f"{', '.join(names)}: {warning}" for warning, names in by_warning.items()]
     more = len(notes) - _MAX_NOTES
-    return notes[:_MAX_NOTES] + ([f"so it is with {more} other metrics"] if more > 0 else [])
+    return notes[:_MAX_NOTES] + ([f"the same for {more} other metrics"] if more > 0 else [])
 
 
 def _new_outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
@@ -199,7 +199,7 @@ def _judge_by_tolerance(run: Run, comparison: Comparison, part: Part, policy: Re
         out.state, out.word = "failed", "worse"
     if part.metric == NET_FLIPS:
         down, up = (sum(gain * sign > 0 for gain in part.gains.values()) for sign in (-1, 1))
-        out.set_message(f"{down} of {cases_words(change.n)} fell by more than {own.case_max_drop:g}, {up} rose so")
+        out.set_message(f"{down} of {cases_words(change.n)} fell by more than {own.case_max_drop:g}, {up} rose by as much")
         return out
     message = f"{change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
     if is_worse:
