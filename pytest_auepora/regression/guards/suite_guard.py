@@ -199,7 +199,9 @@ def _judge_by_tolerance(run: Run, comparison: Comparison, part: Part, policy: Re
         out.state, out.word = "failed", "worse"
     if part.metric == NET_FLIPS:
         down, up = (sum(gain * sign > 0 for gain in part.gains.values()) for sign in (-1, 1))
-        out.set_message(f"{down} of {cases_words(change.n)} fell by more than {own.case_max_drop:g}, {up} rose by as much")
+        out.set_message(
+            f"{down} of {cases_words(change.n)} fell by more than {own.case_max_drop:g}, {up} rose by as much"
+        )
         return out
     message = f"{change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
     if is_worse:
