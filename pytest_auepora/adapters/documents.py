@@ -233,7 +233,9 @@ def _shape_error(raw: Any, rank: int, fields: Mapping[str, Any] | None = None) -
         ]
         hints = f"; {', '.join(suggestions)}" if suggestions else ""
     fault = (
-        "has neither an id nor a text" if fields is not None or isinstance(raw, (str, Document)) else "is no document"
+        "has neither an id nor a text"
+        if fields is not None or isinstance(raw, (str, Document))
+        else "is not a document"
     )
     return OutputShapeError(
         f"document {rank} {fault}: {describe(raw) if not isinstance(raw, str) else short_repr(raw)}{hints}; "

@@ -220,7 +220,7 @@ def _input_error(pipeline: Any, open_inputs: list[tuple[str, str]], missing: lis
         reason = f"wants {', '.join(map('.'.join, missing))}, which no case has"
     else:
         example = 'inputs={"component": {"name": "{query}"}}'
-        reason = f"has no input for the query; there is {', '.join(map('.'.join, open_inputs)) or 'none at all'}"
+        reason = f"has no input for the query; available: {', '.join(map('.'.join, open_inputs)) or 'none at all'}"
     return SystemShapeError(
         f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(QUERY_INPUTS)}; "
         f"give the rest with from_haystack(pipeline, {example})"

@@ -96,7 +96,7 @@ class HttpRag:
         except ValueError as exc:
             raise SystemShapeError(f"HttpRag: no http(s) URL: {exc}") from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise SystemShapeError(f"HttpRag: {parts.scheme or url!r} is no http(s) URL")
+            raise SystemShapeError(f"HttpRag: {parts.scheme or url!r} is not an http(s) URL")
         if parts.username or parts.password:
             raise SystemShapeError("HttpRag: a password in the URL would show in reports; put it into a header")
         if answer is None and documents is None:
@@ -181,7 +181,7 @@ class HttpRag:
             return OutputShapeError(f"{self._where} answered with {detail}")
         if exc.kind == "no JSON":
             return OutputShapeError(
-                f"{self._where} answered {exc.status} with something that is no JSON: {detail or _EMPTY}"
+                f"{self._where} answered {exc.status} with something that is not JSON: {detail or _EMPTY}"
             )
         return HttpCallError(f"{self._method} {self._where} could not be reached: {detail}")
 
@@ -243,7 +243,7 @@ def _expand_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[st
     secrets: set[str] = set()
     for name, value in headers.items():
         if not _NAME.fullmatch(name):
-            raise SystemShapeError(f"HttpRag: {name!r} is no name of an HTTP header")
+            raise SystemShapeError(f"HttpRag: {name!r} is not the name of an HTTP header")
         missing = [v for v in _VARIABLE.findall(value) if v not in os.environ]
         if missing:
             raise SystemShapeError(f"HttpRag: the header {name} needs ${missing[0]}, which is not in the environment")
@@ -281,12 +281,12 @@ class JsonPath:
         self._written = written
         self._steps: list[str | int] = []
         if not written.strip():
-            raise SystemShapeError("an empty text is no path; write $ for all of the JSON")
+            raise SystemShapeError("an empty text is not a path; write $ for all of the JSON")
         rest = written.strip().removeprefix("$")
         while rest:
             step = _STEP.match(rest)
             if step is None:
-                raise SystemShapeError(f"{written!r} is no path; write $.answer, hits[0].text or data['a.b']")
+                raise SystemShapeError(f"{written!r} is not a path; write $.answer, hits[0].text or data['a.b']")
             key, place, _, quoted = step.groups()
             self._steps.append(int(place) if place is not None else quoted if key is None else key)
             rest = rest[step.end() :]

@@ -216,7 +216,7 @@ def _mistake_hint(raw: Any) -> str:
     if isinstance(raw, (bytes, bytearray)):
         return "; decode it: answer.decode()"
     if isinstance(raw, (list, set, frozenset)):
-        return "; documents alone are no answer: return (answer, documents), with '' as the answer of a retriever alone"
+        return "; documents are not an answer: return (answer, documents), with '' as the answer of a retriever alone"
     if isinstance(raw, tuple):
         return "; which one is the answer? One of two must be a text, the other a list of documents"
     return ""

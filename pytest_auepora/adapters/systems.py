@@ -386,7 +386,7 @@ def _likely_mistake(obj: Any) -> str:
     if inspect.isawaitable(obj):
         return "it has not finished: await it in the fixture"
     if inspect.isgenerator(obj) or inspect.isasyncgen(obj):
-        return "a generator is no system: yield the system from a fixture, or return the function without calling it"
+        return "a generator is not a system: yield the system from a fixture, or return the function without calling it"
     if inspect.isclass(obj):
         return f"that is the class itself: return an instance, {obj.__name__}(…)"
     if inspect.ismodule(obj):

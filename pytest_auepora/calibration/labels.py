@@ -1,4 +1,4 @@
-"""The file of people's labels: JSON Lines or CSV, one judged answer a row.
+"""The file of human labels: JSON Lines or CSV, one judged answer a row.
 
 ========== ===============================================================================================
 id          name of the item; by default its row
@@ -114,7 +114,7 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
     labelled = [item for item in items if item.people]
     scale = _label_scale(labelled, source)
     if not labelled and not source.problems:
-        source.report_at(0, 0, "holds no label: nobody has said anything yet")
+        source.report_at(0, 0, "holds no labels yet")
     if source.problems:
         raise source.error()
     return LabelSet(labelled, scale, _positive_labels(scale, labelled, positive), len(items) - len(labelled))
@@ -213,7 +213,7 @@ def _parse_number(raw: Any, key: str, line: int, source: Source) -> float | None
         value = float("nan")
     if math.isfinite(value):
         return value
-    source.report_at(line, 1, f"{key} must be a number, got {raw!r}; a reply that is no score goes to error")
+    source.report_at(line, 1, f"{key} must be a number, got {raw!r}; put a reply that is not a score into error")
     return None
 
 
@@ -242,15 +242,15 @@ def _positive_labels(scale: LabelScale, items: Sequence[Item], words: Sequence[s
     if scale == "class":
         known = sorted({str(v) for item in items for v in item.people})
         if not words:
-            raise MetricError(f"which labels mean yes? name them with --positive; there is {', '.join(known)}")
+            raise MetricError(f"which labels mean yes? name them with --positive; available: {', '.join(known)}")
         for word in words:
             if word not in known:
-                raise MetricError(f"nobody says {word!r}{did_you_mean(word, known)}; there is {', '.join(known)}")
+                raise MetricError(f"no label is {word!r}{did_you_mean(word, known)}; available: {', '.join(known)}")
         return frozenset(words)
     if scale == "boolean":
         if words:
-            raise MetricError("labels that are true or false say themselves which means yes")
+            raise MetricError("labels that are true or false need no --positive")
         return frozenset({True})
     if len(words) > 1 or (words and words[0] not in ("2", "3", "4", "5")):
-        raise MetricError(f"of grades, --positive is the least that means yes, 2 to 5; got {', '.join(words)}")
+        raise MetricError(f"for grades, --positive is the lowest that means yes, 2 to 5; got {', '.join(words)}")
     return frozenset(range(int(words[0]) if words else 4, 6))

@@ -34,18 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "labels", type=existing_path, metavar="LABELS",
-        help="people's labels: JSON Lines or CSV, one judged answer a row",
+        help="human labels: JSON Lines or CSV, one judged answer a row",
     )  # fmt: skip
     add("--metric", metavar="NAME", help="the judged metric (default: the one of the golden file)")
     add("--golden", type=existing_path, metavar="FILE", help="the golden file; the calibration goes beside it")
     add(
         "--run", dest="kept", default="", metavar="RUN",
-        help="take answers and scores of the labelled cases from a run that was kept",
+        help="take answers and scores of the labelled cases from a stored run",
     )  # fmt: skip
-    add("--positive", default="", metavar="WORDS", help="labels that mean yes, by comma; of grades the least (4)")
     add(
-        "--threshold", default="0.5", metavar="T", help="score from which the judge says yes: a number (0.5), cv, split"
+        "--positive",
+        default="",
+        metavar="WORDS",
+        help="labels that mean yes, comma-separated; for grades, the lowest (4)",
     )
+    add("--threshold", default="0.5", metavar="T", help="lowest score that counts as yes: a number (0.5), cv, split")
     add("--ask", action="store_true", help="ask the judge also where a score is given")
     add(
         "--repeat", type=whole_number(1), default=1, metavar="N",
@@ -107,7 +110,7 @@ def _find_metric(args: argparse.Namespace) -> tuple[str, Metric]:
     if args.metric:
         metric = registry.get(args.metric)
         if not metric.judged:
-            raise UsageError(f"{args.metric} is no judge's: it can be trusted as it is")
+            raise UsageError(f"{args.metric} is not scored by an LLM judge, so it needs no calibration")
         return args.metric, metric
     if args.golden is None:
         raise UsageError("which judge? name its metric with --metric, or a golden file that has one with --golden")

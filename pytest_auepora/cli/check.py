@@ -84,7 +84,9 @@ def _shared_baselines(suite: GoldenSuite, suites: dict[tuple[Path, str], Path]) 
     """Yield a problem where *suite* shares its baseline with one of *suites*."""
     first = suites.setdefault((suite.path.resolve().parent, suite.name), suite.path)
     if first.resolve() != suite.path.resolve():
-        clash = f"suite {suite.name!r} is also that of {first}: they would share a baseline; name one anew with suite:"
+        clash = (
+            f"suite {suite.name!r} is also that of {first}: they would share a baseline; rename one of them with suite:"
+        )
         yield Problem(str(suite.path), 0, 0, clash)
 
 

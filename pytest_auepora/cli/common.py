@@ -129,7 +129,7 @@ class Sources:
                 alike = [run for run in runs if (run.suite, run.variant) == (reference.suite, reference.variant)]
                 fitting = _of_golden_file(alike, reference)
             if len(fitting) != 1:
-                raise UsageError(f"{name} is a report on {_run_titles(runs)}; which of it to take cannot be told")
+                raise UsageError(f"{name} is a report on {_run_titles(runs)}; name one of them")
             return name, fitting[0]
         store = open_history(self._location)
         narrowed = (reference.suite, reference.variant, reference.path) if reference is not None else ()

@@ -94,7 +94,7 @@ def _side_by_side(args: argparse.Namespace) -> int:
     inside_one = len(args.runs) == 1  # the configurations of one report need no prefix
     compared = side_by_side(runs, names=None if inside_one else [name for name, _ in columns])
     if not compared.shared:
-        raise NotComparableError(f"they share no case that compares: {'; '.join(compared.notes)}")
+        raise NotComparableError(f"they share no comparable case: {'; '.join(compared.notes)}")
     if args.format == "md":
         text = formats.side_by_side_markdown(compared)
     elif args.format == "json":

@@ -40,9 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--max-overlap", type=float, default=0.7, metavar="SHARE",
         help="words of a question that its quote may have, at most (0.7)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another number, other passages first (0)")
-    parser.add_argument("--estimate", action="store_true", help="say what it would take, and ask nothing")
-    parser.add_argument("--yes", action="store_true", help="begin without asking whether the price is right")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the choice of passages (0)")
+    parser.add_argument("--estimate", action="store_true", help="print the estimated cost, and ask nothing")
+    parser.add_argument("--yes", action="store_true", help="start without asking for confirmation")
     add_metrics(parser)
 
 
@@ -97,7 +97,7 @@ def _price_text(bounds: tuple[Price, Price], prices: Prices | None) -> str:
 
 def _confirm() -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("say --yes to begin, or --estimate to see the price alone")
+        raise UsageError("give --yes to start, or --estimate to see the cost alone")
     return input("Begin? [y/N] ").strip().lower() in ("y", "yes")
 
 

@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, help="what to write; without it, golden YAML is printed")
     parser.add_argument("--topics", type=Path, metavar="FILE", help="trec: the file of the queries")
     parser.add_argument("--split", help="beir: which qrels (test)")
-    parser.add_argument("--texts", action="store_true", help="beir: take the texts of the judged documents along")
-    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+    parser.add_argument("--texts", action="store_true", help="beir: also import the texts of the judged documents")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
     add_metrics(parser)
 
 
@@ -76,7 +76,7 @@ def _export(args: argparse.Namespace, options: dict[str, Any]) -> int:
 
 def _check_free(args: argparse.Namespace) -> None:
     if args.output.exists() and not args.force:
-        raise UsageError(f"{args.output} is there already; --force writes over it")
+        raise UsageError(f"{args.output} exists; --force overwrites it")
 
 
 def _print_notes(dropped: list[str], summary: str, notes: Sequence[str] = ()) -> None:

@@ -16,15 +16,15 @@ from .common import FAILED, PASSED, UNJUDGED, USAGE, UsageError
 
 _COMMANDS = {
     "new": "write a fixture, golden cases and a small system to begin with",
-    "runs": "list the runs that were kept",
-    "view": "show the runs that were kept as a page in the browser",
+    "runs": "list the stored runs",
+    "view": "show the stored runs as a page in the browser",
     "compare": "compare two runs, baselines or reports, case by case; or several, side by side",
-    "report": "print the report of a run that was kept, or of a JSON report",
+    "report": "print the report of a stored run, or of a JSON report",
     "comment": "put a JSON report on a pull request, as one comment that is updated",
     "score": "score recorded outputs against a golden file",
     "check": "read golden files and say what is wrong with them",
     "schema": "print the JSON Schema of golden files or of reports",
-    "calibrate": "hold a judge against people's labels: may its scores fail a run?",
+    "calibrate": "calibrate an LLM judge against human labels: may its scores fail a run?",
     "perturb": "add variants of golden cases: typos, paraphrases, noise in the context",
     "draft": "propose golden cases from documents, by a judge's model",
     "review": "accept, edit or reject drafts",
@@ -35,7 +35,7 @@ _COMMANDS = {
 _MODULES = {"import": "import_command"}
 """Commands that are words of Python, and their modules."""
 
-_WHAT = "Keeps and compares runs, scores recorded outputs, checks golden files: all that needs no pytest."
+_WHAT = "Stores and compares runs, scores recorded outputs, checks golden files: all that needs no pytest."
 
 _EXIT = f"exit codes: {PASSED} pass, {FAILED} fail, {USAGE} usage, {UNJUDGED} could not judge"
 
@@ -114,7 +114,7 @@ def _run(argv: list[str]) -> int:
     except ModuleNotFoundError as exc:
         if (missing := (exc.name or "").removeprefix("_")) not in OPTIONAL_MODULES:
             raise
-        return _report_error(f"this Python has no {missing}, which runs are kept with", UNJUDGED)
+        return _report_error(f"this Python has no {missing}, which stores runs", UNJUDGED)
     except KeyboardInterrupt:
         return 130
 

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the files, none of them over another, and say what to do next."""
     folder: Path = args.folder
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is no directory")
+        raise UsageError(f"{folder} is not a directory")
     name = suite_name(folder)
     starter = starter_files(args.rag, name)
     if existing := [path for path in starter if (folder / path).exists()]:

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("--suite", help="only runs of this suite")
     parser.add_argument(
-        "--limit", type=whole_number(0), default=20, metavar="N", help="at most so many (default 20; 0: all)"
+        "--limit", type=whole_number(0), default=20, metavar="N", help="at most this many (default 20; 0: all)"
     )
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")

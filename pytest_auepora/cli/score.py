@@ -92,7 +92,7 @@ def _score(suite: GoldenSuite, registry: Registry, args: argparse.Namespace) -> 
     try:
         return scored(jobs=all_cores())
     except UnsendableError as exc:
-        print(f"auepora: one process has to do: {exc}", file=sys.stderr)
+        print(f"auepora: using one process: {exc}", file=sys.stderr)
         return scored(jobs=1)
 
 

@@ -177,7 +177,7 @@ def read_quotas(text: str) -> dict[str, int]:
     for part in filter(None, text.split(",")):
         kind, _, number = (word.strip() for word in part.partition("="))
         if kind not in KINDS:
-            raise AueporaError(f"unknown kind {kind!r}{did_you_mean(kind, KINDS)}; there is {', '.join(KINDS)}")
+            raise AueporaError(f"unknown kind {kind!r}{did_you_mean(kind, KINDS)}; available: {', '.join(KINDS)}")
         if not number.isdecimal():
             raise AueporaError(f"{kind}: expected how many, as in {kind}=2, got {part!r}")
         out[kind] = int(number)

@@ -82,7 +82,7 @@ class Parts:
         out = {}
         for key, value in (mapping or {}).items():
             if not isinstance(key, str):
-                self.gaps[path] = f"was not recorded: its key {key!r} is no text"
+                self.gaps[path] = f"was not recorded: its key {key!r} is not a text"
             elif (plain_value := self._value(value, (*path, key))) is not None or value is None:
                 out[key] = plain_value
         return out
@@ -192,7 +192,7 @@ def plain(value: Any) -> Any:
         return [plain(part) for part in value]
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
-            raise _NotPlainError("a mapping whose keys are no texts")
+            raise _NotPlainError("a mapping whose keys are not texts")
         return {key: plain(part) for key, part in value.items()}
     if hasattr(value, "tolist"):
         return plain(value.tolist())

@@ -168,7 +168,7 @@ def compare(
     pairs = [(old, new) for old, new in shared if new.case_id not in not_comparable]
     if not pairs:
         reason = f": {next(iter(not_comparable.values()))}" if not_comparable else ""
-        raise NotComparableError(f"{names[0]} and {names[1]} share no case that compares{reason}")
+        raise NotComparableError(f"{names[0]} and {names[1]} share no comparable case{reason}")
     for run in (a, b):
         score_pairs(run, _metrics(run))
     comparison = compare_with_baseline(b, as_baseline(a))

@@ -130,7 +130,7 @@ class SqliteFile:
 def _error_message(error: Exception) -> str:
     text = str(error)
     if "not a database" in text:
-        return "is no history: something else lies there, or the file is damaged; move it away"
+        return "is not a history: it is another file, or it is damaged; move it away"
     if "locked" in text:
         return f"another run has been writing it for {BUSY_SECONDS:g} s"
     return text

@@ -85,7 +85,7 @@ def _parse_json_columns(row: dict[str, Any], path: Path) -> dict[str, Any]:
             try:
                 values[key] = json.loads(value)
             except ValueError:
-                raise AueporaError(f"{path}: sample {row.get('sample_id')!r}: {key} is no JSON") from None
+                raise AueporaError(f"{path}: sample {row.get('sample_id')!r}: {key} is not JSON") from None
         elif value is not None:
             values[key] = value
     return values

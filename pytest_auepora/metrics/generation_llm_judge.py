@@ -154,7 +154,7 @@ def _read_weights(raw: Mapping[str, float] | str, dimensions: Sequence[str]) -> 
     except (TypeError, ValueError):
         raise MetricError(f"weights must be dimension:number, got {raw!r}") from None
     if not set(weights) <= set(dimensions):
-        raise MetricError(f"weights of {sorted(set(weights) - set(dimensions))} which are no dimensions")
+        raise MetricError(f"weights of {sorted(set(weights) - set(dimensions))} which are not dimensions")
     if not all(0 < w < float("inf") for w in weights.values()):
         raise MetricError(f"weights must be above 0, got {raw!r}")
     return {d: weights.get(d, 1.0) for d in dimensions}

@@ -219,7 +219,7 @@ def _read_options(name: str, text: str, factory: Callable[..., Metric], fixed: s
             key, value = unset[0], part
         if key not in options:
             raise MetricError(
-                f"{name}: no option {key!r}{did_you_mean(key, options)}; there is {', '.join(options) or 'none'}"
+                f"{name}: no option {key!r}{did_you_mean(key, options)}; available: {', '.join(options) or 'none'}"
             )
         values[key] = parse_value(value)
     return values

@@ -166,7 +166,7 @@ class RankingScores(Mapping[str, dict[str, float]]):
 def _as_ranked(metric: str | Ranked) -> Ranked:
     resolved: Any = Registry().get(metric) if isinstance(metric, str) else metric
     if not isinstance(resolved, Ranked):
-        raise MetricError(f"{getattr(resolved, 'name', resolved)!r} is no metric over a ranking of document ids")
+        raise MetricError(f"{getattr(resolved, 'name', resolved)!r} is not a metric over a ranking of document ids")
     if resolved.matching != Matching():
         raise MetricError(f"{resolved.name!r} does not hold rankings as they are; score it with compute()")
     return resolved

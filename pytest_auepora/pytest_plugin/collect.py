@@ -118,7 +118,7 @@ class GoldenFile(pytest.Module):
         if (other := self._auepora.namesake(suite)) is not None:
             raise self.CollectError(
                 f"suite {golden.name!r} is also that of {other.path}: the two would share a "
-                "baseline, and each update would drop the other's cases; name one of them anew with suite:"
+                "baseline, and each update would drop the other's cases; rename one of them with suite:"
             )
         module = types.ModuleType(self.path.stem)
         module.__file__ = str(self.path)

@@ -219,7 +219,7 @@ class RunController:
         globs = " ".join(self.config.getini("auepora_files"))
         message = (
             f"no golden case was run: no file matches auepora_files = {globs}; "
-            "call yours so, name it on the command line, or set auepora_files"
+            "rename yours, name it on the command line, or set auepora_files"
         )
         return [_test_reports(self.config, ("auepora", 0, "golden files"), "failed", message)]
 
@@ -315,8 +315,8 @@ def _unused_baselines(config: pytest.Config, used: Iterable[Path], override: Pat
         shown = shown_path(path, config.rootpath)
         title = run_title(baseline.suite, baseline.variant)
         text = (
-            f"{shown}: no run used this baseline of {title}, so nothing is held to it; bring back its golden file or "
-            "configuration, or delete the baseline"
+            f"{shown}: no run used this baseline of {title}, so nothing was compared with it; bring back its "
+            "golden file or configuration, or delete the baseline"
         )
         yield shown, text
 

@@ -164,4 +164,4 @@ def check_words(name: str, words: Iterable[str], known: Sequence[str]) -> None:
         from ..errors import did_you_mean
 
         listed = ", ".join(f"{word}{did_you_mean(word, known)}" for word in unknown)
-        raise pytest.UsageError(f"{name}: unknown word {listed}; there is {', '.join(known)}")
+        raise pytest.UsageError(f"{name}: unknown word {listed}; available: {', '.join(known)}")

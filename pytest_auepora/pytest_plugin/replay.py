@@ -174,7 +174,7 @@ class Replay:
         verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}{rest}")
         if changed := changed_provenance(source.run.provenance, run.provenance):
             changes = ", ".join(f"{key} {then} → {now}" for key, (then, now) in changed.items())
-            reason = f"answered under other conditions, so nothing was taken: {changes}"
+            reason = f"the provenance differs, so no answers were taken: {changes}"
             verdict.notes.append(f"run {source.run_id} {reason}")
         commits = [str(provenance.get(GIT_COMMIT, ""))[:8] for provenance in (source.run.provenance, run.provenance)]
         if taken and all(commits) and commits[0] != commits[1]:

@@ -116,4 +116,4 @@ def run_provenance(provenances: Iterable[Mapping[str, Any]]) -> tuple[dict[str, 
         else:
             merged[key] = " and ".join(sorted({str(value) for value in values}))
             differences.append(f"{key} {merged[key]}")
-    return merged, f"not all cases were asked under the same conditions: {', '.join(differences)}"
+    return merged, f"not all cases have the same provenance: {', '.join(differences)}"

@@ -195,13 +195,13 @@ def _read_comparison(text: str, worse: Literal["min", "max"]) -> Bound:
     except ValueError:
         limit = math.nan
     if match is None or not math.isfinite(limit):
-        raise ThresholdError(f"{text!r} is no threshold; write 0.8, '>= 0.8' or '<= 1.2'")
+        raise ThresholdError(f"{text!r} is not a threshold; write 0.8, '>= 0.8' or '<= 1.2'")
     operator, percent = match[1], match[3]
     if operator is not None and operator not in _OPERATORS:
         raise ThresholdError(f"{text!r}: only >= and <= are known; write '>= {match[2]}' or '<= {match[2]}'")
     if percent:
         raise ThresholdError(
-            f"{text!r}: scores are no percentages; write '{f'{operator} ' if operator else ''}{limit / 100:g}'"
+            f"{text!r}: scores are not percentages; write '{f'{operator} ' if operator else ''}{limit / 100:g}'"
         )
     return Bound(_OPERATORS[operator] if operator else worse, limit)
 
@@ -223,7 +223,7 @@ def _check_keys(raw: Mapping[Any, Any], known: tuple[str, ...] = GATE_KEYS) -> N
         if key not in known:
             synonym = _SYNONYMS.get(str(key))
             hint = f" (did you mean {synonym!r}?)" if synonym else did_you_mean(str(key), known)
-            raise ThresholdError(f"unknown key {key!r}{hint}; there is {', '.join(known)}")
+            raise ThresholdError(f"unknown key {key!r}{hint}; available: {', '.join(known)}")
 
 
 def _read_stat(raw: Any) -> str:
@@ -231,7 +231,7 @@ def _read_stat(raw: Any) -> str:
         return raw
     examples = [*STATS, "p10", "p50", "p90"]
     raise ThresholdError(
-        f"unknown statistic {raw!r}{did_you_mean(str(raw), examples)}; there is {', '.join(STATS)}, p1 … p99"
+        f"unknown statistic {raw!r}{did_you_mean(str(raw), examples)}; available: {', '.join(STATS)}, p1 … p99"
     )
 
 

@@ -56,7 +56,7 @@ def read_target(text: str) -> Target:
         if not kind:
             raise AueporaError(f"{text!r} does not say its format; write FORMAT:FILE with one of {', '.join(FORMATS)}")
     if kind not in FORMATS:
-        raise AueporaError(f"no report format {kind!r}{did_you_mean(kind, FORMATS)}; there is {', '.join(FORMATS)}")
+        raise AueporaError(f"no report format {kind!r}{did_you_mean(kind, FORMATS)}; available: {', '.join(FORMATS)}")
     if not path:
         raise AueporaError(f"{text!r} names no file; write {kind}:FILE")
     return Target(kind, Path(path))

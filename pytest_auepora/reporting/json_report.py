@@ -261,7 +261,7 @@ MEANING = {
     "Run.path": "the golden file",
     "Run.variant": "configuration of a parametrized system, or empty",
     "Score.data": "what the metric aggregates, where a number is not enough",
-    "Score.reason": "why there is no number",
+    "Score.reason": "why there is not a number",
     "Score.value": "null unless the state is number",
     "SideBySide.columns": "the first is the reference of the others",
     "SideBySide.confidence": "joint level of all intervals of a metric",

@@ -143,7 +143,7 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
     steps = []
     if errors := [g for g in verdict.gates if g.metric == "error_rate" and g.state != "passed" and g.value]:
         errored = f"{round((errors[0].value or 0.0) * errors[0].n)} of {errors[0].n} cases"
-        steps.append(f"{errored} errored: mend that, then `pytest --auepora-resume` asks only those again")
+        steps.append(f"{errored} errored: fix that, then `pytest --auepora-resume` asks only those again")
     elif word in ("worse", "mixed"):
         steps += [_PERHAPS] if _perhaps_chance(verdict) else []
         steps.append(f"intended: accept it with `pytest --auepora-update{_words(verdict)}`, and commit the baseline")

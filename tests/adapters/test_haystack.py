@@ -147,7 +147,7 @@ def test_component_that_is_not_there() -> None:
 def test_pipeline_without_an_input_for_the_query() -> None:
     prompt = PromptBuilder("{{ tone }}", required_variables=[])
     made = pipeline(("prompt", prompt), ("llm", Repeater()), connect=(("prompt", "llm"),))
-    with pytest.raises(SystemShapeError, match=r"has no input for the query; there is prompt\.tone, "):
+    with pytest.raises(SystemShapeError, match=r"has no input for the query; available: prompt\.tone, "):
         as_system(made)
 
 

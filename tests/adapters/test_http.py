@@ -89,16 +89,16 @@ def test_header_from_the_environment(endpoint: Endpoint, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"url": "ftp://a/b"}, "'ftp' is no http"),
-        ({"url": "localhost:80/ask"}, "is no http"),
+        ({"url": "ftp://a/b"}, "'ftp' is not an http"),
+        ({"url": "localhost:80/ask"}, "is not an http"),
         ({"url": "http://host:99999/"}, "no http.* URL: Port out of range"),
         ({"url": "http://[::1/"}, "no http.* URL: Invalid IPv6"),
         ({"url": "https://me:pw@host/"}, "put it into a header"),
         ({"answer": None}, "nothing would be measured"),
-        ({"answer": ""}, "an empty text is no path"),
-        ({"answer": "a[b"}, "is no path"),
+        ({"answer": ""}, "an empty text is not a path"),
+        ({"answer": "a[b"}, "is not a path"),
         ({"timeout": 0}, "seconds, above 0"),
-        ({"headers": {"a b": "c"}}, "no name of an HTTP header"),
+        ({"headers": {"a b": "c"}}, "not the name of an HTTP header"),
     ],
 )
 def test_configuration_that_cannot_be(options: dict[str, Any], told: str) -> None:

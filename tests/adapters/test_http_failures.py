@@ -99,10 +99,10 @@ def test_nobody_listens() -> None:
 
 def test_something_that_is_no_json(endpoint: Endpoint) -> None:
     endpoint.body = b"<html>oops</html>"
-    with pytest.raises(OutputShapeError, match="answered 200 with something that is no JSON: <html>oops</html>"):
+    with pytest.raises(OutputShapeError, match="answered 200 with something that is not JSON: <html>oops</html>"):
         ask(HttpRag(endpoint.url))
     endpoint.body = b""
-    with pytest.raises(OutputShapeError, match=r"no JSON: \(an empty body\)"):
+    with pytest.raises(OutputShapeError, match=r"not JSON: \(an empty body\)"):
         ask(HttpRag(endpoint.url))
 
 

@@ -206,9 +206,9 @@ def put_label(
         OSError: it cannot be written.
     """
     if not (person := " ".join(person.split())[:_LONGEST_NAME]):
-        raise AueporaError("who says so? a label needs a name")
+        raise AueporaError("a label needs the name of the person who gives it")
     if metric not in run.metrics or not run.metrics[metric].judge:
-        raise AueporaError(f"{metric} is no judge's metric in {run.title}")
+        raise AueporaError(f"{metric} is not scored by an LLM judge in {run.title}")
     if not str(case.outputs.get("answer") or "").strip():
         raise AueporaError(f"{case.case_id} has no stored answer to label")
     path.parent.mkdir(parents=True, exist_ok=True)

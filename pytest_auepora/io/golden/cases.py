@@ -146,7 +146,7 @@ class CaseReader:
                     regex.compile(pattern)
                 except (regex.error, ValueError, OverflowError, RecursionError) as exc:
                     key = name if name in raw else None
-                    self.source.report(raw, key, f"{name}: {pattern!r} is no regular expression: {exc}")
+                    self.source.report(raw, key, f"{name}: {pattern!r} is not a regular expression: {exc}")
 
     def finish(self) -> Sequence[GoldenCase]:
         """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""

@@ -97,10 +97,10 @@ class ThresholdReader:
 
     def _read_gates(self, raw: dict[Any, Any], key: Any, *, quiet: bool = False) -> list[Gate]:
         if not isinstance(key, str):
-            self.source.report_key(raw, key, f"the key {key!r} is no metric")
+            self.source.report_key(raw, key, f"the key {key!r} is not a metric")
             return []
         if len(key) > _LONGEST_KEY:
-            self.source.report_key(raw, key, f"the key {key[:60]!r}… is no metric: it has {len(key):,} characters")
+            self.source.report_key(raw, key, f"the key {key[:60]!r}… is not a metric: it has {len(key):,} characters")
             return []
         try:
             metric, _ = split_stat(key)
@@ -202,7 +202,7 @@ def _unmatched_labels(slice_: Mapping[str, str], labels: Mapping[str, list[str]]
     for key, value in slice_.items():
         values = labels[key]
         if value not in values and value != "none":
-            existing = f"; there is {', '.join(values[:10])}" if values else f", and none has {key} at all"
+            existing = f"; available: {', '.join(values[:10])}" if values else f", and none has {key} at all"
             yield f"no case has {key}: {value}{did_you_mean(value, values)}{existing}"
 
 

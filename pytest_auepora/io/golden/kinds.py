@@ -193,7 +193,7 @@ class Free(FieldType):
         for name, part in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(value, dict) and not isinstance(name, str):
                 written = describe(name)
-                source.report_key(value, name, f"the key {written} is no text; quote it")
+                source.report_key(value, name, f"the key {written} is not a text; quote it")
                 valid = False
             elif isinstance(part, (dict, list)):
                 if depth >= MAX_FREE_DEPTH:
@@ -268,7 +268,7 @@ class MapOf(FieldType):
         values = {}
         for name, part in value.items():
             if not isinstance(name, str):
-                source.report_key(value, name, f"the key {describe(name)} is no text; quote it")
+                source.report_key(value, name, f"the key {describe(name)} is not a text; quote it")
                 valid = False
                 continue
             values[name] = self.value_type.read(part, value, name, source)

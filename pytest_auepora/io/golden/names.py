@@ -40,7 +40,7 @@ class _Name(FieldType):
             return f"is longer than {self.max_length} characters"
         if re.fullmatch(self.regex, value):
             return self.reserved_reason(value)
-        return next((why for pattern, why in self.rules if re.search(pattern, value)), "is no such name")
+        return next((why for pattern, why in self.rules if re.search(pattern, value)), "is not such a name")
 
     def reserved_reason(self, value: str) -> str:
         """Return why a well-formed *value* is not allowed, or an empty string."""
@@ -117,8 +117,8 @@ class FixtureName(_Name):
     expected = "text (the name of a fixture)"
     title = "fixture"
     regex = r"[^\W\d]\w*"
-    rules = ((r"^(?![^\W\d]\w*$)", "is no name a Python function can have"),)
+    rules = ((r"^(?![^\W\d]\w*$)", "is not a name that a Python function can have"),)
 
     reserved_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        [*keyword.kwlist, "request"], "is no name a fixture of yours can have"
+        [*keyword.kwlist, "request"], "is not a name that a fixture of yours can have"
     )

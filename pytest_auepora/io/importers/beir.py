@@ -44,7 +44,7 @@ def _split_file(path: Path, split: str | None) -> Path:
     files = {p.stem: p for p in sorted((path / "qrels").glob("*.tsv"))}
     name = split or (next(iter(files)) if len(files) == 1 else "test")
     if name not in files:
-        raise ImportProblem(f"{path / 'qrels'}: no {name}.tsv; there is {', '.join(files) or 'none'}")
+        raise ImportProblem(f"{path / 'qrels'}: no {name}.tsv; available: {', '.join(files) or 'none'}")
     return files[name]
 
 

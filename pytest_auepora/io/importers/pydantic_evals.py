@@ -33,7 +33,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     cases = []
     for raw in data["cases"]:
         if not isinstance(raw, Mapping):
-            dropped.add("a case that is no mapping")
+            dropped.add("a case that is not a mapping")
             continue
         notes: dict[str, Any] = {}
         query = _find_query(raw.get("inputs"), notes)

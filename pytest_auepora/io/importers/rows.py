@@ -78,7 +78,7 @@ def _check_json(data: Any, depth: int = 0) -> None:
     elif isinstance(data, str):
         data.encode()
     elif isinstance(data, float) and not isfinite(data):
-        raise ValueError(f"{data} is no number")
+        raise ValueError(f"{data} is not a number")
     elif isinstance(data, int):
         check_integer(data)
 

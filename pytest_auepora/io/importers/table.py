@@ -62,7 +62,7 @@ def _build_suite(rows: list[dict[str, Any]], path: Path, dropped: Dropped) -> Im
         suggestion = did_you_mean("query", all_columns)
         names = ", ".join(("query", *ALIASES["query"]))
         raise ImportProblem(
-            f"{path}: no column holds questions ({names}); there is {', '.join(all_columns)}{suggestion}"
+            f"{path}: no column holds questions ({names}); available: {', '.join(all_columns)}{suggestion}"
         )
     for number, row in enumerate(rows, 1):
         columns = _find_columns(row)

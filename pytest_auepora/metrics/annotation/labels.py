@@ -63,7 +63,9 @@ def read_labels(raw: Mapping[str, Any], allowed: Iterable[str], where: str) -> d
     labels: dict[str, bool] = {}
     for name, value in raw.items():
         if name not in allowed:
-            raise MetricError(f"{where}: no label {name!r}{did_you_mean(name, allowed)}; there is {', '.join(allowed)}")
+            raise MetricError(
+                f"{where}: no label {name!r}{did_you_mean(name, allowed)}; available: {', '.join(allowed)}"
+            )
         if value is None:
             continue
         if value not in (0, 1) or isinstance(value, float):

@@ -77,7 +77,7 @@ class _OverAnswers(Labelled):
         if isinstance(labels, NotApplicable):
             return labels
         if missing := [name for name in self.label_names if name not in labels]:
-            return NotApplicable(f"nobody said whether the answer is {' or '.join(missing)}")
+            return NotApplicable(f"there is no label that says whether the answer is {' or '.join(missing)}")
         return Measurement(float(labels[self.label_names[-1]]))
 
 

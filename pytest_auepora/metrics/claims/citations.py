@@ -72,7 +72,7 @@ class _Citations(Checked):
             return statements
         if self._checker is None:
             raise MetricError(
-                f"{self.name} needs a checker: nobody can bring along what cited passages support together"
+                f"{self.name} needs a checker: given verdicts do not say what cited passages support together"
             )
         key = ("citations", self._checker.key)
         if key not in outputs.memo:  # both metrics ask

@@ -183,7 +183,7 @@ def _read_matrix(outputs: SystemOutputs) -> Matrix:
     for name, value in raw.items():
         key = _RAGCHECKER.get(name, name)
         if key not in _KEYS:
-            raise MetricError(f"claims: no key {name!r}{did_you_mean(str(name), _KEYS)}; there is {', '.join(_KEYS)}")
+            raise MetricError(f"claims: no key {name!r}{did_you_mean(str(name), _KEYS)}; available: {', '.join(_KEYS)}")
         if not isinstance(value, (list, tuple)):
             raise MetricError(f"claims[{name!r}] must be a list, got {value!r:.80}")
         if key in RELATIONS:

@@ -112,5 +112,5 @@ def content_of(reply: Any) -> str:
     if isinstance(message, dict) and content is None and message.get("refusal"):
         raise JudgeReplyError(f"the judge refused to judge: {shorten(str(message['refusal']), _MAX_SHOWN)}")
     if not isinstance(content, str):
-        raise TransientJudgeError(f"the judge's server gave a message that is no text: {content!r:.200}")
+        raise TransientJudgeError(f"the judge's server gave a message that is not a text: {content!r:.200}")
     return content

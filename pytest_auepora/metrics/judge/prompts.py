@@ -80,7 +80,7 @@ def check_prompts() -> None:
         raise MetricError(f"{folder}: there is no such folder of prompts")
     for file in sorted(folder.glob("*.txt")) if folder is not None else ():
         if file.stem not in names:
-            raise MetricError(f"{file}: unknown prompt{did_you_mean(file.stem, names)}; there is {', '.join(names)}")
+            raise MetricError(f"{file}: unknown prompt{did_you_mean(file.stem, names)}; available: {', '.join(names)}")
         load_prompt(file.stem)
 
 

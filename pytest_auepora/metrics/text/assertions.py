@@ -149,7 +149,7 @@ class JsonSchemaValid(Configured):
         if schema is None:
             return NotApplicable("no answer_schema")
         if not isinstance(schema, (dict, bool)):
-            raise MetricError(f"answer_schema is no JSON Schema: it must be a mapping, got {schema!r:.80}")
+            raise MetricError(f"answer_schema is not a JSON Schema: it must be a mapping, got {schema!r:.80}")
         find_problems = _schema_checker(schema)
         answer: Any = outputs.response.structured
         if answer is None:
@@ -182,7 +182,7 @@ def _schema_checker(schema: Any) -> Callable[[Any], list[str]]:
     try:
         validator_class.check_schema(schema)
     except jsonschema.SchemaError as exc:
-        raise MetricError(f"answer_schema is no JSON Schema: {exc.json_path}: {exc.message}") from None
+        raise MetricError(f"answer_schema is not a JSON Schema: {exc.json_path}: {exc.message}") from None
     validator = validator_class(schema, registry=Registry())  # an empty registry fetches nothing
 
     def problems(answer: Any) -> list[str]:

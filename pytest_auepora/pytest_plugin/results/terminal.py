@@ -110,7 +110,7 @@ class Terminal:
             yield from side_by_side_lines(compared, width=width, ascii_only=is_ascii())
             names = [column.name for column in compared.columns]
             if reference and reference not in names:
-                text = f"auepora_reference = {reference}: no such configuration; there is {', '.join(names)}"
+                text = f"auepora_reference = {reference}: no such configuration; available: {', '.join(names)}"
                 yield [Cell(text, ("yellow",))]
 
 

@@ -163,7 +163,7 @@ def _why_advisory(info: MetricInfo, folder: Path | None) -> str:
             "the judge that was calibrated is not there: no model is named now; its gates count only with it"
         )
     if changed := calibration.mismatch(info.judge):
-        return f"judge not calibrated: another one was ({changed}); run auepora calibrate again"
+        return f"judge not calibrated: the calibration is of another one ({changed}); run auepora calibrate again"
     return "" if calibration.gate else f"judge not calibrated: {calibration.reason}"
 
 

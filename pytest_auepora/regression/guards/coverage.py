@@ -26,7 +26,7 @@ _MAX_IDS = 3
 _LABEL_HINT = "a plain label is an id, {doc: …} names a source document: see the page Recall is 0"
 _PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)
 """The passage in the name of a label, after its document."""
-_CHECK_HINT = "pytest --auepora-labels check tells them one by one"
+_CHECK_HINT = "pytest --auepora-labels check lists them"
 
 
 def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool) -> list[GateOutcome]:

@@ -28,7 +28,7 @@ def study_text(study: Study, *, ascii_only: bool = False) -> str:
     page.lines += [[Cell(f"  {name:<{room}}  {_figure_text(figure)}")] for name, figure in study.figures.items()]
     if study.biases:
         page.lines.append([])
-        page.paragraph("What the judge goes by besides:")
+        page.paragraph("Biases of the judge:")
         for bias in study.biases:
             sign = "" if bias.figure.source == "Wilson" else "+"
             text = f"{bias.name}: {_figure_text(bias.figure, sign)}: {bias.meaning}"

@@ -113,9 +113,7 @@ def test_resuming_under_other_conditions_takes_nothing(counted: Example) -> None
     counted.write("key.txt", "")
     result = counted.run("--auepora-resume")
     assert calls(counted) == CASES
-    assert "answered under other conditions, so nothing was taken: model m-1 → m-2" in " ".join(
-        str(result.stdout).split()
-    )
+    assert "the provenance differs, so no answers were taken: model m-1 → m-2" in " ".join(str(result.stdout).split())
     assert store(counted).load("last").origin["taken"] == 0
 
 

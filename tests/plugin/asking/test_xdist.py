@@ -104,7 +104,7 @@ def test_differing_workers_compare_with_no_baseline(project: Example) -> None:
     project.accept()
     assert "5 unchanged" in str(project.run().stdout)
     text = " ".join(str(project.run("-n", "2", plugins=XDIST).stdout).split())
-    assert "not all cases were asked under the same conditions: chunker_version gw0 and gw1" in text
+    assert "not all cases have the same provenance: chunker_version gw0 and gw1" in text
     assert "not comparable (chunker_version gw0 → gw0 and gw1)" in text
 
 

@@ -228,7 +228,7 @@ def test_a_reference_that_is_no_configuration(project: Example) -> None:
     parametrized(project)
     project.pytester.makeini("[pytest]\nauepora_reference = god")
     result = project.run()
-    result.stdout.fnmatch_lines(["auepora_reference = god: no such configuration; there is bad, good"])
+    result.stdout.fnmatch_lines(["auepora_reference = god: no such configuration; available: bad, good"])
 
 
 def test_one_configuration_stands_alone(project: Example) -> None:

@@ -74,7 +74,7 @@ def test_improved_accepts_only_what_got_better(project: Example) -> None:
 def test_an_unknown_word_is_a_usage_error(project: Example) -> None:
     result = project.run("--auepora-update=improve")
     assert result.ret == 4
-    told = "unknown word improve (did you mean 'improved'?); there is all, new, improved"
+    told = "unknown word improve (did you mean 'improved'?); available: all, new, improved"
     assert told in str(result.stderr) + str(result.stdout)
 
 

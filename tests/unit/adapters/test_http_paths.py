@@ -43,5 +43,5 @@ def test_a_path_knows_how_it_was_written() -> None:
 
 @pytest.mark.parametrize("written", ["", "  ", "a[", "a[x]", "a..b"])
 def test_what_is_no_path_is_refused(written: str) -> None:
-    with pytest.raises(SystemShapeError, match=r"is no path; write \$"):
+    with pytest.raises(SystemShapeError, match=r"is not a path; write \$"):
         JsonPath(written)

@@ -65,7 +65,7 @@ class Only:
         (Index(), ["Index", "did you mean .as_retriever()?"]),
         (3, ["int: 3"]),
         ("why?", ["str: 'why?'", "return the function that answers, not its answer"]),
-        ((c for c in "ab"), ["a generator is no system"]),
+        ((c for c in "ab"), ["a generator is not a system"]),
         (math, ["module", "return one of its functions"]),
         ({"retriever": find}, ["a mapping needs the keys 'retriever' and 'generator'"]),
         ({}, ["dict without any key", "a mapping needs the keys"]),

@@ -58,7 +58,7 @@ def test_grades_and_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("positive", "said"),
-    [([], "name them with --positive; there is bad, good"), (["godo"], "nobody says 'godo' (did you mean 'good'?)")],
+    [([], "name them with --positive; available: bad, good"), (["godo"], "no label is 'godo' (did you mean 'good'?)")],
 )
 def test_words_need_to_be_told_which_mean_yes(tmp_path: Path, positive: list[str], said: str) -> None:
     path = lines(tmp_path / "w.jsonl", {"label": "good"}, {"label": "bad"})
@@ -80,7 +80,7 @@ def test_ids_may_be_counted_from_nought(tmp_path: Path) -> None:
 
 
 def test_positive_has_to_fit(tmp_path: Path) -> None:
-    with pytest.raises(MetricError, match="say themselves"):
+    with pytest.raises(MetricError, match="need no --positive"):
         read_label_file(lines(tmp_path / "b.jsonl", {"label": True}), ["yes"])
     with pytest.raises(MetricError, match="2 to 5; got 6"):
         read_label_file(lines(tmp_path / "g.jsonl", {"label": 5}), ["6"])
@@ -100,7 +100,7 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
     told = str(caught.value).replace(f"{path}:", "")
     assert "1:" in told
     assert "unknown key 'scor' (did you mean 'score' or 'scores'?)" in told
-    assert "2:1: score must be a number, got 'high'; a reply that is no score goes to error" in told
+    assert "2:1: score must be a number, got 'high'; put a reply that is not a score into error" in told
     assert "2:1: the id 'a' is that of line 1 as well" in told
     assert "3:1: a grade is a whole number from 1 to 5, got 7" in told
     assert "4:1: a label is true, false" in told

@@ -199,7 +199,7 @@ def test_answers_and_scores_of_a_run_that_was_kept(shell: Shell, judge: Any) -> 
     ("arguments", "code", "said"),
     [
         ((), 2, "which judge?"),
-        (("--metric=recall@5",), 2, "recall@5 is no judge's"),
+        (("--metric=recall@5",), 2, "recall@5 is not scored by an LLM judge"),
         (("--metric=llm_faithfullness",), 3, "did you mean 'llm_faithfulness'"),
         (("--golden=shop.golden.yaml",), 2, "no judged metric"),
         (("--metric=llm_faithfulness", "--threshold=best"), 3, "a number, cv or split"),

@@ -59,7 +59,7 @@ def test_a_baseline(shell: Shell) -> None:
 def test_the_run_of_a_report_that_is_like_the_other(shell: Shell) -> None:
     name = report(shell, BILLING, DENSE, TRAVEL)
     assert Sources().find(name, DENSE)[1] == DENSE
-    with pytest.raises(UsageError, match=r"on billing, billing\[dense\], travel; which of it to take cannot be told"):
+    with pytest.raises(UsageError, match=r"on billing, billing\[dense\], travel; name one of them"):
         Sources().find(name)
     with pytest.raises(UsageError, match="a report on billing, billing"):
         Sources().find(name, run_of([GOOD], suite="other"))

@@ -141,7 +141,7 @@ def test_what_does_not_compare(shell: Shell, three: list[str]) -> None:
     few.cases = {"case-x": next(iter(THREE[0].cases.values()))}
     shell.write("few.json", json_report(Report([few], [verdict_of(few)])))
     said = shell("compare", three[0], three[1], "few.json")
-    assert (said.code, "they share no case that compares" in said.err) == (3, True)
+    assert (said.code, "they share no comparable case" in said.err) == (3, True)
 
 
 def test_the_policy_of_a_suite_with_metrics_of_the_project(shell: Shell) -> None:

@@ -55,7 +55,7 @@ def test_the_cost_is_told_where_prices_are_known(shell: Shell, server: JudgeServ
 def test_nobody_is_asked_without_a_word(shell: Shell, server: JudgeServer) -> None:
     said = shell(*DRAFT)
     assert said.code == 2
-    assert "say --yes to begin" in said.err
+    assert "give --yes to start" in said.err
     assert server.bodies == []
 
 

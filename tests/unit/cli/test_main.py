@@ -42,7 +42,7 @@ def test_what_was_probably_meant_is_said(shell: Shell, command: str, usage: str,
 def test_without_a_command_all_are_shown(shell: Shell) -> None:
     said = shell()
     assert said.code == 2
-    assert "hold a judge against people's labels" in said.err
+    assert "calibrate an LLM judge against human labels" in said.err
 
 
 def test_options_may_be_cut_short_have_values_and_end(shell: Shell) -> None:
@@ -64,7 +64,7 @@ def test_a_python_without_a_module_says_so(shell: Shell, monkeypatch: pytest.Mon
     monkeypatch.setattr("pytest_auepora.cli.runs.run", run)
     monkeypatch.setattr("pytest_auepora.cli.main.OPTIONAL_MODULES", ("sqlite3", "zstd"))  # as from Python 3.14 on
     said = shell("runs")
-    assert (said.code, said.err) == (3, f"auepora: this Python has no {module}, which runs are kept with\n")
+    assert (said.code, said.err) == (3, f"auepora: this Python has no {module}, which stores runs\n")
 
 
 PROGRAM = "import sys; from pytest_auepora.cli.main import main; sys.exit(main(sys.argv[1:]))"

@@ -126,7 +126,7 @@ def test_no_history_is_said_and_not_made(shell: Shell) -> None:
 def test_a_damaged_history_cannot_be_judged(shell: Shell) -> None:
     shell.write(f"{FOLDER}/history.sqlite", "no database" * 100)
     said = shell("runs")
-    assert (said.code, "is no history" in said.err) == (3, True)
+    assert (said.code, "is not a history" in said.err) == (3, True)
 
 
 def test_runs_are_deleted_or_pruned_not_both(shell: Shell, ids: list[str]) -> None:

@@ -199,7 +199,7 @@ def test_large_outputs_are_scored_on_as_many_cores_as_asked(shell: Shell, monkey
     monkeypatch.setattr(score, "_LARGE_OUTPUTS", 0)
     said = shell("score", "outputs.jsonl", GOLDEN)
     assert asked == [1, 4, 7, 1]
-    assert said.err == "auepora: one process has to do: metric 'mine' cannot be sent\n"
+    assert said.err == "auepora: using one process: metric 'mine' cannot be sent\n"
     wrong = shell("score", "outputs.jsonl", GOLDEN, "--jobs", "0")
     assert (wrong.code, "1 or more" in wrong.err) == (2, True)
 

@@ -32,7 +32,7 @@ def test_what_numpy_made_becomes_what_python_has() -> None:
     assert plain({"v": np.array([1.5, 2.0]), "n": np.int64(3), "t": (1, 2)}) == {"v": [1.5, 2.0], "n": 3, "t": [1, 2]}
     with pytest.raises(TypeError, match="a set"):
         plain({"v": {1}})
-    with pytest.raises(TypeError, match="keys are no texts"):
+    with pytest.raises(TypeError, match="keys are not texts"):
         plain({1: 2})
 
 

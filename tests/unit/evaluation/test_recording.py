@@ -99,7 +99,7 @@ def test_what_json_cannot_carry_is_missed_by_name() -> None:
     assert kept.recording[0].startswith(ANSWERED)
     back = kept.parts().restore().extra
     assert (back["n"], back["ids"], back["pair"], back.get("none")) == (0.5, [1, 2], [1, 2], None)
-    for key, what in (("when", "a date"), ("odd", "a mapping whose keys are no texts")):
+    for key, what in (("when", "a date"), ("odd", "a mapping whose keys are not texts")):
         with pytest.raises(NotRecordedError, match=rf"extra\['{key}'\] was not recorded: {what}"):
             back.get(key)
     with pytest.raises(NotRecordedError):

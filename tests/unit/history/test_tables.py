@@ -68,7 +68,7 @@ def test_a_damaged_run_hides_no_other(tmp_path: Path) -> None:
 def test_something_else_at_its_place_is_told(tmp_path: Path) -> None:
     (tmp_path / "h.sqlite").write_text("my notes, " * 100, encoding="utf-8")
     run = a_run()
-    with pytest.raises(HistoryError, match="is no history"):
+    with pytest.raises(HistoryError, match="is not a history"):
         HistoryStore(tmp_path / "h.sqlite").add(run, verdict_of(run))
     assert (tmp_path / "h.sqlite").read_text(encoding="utf-8").startswith("my notes")
 

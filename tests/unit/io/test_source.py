@@ -56,7 +56,10 @@ MANY = 3_000
         ("x" * 2000 + ": 1\n" + ONE, r":1:2001: not YAML: a key has at most 1,024 characters"),
         ("metrics: [recall@" + "9" * 5000 + "]\n" + ONE, r":1:11: recall@9+…: a metric's name has at most 1,000 char"),
         ("metrics: ['" + "noise_robustness[" * 5000 + "mrr" + "]" * 5000 + "']\n" + ONE, ":1:11: .*at most 1,000 char"),
-        ('metrics: [mrr]\nthresholds:\n  ? "' + "p10(" * 5000 + 'mrr"\n  : 1\n' + ONE, ":3:5: the key .* is no metric"),
+        (
+            'metrics: [mrr]\nthresholds:\n  ? "' + "p10(" * 5000 + 'mrr"\n  : 1\n' + ONE,
+            ":3:5: the key .* is not a metric",
+        ),
         ("top_k: " + ":".join(["59"] * 3000) + "\n" + ONE, r":1:8: `59:59.*` looks like a whole number and is none"),
         ("x: &a 1\ntop_k: !!int 0x" + "f" * 50_000 + "\n" + ONE, ":2:8: cannot be read as int"),
         (

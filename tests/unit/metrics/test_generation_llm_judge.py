@@ -163,7 +163,7 @@ def test_quality_per_dimension_weighted_and_least() -> None:
         ({"dimensions": ()}, "dimensions must be a list of words"),
         ({"dimensions": "a||b"}, "dimensions must be a list of words"),
         ({"weights": {"relevance": 1.5}}, "weights need per_dimension"),
-        ({"weights": {"beauty": 1}, "per_dimension": True}, "no dimensions"),
+        ({"weights": {"beauty": 1}, "per_dimension": True}, "not dimensions"),
         ({"weights": {"clarity": 0}, "per_dimension": True}, "above 0"),
         ({"weights": "clarity:much", "per_dimension": True}, "dimension:number"),
         ({"scale": "5-1"}, "scale must be"),

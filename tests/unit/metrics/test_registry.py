@@ -97,7 +97,7 @@ def test_a_metric_without_options_of_its_own_takes_none() -> None:
     registry.add("constant", Constant)
     with pytest.raises(MetricError, match="takes no option, got '5'"):
         registry.get("constant[5]")
-    with pytest.raises(MetricError, match="no option '_'; there is none"):
+    with pytest.raises(MetricError, match="no option '_'; available: none"):
         registry.get("constant[_=5]")
 
 

@@ -36,7 +36,7 @@ def test_wrong_labels(name: str, labels: dict[str, Any], told: str) -> None:
 
 def test_a_wrong_schema() -> None:
     pytest.importorskip("jsonschema", reason="the extra jsonschema is not installed")
-    with pytest.raises(MetricError, match="answer_schema is no JSON Schema: it must be a mapping, got 7"):
+    with pytest.raises(MetricError, match="answer_schema is not a JSON Schema: it must be a mapping, got 7"):
         Registry().get("json_schema_valid").measure(case(answer_schema=7), gave("{}"))
 
 

@@ -14,5 +14,5 @@ def test_what_differs_is_neither_of_the_two() -> None:
     for said in ((one, other), (other, one)):
         found, note = run_provenance(said)
         assert found == {"model": "m", "corpus": "3.11 and 3.12", "seed": "1 and not said"}
-        assert note.startswith("not all cases were asked under the same conditions: ")
+        assert note.startswith("not all cases have the same provenance: ")
         assert set(note.partition(": ")[2].split(", ")) == {"corpus 3.11 and 3.12", "seed 1 and not said"}

@@ -35,7 +35,7 @@ def test_targets(text: str, kind: str, path: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("jsn:report.json", "no report format 'jsn' \\(did you mean 'json'\\?\\); there is md, json"),
+        ("jsn:report.json", "no report format 'jsn' \\(did you mean 'json'\\?\\); available: md, json"),
         ("report.txt", "'report.txt' does not say its format"),
         ("", "does not say its format"),
         ("md:", "'md:' names no file"),

@@ -75,7 +75,7 @@ def test_what_is_not_there_is_said(page: Page, path: str, code: int, said: str) 
     [
         (LABEL, 200, ""),
         (LABEL.replace(b"true", b"4"), 400, "expected run, case, metric, person and label"),
-        (LABEL.replace(b'"anna"', b'" "'), 500, "a label needs a name"),
+        (LABEL.replace(b'"anna"', b'" "'), 500, "a label needs the name"),
         (LABEL.replace(b"steady", b"nope"), 404, "has no case 'nope'"),
         (b"no JSON", 400, "expected run, case"),
         (b"[" * 100_000, 413, "too long"),

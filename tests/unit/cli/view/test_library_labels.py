@@ -44,9 +44,9 @@ def test_a_label_is_changed_and_taken_back(history: Stored, tmp_path: Path) -> N
 def test_what_cannot_be_labelled_is_said(history: Stored, tmp_path: Path) -> None:
     run = history.library.pair(history.worse).run
     path = tmp_path / "l.jsonl"
-    with pytest.raises(AueporaError, match="a label needs a name"):
+    with pytest.raises(AueporaError, match="a label needs the name"):
         put_label(path, run, run.cases["steady"], "helpful", person="  ", label=True)
-    with pytest.raises(AueporaError, match="no judge's metric"):
+    with pytest.raises(AueporaError, match="not scored by an LLM judge"):
         put_label(path, run, run.cases["steady"], "recall@5", person="anna", label=True)
     with pytest.raises(AueporaError, match="no stored answer"):
         put_label(path, run, run.cases["raises"], "helpful", person="anna", label=True)

@@ -57,7 +57,7 @@ BAD_ONES: list[tuple[FieldType, Any, str]] = [
     (Number(0), 10**400, "key: expected a number from 0, got "),
     (Day(), "2026-02-30", "key: expected a date such as 2026-01-31, got '2026-02-30'"),
     (Reason("skipped"), 1, "key: expected a reason in words, or true, got 1"),
-    (Free(), {"a": {1: 2}}, "the key 1 (a whole number) is no text; quote it"),
+    (Free(), {"a": {1: 2}}, "the key 1 (a whole number) is not a text; quote it"),
     (Free(), {"a": b"x"}, "a: a bytes cannot be stored as JSON"),
     (Free(), "text", "key: expected a mapping, got 'text'"),
 ]
@@ -109,7 +109,7 @@ def test_what_is_read_comes_back_part_by_part() -> None:
         (ListOf(Text(), one_ok=True), None, ["key: has no value; write text or a list of these, or leave the key out"]),
         (ListOf(Text(), least=1), [], ["key: expected a list (text in each place), got an empty list"]),
         (ListOf(Text(), unique=True), ["a", "b", "a"], ["'a' is listed twice"]),
-        (MapOf(Text(), "names"), {1: "x"}, ["the key 1 (a whole number) is no text; quote it"]),
+        (MapOf(Text(), "names"), {1: "x"}, ["the key 1 (a whole number) is not a text; quote it"]),
         (MapOf(Text(), "names"), [], ["key: expected a mapping from names to text, got an empty list"]),
     ],
 )

@@ -41,7 +41,7 @@ def test_texts_come_along_where_they_are_asked_for(beir: Path) -> None:
 
 
 def test_a_split_that_is_not_there_names_those_that_are(beir: Path) -> None:
-    with pytest.raises(ImportProblem, match=r"no dev\.tsv; there is test"):
+    with pytest.raises(ImportProblem, match=r"no dev\.tsv; available: test"):
         import_cases(beir, "beir", split="dev")
     (beir / "qrels" / "test.tsv").write_text("q1\td1\n")
     with pytest.raises(ImportProblem, match=r"test\.tsv:1"):

@@ -61,7 +61,7 @@ def test_thresholds_of_a_loaded_file_are_not_lost_in_silence(tmp_path: Path) -> 
         ("promptfoo", "a.yaml", "a: 1", "expected a list of tests, or a configuration with tests"),
         ("pydantic-evals", "a.yaml", "cases: 1", "expected a mapping with a list of cases"),
         ("promptfoo", "a.yaml", "tests: [a.yaml]", r"a\.yaml: its tests are in itself"),
-        ("beir", "a.json", "{}", "no test.tsv; there is none"),
+        ("beir", "a.json", "{}", "no test.tsv; available: none"),
     ],
 )
 def test_file_that_cannot_be_read_says_where(tmp_path: Path, fmt: str, name: str, text: str, told: str) -> None:

@@ -47,7 +47,10 @@ def test_metadata_that_is_no_mapping_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("ID,Query\na,Why?\n", r"there is ID, Query \(did you mean 'Query'\?\)"), ("question;b\nWhy?;So\n", "question;b")],
+    [
+        ("ID,Query\na,Why?\n", r"available: ID, Query \(did you mean 'Query'\?\)"),
+        ("question;b\nWhy?;So\n", "question;b"),
+    ],
 )
 def test_a_table_without_questions_says_what_it_has(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "x.csv").write_text(text, encoding="utf-8")

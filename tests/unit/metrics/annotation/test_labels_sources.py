@@ -64,7 +64,7 @@ def test_the_majority_of_annotators_counts_a_draw_is_nothing(tmp_path: Path) -> 
     source = AnnotationFile(written(tmp_path, *rows, *answers))
     seen = TopicalPrecisionAtK(3, labels=source).measure(case(), got("a", "b", "c"))
     assert seen == Measurement(1 / 3, details={"judged@3": 2 / 3})
-    assert "nobody said" in reason(Helpfulness(labels=source), case(), gave("x"))
+    assert "there is no label" in reason(Helpfulness(labels=source), case(), gave("x"))
 
 
 def test_every_bad_line_is_named(tmp_path: Path) -> None:

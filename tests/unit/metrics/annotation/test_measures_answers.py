@@ -30,7 +30,7 @@ def test_a_changed_answer_is_never_given_the_old_label() -> None:
     for changed in ("Refunds take 31 days [1].", "refunds take 30 days [1].", ""):
         assert reason(Helpfulness(), sample, gave(changed)) == "label is for another answer"
     assert reason(Helpfulness(), case(), gave(ANSWER)) == "no answer_labels"
-    assert "nobody said whether" in reason(OnTopic(), sample, gave(ANSWER))
+    assert "no label that says whether" in reason(OnTopic(), sample, gave(ANSWER))
 
 
 def test_fabrication_is_counted_among_answers_that_cite() -> None:
@@ -43,7 +43,7 @@ def test_fabrication_is_counted_among_answers_that_cite() -> None:
     result = ConditionalFabrication().compute(samples, [gave("1")] * 4)
     assert (result.value, result.details) == (0.5, {"num_samples": 2, "num_skipped": 2})
     assert reason(ConditionalFabrication(), samples[2], gave("1")) == "the answer cites nothing"
-    assert reason(ConditionalFabrication(), samples[3], gave("1")).startswith("nobody said")
+    assert reason(ConditionalFabrication(), samples[3], gave("1")).startswith("there is no label")
 
 
 def test_claims_become_labels() -> None:

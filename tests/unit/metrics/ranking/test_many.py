@@ -114,7 +114,7 @@ def test_other_ways_to_hold_a_ranking_are_refused(metric: str) -> None:
 
 
 def test_what_is_no_metric_over_rankings_is_refused() -> None:
-    with pytest.raises(MetricError, match="'exact_match' is no metric over a ranking"):
+    with pytest.raises(MetricError, match="'exact_match' is not a metric over a ranking"):
         score_rankings({"q": ["a"]}, {"q": ["a"]}, ["exact_match"])
     with pytest.raises(UnknownNameError, match="recall@"):
         score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recal@5"])

@@ -120,9 +120,9 @@ def test_json_schema_valid() -> None:
 
 def test_a_schema_that_is_none_is_an_error() -> None:
     pytest.importorskip("jsonschema", reason="the extra jsonschema is not installed")
-    with pytest.raises(MetricError, match="no JSON Schema"):
+    with pytest.raises(MetricError, match="not a JSON Schema"):
         JsonSchemaValid().measure(case(answer_schema={"type": "thing"}), structured({}))
-    with pytest.raises(MetricError, match="no JSON Schema"):
+    with pytest.raises(MetricError, match="not a JSON Schema"):
         JsonSchemaValid().measure(case(answer_schema=["type"]), structured({}))
 
 

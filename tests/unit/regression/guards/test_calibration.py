@@ -122,7 +122,7 @@ def test_another_model_is_not_the_one_that_was_calibrated(tmp_path: Path) -> Non
     metric.model = "m2"
     verdict = verdict_of(run_of(0.2, metric=metric), calibrated(tmp_path))
     assert verdict.outcome == "passed"
-    assert "another one was (judge model m1 → m2)" in verdict.notes[1]
+    assert "the calibration is of another one (judge model m1 → m2)" in verdict.notes[1]
 
 
 @pytest.mark.parametrize("labels", [False, True])

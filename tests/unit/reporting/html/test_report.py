@@ -51,7 +51,7 @@ def test_what_broke_is_told_before_the_numbers(page: Element, text: str) -> None
     assert broken.one("a", href="#case-0-1").text == BAD_ID
     assert "fell out, was at rank 2" in broken.words
     assert broken.one("p", class_="step").one("code").text == "pytest --auepora-resume"
-    assert "mend that, then <code>pytest --auepora-resume</code> asks only" in text
+    assert "fix that, then <code>pytest --auepora-resume</code> asks only" in text
     assert [m.given["value"] for m in broken.all("meter")] == ["1", "1", "1"]
 
 

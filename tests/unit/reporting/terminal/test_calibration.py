@@ -61,14 +61,14 @@ def test_figures_stand_in_columns_each_as_far_as_it_is_known() -> None:
     ]
 
 
-def test_what_the_judge_goes_by_besides() -> None:
+def test_the_biases_of_the_judge() -> None:
     biases = [
         Bias("length", Estimate(0.2, 0.1, 0.3, "bootstrap"), "longer answers get more", suspicious=True),
         Bias("repeats", Estimate(0.02, 0.01, 0.05, "Wilson"), "share of other answers"),
         Bias("drift", Estimate(None), "in the batch 'b'"),
     ]
-    assert study_text(found(biases=biases)).partition("\n\nWhat the judge")[2] == (
-        " goes by besides:\n"
+    assert study_text(found(biases=biases)).partition("\n\nBiases of")[2] == (
+        " the judge:\n"
         "! length: +0.200 95 % +0.100 to +0.300 (bootstrap): longer answers get more\n"
         "- repeats: 0.020 95 % 0.010 to 0.050 (Wilson): share of other answers\n"
         "- drift: n/a: in the batch 'b'\n"

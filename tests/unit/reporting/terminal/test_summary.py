@@ -92,7 +92,7 @@ def test_an_outage_whose_words_name_each_call_is_told_once() -> None:
     text = " ".join(" ".join(shown(run, verdict)).split())
     assert text.count("trace") == 1
     assert "20 cases (case-00, case-01 and 18 more) error: ConnectionError: 503, trace 0000-af, for 'How long" in text
-    assert "20 of 20 cases errored: mend that, then `pytest --auepora-resume` asks only those again" in text
+    assert "20 of 20 cases errored: fix that, then `pytest --auepora-resume` asks only those again" in text
     assert "accept it" not in text, "no update accepts errors"
     assert [f.title for f in findings(Report([run], [verdict])) if f.kind == "errored"] == [
         "billing: 20 cases errored (case-00, case-01, case-02 and 17 more)"
