@@ -215,7 +215,8 @@ def test_outputs_of_one_wrong_shape_are_alike() -> None:
 
     assert said("Within 30 days.") == said("You have a month.") != said("Within 30 days.", "reply")
     numbers = [
-        cause_key(f"output: document 1 is not a document: int: {n}; accepted: …", CaseResult("a", "error")) for n in (0, 7)
+        cause_key(f"output: document 1 is not a document: int: {n}; accepted: …", CaseResult("a", "error"))
+        for n in (0, 7)
     ]
     assert numbers[0] == numbers[1]
 
