@@ -15,7 +15,6 @@ from ..core.run import MetricInfo
 from ..errors import did_you_mean, names_words
 from ..metrics.judge.usage import metered
 from ..regression.guards.calibration import (
-    FOLDER,
     Calibration,
     CalibrationError,
     calibration_path,
@@ -25,7 +24,7 @@ from ..regression.guards.calibration import (
 from ..reporting.notes import usage_text
 from ..reporting.numbers import plural
 from ..reporting.terminal.calibration import study_text
-from .arguments import add_calibrations, add_history, add_metrics, existing_path, whole_number
+from .arguments import add_calibrations, add_history, add_metrics, calibrations_folder, existing_path, whole_number
 from .common import FAILED, PASSED, Sources, UsageError, load_suite, registry_of, write_output
 
 
@@ -81,8 +80,7 @@ def run(args: argparse.Namespace) -> int:
                     print("\n".join([f"judge: {usage_text(usage)}", *usage.notes]), file=sys.stderr)
         if left_out:
             print(f"{plural(len(left_out), 'label')} left out: {names_words(left_out, 3)}", file=sys.stderr)
-    folder = args.golden.parent / FOLDER if args.golden else Path(FOLDER)
-    path = calibration_path(args.calibrations or folder, name)
+    path = calibration_path(calibrations_folder(args.golden, args.calibrations), name)
     previous = _previous_calibration(path)
     changed = previous is not None and bool(previous.mismatch(judge_info))
     result = study(

@@ -13,14 +13,13 @@ from ..errors import AueporaError, NotComparableError
 from ..history.compare import CompareReport, compare
 from ..io.golden.load import load_policy
 from ..regression.baseline import baseline_path, load_baseline
-from ..regression.guards.calibration import FOLDER as CALIBRATIONS
 from ..regression.policy import RegressionPolicy
 from ..reporting import side_by_side_formats as formats
 from ..reporting.comparison_report import render_report_md
 from ..reporting.json_report import from_outside
 from ..reporting.side_by_side import side_by_side
 from ..reporting.terminal.layout import render
-from .arguments import add_history
+from .arguments import add_history, calibrations_folder
 from .common import PASSED, Sources, UsageError, exit_code, open_history, write_output
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
@@ -128,7 +127,7 @@ def compare_in_project(
     """
     return compare(
         a, b, names=names, strict_chunker_version=strict_chunker_version, policy=policy_of(root, b),
-        calibrations=(root / b.path).parent / CALIBRATIONS if b.path else None, steady=steady_metrics(root, b),
+        calibrations=calibrations_folder(root / b.path if b.path else None), steady=steady_metrics(root, b),
     )  # fmt: skip
 
 

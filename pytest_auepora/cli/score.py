@@ -22,7 +22,7 @@ from ..reporting.json_report import json_report
 from ..reporting.metrics_export import write_csv
 from ..reporting.report import Report
 from ..reporting.text import harmless
-from .arguments import add_calibrations, add_history, add_metrics, existing_path, whole_number
+from .arguments import add_calibrations, add_history, add_metrics, calibrations_folder, existing_path, whole_number
 from .common import FAILED, UNJUDGED, exit_code, load_suite, open_history, registry_of, write_output
 from .report import summary_text
 
@@ -85,7 +85,7 @@ def _score(suite: GoldenSuite, registry: Registry, args: argparse.Namespace) -> 
     large = args.jobs is None and args.outputs.is_file() and args.outputs.stat().st_size > _LARGE_OUTPUTS
     scored = partial(
         score_recorded, suite, args.outputs, registry=registry, baseline=args.baseline, variant=args.variant,
-        calibrations=args.calibrations, progress=False if args.quiet else None,
+        calibrations=calibrations_folder(args.golden, args.calibrations), progress=False if args.quiet else None,
     )  # fmt: skip
     if not large:
         return scored(jobs=args.jobs or 1)

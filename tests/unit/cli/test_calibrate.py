@@ -59,6 +59,13 @@ def test_scores_that_are_there_are_not_asked_for_again(shell: Shell) -> None:
     assert found.gate
 
 
+def test_the_folder_of_the_settings_is_written_to(shell: Shell) -> None:
+    write(shell.path / "labels.jsonl", rows(scored=0.95))
+    shell.write("pytest.ini", "[pytest]\nauepora_calibrations = judges\n")
+    shell("calibrate", "labels.jsonl", "--metric", "llm_faithfulness")
+    assert load_calibration(shell.path / "judges" / "llm_faithfulness.json") is not None
+
+
 def test_a_calibration_that_cannot_be_read_is_replaced(shell: Shell) -> None:
     write(shell.path / "labels.jsonl", rows(scored=0.95))
     path = shell.path / "__calibrations__" / "llm_faithfulness.json"

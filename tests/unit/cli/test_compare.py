@@ -61,13 +61,16 @@ def test_a_baseline_knows_itself_what_is_steady(shell: Shell, accepted: bool, be
 
 
 @pytest.mark.parametrize(("calibrated", "code"), [(True, 1), (False, 3)])
-def test_a_calibrated_judge_counts(shell: Shell, calibrated: bool, code: int) -> None:
+@pytest.mark.parametrize("folder", ["golden/__calibrations__", "judges"])
+def test_a_calibrated_judge_counts(shell: Shell, calibrated: bool, code: int, folder: str) -> None:
+    if folder == "judges":
+        shell.write("pytest.ini", "[pytest]\nauepora_calibrations = judges\n")
     judge = {"metric": "token_f1", "version": 1, "params": {"judge": "m-1"}}
     runs = [run_of([case.with_(id=f"c{i}") for i in range(20)], names=["token_f1"]) for case in (GOOD, WORSE)]
     for run in runs:
         run.metrics["token_f1"] = replace(run.metrics["token_f1"], judge=judge)
         HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict_of(run))
-    path = calibration_path(shell.path / "golden" / "__calibrations__", "token_f1")
+    path = calibration_path(shell.path / folder, "token_f1")
     save_calibration(path, Calibration("token_f1", calibrated, "agreement is 0.4", judge))
     said = shell("compare")
     assert (said.code, "advisory" in said.out) == (code, not calibrated)
