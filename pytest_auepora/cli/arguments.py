@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import did_you_mean
-from ..history.settings import FILE, VARIABLE, find_settings
+from ..history.settings import FILE, VARIABLE
 from ..regression.guards.calibration import FOLDER
 
 METRICS_VARIABLE = "AUEPORA_METRICS"
@@ -38,16 +38,6 @@ def add_calibrations(parser: argparse.ArgumentParser) -> None:
     """Add ``--calibrations``."""
     help_text = f"folder of calibrated judges (default: pytest's auepora_calibrations, {FOLDER} beside the golden file)"
     parser.add_argument("--calibrations", type=Path, metavar="DIR", help=help_text)
-
-
-def calibrations_folder(golden: Path | None, given: Path | None = None) -> Path:
-    """Return the folder of calibrations: *given*, else that of the project's settings, else the one beside *golden*."""
-    if given is not None:
-        return given
-    root, settings = find_settings(Path.cwd()) or (Path(), {})
-    if configured := str(settings.get("auepora_calibrations", "")).strip():
-        return root / configured
-    return (golden.parent if golden is not None else Path()) / FOLDER
 
 
 def add_metrics(parser: argparse.ArgumentParser) -> None:

@@ -24,8 +24,8 @@ from ..regression.guards.calibration import (
 from ..reporting.notes import usage_text
 from ..reporting.numbers import plural
 from ..reporting.terminal.calibration import study_text
-from .arguments import add_calibrations, add_history, add_metrics, calibrations_folder, existing_path, whole_number
-from .common import FAILED, PASSED, Sources, UsageError, load_suite, registry_of, write_output
+from .arguments import add_calibrations, add_history, add_metrics, existing_path, whole_number
+from .common import FAILED, PASSED, Sources, UsageError, calibrations_folder, load_suite, registry_of, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
 from ..metrics.judge.settings import use_judge
 from ..metrics.registry import Registry, add_from, add_installed
+from ..regression.guards.calibration import FOLDER
 from ..shapes import ShapeError
 from .arguments import METRICS_HOOK, METRICS_VARIABLE
 
@@ -50,14 +51,25 @@ def registry_of(spellings: Iterable[str]) -> Registry:
 
     Judged metrics ask the judge that the project's settings name.
     """
-    folder, settings = find_settings(Path.cwd()) or (Path(), {})
-    file = str(settings.get("auepora_judge", "")).strip()
-    use_judge(folder / file if file else None)
+    use_judge(_configured_path("auepora_judge"))
     registry = Registry()
     add_installed(registry)
     for spelling in spellings or os.environ.get(METRICS_VARIABLE, "").split():
         add_from(registry, spelling)
     return registry
+
+
+def calibrations_folder(golden: Path | None, given: Path | None = None) -> Path:
+    """Return the folder of calibrations: *given*, else that of the project's settings, else the one beside *golden*."""
+    beside = (golden.parent if golden is not None else Path()) / FOLDER
+    return given or _configured_path("auepora_calibrations") or beside
+
+
+def _configured_path(setting: str) -> Path | None:
+    """Return the path that *setting* of the project here names, relative to its root; None where it names none."""
+    folder, settings = find_settings(Path.cwd()) or (Path(), {})
+    name = str(settings.get(setting, "")).strip()
+    return folder / name if name else None
 
 
 def load_suite(path: Path, registry: Registry, max_bytes: int = MAX_BYTES) -> GoldenSuite:

@@ -19,8 +19,8 @@ from ..reporting.comparison_report import render_report_md
 from ..reporting.json_report import from_outside
 from ..reporting.side_by_side import side_by_side
 from ..reporting.terminal.layout import render
-from .arguments import add_history, calibrations_folder
-from .common import PASSED, Sources, UsageError, exit_code, open_history, write_output
+from .arguments import add_history
+from .common import PASSED, Sources, UsageError, calibrations_folder, exit_code, open_history, write_output
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
 _DEFAULT = ("last~1", "last")

@@ -22,8 +22,17 @@ from ..reporting.json_report import json_report
 from ..reporting.metrics_export import write_csv
 from ..reporting.report import Report
 from ..reporting.text import harmless
-from .arguments import add_calibrations, add_history, add_metrics, calibrations_folder, existing_path, whole_number
-from .common import FAILED, UNJUDGED, exit_code, load_suite, open_history, registry_of, write_output
+from .arguments import add_calibrations, add_history, add_metrics, existing_path, whole_number
+from .common import (
+    FAILED,
+    UNJUDGED,
+    calibrations_folder,
+    exit_code,
+    load_suite,
+    open_history,
+    registry_of,
+    write_output,
+)
 from .report import summary_text
 
 _MOST_BYTES = 2_000_000_000  # bytes of golden JSON Lines: large files are expected here
