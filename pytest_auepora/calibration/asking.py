@@ -53,12 +53,7 @@ def fill_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
 
 
 def ask(
-    metric: Metric,
-    items: Sequence[Item],
-    *,
-    repeats: int = 1,
-    swap: bool = False,
-    again: bool = False,
+    metric: Metric, items: Sequence[Item], *, repeats: int = 1, swap: bool = False, again: bool = False
 ) -> list[str]:
     """Let *metric* score the items that have no score yet, or all of them with *again*.
 

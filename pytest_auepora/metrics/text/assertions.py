@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from ..ranking.gold import expected_behaviour
 from ..refusal import fold
 from ..values import read_entries, read_list
 from .comparands import answer_text
-from .tokens import is_joining, is_mostly_ascii, squad_words
+from .tokens import common_count, is_joining, is_mostly_ascii, squad_words
 
 
 class AssertionPass(Configured):
@@ -219,9 +218,8 @@ def _nuggets(sample: EvaluationSample) -> list[_Nugget]:
 
 def _word_overlap(wording: str, answer: str) -> float:
     foreign = not is_mostly_ascii(wording)
-    wording_counts = Counter(squad_words(wording, multilingual=foreign))
-    answer_counts = Counter(squad_words(answer, multilingual=foreign))
-    return (answer_counts & wording_counts).total() / wording_counts.total() if wording_counts else 0.0
+    words = squad_words(wording, multilingual=foreign)
+    return common_count(squad_words(answer, multilingual=foreign), words) / len(words) if words else 0.0
 
 
 @dataclass(eq=False, repr=False)
