@@ -51,7 +51,7 @@ class CaseResult(OffloadableTexts):
 
     @property
     def expected_to_fail(self) -> bool:
-        """Whether pytest was told to expect the failure (``xfail``)."""
+        """Whether the golden file or a pytest mark expects the failure (``xfail``)."""
         return "xfail" in self.extra
 
     @property

@@ -84,6 +84,7 @@ class CaseFlow:
         advisory: metrics that fail no case, as LLM judges before they are calibrated.
         accepting: whether cases are compared with the baseline and not held to it.
         timed: whether the time of a call is the system's.
+        xfail: whether golden cases that say `xfail` are expected to fail; not where pytest's own marks decide.
         convert: reads the system's own answers.
         relabel: rematches moved labels by the corpus; gets whether documents are cut otherwise than for the baseline.
         id_check_for: returns, for a corpus, the check of its ids, for citations; None where there is no corpus.
@@ -102,6 +103,7 @@ class CaseFlow:
     advisory: Collection[str] = ()
     accepting: bool = False
     timed: bool = True
+    xfail: bool = True
     convert: Convert | None = None
     relabel: Callable[[GoldenCase, Any, bool], GoldenCase] | None = None
     id_check_for: Callable[[Any], Callable[[str], bool] | None] | None = None
@@ -183,7 +185,9 @@ class CaseFlow:
         """End a case that was not measured because of *error*: its set-up failed or skipped it, its process died."""
         if (ended := self._ended_on_purpose(error)) is not None:
             return self.leave_out(case, ended, error)
-        return self._finish_unmeasured(errored_result(case, error, self.metrics, where=self.where(case)), error)
+        result = errored_result(case, error, self.metrics, where=self.where(case))
+        self._note_expected_failure(case, result)
+        return self._finish_unmeasured(result, error)
 
     def leave_out(self, case: GoldenCase, ended: Ended, error: BaseException | None = None) -> FinishedCase:
         """End a case that is not measured on purpose."""
@@ -197,6 +201,7 @@ class CaseFlow:
             self._redact(single)
         infos = self.run.metrics
         result = merge_repeats(singles, infos)
+        self._note_expected_failure(case, result)
         comparison: CaseComparison | None = None
         if self.baseline is not None:
             before = self.baseline.cases.get(case.id)
@@ -232,6 +237,10 @@ class CaseFlow:
     @cached_property
     def _comparability(self) -> Comparability:
         return comparability_of(self.run, self.baseline) if self.baseline is not None else Comparability()
+
+    def _note_expected_failure(self, case: GoldenCase, result: CaseResult) -> None:
+        if self.xfail and case.xfail is not None:
+            result.extra["xfail"] = case.xfail
 
     def _finish_unmeasured(self, result: CaseResult, error: BaseException | None) -> FinishedCase:
         self._redact(result)

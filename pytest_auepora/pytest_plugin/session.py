@@ -274,7 +274,7 @@ class SuiteVariant:
 
         return CaseFlow(
             self.blank_run(), self.suite.metrics, golden.policy, baseline=self.baseline[0],
-            advisory=self.suite.advisory, accepting=session.options.accepting, convert=project.convert,
+            advisory=self.suite.advisory, accepting=session.options.accepting, xfail=False, convert=project.convert,
             relabel=relabel, id_check_for=id_check_for,
             redact=project.redact, record_cap=session.record_cap, ended_by=ended_by,
             baseline_answers=self._accepted_answers(), progress=session.progress,

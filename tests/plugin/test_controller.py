@@ -92,6 +92,10 @@ def test_an_expected_failure_does_not_fail_the_run(project: Example) -> None:
     result = project.run()
     assert result.ret == 0
     assert result.parseoutcomes()["xfailed"] == 1
+    assert "accepted shop:" not in str(project.run("--auepora-update").stdout)  # no warning
+    marked_away = project.run("--runxfail")
+    assert (marked_away.ret, marked_away.parseoutcomes()["failed"]) == (1, 1)
+    assert "expected to fail" not in str(marked_away.stdout)
 
 
 def test_a_case_that_somebody_ended_is_an_errored_case(project: Example) -> None:

@@ -118,7 +118,7 @@ def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: boo
     """
     pairs = verdict.case_comparisons
     lower = [i for i in accepted.changed if i in pairs and pairs[i].worst < 0]
-    results = [run.cases[case_id] for case_id in (*accepted.added, *accepted.changed)]
+    results = [case for i in (*accepted.added, *accepted.changed) if not (case := run.cases[i]).expected_to_fail]
     failing = [case.case_id for case in results if case.state == "failed" or STILL_FAILING in case.extra]
     parts = [f"{plural(len(lower), 'case')} scored lower ({names_words(lower, 3)})"] if lower else []
     if lower and verdict.comparison is not None:

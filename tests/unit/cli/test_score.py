@@ -110,6 +110,14 @@ def test_a_bad_line_is_told_with_its_place(shell: Shell, line: str, complaint: s
     assert not (shell.path / "out").exists()
 
 
+def test_an_expected_failure_fails_nothing(shell: Shell) -> None:
+    golden = shell.path / "shop.golden.yaml"
+    text = golden.read_text(encoding="utf-8").replace("  - id: warranty\n", "  - id: warranty\n    xfail: known gap\n")
+    shell.write("shop.golden.yaml", text.replace("cases:", "case_thresholds: {token_f1: 0.5}\ncases:"))
+    said = shell("score", shell.outputs({**OUTPUTS[1], "answer": "Perhaps a year."}), GOLDEN)
+    assert (said.code, "1 expected to fail" in said.out) == (0, True)
+
+
 def test_an_empty_file_is_not_green(shell: Shell) -> None:
     shell.write("outputs.jsonl", "\n")
     said = shell("score", "outputs.jsonl", GOLDEN)

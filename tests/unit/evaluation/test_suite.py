@@ -67,3 +67,23 @@ def test_calls_made_ahead_are_given_up_with_their_suite(tmp_path: Path) -> None:
             list(run_suite(flow, cases, system, caller))
         assert raised.tb is not None, "which holds the frame of the suite"
         assert not caller.ahead
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_an_expected_failure_fails_nothing(tmp_path: Path, broken: bool) -> None:
+    golden = tmp_path / "s.golden.yaml"
+    golden.write_text(
+        "suite: s\nmetrics: [exact_match]\ncase_thresholds: {exact_match: 1}\n"
+        "cases: [{id: a, query: q, reference_answer: x, xfail: known gap}]\n",
+        encoding="utf-8",
+    )
+
+    def rag(_query: str) -> str:
+        if broken:
+            raise ConnectionError("no route")
+        return "y"
+
+    evaluation = evaluate(golden, rag)
+    assert evaluation.run.cases["a"].extra["xfail"] == "known gap"
+    assert (evaluation.verdict.outcome, evaluation.verdict.failed_cases) == ("passed", 0)
+    evaluation.assert_thresholds()
