@@ -19,11 +19,18 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline, BaselineCase, match_of, metric_key
-from ..regression.compare import SINCE, Comparison, MetricChange, describe_change, provenance_changes
+from ..regression.baseline import CONTRACTS, Baseline, BaselineCase, match_of, metric_key
+from ..regression.compare import (
+    SINCE,
+    CaseComparison,
+    Comparison,
+    MetricChange,
+    describe_change,
+    provenance_changes,
+)  # fmt: skip
 from ..regression.compare import compare as compare_with_baseline
 from ..regression.guards.calibration import JudgeStanding, make_advisory, standing_of
-from ..regression.guards.case_guard import guard_case
+from ..regression.guards.case_guard import failed_assertions, guard_case
 from ..regression.guards.gates import GateOutcome
 from ..regression.guards.interval_guard import score_pairs
 from ..regression.guards.suite_guard import judge_comparison
@@ -268,11 +275,27 @@ def _judge(
     report.metrics = {n: change for n in b.metrics if (change := comparison.metric(n)) is not None}
     make_advisory(report.gates, standing)
     for case_id, case in comparison.cases.items():
-        messages = guard_case(case, b.metrics, policy, steady=comparison.steady) if case.paired else []
+        if (now := b.cases[case_id]).expected_to_fail:
+            continue
+        messages = _drops(case, now, b.metrics, policy, comparison.steady) if case.paired else []
         if case.flip == "errored" and case.before is not None and case.before.state != "error":
-            messages.append(f"errored: {b.cases[case_id].error_line or _NO_REASON}")
+            messages.append(f"errored: {now.error_line or _NO_REASON}")
         if messages:
             report.problems[case_id] = [line.replace(f" {SINCE}", "") for line in messages]
+
+
+def _drops(
+    case: CaseComparison, now: CaseResult, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy,
+    steady: Collection[str],
+) -> list[str]:  # fmt: skip
+    """Return what the case guard says of one case: scores that fell, assertions that no longer hold."""
+    if now.quarantined():
+        return []
+    out = guard_case(case, metrics, policy, steady=steady, always="must_pass" in now.extra)
+    if policy.assertions == "fail" and case.before is not None:
+        failed = failed_assertions(now, now.extra.get("thresholds", ()))
+        out += [line for name, line in failed.items() if case.before.scores.get(name) != 0]
+    return out
 
 
 def as_baseline(run: Run) -> Baseline:
@@ -288,7 +311,8 @@ def as_baseline(run: Run) -> Baseline:
             scores = {
                 name: score.value
                 for name, score in case.scores.items()
-                if score.state in ("number", "n/a") and name in baseline.metrics
+                if score.state in ("number", "n/a")
+                if name in baseline.metrics or (name in CONTRACTS and score.value == 0)
             }
             repeated = {name: case.values(name) for name, value in scores.items() if value is not None}
             data = {n: s.data for n, s in case.scores.items() if n in baseline.metrics and s.data is not None}

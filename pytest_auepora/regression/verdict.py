@@ -204,9 +204,9 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
     if run.is_full:
         out.notes += slice_notes(run, comparison, policy) + too_few_notes(out.gates)
     for case_id, case in comparison.cases.items():
-        if (case.paired and has_regressed(run.cases[case_id])) or (
-            case.flip == "errored" and case.before is not None and case.before.state != "error"
-        ):
+        result = run.cases[case_id]
+        newly_errored = case.flip == "errored" and case.before is not None and case.before.state != "error"
+        if (newly_errored or (case.paired and has_regressed(result))) and not result.expected_to_fail:
             out.regressed_cases.append(case_id)
     if (flips := net_flips(run, comparison, policy)) is not None:
         out.improved_cases = [case_id for case_id, change in flips.changes.items() if change.gain > 0]

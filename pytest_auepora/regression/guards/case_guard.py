@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import Any
 
 from ...core.run import CaseResult, MetricInfo
@@ -74,7 +74,7 @@ def _score_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]
     return missed + [(n, f"{n}: the metric raised {score.reason}") for n, score in scores if score.state == "error"]
 
 
-def failed_assertions(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]]) -> dict[str, str]:
+def failed_assertions(result: CaseResult, thresholds: Container[str]) -> dict[str, str]:
     """Return a line for each assertion that holds in no answer; a case's own threshold on it replaces this rule."""
     out = {}
     for name in CONTRACTS:

@@ -137,3 +137,30 @@ def test_a_metric_nobody_knows_still_reads_as_a_run() -> None:
     baseline.metrics["my_own"] = {"version": 3, "params": {"x": 1}}
     info = as_run(baseline).metrics["my_own"]
     assert (info.version, info.params, info.direction) == (3, {"x": 1}, "higher")
+
+
+def contract_run(*, says: str = "30 days", **extra: Any) -> Run:
+    """One case that asks for a phrase, as a golden file that does not list the metric of assertions."""
+    case = Case("case", answer=f"Within {says} of purchase.", labels={"must_contain": ["30 days"]})
+    run = run_of([case], names=["mrr", "assertion_pass"])
+    run.metrics["assertion_pass"].baselined = False
+    run.cases["case"].extra.update(extra)
+    return run
+
+
+def test_an_assertion_that_no_longer_holds_fails_its_case() -> None:
+    held, broken = contract_run(), contract_run(says="a month")
+    report = compare(held, broken)
+    assert report.problems == {"case": ["assertion_pass: the answer misses '30 days'"]}
+    assert report.outcome == "mixed"
+    assert compare(broken, contract_run(says="weeks")).problems == {}  # it did not hold before
+    assert compare(held, broken, policy=RegressionPolicy(assertions="report")).problems == {}
+
+
+@pytest.mark.parametrize("excuse", [{"xfail": "known"}, {"quarantine": "9999-12-31"}])
+def test_an_excused_case_makes_no_run_worse(excuse: dict[str, str]) -> None:
+    assert compare(contract_run(), contract_run(says="a month", **excuse)).problems == {}
+    fell = run_of([at(None)])
+    fell.cases["case"].extra.update(excuse)
+    assert compare(run_of([at(1)]), fell, steady=["mrr@10"]).problems == {}
+    assert compare(run_of([at(1)]), run_of([at(None)]), steady=["mrr@10"]).problems != {}
