@@ -84,7 +84,7 @@ class CaseFlow:
         advisory: metrics that fail no case, as LLM judges before they are calibrated.
         accepting: whether cases are compared with the baseline and not held to it.
         timed: whether the time of a call is the system's.
-        xfail: whether golden cases that say `xfail` are expected to fail; not where pytest's own marks decide.
+        xfail: whether golden cases that say `xfail` are expected to fail; not under pytest's ``--runxfail``.
         convert: reads the system's own answers.
         relabel: rematches moved labels by the corpus; gets whether documents are cut otherwise than for the baseline.
         id_check_for: returns, for a corpus, the check of its ids, for citations; None where there is no corpus.

@@ -265,6 +265,7 @@ class SuiteVariant:
         project, labels = session.project, self.suite.labels
         # a replay knows no corpus: labels were matched when the answer was recorded, that of today says nothing
         asks_hook = project.has_corpus and not session.asks_nothing
+        xfail = not session.config.getoption("runxfail", False)
 
         def relabel(case: GoldenCase, corpus: Any, rechunked: bool) -> GoldenCase:
             return labels.relabel(case, corpus, rechunked=rechunked) if corpus is not None or asks_hook else case
@@ -274,7 +275,7 @@ class SuiteVariant:
 
         return CaseFlow(
             self.blank_run(), self.suite.metrics, golden.policy, baseline=self.baseline[0],
-            advisory=self.suite.advisory, accepting=session.options.accepting, xfail=False, convert=project.convert,
+            advisory=self.suite.advisory, accepting=session.options.accepting, xfail=xfail, convert=project.convert,
             relabel=relabel, id_check_for=id_check_for,
             redact=project.redact, record_cap=session.record_cap, ended_by=ended_by,
             baseline_answers=self._accepted_answers(), progress=session.progress,

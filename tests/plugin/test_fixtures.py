@@ -247,3 +247,13 @@ def test_a_case_that_is_expected_to_fail_is_here_too(project: Example, problem: 
     result = project.run("test_quality.py", "-rx", auepora=False)
     result.assert_outcomes(passed=4, xfailed=1)
     result.stdout.fnmatch_lines(["XFAIL *refund-window]* JIRA-1 under repair*"])
+
+
+def test_an_evaluated_case_is_expected_to_fail_too(project: Example) -> None:
+    project.edit("thresholds:\n  recall@3: 0.9\n", "")
+    project.case("refund-window", "xfail: JIRA-1 under repair")
+    project.when_asked("refund", "raise RuntimeError('down')")
+    project.write("test_it.py", "def test_it(auepora):\n    auepora.evaluate('shop.golden.yaml').assert_thresholds()\n")
+    result = project.run("test_it.py")
+    assert (result.ret, "1 expected to fail" in str(result.stdout)) == (0, True)
+    assert project.run("test_it.py", "--runxfail").ret == 1
