@@ -176,8 +176,8 @@ def table_of(people: Sequence[bool], judge: Sequence[bool]) -> Table:
     return Table(counts[True, True], counts[False, True], counts[True, False], counts[False, False])
 
 
-def cohen_kappa(first: Sequence[float], second: Sequence[float], *, quadratic: bool = False) -> float | None:
-    """Return Cohen's κ of two raters; with *quadratic*, errors count by the square of their size.
+def quadratic_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Return Cohen's κ of two raters, whose differences count by the square of their size.
 
     None for no items, and where both gave one same value to all of them.
 
@@ -187,10 +187,9 @@ def cohen_kappa(first: Sequence[float], second: Sequence[float], *, quadratic: b
     n = len(first)
     if not n and not len(second):
         return None
-    distance = _quadratic if quadratic else _nominal
     left, right = Counter(first), Counter(second)
-    observed = sum(distance(a, b) for a, b in zip(first, second, strict=True)) / n
-    expected = sum(distance(a, b) * left[a] * right[b] for a in left for b in right) / n**2
+    observed = sum(_quadratic(a, b) for a, b in zip(first, second, strict=True)) / n
+    expected = sum(_quadratic(a, b) * left[a] * right[b] for a in left for b in right) / n**2
     return 1 - observed / expected if expected else None
 
 

@@ -25,10 +25,10 @@ from .agreement import (
     Table,
     apply_threshold,
     bootstrap,
-    cohen_kappa,
     krippendorff_alpha,
     newcombe,
     percentiles,
+    quadratic_kappa,
     resample,
     table_of,
     wilson,
@@ -186,7 +186,7 @@ def _grade_figures(labels: LabelSet, items: Sequence[Item]) -> dict[str, Estimat
     draws = 500  # enough for two places, and each takes a pass over all pairs of grades
     return {
         "kappa of grades (quadratic)": bootstrap(
-            lambda ids: cohen_kappa(*zip(*pairs(ids, whole), strict=True), quadratic=True), groups, draws
+            lambda ids: quadratic_kappa(*zip(*pairs(ids, whole), strict=True)), groups, draws
         ),
         "alpha of grades (ordinal)": bootstrap(
             lambda ids: krippendorff_alpha(pairs(ids, whole), "ordinal"), groups, draws

@@ -113,10 +113,10 @@ def _misspell(word: str, draw: _Draw) -> str:
     return word
 
 
-def _add_typos(text: str, draw: _Draw, typos: int) -> str:
+def _add_typos(text: str, draw: _Draw) -> str:
     # words of scripts without letter case are left alone: their typing errors are of another kind
     matches = [match for match in _WORD.finditer(text) if match[0].lower() != match[0].upper()]
-    chosen = sorted((matches[i] for i in draw.order(len(matches))[:typos]), key=lambda match: -match.start())
+    chosen = sorted((matches[i] for i in draw.order(len(matches))[:TYPOS]), key=lambda match: -match.start())
     for match in chosen:
         text = text[: match.start()] + _misspell(match[0], draw) + text[match.end() :]
     return text
@@ -138,41 +138,33 @@ def _pick_form(forms: Sequence[str], text: str, draw: _Draw, index: int) -> str:
     return other_forms[draw.order(len(other_forms))[index]] if index < len(other_forms) else text
 
 
-def perturb(
-    query: str, *, case_id: str, operation: Operation = "typo", index: int = 0, seed: int = 0, typos: int = TYPOS
-) -> str:
+def perturb(query: str, *, case_id: str, operation: Operation = "typo", index: int = 0, seed: int = 0) -> str:
     """Return a disturbed form of *query*; *query* itself where nothing can be disturbed.
 
     Args:
         query: the query of the case.
         case_id: its id.
-        operation: ``"typo"``: *typos* words of four letters or more each get one error (letters swapped, dropped,
+        operation: ``"typo"``: two words of four letters or more each get one error (letters swapped, dropped,
             doubled, or a neighbouring key), never in their first or last letter.  ``"casing"`` and
             ``"punctuation"``: one of a few other forms, each *index* another, as long as there are any.
         index: which of the variants of this operation.
         seed: any whole number; another seed gives other variants.
-        typos: how many words are hit.
 
     Raises:
-        ValueError: the operation is unknown, or *index* or *typos* is out of range.
+        ValueError: the operation is unknown, or *index* is negative.
     """
     if operation not in OPERATIONS:
         raise ValueError(f"operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
-    if index < 0 or typos < 1:
-        raise ValueError(f"index must not be negative and typos be at least 1, got {index} and {typos}")
+    if index < 0:
+        raise ValueError(f"index must not be negative, got {index}")
     if operation == "typo":
-        return _add_typos(query, _Draw(f"{seed}|{case_id}|{operation}|{index}"), typos)
+        return _add_typos(query, _Draw(f"{seed}|{case_id}|{operation}|{index}"))
     forms = _casings(query) if operation == "casing" else _punctuations(query)
     return _pick_form(forms, query, _Draw(f"{seed}|{case_id}|{operation}|0"), index)
 
 
 def variants(
-    sample: EvaluationSample,
-    operations: Sequence[Operation] = ("typo",),
-    *,
-    count: int = VARIANTS,
-    seed: int = 0,
-    typos: int = TYPOS,
+    sample: EvaluationSample, operations: Sequence[Operation] = ("typo",), *, count: int = VARIANTS, seed: int = 0
 ) -> list[EvaluationSample]:
     """Return up to *count* disturbed forms of *sample* for each operation, as variants of it.
 
@@ -182,7 +174,7 @@ def variants(
     samples: list[EvaluationSample] = []
     for operation in operations:
         forms = (
-            perturb(sample.query, case_id=sample.sample_id, operation=operation, index=index, seed=seed, typos=typos)
+            perturb(sample.query, case_id=sample.sample_id, operation=operation, index=index, seed=seed)
             for index in range(_TRIES * count)
         )
         samples += reword(sample, forms, operation, count=count)

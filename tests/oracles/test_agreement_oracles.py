@@ -11,9 +11,9 @@ from scipy import stats
 from pytest_auepora.calibration.agreement import (
     Level,
     bootstrap,
-    cohen_kappa,
     krippendorff_alpha,
     newcombe,
+    quadratic_kappa,
     table_of,
     wilson,
 )
@@ -36,6 +36,7 @@ def test_a_table(seed: int) -> None:
     people, judge = labels(draw, draw.randint(20, 200))
     table = table_of(people, judge)
     assert table.kappa == pytest.approx(metrics.cohen_kappa_score(people, judge), abs=1e-12)
+    assert quadratic_kappa(people, judge) == pytest.approx(table.kappa, abs=1e-12)
     assert table.balanced_accuracy == pytest.approx(metrics.balanced_accuracy_score(people, judge), abs=1e-12)
     assert table.sensitivity == pytest.approx(metrics.recall_score(people, judge), abs=1e-12)
     assert table.alpha == pytest.approx(
@@ -48,9 +49,8 @@ def test_kappa_of_grades(seed: int) -> None:
     draw = random.Random(seed)
     first = [draw.randint(1, 5) for _ in range(60)]
     second = [min(5, max(1, grade + draw.choice([-1, 0, 0, 0, 1]))) for grade in first]
-    assert cohen_kappa(first, second) == pytest.approx(metrics.cohen_kappa_score(first, second), abs=1e-12)
     weighted = metrics.cohen_kappa_score(first, second, weights="quadratic")
-    assert cohen_kappa(first, second, quadratic=True) == pytest.approx(weighted, abs=1e-12)
+    assert quadratic_kappa(first, second) == pytest.approx(weighted, abs=1e-12)
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.calibration.agreement import Table, cohen_kappa, krippendorff_alpha, newcombe, table_of, wilson
+from pytest_auepora.calibration.agreement import Table, krippendorff_alpha, newcombe, quadratic_kappa, table_of, wilson
 from pytest_auepora.calibration.study import compare_judges, mid_p_mcnemar
 
 pairs = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40)
@@ -27,7 +27,7 @@ def test_the_textbook_table() -> None:
 def test_kappa_and_alpha_of_a_table_are_those_of_its_items(items: list[tuple[bool, bool]]) -> None:
     people, judge = [a for a, _ in items], [b for _, b in items]
     table = table_of(people, judge)
-    assert table.kappa == pytest.approx(cohen_kappa(people, judge))
+    assert table.kappa == pytest.approx(quadratic_kappa(people, judge))
     assert table.alpha == pytest.approx(krippendorff_alpha(items))
 
 
@@ -51,10 +51,10 @@ def test_what_yes_means_changes_neither_kappa_nor_j(items: list[tuple[bool, bool
 
 @pytest.mark.parametrize(("first", "second"), [([], [True]), ([True], []), ([True, False], [True])])
 def test_raters_of_different_numbers_of_items_are_refused(first: list[bool], second: list[bool]) -> None:
-    for of in (cohen_kappa, table_of):
+    for of in (quadratic_kappa, table_of):
         with pytest.raises(ValueError, match=r"is (shorter|longer) than argument 1"):
             of(first, second)
-    assert cohen_kappa([], []) is None
+    assert quadratic_kappa([], []) is None
 
 
 def test_krippendorffs_own_example() -> None:
@@ -79,7 +79,7 @@ def test_what_cannot_be_told_is_none() -> None:
     assert Table(tp=5).youden_j is None
     assert krippendorff_alpha([[1], []]) is None
     assert krippendorff_alpha([[1, 1], [1, 1]]) is None
-    assert cohen_kappa([], []) is None
+    assert quadratic_kappa([], []) is None
     assert wilson(0, 0).value is None
     assert newcombe(1, 2, 0, 0).value is None
 
@@ -115,7 +115,7 @@ def test_two_judges_are_compared_on_what_both_were_held_against() -> None:
 
 def test_kappa_weighted_counts_near_misses_less() -> None:
     near, far = ([1, 2, 3, 4, 5], [2, 3, 4, 5, 4]), ([1, 2, 3, 4, 5], [5, 1, 1, 1, 1])
-    close, wide = (cohen_kappa(*pair, quadratic=True) for pair in (near, far))
+    close, wide = (quadratic_kappa(*pair) for pair in (near, far))
     assert close is not None
     assert wide is not None
     assert close > 0.5 > wide

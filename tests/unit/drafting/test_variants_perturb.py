@@ -49,13 +49,13 @@ words = st.text(st.sampled_from("abcdefghijklmnopqrstuvwxyzABC"), min_size=1, ma
 queries = st.lists(words, max_size=8).map(" ".join)
 
 
-@given(queries, st.integers(0, 5), st.integers(1, 4))
-def test_typos_are_where_people_make_them(query: str, index: int, typos: int) -> None:
-    made = perturb(query, case_id="c", index=index, typos=typos)
+@given(queries, st.integers(0, 5))
+def test_typos_are_where_people_make_them(query: str, index: int) -> None:
+    made = perturb(query, case_id="c", index=index)
     before, after = query.split(" "), made.split(" ")
     assert len(before) == len(after)
     changed = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
-    assert len(changed) <= typos
+    assert len(changed) <= 2
     for old, new in changed:
         assert len(old) >= 4
         assert (old[0], old[-1]) == (new[0], new[-1])
@@ -122,7 +122,6 @@ def test_variants_are_cases_of_their_own() -> None:
     [
         ({"operation": "noise"}, "operation must be one of typo, casing, punctuation"),
         ({"index": -1}, "index must not be negative"),
-        ({"typos": 0}, "typos be at least 1"),
     ],
 )
 def test_bad_options(options: dict[str, object], complaint: str) -> None:
