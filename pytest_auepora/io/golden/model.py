@@ -101,7 +101,3 @@ class GoldenSuite:
             if case.id == case_id:
                 return case
         raise KeyError(case_id)
-
-    def samples(self) -> list[EvaluationSample]:
-        """The samples of all cases, in file order."""
-        return [case.sample for case in self.cases]

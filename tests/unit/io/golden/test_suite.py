@@ -46,7 +46,7 @@ def test_the_example_of_the_design(tmp_path: Path) -> None:
     assert ceo.sample.relevant_docs == []
     assert ceo.sample.reference_answer is None
     assert suite.case("ceo-salary") is ceo
-    assert [s.sample_id for s in suite.samples()] == ["refund-window", "refund-window-typo", "ceo-salary"]
+    assert [c.sample.sample_id for c in suite.cases] == ["refund-window", "refund-window-typo", "ceo-salary"]
     with pytest.raises(KeyError):
         suite.case("ceo")
 

@@ -50,10 +50,10 @@ def test_a_context_without_an_id_becomes_a_quote(tmp_path: Path) -> None:
     assert suite.notes == ["1 context without an id is a quote: any chunk that contains its text counts as relevant"]
     assert case["relevant_docs"] == [{"quote": "Some text, really."}]
     write_golden(ImportedSuite([case]), tmp_path / "x.golden.yaml")
-    (read,) = load_golden(tmp_path / "x.golden.yaml").samples()
+    (read,) = load_golden(tmp_path / "x.golden.yaml").cases
     chunk = {"id": "c-17", "text": "A chunk: Some text,\nreally. And more.", "source": "a.md"}
     for found, ranks in ((to_retrieved([chunk]), [1]), (to_retrieved(["other"]), [None])):
-        assert list(ranks_of_relevant(read, SystemOutputs(found, Response(""))).values()) == ranks
+        assert list(ranks_of_relevant(read.sample, SystemOutputs(found, Response(""))).values()) == ranks
 
 
 def test_a_test_set_of_ragas(tmp_path: Path) -> None:
