@@ -34,9 +34,7 @@ class _ObjectType(FieldType):
         self.expected = f"a mapping with {', '.join(record.fields)}"
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        if not isinstance(value, dict):
-            return self.refuse(value, holder, key, source)
-        values = self.record.read_or_bad(value, source)
+        values = self.read_record(self.record, value, holder, key, source)
         return BAD if values is BAD else self.cls(**values)
 
 

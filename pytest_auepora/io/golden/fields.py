@@ -130,9 +130,7 @@ class _TextOrRecord(FieldType):
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if isinstance(value, str) and value.strip():
             return {**self.defaults, self.alias: [value]} if self.alias else value
-        if not isinstance(value, dict):
-            return self.refuse(value, holder, key, source)
-        values = self.record.read_or_bad(value, source)
+        values = self.read_record(self.record, value, holder, key, source)
         return BAD if values is BAD else {**self.defaults, **values}
 
     def schema(self) -> dict[str, Any]:

@@ -43,6 +43,14 @@ class FieldType:
         """Return the value to use for *value*, or `BAD` if it is not what is expected."""
         raise NotImplementedError
 
+    def read_record(self, record: Record, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        """Return what *record* reads of *value*, for types made of one, or `BAD` if there was any problem."""
+        if not isinstance(value, dict):
+            return self.refuse(value, holder, key, source)
+        problem_count = len(source.problems)
+        values = record.read_mapping(value, source)
+        return values if len(source.problems) == problem_count else BAD
+
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of what is accepted."""
         raise NotImplementedError
@@ -335,12 +343,6 @@ class Record(FieldType):
             if name not in value and repr(name) not in hints:  # the typo is reported already
                 source.report_container(value, f"{self.title} has no {name}")
         return values
-
-    def read_or_bad(self, value: dict[Any, Any], source: Source) -> Any:
-        """Do the same, but return `BAD` if there was any problem."""
-        problem_count = len(source.problems)
-        values = self.read_mapping(value, source)
-        return values if len(source.problems) == problem_count else BAD
 
     def _report_unknown_key(self, value: Any, name: Any, source: Source) -> str:
         """Report an unknown key, and return the hint on what was probably meant."""

@@ -39,9 +39,7 @@ class _DocumentType(FieldType):
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if type(value) is str and value and not value.isspace():
             return Document(value, "", {})
-        if not isinstance(value, dict):
-            return self.refuse(value, holder, key, source)
-        values = self.record.read_or_bad(value, source)
+        values = self.read_record(self.record, value, holder, key, source)
         return BAD if values is BAD else self._build_document(values, value, source)
 
     def _build_document(self, values: dict[str, Any], value: Any, source: Source) -> Any:
