@@ -283,7 +283,7 @@ def parse_baseline(text: str, path: str) -> Baseline:
     if raw["format"] != FORMAT:
         raise BaselineError(
             f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
-            "it was written by another version of pytest-auepora"
+            f"it was written by another version of pytest-auepora: install that one, or {_ACCEPT}"
         )
     try:
         check_shape(raw, Baseline)

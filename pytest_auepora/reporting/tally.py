@@ -131,8 +131,10 @@ def _counts_text(counts: Counter[CaseStatus]) -> str:
 
 
 def _baseline_reason(notes: Iterable[str]) -> str:
-    """Return the shared reason why there is no baseline, if it is short; `long_note` has the long ones."""
+    """Return the shared reason why there is no baseline, if it is short; `long_note` or a gate has the long ones."""
     reasons = {*filter(None, notes)}
+    if any(reason.startswith(BROKEN) for reason in reasons):
+        return "a baseline cannot be read"
     if len(reasons) == 1 and len(note := min(reasons)) <= _SHORT_NOTE:
         return note
     return "no baseline" if reasons else "no baseline yet"

@@ -63,14 +63,22 @@ def test_without_a_baseline() -> None:
 
 def test_a_long_reason_has_a_line_of_its_own() -> None:
     run = run_of(CASES)
-    note = "broken: golden/__baselines__/billing.json:12: merge-conflict markers; keep one side"
+    note = "no baseline for the configuration 'large-embeddings' (golden/__baselines__/billing.json)"
     verdict = verdict_of(run, note=note)
     assert "(no baseline: thresholds only)" in headline([verdict], [run])
+    assert long_note(verdict) == note
+    assert long_note(verdict_of(run, note="no baseline yet (b.json)")) == ""
+
+
+def test_a_baseline_that_cannot_be_read_is_not_called_missing() -> None:
+    run = run_of(CASES)
+    note = "broken: golden/__baselines__/billing.json:12: merge-conflict markers; keep one side"
+    verdict = verdict_of(run, note=note)
+    assert "(a baseline cannot be read: thresholds only)" in headline([verdict], [run])
     assert [g.message for g in verdict.gates if g.state == "failed"] == [note]
     assert long_note(verdict) == ""
     verdict.gates = []
     assert long_note(verdict) == note
-    assert long_note(verdict_of(run, note="no baseline yet (b.json)")) == ""
 
 
 def test_a_partial_run_says_that_gates_were_not_judged() -> None:
