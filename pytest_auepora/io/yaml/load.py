@@ -1,6 +1,7 @@
 """YAML, fast and with places: values are built straight from the parser's events.
 
-The values are those of `yaml.safe_load`.  Building a node graph first, as PyYAML does, costs most of its time.
+The values are those of `yaml.safe_load`; of several merged mappings the first wins, as YAML's merge key demands (in
+PyYAML 6.0.4 any may win).  Building a node graph first, as PyYAML does, costs most of its time.
 """
 
 from __future__ import annotations
@@ -12,13 +13,11 @@ import yaml
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
 from ..source import Source
-from .problems import YamlProblem, report_error
+from .problems import MAX_DEPTH, TOO_DEEP, YamlProblem, report_error
 
 Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's parser, or the slow one where PyYAML was built without it."""
 
-MAX_DEPTH = 100
-"""How deep lists and mappings may nest."""
 MAX_ALIASED = 1_000_000
 """How many values aliases may add to those written in the file."""
 
@@ -219,7 +218,7 @@ class _Builder:
         if event.tag not in (None, "!", _PLAIN_TAGS[event.__class__]):
             raise _refused_tag(event.tag, event.start_mark)
         if depth > MAX_DEPTH:
-            raise YamlProblem(f"lists and mappings nest more than {MAX_DEPTH} deep here", event.start_mark)
+            raise YamlProblem(TOO_DEEP, event.start_mark)
         if depth <= self.located_depth:
             offsets = self.source.offsets[id(container)] = [event.start_mark.index]
             return offsets

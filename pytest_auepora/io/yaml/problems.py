@@ -24,6 +24,10 @@ _ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do
 
 _MAX_KEY_LENGTH = 1024
 
+MAX_DEPTH = 100
+"""How deep lists and mappings may nest."""
+TOO_DEEP = f"lists and mappings nest more than {MAX_DEPTH} deep here"
+
 
 class YamlProblem(Exception):
     """One problem at one place; *mark* is None if the place is unknown."""
@@ -57,6 +61,8 @@ def _syntax_message(exc: yaml.MarkedYAMLError, source: Source, line: int, col: i
     if col > _MAX_KEY_LENGTH and (":" in text or "?" in text):
         return "not YAML: a key has at most 1,024 characters, and a colon or a long text on one line needs quotes"
     problem = exc.problem or exc.context or "no YAML"
+    if "maximum nesting depth" in problem:  # libyaml 0.2.6 and later look ahead, and find it before we do
+        return TOO_DEEP
     context = f" {exc.context}" if exc.context and exc.problem else ""
     advice = next((f"; {hint}" for words, hint in _ADVICE.items() if words in problem), "")
     return f"not YAML: {problem}{context}{advice}"

@@ -107,7 +107,8 @@ def test_random_text_is_read_or_refused_as_safe_load_does(text: str) -> None:
         return
     if not any("given twice" in p.message for p in source.problems):
         assert expected is not GoldenFileError
-        assert same(made, expected)
+        # releases of PyYAML differ in the order of merged keys
+        assert same(made, expected) or ("<<" in text and made == expected)
 
 
 def places(node: yaml.Node, source: Source, value: Any) -> None:
@@ -228,6 +229,13 @@ def test_what_is_wrong_with_anchors_and_aliases(text: str, told: str) -> None:
     with pytest.raises(GoldenFileError) as caught:
         read(text)
     assert str(caught.value).startswith(f"x.yaml:{told}")
+
+
+@pytest.mark.parametrize("merged", ["[*x, *y]", "[{key: 1}, {'key': 2}]"])
+def test_the_first_of_merged_mappings_wins(merged: str) -> None:
+    # https://yaml.org/type/merge.html
+    value, _ = read(f"x: &x {{key: 1}}\ny: &y {{key: 2, other: 3}}\na: {{<<: {merged}}}")
+    assert value["a"]["key"] == 1
 
 
 def test_what_is_merged_or_repeated_has_its_first_place() -> None:
