@@ -95,7 +95,7 @@ class UnknownNameError(AueporaError, LookupError):
 
 
 class MetricError(AueporaError, ValueError):
-    """A metric got an option it cannot work with (``k=0``, an unknown gain, …)."""
+    """A metric got an option it cannot work with (``k=0``, an unknown gain, …), or its own aggregate failed."""
 
 
 class ThresholdError(AueporaError, ValueError):

@@ -8,8 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ..errors import MetricError
 from .metrics_base import CaseScore, Measurement, Metric, NotApplicable, mean_of
-from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from .types import Document, EvaluationSample, MetricResult, Response, RetrievedDocument, SystemOutputs
 
 ScoreState = Literal["number", "n/a", "error", "aggregate"]
 
@@ -169,7 +170,8 @@ class Aggregate:
 
     ``value`` is over the ``n`` measured cases alone, and None when there are none.  ``gated`` is the same
     with each errored case at the metric's worst value, so that an error never raises it; None where
-    nothing was measured or the worst value has no bound.  ``n + n_error + n_na == total``.
+    nothing was measured or the worst value has no bound.  ``n + n_error + n_na == total``.  ``problem`` says why the
+    metric has no aggregate of what was measured; else it is empty.
     """
 
     name: str
@@ -180,6 +182,7 @@ class Aggregate:
     n_na: int
     total: int
     details: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
 
 
 def aggregate(metric: Metric, scores: list[Score]) -> Aggregate:
@@ -192,28 +195,46 @@ def aggregate(metric: Metric, scores: list[Score]) -> Aggregate:
     n_error = sum([s.state == "error" for s in scores]) if n < len(scores) else 0
     value: float | None = None
     details: dict[str, Any] = {}
+    problem = ""
     if inputs:
-        result = mean_of(metric, inputs) if is_mean else metric.aggregate(inputs)
-        details = result.details
-        n_used = details.get("num_samples", n)
-        if n_used:
-            rounds = scores.rounds
+        rounds = scores.rounds
+        try:
             if is_mean:  # the values are means over all repeats
-                values = [result.value] * rounds
+                results = [mean_of(metric, inputs)] * rounds
             else:
-                values = [result.value, *(metric.aggregate(repeat).value for repeat in _repeats(inputs, rounds))]
-            value = math.fsum(values) / rounds
-    return Aggregate(
-        metric.name, value, _gated_value(metric, value, n, n_error), n, n_error, len(scores) - n - n_error, len(scores),
-        details,
-    )  # fmt: skip
+                results = [checked_aggregate(metric, repeat) for repeat in _repeats(inputs, rounds)]
+        except MetricError as exc:
+            problem = str(exc)
+        else:
+            details = results[0].details
+            if details.get("num_samples", n):
+                value = math.fsum(result.value for result in results) / rounds
+    gated = None if problem else _gated_value(metric, value, n, n_error)
+    return Aggregate(metric.name, value, gated, n, n_error, len(scores) - n - n_error, len(scores), details, problem)
 
 
-def _repeats(measurements: Sequence[Measurement], rounds: int) -> Iterator[list[Measurement]]:
-    """Yield the measurements of each repeat after the first, for metrics that aggregate more than values.
+def checked_aggregate(metric: Metric, measurements: Sequence[Measurement]) -> MetricResult:
+    """Return the aggregate of *measurements* by *metric*, which may be a project's own.
+
+    Raises:
+        MetricError: it raised, or gave what is no finite number, of samples that it used.
+    """
+    try:
+        result = metric.aggregate(measurements)
+        is_number = math.isfinite(result.value) or not result.details.get("num_samples", len(measurements))
+    except Exception as exc:
+        raise MetricError(f"its aggregate raised {type(exc).__name__}: {exc}") from exc
+    if not is_number:
+        raise MetricError(f"its aggregate returned {result.value}")
+    return result
+
+
+def _repeats(measurements: Sequence[Measurement], rounds: int) -> Iterator[Sequence[Measurement]]:
+    """Yield the measurements of each repeat, for metrics that aggregate more than values.
 
     Repeats are not pooled: the share of distinct words, say, falls when the same answer is repeated.
     """
+    yield measurements
     for i in range(rounds - 1):
         yield [replace(m, data=data[i]) if i < len(data := m.details.get(REPEAT_DATA, ())) else m for m in measurements]
 

@@ -94,8 +94,15 @@ class Evaluation:
             raise UnknownNameError("metric of this run", name, [*self.metrics, *PSEUDO_METRICS])
         aggregate = self.verdict.aggregates[name]
         reasons = sorted({s.reason for s in self.run.scores_of(name) if s.reason})
+        reason = aggregate.problem or "; ".join(reasons[:2])
         return ComparableScore(
-            name, aggregate.gated, "; ".join(reasons[:2]), self.run, None, self.run.metrics[name], aggregate
+            name,
+            aggregate.gated,
+            reason,
+            self.run,
+            None,
+            self.run.metrics[name],
+            aggregate,
         )
 
     def assert_no_regression(self) -> None:

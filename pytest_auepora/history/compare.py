@@ -30,7 +30,7 @@ from ..regression.compare import (
 )  # fmt: skip
 from ..regression.compare import compare as compare_with_baseline
 from ..regression.guards.calibration import JudgeStanding, make_advisory, standing_of
-from ..regression.guards.case_guard import failed_assertions, guard_case
+from ..regression.guards.case_guard import VARIES, failed_assertions, guard_case
 from ..regression.guards.gates import GateOutcome
 from ..regression.guards.interval_guard import score_pairs
 from ..regression.guards.suite_guard import judge_comparison
@@ -288,8 +288,11 @@ def _drops(
     case: CaseComparison, now: CaseResult, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy,
     steady: Collection[str],
 ) -> list[str]:  # fmt: skip
-    """Return what the case guard says of one case: scores that fell, assertions that no longer hold."""
-    if now.quarantined():
+    """Return what the case guard says of one case: scores that fell, assertions that no longer hold.
+
+    It says nothing of a case that passed when it was asked again.
+    """
+    if now.quarantined() or VARIES in now.extra:
         return []
     out = guard_case(case, metrics, policy, steady=steady, always="must_pass" in now.extra)
     if policy.assertions == "fail" and case.before is not None:

@@ -127,7 +127,8 @@ class Unfinished:
         )
         failed = sum(not case.expected_to_fail for case in self.run.in_state("failed", "error"))
         gate = GateOutcome("complete", "coverage", "not judged", reason)
-        return Verdict(self.run.title, gates=[gate], notes=[reason], failed_cases=failed)
+        not_compared = "not compared with a baseline"
+        return Verdict(self.run.title, [gate], baseline_note=not_compared, notes=[reason], failed_cases=failed)
 
 
 def recover(store: HistoryStore, folder: Path, keep: Keep) -> list[str]:

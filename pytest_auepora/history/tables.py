@@ -154,7 +154,7 @@ def run_columns(run: Run, verdict: Verdict, aggregate: AggregateMetrics) -> dict
         "complete": int(run.is_full),
         "outcome": verdict.outcome,
         "cases": len(run.cases),
-        "failed": sum(1 for _ in run.in_state("failed", "error")),
+        "failed": verdict.failed_cases,
         "aggregate_json": dumps(aggregate.to_dict()),
         "provenance": dumps(run.provenance),
         "metrics": dumps(run.metrics),

@@ -18,7 +18,7 @@ import pytest
 
 from ..core.files import shown_path
 from ..core.run import Run, run_title
-from ..errors import BaselineError
+from ..errors import BaselineError, Problem
 from ..regression.baseline import BROKEN, GIT_COMMIT, anchor_path, read_baseline
 from .keys import SUFFIXES
 from .options import is_asked_for, runs_tests
@@ -223,6 +223,13 @@ class RunController:
         )
         return [_test_reports(self.config, ("auepora", 0, "golden files"), "failed", message)]
 
+    @property
+    def required_unused(self) -> list[Problem]:
+        """The baselines that no run used, where baselines are required."""
+        if not self.config.getoption("auepora_require_baseline"):
+            return []
+        return [Problem(path, 0, 0, text.removeprefix(f"{path}: ")) for path, text in self.unused.items()]
+
     def _unused_baselines(self) -> list[list[pytest.TestReport]]:
         """Find baselines that no run used, where everything ran; return failures if baselines are required."""
         is_full = self.complete and not (self.crashed or self.unmeasured) and all(r.is_full for r in self.runs.values())
@@ -230,10 +237,8 @@ class RunController:
             return []
         used = [self._session.load(path).variant(variant).baseline_path for path, variant in self.runs]
         self.unused = dict(_unused_baselines(self.config, used, self._options.override))
-        if not self.config.getoption("auepora_require_baseline"):
-            return []
         gate = "gate: unused baseline"
-        return [_test_reports(self.config, (path, 0, gate), "failed", text) for path, text in self.unused.items()]
+        return [_test_reports(self.config, (p.path, 0, gate), "failed", str(p)) for p in self.required_unused]
 
 
 def _write_accepted(

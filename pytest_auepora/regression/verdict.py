@@ -20,7 +20,14 @@ from .baseline import BROKEN, STILL_FAILING, Anchor, Baseline
 from .compare import CaseComparison, Comparison, compare, has_regressed
 from .guards.calibration import advisory_notes, broken_outcomes, make_advisory, silent_judges, standing_of
 from .guards.case_guard import VARIES
-from .guards.coverage import coverage_outcomes, label_notes, label_outcomes, no_match_notes, nothing_compares
+from .guards.coverage import (
+    aggregate_outcomes,
+    coverage_outcomes,
+    label_notes,
+    label_outcomes,
+    no_match_notes,
+    nothing_compares,
+)
 from .guards.gates import GateOutcome, judge_gate
 from .guards.interval_guard import compare_pairs, score_pairs
 from .guards.steadiness import VarianceSplit, flaky_cases, variance_splits
@@ -140,6 +147,7 @@ def judge(
     if all(gate.metric != "error_rate" for gate in gates):  # which is 0 unless the suite says otherwise
         gates.append(Gate("error_rate", Bound("max", 0.0)))
     out.gates += [judge_gate(run, gate, metrics) for gate in gates]
+    out.gates += aggregate_outcomes(run, out.aggregates)
     out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning) + label_outcomes(run)
     if out.comparison is not None and not accepting:
         out.gates += judge_comparison(run, out.comparison, policy, metrics, standing.advisory)

@@ -80,7 +80,16 @@ def findings(report: Report) -> list[Finding]:
     """
     pairs, mistakes = report.pairs, report.mistakes
     out = [
-        Finding("error", "mistake", "golden file", m.message, m.path, m.line, f"mistake|{m.message}") for m in mistakes
+        Finding(
+            "error",
+            "mistake",
+            "baseline" if m.path.endswith(".json") else "golden file",
+            m.message,
+            m.path,
+            m.line,
+            f"mistake|{m.message}",
+        )
+        for m in mistakes
     ]
     out += [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
     for kind in sorted(FAILING, key=lambda kind: kind != "errored"):

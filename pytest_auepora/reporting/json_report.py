@@ -26,7 +26,7 @@ from .report import Report
 from .side_by_side import SideBySide
 from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
 from .side_by_side_formats import RowData, side_by_side_dict
-from .tally import CaseStatus, headline, overall_outcome, tally
+from .tally import CaseStatus, tally
 
 FORMAT = 1
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""
@@ -56,6 +56,7 @@ class ReportData(_RequiredKeys, total=False):
 
     side_by_side: list[dict[str, Any]]
     mistakes: list[dict[str, Any]]
+    stopped: bool
 
 
 def json_report(report: Report) -> str:
@@ -65,8 +66,8 @@ def json_report(report: Report) -> str:
     """
     raw: ReportData = {
         "format": FORMAT,
-        "outcome": overall_outcome(report.verdicts, report.mistakes),
-        "headline": headline(report.verdicts, report.runs, report.mistakes),
+        "outcome": report.outcome,
+        "headline": report.headline,
         "suites": [
             {
                 "title": run.title,
@@ -84,6 +85,8 @@ def json_report(report: Report) -> str:
         raw["side_by_side"] = [side_by_side_dict(suite) for suite in comparisons]
     if report.mistakes:
         raw["mistakes"] = [mistake._asdict() for mistake in report.mistakes]
+    if report.is_stopped:
+        raw["stopped"] = True
     try:
         text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain_data)
     except (TypeError, ValueError):  # a key that is no string; infinity or NaN
@@ -107,7 +110,7 @@ def read_json_report(text: str) -> Report:
         suites, rows = raw["suites"], raw.get("mistakes", ())
         mistakes = [Problem(m["path"], m["line"], m["col"], m["message"]) for m in rows]
         runs, verdicts = [Run.from_dict(s["run"]) for s in suites], [read_verdict(s["verdict"]) for s in suites]
-        return Report(runs, verdicts, mistakes)
+        return Report(runs, verdicts, mistakes, is_stopped=raw.get("stopped", False))
     except (json.JSONDecodeError, ShapeError) as exc:
         raise AueporaError(f"not an auepora report: {exc}") from None
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:
@@ -125,6 +128,7 @@ class _StoredSuites(TypedDict):
 
 class _StoredReport(_StoredSuites, total=False):
     mistakes: list[Problem]
+    stopped: bool
 
 
 @contextmanager
@@ -248,8 +252,10 @@ MEANING = {
     "Problem.line": "1-based; 0 for the whole file",
     "SuiteReport.judge": "usage of LLM judges, in total and by metric; empty where none was asked",
     "ReportData.headline": "the sentence every report starts with",
-    "ReportData.mistakes": "errors in golden files that could not be read; absent if there are none",
+    "ReportData.mistakes": "errors in golden files that could not be read, and required baselines that no run used; "
+    "absent if there are none",
     "ReportData.outcome": "the worst outcome of the suites",
+    "ReportData.stopped": "the run was stopped, so not everything ran; absent if it was not",
     "ReportData.side_by_side": "suites that several systems ran; absent if there are none",
     "RowData.direction": "higher or lower is better",
     "RowData.figures": "one per column",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..core.grouping import grouped
-from ..core.run import CaseResult, Run
+from ..core.run import CaseResult, MetricInfo, Run
 from ..regression.guards.gates import REGRESSION
 from ..regression.verdict import Verdict
 from . import notes
@@ -20,7 +20,7 @@ from .numbers import metric_value, plural
 from .report import Report
 from .side_by_side import SideBySide
 from .side_by_side_formats import side_by_side_parts
-from .tally import FAILING, CaseStatus, cases_of, comparison_word, headline, overall_outcome
+from .tally import FAILING, CaseStatus, cases_of, comparison_word, headline
 from .terminal.failure import failure_text
 from .text import UNICODE, escape_html, escape_markdown, escape_step, listed, more_line, printable, table_lines
 
@@ -83,11 +83,10 @@ def step_summary(report: Report, room: int = SUMMARY_BYTES) -> str:
 
 
 def _lines(report: Report, comparisons: Sequence[SideBySide], detail: _Detail) -> Iterator[str]:
-    overall = overall_outcome(report.verdicts, report.mistakes)
     yield MARKER
-    yield f"## {_ICONS[overall]} auepora: {overall}"
+    yield f"## {_ICONS[report.outcome]} auepora: {report.outcome}"
     yield ""
-    yield f"**{escape_markdown(headline(report.verdicts, report.runs, report.mistakes))}**"
+    yield f"**{escape_markdown(report.headline)}**"
     if report.mistakes:
         yield ""
         most = max(detail.listed, 1)
@@ -204,13 +203,19 @@ def _all_cases(run: Run) -> Iterator[str]:
     yield ""
     yield f"<details><summary>All {plural(len(run.cases), 'case')}</summary>"
     yield ""
-    rows = []
-    for case in run.cases.values():
-        values = [metric_value(s.value, run.metrics[n]) if (s := case.scores.get(n)) else "" for n in names]
-        rows.append([case.case_id, case.state, *values])
+    rows = [
+        [case.case_id, case.state, *(_score_text(case, run.metrics[name]) for name in names)]
+        for case in run.cases.values()
+    ]
     yield from table_lines(["case", "state", *names], rows, right=range(2, 2 + len(names)))
     yield ""
     yield "</details>"
+
+
+def _score_text(case: CaseResult, info: MetricInfo) -> str:
+    if (score := case.scores.get(info.name)) is None:
+        return ""
+    return "error" if score.state == "error" else metric_value(score.value, info)
 
 
 def _truncate(text: str, limit: int) -> str:

@@ -19,6 +19,7 @@ from ..errors import AueporaError, NotComparableError
 from ..history.compare import as_baseline
 from ..metrics.registry import Registry
 from ..regression.compare import comparability_of
+from ..regression.guards.interval_guard import aggregate_of
 from ..regression.statistics.intervals import Difference, Standing, aggregate_difference, finite, mean_difference
 from ..regression.statistics.precision import TIE
 from .numbers import plural
@@ -256,8 +257,7 @@ class _MetricTable:
         if not measurements:
             return None
         if self.metric is not None:
-            result = self.metric.aggregate(measurements)
-            return result.value if result.details.get("num_samples", len(measurements)) else None
+            return aggregate_of(self.metric, measurements)
         return math.fsum(_value(m) for m in measurements) / len(measurements)
 
     def difference(self, reference: int, candidate: int, alpha: float) -> Difference:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, get_args
 
 from ..core.grouping import grouped
@@ -63,8 +63,8 @@ def tally(run: Run, verdict: Verdict) -> Counter[CaseStatus]:
     return Counter({status: len(cases) for status, cases in cases_of(run, verdict).items()})
 
 
-def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequence[Problem] = ()) -> str:
-    """Return the sentence that sums up the judged *runs* and the *mistakes* in golden files that could not be read.
+def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
+    """Return the sentence that sums up the judged *runs*.
 
     ``2 newly failing, 1 fixed, 41 unchanged, 1 not comparable (edited); 1 gate failed``
     """
@@ -83,10 +83,9 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run], mistakes: Sequenc
         )
     if n_varying := sum(len(verdict.varies) for verdict in verdicts):
         parts.append(f"{plural(n_varying, 'case')} {'varies' if n_varying == 1 else 'vary'}")
-    parts = (
-        [*parts, *_comparability_notes(verdicts), *_gate_notes(verdicts, runs)] if parts else ["nothing was measured"]
-    )
-    return "; ".join([*parts, mistakes_note(mistakes)] if mistakes else parts)
+    if not parts:
+        return "nothing was measured"
+    return "; ".join([*parts, *_comparability_notes(verdicts), *_gate_notes(verdicts, runs)])
 
 
 def comparison_word(verdict: Verdict) -> str:
@@ -99,23 +98,20 @@ def comparison_word(verdict: Verdict) -> str:
     return f"{word} ({len(verdict.improved_cases)} rose)" if word == "better" and verdict.improved_cases else word
 
 
-def overall_outcome(verdicts: Sequence[Verdict], mistakes: Sequence[Problem] = ()) -> Outcome:
-    """Return the gravest outcome; unreadable suites count as not judged, and so does an empty list."""
-    outcomes: set[Outcome] = {verdict.outcome for verdict in verdicts}
-    if mistakes or not verdicts:
-        outcomes.add("not judged")
+def gravest(outcomes: Collection[Outcome]) -> Outcome:
+    """Return the gravest of *outcomes*; without any nothing was judged."""
     order: tuple[Outcome, ...] = ("failed", "inconclusive", "not judged", "passed")
-    return min(outcomes, key=order.index)
+    return min(outcomes, key=order.index, default="not judged")
 
 
 def mistakes_note(mistakes: Sequence[Problem]) -> str:
-    """Return how many there are: ``3 mistakes in 2 golden files``."""
-    return f"{plural(len(mistakes), 'mistake')} in {plural(len({mistake.path for mistake in mistakes}), 'golden file')}"
+    """Return how many there are: ``3 mistakes in 2 files``."""
+    return f"{plural(len(mistakes), 'mistake')} in {plural(len({mistake.path for mistake in mistakes}), 'file')}"
 
 
 def headline_style(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """Return the colour of the headline: red for a failure, yellow where something could not be judged."""
-    outcome = overall_outcome(verdicts)
+    outcome = gravest([verdict.outcome for verdict in verdicts])
     return ("red", "bold") if outcome == "failed" else ("green",) if outcome == "passed" else ("yellow",)
 
 

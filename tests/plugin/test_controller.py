@@ -151,6 +151,13 @@ def test_progress_does_not_run_backwards(project: Example, args: tuple[str, ...]
     assert shown[-1] == 100
 
 
+def test_an_accepted_expected_failure_is_still_expected(project: Example) -> None:
+    project.edit('must_contain: ["30 days"]', 'must_contain: ["31 days"]\n    xfail: wrong in the source')
+    for args in ("--auepora-update",), (), ("-o", "xfail_strict=true"):
+        result = project.run(*args)
+        assert (result.ret, result.parseoutcomes()["xfailed"]) == (0, 1)
+
+
 def test_strict_xfail_is_the_projects_own_setting(project: Example) -> None:
     project.case("refund-window", "xfail: index is being rebuilt")
     assert project.run("-o", "xfail_strict=true").parseoutcomes()["failed"] == 1

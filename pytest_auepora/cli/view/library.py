@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from ...history.compare import CompareReport, as_baseline
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
 from ...metrics.annotation.labels import answer_hash
-from ...regression.compare import CaseComparison
+from ...regression.compare import CaseComparison, Comparison
 from ...regression.compare import compare as pair_cases
 from ...regression.verdict import Verdict
 from ...reporting.html.cases import MOST_COLUMNS, case_line
@@ -134,9 +134,10 @@ class Library:
         report = compare_in_project(self.root, other, run, names=(other_info.run_id, run_id))
         comparison = pair_cases(run, as_baseline(other))
         comparison.steady = tuple(sorted({*comparison.steady, *steady_metrics(self.root, run)}))
+        _relabel_flips(comparison, report.problems)
         verdict = replace(
             verdict, comparison=comparison, baseline_note="", regressed_cases=[*report.problems], improved_cases=[],
-            notes=[*_comparison_notes(other_info, report)],
+            failed_cases=len(report.problems), notes=[*_comparison_notes(other_info, report)],
             gates=[gate for gate in verdict.gates if gate.kind == "threshold"] + report.gates,
         )  # fmt: skip
         return Pair(info, run, verdict, other, other_info, False, report.not_comparable)
@@ -154,6 +155,15 @@ class Library:
         if (case := pair.run.cases.get(case_id)) is None:
             raise UnknownRunError(f"run {pair.info.run_id} has no case {case_id!r}")
         return case
+
+
+def _relabel_flips(comparison: Comparison, problems: Collection[str]) -> None:
+    """Say of each case what happened since the other run; what is stored happened since the baseline of its time."""
+    for case_id, case in comparison.cases.items():
+        if case_id in problems and case.flip != "errored":
+            case.flip = "newly failing"
+        elif case.flip == "newly failing" and case.before is not None and case.before.state != "passed":
+            case.flip = "still failing"
 
 
 def _comparison_notes(other: StoredRun, report: CompareReport) -> Iterator[str]:

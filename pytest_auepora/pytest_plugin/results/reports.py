@@ -173,7 +173,9 @@ class Reports:
         recorder: Recorder | None = self.config.pluginmanager.get_plugin("auepora-recorder")
         trends = recorder.trends(runs) if with_trends and recorder is not None else {}
         prefix = _path_from_checkout(checkout, self.config.rootpath)
-        return Report(runs, verdicts, self.mistakes, trends, prefix, self.controller.compared)
+        mistakes = [*self.mistakes, *self.controller.required_unused]
+        is_stopped = not self.controller.complete
+        return Report(runs, verdicts, mistakes, trends, prefix, self.controller.compared, is_stopped)
 
     def _append_summary(self) -> None:
         """Append to the summary of the step; a failure is a message only, as nobody asked for it by name."""

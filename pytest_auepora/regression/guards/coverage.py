@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core.grouping import grouped
 from ...core.run import Run
+from ...core.scoring import Aggregate
 from ...core.types import Document
 from ...errors import names_words
 from ...metrics.ranking.gold import sources_of
@@ -53,6 +54,15 @@ def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: boo
         message = f"{case_id}{more} had a score in the baseline and has none now ({name}: {why})"
         out.append(_failure(run, "scores", f"{message}; accept with --auepora-update", list(lost)))
     return out
+
+
+def aggregate_outcomes(run: Run, aggregates: Mapping[str, Aggregate]) -> list[GateOutcome]:
+    """Return a failed outcome for each metric whose aggregate raised or is no number: nothing else would judge it."""
+    return [
+        _failure(run, f"aggregate of {name}", f"{name} was not judged: {aggregate.problem}", [])
+        for name, aggregate in aggregates.items()
+        if aggregate.problem
+    ]
 
 
 def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:

@@ -182,7 +182,13 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> Gat
         for i, s in zip(scores.ids, scores, strict=True)
         if s.state == "error" or s.value is not None
     }
-    out.value = aggregate(metric, scores).gated if gate.stat == "aggregate" else _statistic(gate, values, run)
+    if gate.stat == "aggregate":
+        total = aggregate(metric, scores)
+        if total.problem:
+            return _fail(out, total.problem)
+        out.value = total.gated
+    else:
+        out.value = _statistic(gate, values, run)
     if out.value is None:
         return _fail(out, f"{cases_words(n_error)} errored, and an error has no worst {gate.metric} to count with")
     sign = 1 if metric.direction == "higher" else -1

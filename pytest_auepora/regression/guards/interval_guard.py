@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
-from ...core.scoring import REPEAT_DATA, Score
+from ...core.scoring import REPEAT_DATA, Score, checked_aggregate
+from ...errors import MetricError
 from ..baseline import RESOLUTION
 from ..compare import Comparison, MetricChange, ScoreChange, gain_of
 from ..policy import CLUSTERS_FOR_STATISTICS, PolicyName, RegressionPolicy
@@ -93,10 +95,15 @@ def _same_shape(stored: Any, measured: Any) -> bool:
 
 
 def aggregate_of(metric: Metric, measured: Sequence[Measurement]) -> float | None:
-    """Return the aggregate; None if it has no sample or is not finite."""
-    result = metric.aggregate(measured)
-    used = result.details.get("num_samples", len(measured))
-    return float(result.value) if used and math.isfinite(result.value) else None
+    """Return the aggregate; None if it has no sample, raises or is not finite."""
+    with suppress(MetricError):
+        return _checked_value(metric, measured)
+    return None
+
+
+def _checked_value(metric: Metric, measured: Sequence[Measurement]) -> float | None:
+    result = checked_aggregate(metric, measured)
+    return float(result.value) if result.details.get("num_samples", len(measured)) else None
 
 
 def compare_pairs(
@@ -160,12 +167,13 @@ def _in_repeat(score: Score, i: int) -> Measurement | None:
 
 
 def _aggregate_change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricChange | None:
-    new = aggregate_of(metric, [after for _, after in pairs.values()])
+    if (new := aggregate_of(metric, [after for _, after in pairs.values()])) is None:
+        return None
     try:
-        old = aggregate_of(metric, [before for before, _ in pairs.values()])
-    except Exception as exc:
-        raise _DamagedError(f"do not add up ({type(exc).__name__}: {exc})") from exc
-    if old is None or new is None:
+        old = _checked_value(metric, [before for before, _ in pairs.values()])
+    except MetricError as exc:
+        raise _DamagedError(f"do not add up ({exc})") from exc
+    if old is None:
         return None
     return MetricChange(len(pairs), old, new, gain_of(info, old, new))
 

@@ -12,7 +12,7 @@ from ...errors import MissingExtraError
 from ..numbers import plural
 from ..report import Report
 from ..side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
-from ..tally import headline, mistakes_note, overall_outcome
+from ..tally import mistakes_note
 from ..text import UNICODE
 from .cases import safe_text
 from .page import OUTCOMES, suite_views
@@ -40,15 +40,14 @@ def html_report(report: Report) -> str:
     env, sources = _environment(), files(__package__).joinpath("templates")
     style, scripts = ("".join((sources / name).read_text("utf-8") for name in names) for names in (_STYLES, _SCRIPTS))
     script = f'(() => {{\n"use strict";\n{scripts}}})();\n'
-    outcome = overall_outcome(report.verdicts, report.mistakes)
-    word, mark = OUTCOMES[outcome]
+    word, mark = OUTCOMES[report.outcome]
     return env.get_template("report.html.j2").render(
         comparisons=_comparison_views(report),
         suites=suite_views(report),
-        outcome=outcome,
+        outcome=report.outcome,
         word=word,
         mark=mark,
-        headline=headline(report.verdicts, report.runs, report.mistakes),
+        headline=report.headline,
         mistakes=report.mistakes,
         mistakes_title=mistakes_note(report.mistakes),
         style=style,

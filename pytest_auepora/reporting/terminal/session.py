@@ -126,7 +126,8 @@ def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: boo
         fell = [(name, change) for name, change in changes if change is not None and change.gain < 0]
         parts += [f"{name} {score(change.before, 3)} \u2192 {score(change.after, 3)}" for name, change in fell]
     parts += [f"{plural(len(failing), 'case')} failed ({names_words(failing, 3)})"] if failing else []
-    if failed := sum(gate.state == "failed" for gate in verdict.gates):
+    failed = sum(gate.state == "failed" for gate in verdict.gates)
+    if failed and (accepted.added or accepted.changed):
         parts.append(f"{plural(failed, 'gate')} failed")
     if not accepted.written or not (parts or in_ci):
         return ""

@@ -93,7 +93,7 @@ def test_mistakes_in_golden_files_stand_in_every_report(job: Example) -> None:
         assert "no golden case was run" not in str(result.stdout)
         raw = json.loads(job.read("r.json"))
         assert raw["outcome"] == "not judged"
-        assert raw["headline"].endswith("3 mistakes in 2 golden files")
+        assert raw["headline"].endswith("3 mistakes in 2 files")
         assert raw["headline"].startswith(beside or "nothing was measured")
         assert [f"{m['path']}:{m['line']}:{m['col']}" for m in raw["mistakes"]] == places
         assert [i["check_name"] for i in json.loads(job.read("r.gitlab"))] == ["auepora/mistake"] * 3

@@ -81,7 +81,7 @@ def test_mistakes_in_golden_files_stand_above_the_summary() -> None:
     mistakes = [Problem("a.golden.yaml", 3, 1, "what\x1b[2J"), Problem("a.golden.yaml", 0, 0, "no case")]
     lines = summary_text(Report([run], [verdict_of(run)], mistakes)).splitlines()
     assert lines[:3] == [
-        "2 mistakes in 1 golden file",
+        "2 mistakes in 1 file",
         "a.golden.yaml:3:1: what\\x1b[2J",
         "a.golden.yaml: no case",
     ]

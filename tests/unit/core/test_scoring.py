@@ -96,6 +96,32 @@ def test_an_error_never_raises_what_gates_see(found: list[Score]) -> None:
         assert total.gated == pytest.approx(sum(values) / len(values))
 
 
+class OwnAggregate(Const):
+    """Its aggregate is what it was made with, or raises it."""
+
+    total: float | Exception = 0.0
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        if isinstance(self.total, Exception):
+            raise self.total
+        return MetricResult(self.name, self.target, self.total)
+
+
+@pytest.mark.parametrize(
+    ("total", "problem"),
+    [
+        (math.nan, "its aggregate returned nan"),
+        (math.inf, "its aggregate returned inf"),
+        (ZeroDivisionError("by zero"), "its aggregate raised ZeroDivisionError: by zero"),
+    ],
+)
+def test_an_aggregate_that_is_no_number_says_so(total: float | Exception, problem: str) -> None:
+    metric = OwnAggregate("m", Measurement(0.5))
+    metric.total = total
+    found = aggregate(metric, [Score("number", 0.5), Score.failed("x")])
+    assert (found.value, found.gated, found.problem) == (None, None, problem)
+
+
 def test_without_a_bound_an_error_leaves_nothing_to_gate() -> None:
     found = aggregate(Lower("latency", Measurement(0.0)), [Score("number", 2.0), Score.failed("x")])
     assert (found.value, found.gated) == (2.0, None)

@@ -207,7 +207,7 @@ def test_a_range_is_a_pair() -> None:
 
 def test_what_may_be_absent_is_not_required() -> None:
     schema = report_schema()
-    assert {"mistakes", "side_by_side"} == set(schema["properties"]) - set(schema["required"])
+    assert {"mistakes", "side_by_side", "stopped"} == set(schema["properties"]) - set(schema["required"])
 
 
 def test_every_meaning_is_of_a_field() -> None:

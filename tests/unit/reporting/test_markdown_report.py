@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from pytest_auepora.core.run import Run
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.errors import Problem
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
@@ -214,11 +215,20 @@ def test_a_mistake_is_named_with_its_place() -> None:
     assert lines[7] == "- **b.golden.yaml** there is no case in it"
 
 
+def test_a_metric_that_raised_is_not_called_na() -> None:
+    run = run_of([Case("one"), Case("two")])
+    run.cases["one"].scores["mrr@10"] = Score.failed("KeyError: x")
+    (row,) = (
+        line for line in markdown_report(Report([run], [verdict_of(run)])).splitlines() if line.startswith("| one")
+    )
+    assert row.count(" error ") == 1
+
+
 def test_more_mistakes_than_fit() -> None:
     many = [Problem("a.golden.yaml", line, 1, "x" * 100) for line in range(1, 3000)]
     text = markdown_report(Report(mistakes=many))
     assert len(text) <= 65_536
-    assert "2,999 mistakes in 1 golden file" in text
+    assert "2,999 mistakes in 1 file" in text
     left = re.search(r"- … and ([\d,]+) more", text)
     assert left is not None
     assert int(left[1].replace(",", "")) + text.count("- **a") == 2999

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from pytest_auepora.regression.guards.gates import GateOutcome
-from pytest_auepora.reporting.tally import cases_of, headline, headline_style, long_note, overall_outcome, tally
+from pytest_auepora.reporting.tally import cases_of, headline, headline_style, long_note, tally
 
-from .builders import MISTAKES, Case, baseline_of, run_of, verdict_of
+from .builders import Case, baseline_of, run_of, verdict_of
 
 GOOD = Case("a", thresholds={"recall@5": 0.5})
 CASES = [GOOD.with_(id=f"case-{i}") for i in range(6)]
@@ -131,12 +131,3 @@ def test_runs_and_verdicts_go_together() -> None:
     run = run_of(CASES)
     with pytest.raises(ValueError, match="argument"):
         headline([verdict_of(run)], [run, run])
-
-
-def test_mistakes_are_in_the_headline_and_nothing_passes() -> None:
-    run = run_of([Case("a")])
-    verdict = verdict_of(run)
-    assert headline([], [], MISTAKES) == "nothing was measured; 3 mistakes in 2 golden files"
-    assert headline([verdict], [run], MISTAKES[:1]).endswith("; 1 mistake in 1 golden file")
-    assert overall_outcome([verdict]) == "passed"
-    assert overall_outcome([verdict], MISTAKES) == "not judged"

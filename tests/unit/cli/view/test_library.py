@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.cli.view.content import overview
+from pytest_auepora.core.run import Run
 from pytest_auepora.errors import NotComparableError, UnknownRunError
+from pytest_auepora.regression.verdict import Verdict
 
-from ...reporting.builders import Case, run_of, verdict_of
-from .histories import CASES, Stored
+from ...reporting.builders import Case, baseline_of, run_of, verdict_of
+from .histories import CASES, WORSE, Stored
 
 
 def test_a_run_stands_against_its_baseline_by_default(history: Stored) -> None:
@@ -29,6 +31,24 @@ def test_any_two_runs_are_judged_as_the_command_does(history: Stored) -> None:
     assert pair.verdict.comparison is not None
     assert pair.verdict.comparison.cases["fell-out"].best == 1.0
     assert pair.verdict.notes == [f"compared with the run {history.worse} of billing, not with the baseline"]
+
+
+def test_cases_are_called_by_what_happened_since_the_other_run(history: Stored) -> None:
+    """Whatever was said of them against the baseline of their time."""
+    library = history.library
+    fell = {"fell-out", "wrong-answer"}
+    again = library.pair(library.store.add(*_since_accepted(CASES[:3], WORSE[:3])), history.worse)
+    assert {line["id"] for line in again.lines if line["kind"] == "still failing"} == fell
+    assert again.verdict.outcome == "passed"
+    accepted = library.pair(library.store.add(*_since_accepted(WORSE[:3], WORSE[:3])), history.good)
+    assert {line["id"] for line in accepted.lines if line["kind"] == "newly failing"} == {"wrong-answer"}
+    assert accepted.verdict.outcome == "failed"
+
+
+def _since_accepted(before: list[Case], now: list[Case]) -> tuple[Run, Verdict]:
+    baseline = baseline_of(run_of(before), steady=True)
+    run = run_of(now, baseline=baseline)
+    return run, verdict_of(run, baseline=baseline)
 
 
 def test_another_configuration_can_be_chosen(history: Stored) -> None:

@@ -214,7 +214,7 @@ def test_mistakes_stand_below_the_verdict(beside: int) -> None:
     main = page.one("main")
     assert main.all()[0].given["class"] == "verdict is-not-judged"
     section = page.one("section", class_="mistakes")
-    assert section.one("h2").words == "3 mistakes in 2 golden files"
+    assert section.one("h2").words == "3 mistakes in 2 files"
     assert [one.words.split(" ")[0] for one in section.all("li")] == [m.place for m in MISTAKES]
     assert len(page.all("article")) == beside
 

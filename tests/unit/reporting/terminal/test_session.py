@@ -12,7 +12,15 @@ from pytest_auepora.regression.accept import Accepted
 from pytest_auepora.regression.suggest import MetricNoise, Suggestion
 from pytest_auepora.regression.thresholds import Bound, Gate
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.terminal.session import accepted_lines, header_lines, noise_table, suggestion_notes
+from pytest_auepora.reporting.terminal.session import (
+    accepted_lines,
+    accepted_worse,
+    header_lines,
+    noise_table,
+    suggestion_notes,
+)
+
+from ..builders import Case, run_of, verdict_of
 
 
 def test_header() -> None:
@@ -51,6 +59,13 @@ def test_what_an_update_wrote_and_what_not() -> None:
     assert accepted_lines(Accepted(Path("/shop/b.json")), Path("/shop")) == [
         "baseline b.json left as it was: nothing to accept"
     ]
+
+
+def test_an_update_that_accepted_no_case_accepted_no_gate() -> None:
+    run = run_of([Case("one")])
+    verdict = verdict_of(run, {"mrr@10": 1.1})
+    for added, text in ([], ""), (["one"], "accepted billing: 1 gate failed"):
+        assert accepted_worse(Accepted(Path("b.json"), written=True, added=added), run, verdict) == text
 
 
 NOISE = MetricNoise("mrr", 8, 0.75, 0.06, 32, 5.0, 0.5)
