@@ -7,9 +7,10 @@ beyond 64 bits, keys that are not strings.  Keys that it cannot write either bec
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache
 from typing import Any
 
 import orjson
@@ -38,9 +39,17 @@ def encode(value: Any) -> bytes:
     except TypeError:
         return _standard_dumps(value).encode()
     # orjson writes NaN and infinity as null. More nulls in the text than in the value: use the standard library.
-    if (n_nulls := data.count(b"null")) and n_nulls != _count_nulls((value,)):
+    if (n_nulls := data.count(b"null")) and n_nulls != _count_nulls(value):
         return _standard_dumps(value).encode()
     return data
+
+
+def encode_finite(value: Any) -> bytes:
+    """Return `encode` of *value*, faster: its numbers are finite, and its dataclasses have slots."""
+    try:
+        return orjson.dumps(value, _plain)
+    except TypeError:  # what orjson cannot write
+        return encode(value)
 
 
 def loads(data: bytes | str) -> Any:
@@ -58,12 +67,18 @@ def loads(data: bytes | str) -> Any:
 
 def fields_of(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass by name, as they are."""
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    kind: Any = type(value)
+    return {name: getattr(value, name) for name in _field_names(kind)}
 
 
 def known_fields(cls: Any, raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return what *raw* has for the fields of the dataclass *cls*; keys of newer versions are left out."""
-    return {field.name: raw[field.name] for field in fields(cls) if field.name in raw}
+    return {name: raw[name] for name in _field_names(cls) if name in raw}
+
+
+@cache
+def _field_names(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls))
 
 
 def _plain(value: Any) -> Any:
@@ -98,21 +113,19 @@ def _with_text_keys(value: Any) -> Any:
     return _with_text_keys(_plain(value))
 
 
-def _count_nulls(values: Iterable[Any]) -> int:
-    """Count each None in *values* at any depth, and each ``null`` in their strings; never too many."""
-    count = 0
-    for value in values:
-        kind = type(value)
-        if kind in _NUMBERS:
-            continue
+def _count_nulls(value: Any) -> int:
+    """Count each None in *value* at any depth, and each ``null`` in its strings; never too many."""
+    count, parts = 0, [value]
+    for part in parts:  # which grows by what its containers hold
+        kind = type(part)
         if kind is str:
-            count += value.count("null")
-        elif value is None:
+            count += part.count("null")
+        elif part is None:
             count += 1
-        elif isinstance(value, dict):
-            count += _count_nulls(value.values())
-        elif isinstance(value, (list, tuple)):
-            count += _count_nulls(value)
-        elif not isinstance(value, (str, int, float, Enum)):
-            count += _count_nulls((_plain(value),))
+        elif isinstance(part, dict):
+            parts.extend(part.values())
+        elif isinstance(part, (list, tuple)):
+            parts.extend(part)
+        elif kind not in _NUMBERS and not isinstance(part, (str, int, float, Enum)):
+            parts.append(_plain(part))
     return count

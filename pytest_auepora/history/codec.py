@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..core.json import dumps, encode, fields_of, loads
+from ..core.json import dumps, encode, encode_finite, fields_of, loads
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
 from ..errors import HistoryError
@@ -211,7 +211,7 @@ def encode_comparisons(verdict: Verdict) -> list[bytes]:
     """Return how the cases of *verdict* compare with the baseline: blocks of pairs of case id and comparison."""
     blocks = BlockWriter()
     for case_id, case in verdict.comparison.cases.items() if verdict.comparison is not None else ():
-        blocks.add(encode((case_id, case)))
+        blocks.add(encode_finite((case_id, case)))
     return blocks.finish()
 
 

@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_auepora.core import json as json_text
-from pytest_auepora.core.json import dumps, encode, loads
+from pytest_auepora.core.json import dumps, encode, encode_finite, loads
 from pytest_auepora.core.scoring import Score
 
 TEXTS = st.text(st.characters(exclude_categories=())) | st.sampled_from(
@@ -125,3 +125,20 @@ def test_what_is_damaged_is_refused_as_json_refuses_it() -> None:
     for text in (b"", b"{", b"[1,]", b"nul"):
         with pytest.raises(ValueError, match=r"Expecting|Illegal"):
             loads(text)
+
+
+@dataclass(slots=True)
+class Slotted:
+    name: str
+    value: float | None
+    more: Any
+
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(TEXTS, st.none() | FINITE, st.recursive(st.none() | st.integers() | FINITE | TEXTS, st.lists))
+@example("null", 0.5, [{3: "a key that is no text"}, {(1, 2): None}, date(2024, 5, 1)])
+def test_finite_numbers_in_slots_are_written_alike(name: str, value: float | None, more: Any) -> None:
+    held = Slotted(name, value, [more, Slotted("within", value, more)])
+    assert json.loads(encode_finite(held)) == json.loads(encode(held))

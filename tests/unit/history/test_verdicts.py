@@ -24,7 +24,7 @@ from pytest_auepora.reporting.json_report import FORMAT, read_json_report
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 from .blocks import block_of
 
-NUMBERS = st.floats(allow_nan=False) | st.integers(-3, 3)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-3, 3)
 CHANGES = st.builds(ScoreChange, NUMBERS, NUMBERS, NUMBERS, st.booleans())
 CASES = st.builds(
     CaseComparison, st.text(), st.just("unchanged"), st.dictionaries(st.text(), CHANGES),
