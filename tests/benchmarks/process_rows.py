@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from .measuring import ACCEPT, ENTRY, GOLDEN, NO_PLUGIN, Row, pytest_process
-from .projects import CORPUS, golden, parametrized
+from .measuring import ACCEPT, ENTRY, FLOOR, GOLDEN, NO_PLUGIN, Row, process, pytest_process
+from .projects import CORPUS, FAILING, golden, parametrized
 
 __all__ = ["rows"]
 
@@ -26,6 +26,14 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
     def thousand() -> Row:
         """1,000 golden cases, six metrics, baseline compared"""
         return _sized(thousand.__doc__ or "", "<= 2.2", folder, 1000)
+
+    def stemmer() -> Row:
+        """of that, the import of rouge-score's stemmer"""
+        _, floor = _pair(folder, 1000)
+        return Row(
+            stemmer.__doc__ or "", FLOOR, lambda: process(floor, "-c", "import rouge_score.tokenizers").cpu,
+            lambda: pytest_process(floor, *NO_PLUGIN).cpu, "empty parametrize",
+        )  # fmt: skip
 
     def ten_thousand() -> Row:
         return _sized(ten_thousand.__doc__ or "", "<= 2.2", folder, many)
@@ -50,8 +58,17 @@ def rows(folder: Path, *, quick: bool) -> Iterator[Callable[[], Row]]:
             lambda: pytest_process(floor, *NO_PLUGIN).cpu, "empty parametrize, passing",
         )  # fmt: skip
 
+    def failing_alone() -> Row:
+        """of that, pytest alone: 1,000 tests that fail with two lines"""
+        fails = parametrized(folder / "floor-failing", 1000, body=FAILING)
+        floor = parametrized(folder / "floor-1000", 1000)
+        return Row(
+            failing_alone.__doc__ or "", FLOOR, lambda: pytest_process(fails, *NO_PLUGIN, expect=(1,)).cpu,
+            lambda: pytest_process(floor, *NO_PLUGIN).cpu, "empty parametrize, passing",
+        )  # fmt: skip
+
     ten_thousand.__doc__ = f"{many:,} golden cases"
-    yield from (idle, thousand, failing, ten_thousand, memory)
+    yield from (idle, thousand, stemmer, failing, failing_alone, ten_thousand, memory)
     yield _constant(folder, 5000 if quick else 100_000)
 
 

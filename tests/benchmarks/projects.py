@@ -15,6 +15,7 @@ __all__ = [
     "AWAITING",
     "BUSY",
     "COMPUTING",
+    "FAILING",
     "INSTANT",
     "LOOP",
     "METRICS",
@@ -99,6 +100,10 @@ COMPUTING = """\
         pass
 """
 """Lines of a function that take 20 ms of processor time; they need ``time``."""
+FAILING = """\
+    pytest.fail("a first line\\nand a second one", pytrace=False)
+"""
+"""The line of a test that fails as a golden case does: with a text, and without a traceback."""
 BUSY = f"""\
 def rag_of_this_project(query):
 {COMPUTING}\
