@@ -255,6 +255,8 @@ class PercentileLatency(QuantileLatency):
         MetricError: the percent is not in 1 … 100.
     """
 
+    stem = "p{percent}_latency"
+
     def __init__(self, percent: int, timing_key: str = "end_to_end") -> None:
         if not 1 <= percent <= 100:
             raise MetricError(f"percent must be between 1 and 100, got {percent}")

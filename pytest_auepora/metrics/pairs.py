@@ -120,6 +120,7 @@ class SlicedMetric(Metric):
         MetricError: a predicate in words is not ``key:value``.
     """
 
+    stem = "sliced"
     formula = "the base metric over the cases of the slice"
     source = "Auepora evaluation metrics, dataset slicing"
     oracle = "the base metric on the samples of the slice"
