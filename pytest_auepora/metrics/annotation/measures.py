@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from math import fsum, log2
+from math import fsum, inf, log2
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,9 +30,7 @@ class Labelled(Configured):
 
     def __post_init__(self) -> None:
         self._source = _make_source(self.labels)
-        if not self._source.deterministic:
-            self.deterministic = False
-        self.judged = self._source.judged
+        self.deterministic, self.judged = self._source.deterministic, self._source.judged
         super().__post_init__()
 
     @property
@@ -61,11 +59,7 @@ def _make_source(labels: str | LabelSource) -> LabelSource:
 
 @dataclass(eq=False, repr=False)
 class _OverAnswers(Labelled):
-    """Share of answers with the last of ``label_names``, where all of them are known.
-
-    Args:
-        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
-    """
+    """Share of answers with the last of ``label_names``, where all of them are known."""
 
     labels: str | LabelSource = "golden"
 
@@ -184,7 +178,7 @@ class _OverChunks(Labelled):
 
     Args:
         k: how many chunks are looked at.
-        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
+        labels: see `Labelled`.
         unjudged: an unlabelled chunk is ``irrelevant``, or ``skip``: left out of the list, whose first k labelled
             chunks count then.
     """
@@ -194,6 +188,7 @@ class _OverChunks(Labelled):
     unjudged: str = choice("irrelevant", "skip")
 
     label_names: ClassVar[tuple[str, ...]] = ()
+    repeats_count: ClassVar[bool] = False
     interval = ""  # the mean, with a detail added
     target = TargetCategory.RETRIEVAL_RELEVANCE
 
@@ -202,14 +197,14 @@ class _OverChunks(Labelled):
         chunk_labels = self._source.chunk_labels(sample, outputs, self.label_names, depth)
         if isinstance(chunk_labels, NotApplicable):
             return chunk_labels
-        if outputs.retrieved and not any(self._has_wanted(labels) for labels in chunk_labels.judged):
+        if outputs.retrieved and not any(map(self._has_wanted, chunk_labels.judged)):
             return NotApplicable(f"no chunk is labelled {' or '.join(self.label_names)}")
         top = self._top(chunk_labels, outputs)
-        n_judged = sum(labels is not None for labels in top)
         value = self._value(top, chunk_labels)
         if isinstance(value, NotApplicable):
             return value
-        return Measurement(value, details={f"judged@{self.k}": n_judged / len(top) if top else 0.0})
+        judged = sum(labels is not None for labels in top) / len(top) if top else 0.0
+        return Measurement(value, details={f"judged@{self.k}": judged})
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``judged@k``, the mean share of labelled chunks, without which the score cannot be read."""
@@ -226,14 +221,13 @@ class _OverChunks(Labelled):
         slots: list[LabelValues | None] = []
         seen_ids: set[str] = set()
         for r, labels in zip(outputs.retrieved, chunk_labels.retrieved, strict=False):
-            slot_labels = labels if self._has_wanted(labels) else None
-            if slot_labels is not None or self.unjudged == "irrelevant":
-                slots.append(self._repeat_labels(slot_labels) if r.doc.doc_id in seen_ids else slot_labels)
+            if self._has_wanted(labels):
+                is_empty = r.doc.doc_id in seen_ids and not self.repeats_count
+                slots.append({} if is_empty else labels)
+            elif self.unjudged == "irrelevant":
+                slots.append(None)
             seen_ids.add(r.doc.doc_id)
         return slots[: self.k]
-
-    def _repeat_labels(self, labels: LabelValues | None) -> LabelValues | None:
-        return None if labels is None else {}
 
     def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
         """Return the score of one list: the share of its slots that have the label."""
@@ -243,7 +237,7 @@ class _OverChunks(Labelled):
 
     def _count(self, top: Sequence[LabelValues | None]) -> int:
         (name,) = self.label_names
-        return sum(labels is not None and labels.get(name, False) for labels in top)
+        return sum(labels.get(name, False) for labels in top if labels)
 
 
 class TopicalPrecisionAtK(_OverChunks):
@@ -282,10 +276,8 @@ class MisleadingRateAtK(_OverChunks):
     stem = "misleading_rate@{k}"
     direction = "lower"
     label_names = ("misleading",)
+    repeats_count = True
     formula = "misleading chunks among the first k / k"
-
-    def _repeat_labels(self, labels: LabelValues | None) -> LabelValues | None:
-        return labels
 
     def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
         if all(labels is None for labels in top):
@@ -302,8 +294,8 @@ class LabelMRRAtK(_OverChunks):
     formula = "1 / rank of the first topically relevant chunk among the first k"
 
     def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        ranks = [i for i, labels in enumerate(top, 1) if labels is not None and labels.get("topically_relevant")]
-        return 1 / ranks[0] if ranks else 0.0
+        ranks = (rank for rank, labels in enumerate(top, 1) if labels and labels.get("topically_relevant"))
+        return 1 / next(ranks, inf)
 
 
 @dataclass(eq=False, repr=False)
@@ -311,9 +303,7 @@ class NDCGLabelledAtK(_OverChunks):
     """nDCG over labels: sufficient evidence gains 2² - 1 = 3, topical relevance 1.  Blind to what nobody labelled.
 
     Args:
-        k: how many chunks are looked at.
-        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
-        unjudged: an unlabelled chunk is ``irrelevant``, or ``skip``.
+        k, labels, unjudged: see `_OverChunks`.
         ideal: the best order of everything labelled for the case (``judged``), or of the first k returned chunks
             alone (``retrieved``).
     """
@@ -336,8 +326,7 @@ class NDCGLabelledAtK(_OverChunks):
 
 
 def _grade(labels: LabelValues | None) -> int:
-    if labels is None:
-        return 0
+    labels = labels or {}
     return 2 if labels.get("evidence_sufficient") else int(labels.get("topically_relevant", False))
 
 
