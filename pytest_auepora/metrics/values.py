@@ -1,4 +1,4 @@
-"""Values that people and systems write as they like, checked where a metric reads them."""
+"""Values that people and systems write as they like, checked where a metric reads them; what its details say."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..errors import MetricError
+
+
+def nonempty(**details: Any) -> dict[str, Any]:
+    """Return the *details* of a measurement without those that have nothing to say."""
+    return {name: value for name, value in details.items() if value}
 
 
 def read_list(raw: Any, where: str, single: type | tuple[type, ...] = str) -> list[Any]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from itertools import compress
+from typing import NamedTuple
 
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ...errors import MetricError
-from ..refusal import is_refusal
 from ..text.comparands import answer_text, evidence_texts
 from ..text.tokens import sentences
+from ..values import nonempty
 from .checker import ClaimChecker
-from .matrix import ask_checker
+from .matrix import ask_checker, without_claims
 from .measures import Checked
 
 _GROUP = re.compile(r"\s?\[([^\[\]\n]{1,200})\]")
@@ -26,38 +27,32 @@ class _Sentence(NamedTuple):
     text: str
     cited: list[str | None]
 
-    def supporting_text(self) -> str:
-        """Return all that it cites; nothing where a citation has no chunk."""
-        return "" if None in self.cited else _join(self.cited)
-
-
-def _join(texts: Sequence[str | None]) -> str:
-    return "\n".join(text for text in texts if text is not None)
+    def supporting_text(self, without: int | None = None) -> str:
+        """Return all that it cites, but for the citation at *without*; nothing where a citation has no chunk."""
+        texts = [text for at, text in enumerate(self.cited) if at != without]
+        return "" if None in texts else "\n".join(map(str, texts))
 
 
 def _read_sentences(outputs: SystemOutputs) -> list[_Sentence]:
     """Return the sentences of the answer; ``[2]``, ``[1, 3]`` and ``[id-of-a-chunk]`` cite."""
-    texts = [r.doc.text or "" for r in outputs.retrieved]
+    texts = dict(enumerate(r.doc.text or "" for r in outputs.retrieved))
     places: dict[str, int] = {}
     for place, r in enumerate(outputs.retrieved):
         places.setdefault(r.doc.doc_id, place)
     return [_parse_sentence(sentence, places, texts) for sentence in sentences(answer_text(outputs))]
 
 
-def _parse_sentence(text: str, places: Mapping[str, int], texts: Sequence[str]) -> _Sentence:
-    bare, cited, seen = text, list[str | None](), set[int]()
+def _parse_sentence(text: str, places: Mapping[str, int], texts: Mapping[int, str]) -> _Sentence:
+    bare, cited = text, list[int]()
     for group in _GROUP.finditer(text):
         names = _BETWEEN.split(group[1].strip())
         if all(name in places or re.fullmatch(r"\d{1,3}", name) for name in names):
             bare = bare.replace(group[0], "").strip()
             for name in names:
                 place = places[name] if name in places else int(name) - 1
-                if not 0 <= place < len(texts):
-                    cited.append(None)
-                elif place not in seen:
-                    cited.append(texts[place])
-                    seen.add(place)
-    return _Sentence(bare, cited)
+                if place not in texts or place not in cited:
+                    cited.append(place)
+    return _Sentence(bare, [texts.get(place) for place in cited])
 
 
 class _Citations(Checked):
@@ -82,10 +77,8 @@ class _Citations(Checked):
         return self._score(statements, outputs.memo[key][1], self._checker)
 
     def _sentences_or_reason(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[_Sentence] | NotApplicable:
-        if not answer_text(outputs).strip():
-            return NotApplicable("no answer")
-        if is_refusal(outputs):
-            return NotApplicable("a refusal makes no claim")
+        if (reason := without_claims(outputs)) is not None:
+            return reason
         statements = _read_sentences(outputs)
         if not any(sentence.cited for sentence in statements) and outputs.response.metadata.get("citations"):
             return NotApplicable("citations belong to the whole answer, not to its sentences: mark them as [1]")
@@ -111,7 +104,7 @@ class CitationRecall(_Citations):
 
     def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
         unsupported = [s.text[:200] for s, is_supported in zip(statements, supported, strict=True) if not is_supported]
-        details: dict[str, Any] = {"of": len(statements), **({"unsupported": unsupported[:10]} if unsupported else {})}
+        details = nonempty(of=len(statements), unsupported=unsupported[:10])
         return Measurement(sum(supported) / len(statements), details=details)
 
 
@@ -129,16 +122,11 @@ class CitationPrecision(_Citations):
         total = sum(len(s.cited) for s in statements)
         if not total:
             return NotApplicable("the answer cites nothing")
-        held = [s for s, is_supported in zip(statements, supported, strict=True) if is_supported]
-        several = [s for s in held if len(s.cited) > 1]
-        alone = ask_checker(checker, [(text or "", s.text) for s in several for text in s.cited])
-        doubtful = [
-            (_join(s.cited[:i] + s.cited[i + 1 :]), s.text)
-            for s in several
-            for i, text in enumerate(s.cited)
-            if not alone[text or "", s.text]
-        ]
+        held = list(compress(statements, supported))
+        citations = [(s, at, (text or "", s.text)) for s in held if s.cited[1:] for at, text in enumerate(s.cited)]
+        alone = ask_checker(checker, [pair for _, _, pair in citations])
+        doubtful = [(s.supporting_text(without=at), s.text) for s, at, pair in citations if not alone[pair]]
         without = ask_checker(checker, doubtful)
         idle = [pair[1][:200] for pair in doubtful if without[pair]]
-        details: dict[str, Any] = {"of": total, **({"idle": idle[:10]} if idle else {})}
-        return Measurement((sum(len(s.cited) for s in held) - len(idle)) / total, details=details)
+        needed = sum(len(s.cited) for s in held) - len(idle)
+        return Measurement(needed / total, details=nonempty(of=total, idle=idle[:10]))

@@ -61,8 +61,7 @@ class Matrix:
         """Return how many claims a side has; None where that is not known yet."""
         if side in self.claims:
             return len(self.claims[side])
-        rows_of_side = [rows for relation, rows in self.rows.items() if RELATIONS[relation][0] == side]
-        return len(rows_of_side[0]) if rows_of_side else None
+        return next((len(rows) for relation, rows in self.rows.items() if RELATIONS[relation][0] == side), None)
 
 
 @dataclass(slots=True, eq=False)
@@ -92,12 +91,9 @@ class ClaimCase:
 
     def check_applicable(self, relations: Sequence[str]) -> NotApplicable | None:
         """Return why *relations* do not apply to this case, before the checker is asked; None where they do."""
-        sides = {RELATIONS[relation][0] for relation in relations}
-        if "answer" in sides:
-            if not answer_text(self.outputs).strip():
-                return NotApplicable("no answer")
-            if is_refusal(self.outputs):
-                return NotApplicable("a refusal makes no claim")
+        sides = dict.fromkeys(RELATIONS[relation][0] for relation in relations)
+        if "answer" in sides and (reason := without_claims(self.outputs)) is not None:
+            return reason
         needed = {kind for r in relations if r not in self.matrix.rows for kind in RELATIONS[r]}
         if "reference" in needed:
             if expected_behaviour(self.sample) == "refuse":
@@ -123,7 +119,15 @@ class ClaimCase:
     def pairs(self, relation: str) -> list[list[tuple[str, str]]]:
         """Return, for each claim, the texts that may support it, each with the claim."""
         side, kind = RELATIONS[relation]
-        return [[(text, claim) for text in self.texts(kind)] for claim in self.matrix.claims[side]]
+        texts = self.texts(kind)
+        return [[(text, claim) for text in texts] for claim in self.matrix.claims[side]]
+
+
+def without_claims(outputs: SystemOutputs) -> NotApplicable | None:
+    """Return why the answer claims nothing, as far as that is known without asking."""
+    if not answer_text(outputs).strip():
+        return NotApplicable("no answer")
+    return NotApplicable("a refusal makes no claim") if is_refusal(outputs) else None
 
 
 def fill(cases: Sequence[ClaimCase], relations: Sequence[str], checker: ClaimChecker | None) -> None:
@@ -138,8 +142,7 @@ def fill(cases: Sequence[ClaimCase], relations: Sequence[str], checker: ClaimChe
     if checker is None:
         raise MetricError(f"checker=given: the outputs have no claims[{todo[0][1]!r}]")
     sides = dict.fromkeys((case, RELATIONS[relation][0]) for case, relation in todo)
-    unsplit = [(case, side) for case, side in sides if side not in case.matrix.claims]
-    if unsplit:
+    if unsplit := [(case, side) for case, side in sides if side not in case.matrix.claims]:
         claim_lists = checker.split_many([case.texts(side)[0] for case, side in unsplit])
         for (case, side), claims in zip(unsplit, claim_lists, strict=True):
             case.matrix.claims[side] = [claim for claim in claims if claim.strip()]
@@ -158,11 +161,7 @@ def ask_checker(checker: ClaimChecker, pairs: Sequence[tuple[str, str]]) -> dict
 
 
 def _as_bool(value: object) -> bool:
-    """Return *value* as a bool: true, false, or RAGChecker's words Entailment, Neutral, Contradiction.
-
-    Raises:
-        MetricError: it is anything else; a share is no entailment.
-    """
+    """Return *value* as a bool: true, false, or RAGChecker's words Entailment, Neutral, Contradiction; no share."""
     if isinstance(value, str) and value.lower() in _ENTAILMENT_WORDS:
         return _ENTAILMENT_WORDS[value.lower()]
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):  # numpy has a bool of its own

@@ -10,10 +10,9 @@ from ...core.metrics_base import CaseScore, Measurement, NotApplicable, f1
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..judge.critic import LLMCritic
 from ..options import UNSPELLED, Configured, spell
+from ..values import nonempty
 from .checker import ClaimChecker, Entails, as_checker
 from .matrix import ClaimCase, Matrix, fill
-
-_MAX_SHOWN, _MAX_LENGTH = 10, 200
 
 
 @dataclass(eq=False, repr=False)
@@ -46,11 +45,10 @@ class Checked(Configured):
 
     def params(self) -> dict[str, Any]:
         """Return the options that change the score, with what the checker says of itself."""
-        params = {**super().params(), "checker": spell(self.checker)}
-        if self._checker is None:
-            return params
-        checker_params = self._checker.params()  # under the key where a calibration looks for who judges
-        return {**params, **(checker_params if "judge" in checker_params else {"judge": checker_params})}
+        checker = {} if self._checker is None else self._checker.params()
+        if checker and "judge" not in checker:  # the key where a calibration looks for who judges
+            checker = {"judge": checker}
+        return {**super().params(), "checker": spell(self.checker), **checker}
 
 
 class ClaimMetric(Checked):
@@ -71,28 +69,17 @@ class ClaimMetric(Checked):
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         """Split and ask for all cases at once."""
         cases = [ClaimCase.of(s, o, self._checker) for s, o in zip(samples, outputs, strict=True)]
-        reasons = [case.check_applicable(self.relations) for case in cases]
-        fill([c for c, reason in zip(cases, reasons, strict=True) if reason is None], self.relations, self._checker)
-        return [reason or self._score_filled(case) for case, reason in zip(cases, reasons, strict=True)]
-
-    def _score_filled(self, case: ClaimCase) -> CaseScore:
-        if (reason := case.check_applicable(self.relations)) is not None:  # the number of claims is known only now
-            return reason
-        if self.over == "chunks" and not case.outputs.retrieved:
-            return NotApplicable("nothing was retrieved")
-        return self._score(case)
+        fill([c for c in cases if c.check_applicable(self.relations) is None], self.relations, self._checker)
+        # checked again: only now is it known how many claims there are
+        return [case.check_applicable(self.relations) or self._score(case) for case in cases]
 
     def _score(self, case: ClaimCase) -> CaseScore:
         hits = self._hits(case.matrix)
-        faulty = [i for i, hit in enumerate(hits) if hit is (self.direction == "lower")]
-        names = (
-            [r.doc.doc_id for r in case.outputs.retrieved]
-            if self.over == "chunks"
-            else case.matrix.claims.get(self.over)
-        )
-        faulty_names = [names[i][:_MAX_LENGTH] for i in faulty[:_MAX_SHOWN]] if names else []
-        details: dict[str, Any] = {"of": len(hits), self.faults: faulty_names}
-        return Measurement(sum(hits) / len(hits), details={key: value for key, value in details.items() if value})
+        names = case.matrix.claims.get(self.over, [])  # none where the rows alone were given
+        if self.over == "chunks":
+            names = [r.doc.doc_id for r in case.outputs.retrieved]
+        faulty = [name[:200] for name, hit in zip(names, hits, strict=False) if hit is (self.direction == "lower")]
+        return Measurement(sum(hits) / len(hits), details=nonempty(**{"of": len(hits), self.faults: faulty[:10]}))
 
     def _hits(self, matrix: Matrix) -> list[bool]:
         """Return for each claim or chunk whether it counts."""
@@ -181,6 +168,8 @@ class ContextPrecision(ClaimMetric):
     )
 
     def _score(self, case: ClaimCase) -> CaseScore:
+        if not case.outputs.retrieved:
+            return NotApplicable("nothing was retrieved")
         score = super()._score(case)
         if self.ranked and isinstance(score, Measurement):
             ranks = [rank for rank, hit in enumerate(self._hits(case.matrix), 1) if hit]
@@ -213,28 +202,30 @@ class _NoiseSensitivity(ClaimMetric):
     direction = "lower"
     relations = ("answer_by_chunks", "answer_by_reference", "reference_by_chunks")
     faults = "wrong"
+    from_relevant: ClassVar[bool]
+
+    def _hits(self, matrix: Matrix) -> list[bool]:
+        relevant, hits = matrix.relevant(), []
+        for row, is_right in zip(matrix.rows["answer_by_chunks"], matrix.supported("answer_by_reference"), strict=True):
+            supporting = [is_relevant for is_relevant, supports in zip(relevant, row, strict=True) if supports]
+            hits.append(not is_right and bool(supporting) and any(supporting) is self.from_relevant)
+        return hits
 
 
 class NoiseSensitivityInRelevant(_NoiseSensitivity):
     """Share of the answer's claims that are wrong and come from a chunk that also supports the reference."""
 
     stem = "noise_sensitivity_in_relevant"
+    from_relevant = True
     formula = "wrong answer claims that a relevant chunk supports / answer claims"
-
-    def _hits(self, matrix: Matrix) -> list[bool]:
-        return [wrong and relevant for wrong, relevant, _ in _classify_answer_claims(matrix)]
 
 
 class NoiseSensitivityInIrrelevant(_NoiseSensitivity):
     """Share of the answer's claims that are wrong and come from chunks that support nothing of the reference."""
 
     stem = "noise_sensitivity_in_irrelevant"
+    from_relevant = False
     formula = "wrong answer claims that only irrelevant chunks support / answer claims"
-
-    def _hits(self, matrix: Matrix) -> list[bool]:
-        return [
-            wrong and irrelevant and not relevant for wrong, relevant, irrelevant in _classify_answer_claims(matrix)
-        ]
 
 
 class _Unsupported(ClaimMetric):
@@ -264,13 +255,3 @@ class SelfKnowledge(_Unsupported):
     stem = "self_knowledge"
     is_right = True
     formula = "right answer claims that no retrieved chunk supports / answer claims"
-
-
-def _classify_answer_claims(matrix: Matrix) -> list[tuple[bool, bool, bool]]:
-    """Return for each claim of the answer whether it is wrong, and whether relevant and other chunks support it."""
-    relevant = matrix.relevant()
-    rows = []
-    for row, is_correct in zip(matrix.rows["answer_by_chunks"], matrix.supported("answer_by_reference"), strict=True):
-        relevance = [is_relevant for is_supported, is_relevant in zip(row, relevant, strict=True) if is_supported]
-        rows.append((not is_correct, any(relevance), not all(relevance)))
-    return rows
