@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -11,7 +11,7 @@ from ..errors import MetricError
 from .judge.critic import Judgement, JudgeReplyError, LLMCritic, Question
 from .judge.measures import Judged, rationales_detail
 from .judge.prompts import number_texts
-from .options import UNSPELLED, choice, read_words
+from .options import choice, read_words
 from .refusal import is_refusal
 from .text.comparands import AgainstEvidence, answer_text, evidence_texts
 
@@ -48,7 +48,6 @@ class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  
             score is in [0, 1] either way.
     """
 
-    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
     evidence_source: str = choice("retrieved", "relevant")
     scale: str = "0-1"
 
@@ -86,11 +85,9 @@ class LLMAnswerQuality(Judged):
         per_dimension: ask about each respect by itself and combine; otherwise one score for all is asked for.
         aggregation: how the respects are combined: ``mean`` (weighted), or ``min``.
         weights: how much each respect counts, 1 where it is not named; ``relevance:2|clarity:1`` in a name.
-        scale: what the judge is asked for: ``0-1``, ``1-5``, or verdicts with scores, ``no:0|partly:0.5|yes:1``; the
-            score is in [0, 1] either way.
+        scale: as that of `LLMFaithfulnessScore`.
     """
 
-    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
     dimensions: Sequence[str] = ("relevance", "helpfulness", "clarity")
     per_dimension: bool = False
     aggregation: str = choice("mean", "min")
@@ -142,19 +139,15 @@ def _task(dimensions: Sequence[str]) -> str:
 
 
 def _read_weights(raw: Mapping[str, float] | str, dimensions: Sequence[str]) -> dict[str, float]:
-    """Return the weight of every dimension.
-
-    Raises:
-        MetricError: a weight is no positive number, or is that of something else.
-    """
+    """Return the weight of every dimension: a positive number, 1 where none is given."""
     try:
         if isinstance(raw, str):
             raw = {name: float(weight) for name, _, weight in (p.partition(":") for p in raw.split("|") if p)}
         weights = {str(name): float(weight) for name, weight in raw.items()}
     except (TypeError, ValueError):
         raise MetricError(f"weights must be dimension:number, got {raw!r}") from None
-    if not set(weights) <= set(dimensions):
-        raise MetricError(f"weights of {sorted(set(weights) - set(dimensions))} which are not dimensions")
+    if others := sorted(weights.keys() - set(dimensions)):
+        raise MetricError(f"weights of {others} which are not dimensions")
     if not all(0 < w < float("inf") for w in weights.values()):
         raise MetricError(f"weights must be above 0, got {raw!r}")
     return {d: weights.get(d, 1.0) for d in dimensions}

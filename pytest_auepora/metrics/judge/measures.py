@@ -11,8 +11,8 @@ from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..options import UNSPELLED, Configured
 from ..refusal import is_refusal
 from ..text.comparands import answer_text
-from ..values import read_list
-from .critic import Form, Judgement, LLMCritic, Question, Scale, object_form, object_schema, unwrap
+from ..values import nonempty, read_list
+from .critic import Form, Judgement, Question, Scale, object_form, object_schema, unwrap
 from .prompts import fingerprint, load_prompt
 from .settings import AsksCritic
 
@@ -21,8 +21,6 @@ RATIONALE_CAP = 500
 
 class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency is that of the critic
     """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
-
-    Without a critic, that of the judge's settings is asked.
 
     Class attributes:
         prompt: the name of the prompt's file.
@@ -50,9 +48,7 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
     def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
         """Make the replies to one case's questions its score."""
         (judgement,) = judgements
-        details: dict[str, Any] = {"score": judgement.score, "scale": self.scale}
-        if judgement.rationale:
-            details["rationale"] = judgement.rationale[:RATIONALE_CAP]
+        details = {"score": judgement.score, "scale": self.scale, **nonempty(rationale=_rationale(judgement))}
         return Measurement(self._unit(judgement), details=details)
 
     def _unit(self, judgement: Judgement) -> float:
@@ -88,8 +84,11 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
 
 def rationales_detail(keys: Sequence[str], judgements: Sequence[Judgement]) -> dict[str, Any]:
     """Return the rationales of several judgements by *keys*, as a detail; nothing where there is none."""
-    texts = {key: j.rationale[:RATIONALE_CAP] for key, j in zip(keys, judgements, strict=True) if j.rationale}
-    return {"rationale": texts} if texts else {}
+    return nonempty(rationale=nonempty(**dict(zip(keys, map(_rationale, judgements), strict=True))))
+
+
+def _rationale(judgement: Judgement) -> str:
+    return judgement.rationale[:RATIONALE_CAP]
 
 
 BASELINE_ANSWER = "baseline_answer"
@@ -107,7 +106,6 @@ class Rubric(Judged):
         scale: the verdicts and their scores, or ``0-1``, ``1-5``.
     """
 
-    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
     scale: str = "no:0|partly:0.5|yes:1"
 
     stem = "rubric"
@@ -122,14 +120,8 @@ class Rubric(Judged):
         if not rubrics:
             return NotApplicable("no rubric")
         answer = answer_text(outputs).strip() or "(there is no answer)"
-        return [
-            self._question(
-                sample,
-                self._fill_prompt({"rubric": requirement}, question=sample.query, answer=answer),
-                rubric=requirement,
-            )
-            for requirement in rubrics
-        ]
+        texts = {"question": sample.query, "answer": answer}
+        return [self._question(sample, self._fill_prompt({"rubric": r}, **texts), rubric=r) for r in rubrics]
 
     def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         scores = [self._unit(judgement) for judgement in judgements]
@@ -158,7 +150,6 @@ class AnswerRelevancy(Judged):
         critic: who judges; it needs `LLMCritic.complete`.
     """
 
-    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
     scale: str = field(default="0-1", init=False, metadata=UNSPELLED)
 
     stem = "answer_relevancy"
@@ -181,7 +172,7 @@ class AnswerRelevancy(Judged):
         if not statements:
             return NotApplicable("the answer makes no statement")
         irrelevant = [statement[:RATIONALE_CAP] for statement, relevant in statements if not relevant]
-        details: dict[str, Any] = {"of": len(statements), **({"irrelevant": irrelevant[:10]} if irrelevant else {})}
+        details = nonempty(of=len(statements), irrelevant=irrelevant[:10])
         return Measurement(1 - len(irrelevant) / len(statements), details=details)
 
 
@@ -198,7 +189,6 @@ class Preference(Judged):
         referenced: whether cases with a ``reference_answer`` are compared as well.
     """
 
-    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
     referenced: bool = False
     scale: str = field(default="second:0|tie:0.5|first:1", init=False, metadata=UNSPELLED)
 
