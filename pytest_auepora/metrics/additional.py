@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable, nearest_rank
-from ..core.types import Document, EvaluationSample, MetricResult, SystemOutputs, TargetCategory
+from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
 from .text.comparands import answer_text
@@ -108,20 +108,16 @@ class IntraListDiversity(Configured):
         docs = [r.doc for r in outputs.retrieved[: self.top_k]]
         if len(docs) < 2:
             return NotApplicable("fewer than two documents returned")
-        vectors = self._vectors(docs)
-        if vectors is None:
-            return NotApplicable("no embeddings")
+        if self.embed_fn is not None:
+            vectors = list(self.embed_fn([doc.text for doc in docs]))
+        else:
+            vectors = [v for doc in docs if (v := doc.metadata.get("embedding")) is not None]
+            if len(vectors) < len(docs):
+                return NotApplicable("no embeddings")
         if len(set(map(len, vectors))) > 1:
             raise MetricError(f"embeddings differ in length: {sorted(set(map(len, vectors)))}")
         units = [_normalize(v, repr(doc.doc_id)) for v, doc in zip(vectors, docs, strict=True)]
         return Measurement(min(2.0, max(0.0, 1 - _mean_cosine(zip(*units, strict=True), len(units)))))
-
-    def _vectors(self, docs: Sequence[Document]) -> list[Sequence[float]] | None:
-        if self.embed_fn is not None:
-            return list(self.embed_fn([doc.text for doc in docs]))
-        vectors = [doc.metadata.get("embedding") for doc in docs]
-        present = [v for v in vectors if v is not None]
-        return present if len(present) == len(vectors) else None
 
 
 @dataclass(eq=False, repr=False)

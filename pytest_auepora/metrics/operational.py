@@ -15,7 +15,7 @@ from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import Configured
-from .values import read_list, read_number
+from .values import nonempty, read_list, read_number
 
 CLIENT_ABORT = 499
 
@@ -89,13 +89,11 @@ class TimeoutRate(Operational):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """1 for a late call, else 0; n/a without a deadline or a timing."""
-        seconds = outputs.timings.get(self.timing_key)
-        places = (outputs.extra, sample.labels, sample.metadata)
-        deadline = self.soft_deadline_ms
-        if deadline is None:
-            deadline = next((p["soft_deadline_ms"] for p in places if p.get("soft_deadline_ms") is not None), None)
+        places: Any = (vars(self), outputs.extra, sample.labels, sample.metadata)
+        deadline = next((d for place in places if (d := place.get("soft_deadline_ms")) is not None), None)
         if deadline is None:
             return NotApplicable("no soft_deadline_ms")
+        seconds = outputs.timings.get(self.timing_key)
         if seconds is None:
             return NotApplicable(f"no timing {self.timing_key!r}")
         seconds = read_number(seconds, f"timing {self.timing_key!r}")
@@ -126,7 +124,7 @@ class Retries(Operational):
         n_retries = max(0, read_number(retry["attempts"], "attempts in extra['retry']", int) - 1)
         raw: Any = retry.get("reasons") or ([retry["last_reason"]] if retry.get("last_reason") else [])
         reasons = [str(reason) for reason in read_list(raw, "reasons in extra['retry']")] if n_retries else []
-        return Measurement(float(n_retries), data=reasons, details={"reasons": reasons} if reasons else {})
+        return Measurement(float(n_retries), data=reasons, details=nonempty(reasons=reasons))
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``total`` retries, and ``reasons`` with how often each was given, most frequent first."""

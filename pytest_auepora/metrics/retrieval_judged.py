@@ -6,7 +6,7 @@ A new retriever returns documents without a judgment; counted as misses, they lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from .options import Configured
 from .ranking.gold import GoldLabel, LabelMatcher, grade_of, labels_of
 from .ranking.matching import Ranking, walk_slots
 from .retrieval_basic import Matched, Ranked
-from .values import read_entries
+from .values import nonempty, read_entries
 
 
 class SlotJudgment(NamedTuple):
@@ -38,8 +38,7 @@ class OverJudgments(Matched):
         labels = labels_of(sample, level=self.level)
         if not labels:
             return NotApplicable("nothing relevant and no judgment")
-        covered: set[int] = set()
-        slots = []
+        covered, slots = set[int](), list[SlotJudgment]()
         for slot in walk_slots(labels, outputs.retrieved, self.matching):
             fresh = [at for at in slot.covered_labels if at not in covered]
             covered.update(fresh)
@@ -175,8 +174,7 @@ class DuplicateRateAtK(Configured):
         if not ids:
             return NotApplicable("nothing returned")
         repeated = [name for name, times in Counter(ids).items() if times > 1]
-        n_repeats = len(ids) - len(set(ids))
-        return Measurement(n_repeats / len(ids), details={"repeated": repeated} if n_repeats else {})
+        return Measurement((len(ids) - len(set(ids))) / len(ids), details=nonempty(repeated=repeated))
 
 
 @dataclass(eq=False, repr=False)
@@ -235,29 +233,26 @@ class DocumentNoiseAtK(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where no noise is named, or nothing was returned.  Details: ``noise``, the ids."""
-        top = outputs.retrieved[: self.k]
+        top = [r.doc for r in outputs.retrieved[: self.k]]
         noise = sample.labels.get(NOISE_DOCS)
         if noise is not None:
             noise_ids = _noise_ids(read_entries(noise, f"labels[{NOISE_DOCS!r}]"))
-            noisy = [r.doc.doc_id for r in top if r.doc.doc_id in noise_ids]
+            noisy = [doc.doc_id for doc in top if doc.doc_id in noise_ids]
         else:
             labels = labels_of(sample)
             if all(label.grade for label in labels):
                 return NotApplicable("no noise_docs, and no document is judged not relevant")
             matcher = LabelMatcher(labels)
-            grades = [[labels[at].grade for at in matcher.covered_labels(r.doc)] for r in top]
-            noisy = [r.doc.doc_id for r, covered in zip(top, grades, strict=True) if covered and not any(covered)]
+            grades = [{labels[at].grade for at in matcher.covered_labels(doc)} for doc in top]
+            noisy = [doc.doc_id for doc, covered in zip(top, grades, strict=True) if covered == {0}]
         if not top:
             return NotApplicable("nothing returned")
-        return Measurement(len(noisy) / len(top), details={"noise": list(dict.fromkeys(noisy))} if noisy else {})
+        return Measurement(len(noisy) / len(top), details=nonempty(noise=list(dict.fromkeys(noisy))))
 
 
-def _noise_ids(noise: Iterable[Any]) -> set[str]:
+def _noise_ids(noise: list[Any]) -> set[str]:
     """Return the ids that documents of *noise* go by; what is a text alone may be an id."""
-    ids: set[str] = set()
-    for entry in noise:
-        if isinstance(entry, Mapping):
-            ids.add(str(entry.get("id") or id_of_text(str(entry.get("text")))))
-        else:
-            ids |= {str(entry), id_of_text(str(entry))}
-    return ids
+    mappings = [entry for entry in noise if isinstance(entry, Mapping)]
+    texts = {str(entry) for entry in noise if not isinstance(entry, Mapping)}
+    ids = {str(entry.get("id") or id_of_text(str(entry.get("text")))) for entry in mappings}
+    return ids | texts | set(map(id_of_text, texts))
