@@ -25,7 +25,7 @@ _MODULES = (
     ("claims.measures", "faithfulness claim_precision claim_recall claim_f1 answer_correctness"),
     ("claims.measures", "context_recall context_precision context_utilization"),
     ("claims.measures", "noise_sensitivity_in_relevant noise_sensitivity_in_irrelevant hallucination self_knowledge"),
-    ("claims.citations", "citation_recall citation_precision"),
+    ("claims.measures", "citation_recall citation_precision"),
     ("annotation.measures", "topical_precision@{k} sufficiency_hit@{k} sufficiency_rate@{k} misleading_rate@{k}"),
     ("annotation.measures", "label_mrr@{k} ndcg_labelled@{k} grounding_presence unsupported_claim contradiction"),
     ("annotation.measures", "citation_presence conditional_fabrication proper_action on_topic helpfulness"),
