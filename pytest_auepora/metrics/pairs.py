@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, NamedTuple
 
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, interval_of, provenance_keys_of
@@ -84,8 +85,7 @@ class OverPairs(Configured):
 def _root(case: str, parents: Mapping[str, str | None]) -> str:
     visited = {case}
     while (parent := parents.get(case)) is not None and parent not in visited:
-        visited.add(parent)
-        case = parent
+        visited.add(case := parent)
     return case
 
 
@@ -150,10 +150,9 @@ class SlicedMetric(Metric):
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         """Let the base metric score all cases of the slice at once."""
-        membership = [self.predicate(s) for s in samples]
-        cases = [(s, o) for s, o, is_inside in zip(samples, outputs, membership, strict=True) if is_inside]
-        measurements = iter(self.base.measure_many([s for s, _ in cases], [o for _, o in cases]))
-        return [next(measurements) if is_inside else NotApplicable("outside the slice") for is_inside in membership]
+        inside = list(map(self.predicate, samples))
+        scores = iter(self.base.measure_many(list(compress(samples, inside)), list(compress(outputs, inside))))
+        return [next(scores) if is_inside else NotApplicable("outside the slice") for is_inside in inside]
 
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """As the base metric."""

@@ -44,7 +44,7 @@ class Refusals(Labelled):
 
     Options:
         refusal_patterns: the phrases; separated by ``|`` in a name.
-        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
+        labels: see `Labelled`.
     """
 
     refusal_patterns: Sequence[str] = REFUSAL_PATTERNS
@@ -61,7 +61,7 @@ class Refusals(Labelled):
             return NotApplicable("not a refusal case" if self.expected == "refuse" else "not a case to be answered")
         answer_labels = self._source.answer_labels(sample, outputs, ("refused",))
         label = None if isinstance(answer_labels, NotApplicable) else answer_labels.get("refused")
-        refused = is_refusal(outputs, self.refusal_patterns, label=label)
+        refused = is_refusal(outputs, self.refusal_patterns) if label is None else label
         if refused is None:
             return NotApplicable("no answer")
         without_label = self.expected == "refuse" and not refused and label is None
@@ -207,8 +207,10 @@ class CounterfactualConsistency(OverPairs):
     def params(self) -> dict[str, Any]:
         """The options, with those of the base metric."""
         base = self.base
-        base_params = [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name
-        return {**super().params(), "base": base_params}
+        return {
+            **super().params(),
+            "base": [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name,
+        }
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Remember the answer of one case; it counts in the aggregate only."""
@@ -230,12 +232,11 @@ class CounterfactualConsistency(OverPairs):
         answers = [(pair.base[0], pair.variant[0]) for pair in pairs]
         if not isinstance(self.base, Metric):
             assert not isinstance(self.base, str)
-            return [float(self.base(base_answer, variant_answer)) for base_answer, variant_answer in answers]
-        samples = [
-            EvaluationSample("pair", base_answer, reference_answer=Response(base_answer)) for base_answer, _ in answers
-        ]
-        outputs = [SystemOutputs([], Response(variant_answer)) for _, variant_answer in answers]
-        scores = self.base.measure_many(samples, outputs)
+            return [float(self.base(*pair)) for pair in answers]
+        scores = self.base.measure_many(
+            [EvaluationSample("pair", answer, reference_answer=Response(answer)) for answer, _ in answers],
+            [SystemOutputs([], Response(answer)) for _, answer in answers],
+        )
         return [None if isinstance(s, NotApplicable) else s.value for s in scores]
 
 
@@ -285,9 +286,9 @@ class MisleadingRate(OverMetric, OverPairs):
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``misled``, how many variants; ``num_samples``, out of how many."""
         outcomes = [not pair.variant for pair in pairs_by_case(measurements).values() if pair.base]
-        value = sum(outcomes) / len(outcomes) if outcomes else 0.0
-        details = {"num_samples": len(outcomes), "misled": sum(outcomes)}
-        return MetricResult(self.name, self.target, value, details)
+        result = mean_of(self, outcomes)
+        result.details["misled"] = sum(outcomes)
+        return result
 
 
 class MistakeReappearance(Configured):
