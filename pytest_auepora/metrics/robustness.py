@@ -244,44 +244,52 @@ ERROR_PATTERNS = ("factual error", "documents contain errors", "documents are wr
 """Phrases with which an answer says that its documents are wrong."""
 
 
-def _is_correct(
-    metric: Metric, at_least: float, sample: EvaluationSample, outputs: SystemOutputs
-) -> bool | NotApplicable:
-    score = metric.measure(sample, outputs)
-    if isinstance(score, NotApplicable):
-        return score
-    if score.value is None:
-        raise MetricError(f"{metric.name} scores no single case, so it cannot say which answer is right")
-    return score.value >= at_least if metric.direction == "higher" else score.value <= at_least
-
-
 @dataclass(eq=False, repr=False)
-class MisleadingRate(OverMetric, OverPairs):
-    """Of the questions answered rightly, the share answered wrongly once the context holds wrong facts.
-
-    Every variant whose base was answered rightly counts once; lower is better, and n/a where there is none.
+class OverRightness(OverMetric):
+    """Base of the metrics over answers that another metric calls right.
 
     Options:
-        base: the metric, or its name, that says whether an answer is right.
-        at_least: the score from which on it is (at most, where lower is better).
-        scenarios: values of ``labels["scenario"]`` that mean wrong facts in the context; separated by ``|``.
+        base: that metric, or its name.
+        at_least: the score from which on an answer is right (at most, where lower is better).
     """
 
     base: Metric | str = "contains_answer"
     at_least: float = 1.0
+
+    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
+    oracle = "counted"
+
+    def is_right(self, sample: EvaluationSample, outputs: SystemOutputs) -> bool | NotApplicable:
+        """Whether the answer is; raises `MetricError` where the metric scores no single case."""
+        score = self.metric.measure(sample, outputs)
+        if isinstance(score, NotApplicable):
+            return score
+        if score.value is None:
+            raise MetricError(f"{self.metric.name} scores no single case, so it cannot say which answer is right")
+        return score.value >= self.at_least if self.metric.direction == "higher" else score.value <= self.at_least
+
+
+@dataclass(eq=False, repr=False)
+class MisleadingRate(OverRightness, OverPairs):
+    """Of the questions answered rightly, the share answered wrongly once the context holds wrong facts.
+
+    Every variant whose base was answered rightly counts once; lower is better, and n/a where there is none.
+
+    Options, beside those of `OverRightness`:
+        scenarios: values of ``labels["scenario"]`` that mean wrong facts in the context; separated by ``|``.
+    """
+
     scenarios: Sequence[str] = ("misinformation",)
 
     stem = "misleading_rate"
     direction = "lower"
-    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     formula = "variants answered wrongly / variants whose base was answered rightly"
     source = "RECALL (arXiv:2311.08147), M-rate"
-    oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Note whether one case was answered rightly; it counts in the aggregate only."""
-        correct = _is_correct(self.metric, self.at_least, sample, outputs)
-        return correct if isinstance(correct, NotApplicable) else self.note_case(sample, correct)
+        right = self.is_right(sample, outputs)
+        return right if isinstance(right, NotApplicable) else self.note_case(sample, right)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``misled``, how many variants; ``num_samples``, out of how many."""
@@ -346,24 +354,18 @@ class ErrorDetection(Configured):
 
 
 @dataclass(eq=False, repr=False)
-class ErrorCorrection(OverMetric):
+class ErrorCorrection(OverRightness):
     """Of the answers that point out an error, the share that is right all the same.
 
-    Options:
-        base: the metric, or its name, that says whether an answer is right.
-        at_least: the score from which on it is (at most, where lower is better).
+    Options, beside those of `OverRightness`:
         error_patterns: as in `ErrorDetection`.
     """
 
-    base: Metric | str = "contains_answer"
-    at_least: float = 1.0
     error_patterns: Sequence[str] = ERROR_PATTERNS
 
     stem = "error_correction"
-    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     formula = "right answers / answers that point out the error"
     source = "RGB (arXiv:2309.01431), error correction rate"
-    oracle = "counted"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -375,5 +377,5 @@ class ErrorCorrection(OverMetric):
             return detection
         if not detection.value:
             return NotApplicable("no error was pointed out")
-        correct = _is_correct(self.metric, self.at_least, sample, outputs)
-        return correct if isinstance(correct, NotApplicable) else Measurement(float(correct))
+        right = self.is_right(sample, outputs)
+        return right if isinstance(right, NotApplicable) else Measurement(float(right))
