@@ -238,11 +238,7 @@ def _resolves(citation: Any, returned: int, is_known: Callable[[str], bool]) -> 
 
 
 def citations_of(outputs: SystemOutputs) -> list[Any]:
-    """Return what the answer cites: ids, or ranks as whole numbers; see `CitationCoverage`.
-
-    Raises:
-        MetricError: the citations are no list.
-    """
+    """Return what the answer cites, as `CitationCoverage` says; raises `MetricError` where it is no list."""
     raw = outputs.response.metadata.get("citations")
     if raw is None and outputs.response.structured:
         raw = outputs.response.structured.get("citations")

@@ -51,6 +51,9 @@ RATIONALE_CAP = 500
 class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency is that of the critic
     """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
 
+    Args:
+        critic: who judges; that of the judge's settings if none is given.
+
     Class attributes:
         prompt: the name of the prompt's file.
     """
@@ -136,7 +139,6 @@ class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  
     """How well the evidence supports the answer, in a judge's eyes; n/a for refusals, which state nothing.
 
     Args:
-        critic: who judges.
         evidence_source: the ``retrieved`` documents, or the ``relevant`` ones of the golden case.
         scale: what the judge is asked for: ``0-1``, ``1-5``, or verdicts with scores, ``no:0|partly:0.5|yes:1``; the
             score is in [0, 1] either way.
@@ -174,7 +176,6 @@ class LLMAnswerQuality(Judged):
     """How well the answer serves the question, in a judge's eyes.
 
     Args:
-        critic: who judges.
         dimensions: the respects that count; separated by ``|`` in a name.
         per_dimension: ask about each respect by itself and combine; otherwise one score for all is asked for.
         aggregation: how the respects are combined: ``mean`` (weighted), or ``min``.
@@ -252,7 +253,6 @@ class Rubric(Judged):
     """Share of the case's ``rubric`` that the answer meets; n/a without one.  One call for each requirement.
 
     Args:
-        critic: who judges.
         scale: the verdicts and their scores, or ``0-1``, ``1-5``.
     """
 
@@ -294,10 +294,8 @@ _STATEMENTS_ASKED = (
 class AnswerRelevancy(Judged):
     """Share of the answer's statements that help to answer the question; one call.  To report, not to gate.
 
-    N/a for refusals and answers without a statement.  Whether a statement is true does not matter here.
-
-    Args:
-        critic: who judges; it needs `LLMCritic.complete`.
+    N/a for refusals and answers without a statement.  Whether a statement is true does not matter here.  The critic
+    needs `LLMCritic.complete`.
     """
 
     scale: str = field(default="0-1", init=False, metadata=UNSPELLED)
@@ -335,7 +333,6 @@ class Preference(Judged):
     reference says what is right.
 
     Args:
-        critic: who judges.
         referenced: whether cases with a ``reference_answer`` are compared as well.
     """
 

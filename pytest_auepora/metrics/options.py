@@ -33,11 +33,7 @@ def spell(value: Any) -> str:
 
 
 def read_words(raw: Any, name: str) -> tuple[str, ...]:
-    """Read the option *name*, which is a list of words; in a metric's name they are separated by ``|``.
-
-    Raises:
-        MetricError: it is no list of texts, or one of them is empty.
-    """
+    """Read the option *name*, a list of words that are not empty; in a metric's name they are separated by ``|``."""
     parts = raw.split("|") if isinstance(raw, str) else raw
     is_list = isinstance(parts, (Sequence, set, frozenset)) and len(parts) > 0
     if not is_list or not all(isinstance(part, str) and part.strip() for part in parts):

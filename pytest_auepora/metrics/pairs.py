@@ -24,12 +24,7 @@ class VariantPair(NamedTuple):
 
 
 def as_metric(base: Metric | str) -> Metric:
-    """Return *base*, made by a registry of this package's metrics if it is a name.
-
-    Raises:
-        UnknownNameError: no metric of this package is called that.
-        MetricError: the name is empty.
-    """
+    """Return *base*, made by a registry of this package's metrics if it is a name; an empty one is a `MetricError`."""
     if isinstance(base, Metric):
         return base
     if not base:

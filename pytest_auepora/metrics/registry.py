@@ -220,11 +220,7 @@ several to the registry it is given."""
 
 
 def add_installed(registry: Registry) -> None:
-    """Add what installed packages offer under the entry point group ``auepora.metrics``.
-
-    Raises:
-        MetricError: one of them cannot be loaded, or has a name that is taken.
-    """
+    """Add what installed packages offer as entry points; raises `MetricError` where one of them cannot be added."""
     from importlib import metadata  # reads what is known of every installed package
 
     for point in metadata.entry_points(group=GROUP):

@@ -80,12 +80,7 @@ def versions() -> str:
 
 
 def layers_of(model_type: str) -> int:
-    """Return the layer that bert-score uses for *model_type*.
-
-    Raises:
-        MissingExtraError: bert-score is not installed.
-        MetricError: bert-score does not know the model; then the layer has to be given.
-    """
+    """Return the layer that bert-score uses for *model_type*; raises `MetricError` for one that it does not know."""
     layers = _bert_score().model2layers
     if model_type not in layers:
         raise MetricError(f"bert-score knows no layer for {model_type!r}; give num_layers")

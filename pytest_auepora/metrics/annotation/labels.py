@@ -81,11 +81,7 @@ _CLAIMS = {
 
 
 def labels_from_claims(claims: Iterable[object], where: str) -> dict[str, bool]:
-    """Return the labels of an answer whose claims were judged one by one; without any claim all are false.
-
-    Raises:
-        MetricError: a claim is called something else than the keys of `_CLAIMS`.
-    """
+    """Return the labels of an answer by those of its claims, keys of `_CLAIMS`; all false without a claim."""
     found = set()
     for claim in claims:
         if (label := _CLAIMS.get(str(claim).strip().lower())) is None:

@@ -158,13 +158,7 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
 
 
 def as_checker(checker: str | ClaimChecker | Entails, critic: LLMCritic | None = None) -> ClaimChecker | None:
-    """Return the checker that *checker* is or names: ``judge``, a `ClaimChecker`, or a function ``entails``.
-
-    None for ``given``: nobody is asked.
-
-    Raises:
-        MetricError: it is none of these.
-    """
+    """Return what the option *checker* stands for: ``judge``, a `ClaimChecker` or a function; None for ``given``."""
     if isinstance(checker, ClaimChecker):
         return checker
     if checker == "judge":

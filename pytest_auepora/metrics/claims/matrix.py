@@ -74,11 +74,7 @@ class ClaimCase:
 
     @classmethod
     def of(cls, sample: EvaluationSample, outputs: SystemOutputs, checker: ClaimChecker | None) -> ClaimCase:
-        """Return the case with the claims that were given or found before.
-
-        Raises:
-            MetricError: the given claims cannot be read.
-        """
+        """Return the case with the claims that were given, as `_read_matrix` reads them, or found before."""
         key = ("claims", None if checker is None else checker.key)
         if key not in outputs.memo:
             matrix = _read_matrix(outputs)
@@ -131,11 +127,7 @@ def without_claims(outputs: SystemOutputs) -> NotApplicable | None:
 
 
 def fill(cases: Sequence[ClaimCase], relations: Sequence[str], checker: ClaimChecker | None) -> None:
-    """Fill in missing *relations* of *cases*, with one split and one question of *checker* for all.
-
-    Raises:
-        MetricError: nobody is to be asked and something is not given, or the checker gave no booleans.
-    """
+    """Fill in missing *relations* of *cases*, with one split and one question of *checker* for all."""
     todo = [(case, relation) for case in cases for relation in relations if relation not in case.matrix.rows]
     if not todo:
         return

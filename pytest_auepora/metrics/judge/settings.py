@@ -53,11 +53,7 @@ class JudgeSettings:
     lines: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def critic(self, concurrency: int | None = None, processes: int = 1) -> OpenAICompatibleCritic:
-        """Return the critic; the budget is shared out among *processes*.
-
-        Raises:
-            MetricError: a value makes no sense.
-        """
+        """Return the critic; raises `MetricError` for a value that makes no sense.  *processes* share the budget."""
         from .client import OpenAICompatibleCritic
 
         values = self.values
@@ -118,11 +114,7 @@ def _are_amounts(table: Any, names: Sequence[str]) -> bool:
 
 
 def load_settings(path: Path) -> JudgeSettings:
-    """Read a file of judge settings.
-
-    Raises:
-        MetricError: ``file:line:col``, what was found and what was expected.
-    """
+    """Read a file of judge settings; raises `MetricError` with ``file:line:col``, what was found and expected."""
     import yaml
 
     try:

@@ -161,12 +161,7 @@ def _reject_constant(word: str) -> Any:
 
 
 def _schema_checker(schema: Any) -> Callable[[Any], list[str]]:
-    """Return a function that lists what is wrong with an answer.
-
-    Raises:
-        MissingExtraError: jsonschema is not installed.
-        MetricError: *schema* is no JSON Schema; from the function: it refers to another document.
-    """
+    """Return a function that lists what is wrong with an answer; raises `MetricError` for what is no JSON Schema."""
     try:
         import jsonschema
         from referencing import Registry
