@@ -11,7 +11,7 @@ from hashlib import blake2b
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable, nearest_rank
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .options import UNSPELLED, Configured, choice
+from .options import UNSPELLED, Configured, choice, limited
 from .text.comparands import answer_text
 from .text.tokens import answer_words
 from .values import read_number
@@ -217,22 +217,14 @@ class QuantileLatency(Latency):
 
     Details: ``reliable`` says whether there are enough values for the quantile to lie below the largest of
     them with a confidence of 95 % (59 for p95, 299 for p99); ``needs`` is that number.
-
-    Raises:
-        MetricError: the quantile is not in (0, 1].
     """
 
-    quantile: float = 0.95
+    quantile: float = limited(0.95, lambda q: 0 < q <= 1, "must be above 0 and at most 1")
 
     stem = "quantile_latency"
     formula = "sorted timings, at index ceil(q n) - 1, seconds"
     source = "nearest rank"
     oracle = 'numpy.quantile(method="inverted_cdf"), exact'
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.quantile <= 1:
-            raise MetricError(f"quantile must be above 0 and at most 1, got {self.quantile}")
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Return the quantile of all values; over none 0.0 with ``num_samples`` 0."""

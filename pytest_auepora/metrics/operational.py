@@ -14,7 +14,7 @@ from typing import Any
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .options import Configured
+from .options import Configured, limited
 from .values import nonempty, read_list, read_number
 
 CLIENT_ABORT = 499
@@ -73,7 +73,9 @@ class TimeoutRate(Operational):
         timing_key: which timing is held against it.
     """
 
-    soft_deadline_ms: float | None = None
+    soft_deadline_ms: float | None = limited(
+        None, lambda ms: ms is None or (isinstance(ms, (int, float)) and 0 < ms < math.inf), "must be a number above 0"
+    )
     timing_key: str = "end_to_end"
 
     stem = "timeout_rate"
@@ -81,16 +83,10 @@ class TimeoutRate(Operational):
     source = "operational metrics: fraction exceeding soft_deadline_ms"
     oracle = "counted"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        deadline: object = self.soft_deadline_ms
-        if deadline is not None and not (isinstance(deadline, (int, float)) and 0 < deadline < math.inf):
-            raise MetricError(f"soft_deadline_ms must be a number above 0, got {deadline!r}")
-
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """1 for a late call, else 0; n/a without a deadline or a timing."""
-        places: Any = (vars(self), outputs.extra, sample.labels, sample.metadata)
-        deadline = next((d for place in places if (d := place.get("soft_deadline_ms")) is not None), None)
+        told = [place.get("soft_deadline_ms") for place in (outputs.extra, sample.labels, sample.metadata)]
+        deadline = next((ms for ms in (self.soft_deadline_ms, *told) if ms is not None), None)
         if deadline is None:
             return NotApplicable("no soft_deadline_ms")
         seconds = outputs.timings.get(self.timing_key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,6 +17,11 @@ UNSPELLED = {"unspelled": True}
 def choice(*words: str) -> Any:
     """Make an option that takes one of *words*; the first is the default."""
     return field(default=words[0], metadata={"words": words})
+
+
+def limited(default: Any, holds: Callable[[Any], bool], limit: str) -> Any:
+    """Make an option whose values are limited to those that *hold*; *limit* says what it ``must`` be."""
+    return field(default=default, metadata={"limit": (holds, limit)})
 
 
 def spell(value: Any) -> str:
@@ -79,6 +84,9 @@ class Configured(Metric):
             raise MetricError(f"{name} must be a number, got {value!r}")
         if option.type == "str" and not isinstance(value, (str, Path)):
             raise MetricError(f"{name} must be a text, got {value!r}")
+        holds, limit = option.metadata.get("limit", (None, ""))
+        if holds is not None and not holds(value):
+            raise MetricError(f"{name} {limit}, got {value!r}")
         if option.type in ("int", "int | None") and value is not None:
             if not isinstance(value, int) or isinstance(value, bool):
                 raise MetricError(f"{name} must be a whole number, got {value!r}")

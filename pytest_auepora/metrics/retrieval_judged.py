@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from ..core.metrics_base import CHUNK_KEYS, CaseScore, Measurement, NotApplicable
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory, id_of_text
-from ..errors import MetricError
-from .options import Configured
+from .options import Configured, limited
 from .ranking.gold import GoldLabel, LabelMatcher, grade_of, labels_of
 from .ranking.matching import Ranking, walk_slots
 from .retrieval_basic import Matched, Ranked
@@ -105,23 +104,15 @@ class RBP(OverJudgments):
     """Rank-biased precision: what a reader gains who goes on to the next document with probability *p*.
 
     Details: ``residual``, how much the unjudged documents and the ranks not returned could add at most.
-
-    Raises:
-        MetricError: *p* is not between 0 and 1.
     """
 
-    p: float = 0.8
+    p: float = limited(0.8, lambda p: 0 < p < 1, "must lie between 0 and 1")
 
     stem = "rbp"
     target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "(1 - p) sum of p^(rank - 1) over relevant ranks; residual: the same over unjudged ranks, + p^depth"
     source = "Moffat and Zobel 2008"
     oracle = "ranx rbp, 1e-12"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.p < 1:
-            raise MetricError(f"p must lie between 0 and 1, got {self.p}")
 
     def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         if not any(label.grade for label in labels):

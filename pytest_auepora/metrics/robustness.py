@@ -117,9 +117,6 @@ class NoiseRobustness(OverMetric, OverPairs):
         pairing: ``"paired"``, or ``"all"``: every base case against every disturbed one.
         scenarios: values of ``labels["scenario"]`` that are noise; separated by ``|`` in a name.  Also called
             ``noise_scenarios``.
-
-    Raises:
-        MetricError: there is no base metric.
     """
 
     pairing: str = choice("paired", "all")
