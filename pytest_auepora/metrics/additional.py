@@ -100,11 +100,7 @@ class IntraListDiversity(Configured):
     oracle = "numpy, every pair"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a for fewer than two documents, and where one has no embedding.
-
-        Raises:
-            MetricError: embeddings of different length, or one without a direction.
-        """
+        """N/a for fewer than two documents, and where one has no embedding; embeddings of one length, none of zeros."""
         docs = [r.doc for r in outputs.retrieved[: self.top_k]]
         if len(docs) < 2:
             return NotApplicable("fewer than two documents returned")
@@ -184,11 +180,7 @@ class Latency(Configured):
     positional = "timing_key"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Return the seconds of one call; n/a where the timing was not taken.
-
-        Raises:
-            MetricError: the timing is negative, infinite or NaN.
-        """
+        """Return the seconds of one call; n/a where they were not taken, an error where they are no seconds."""
         raw = outputs.timings.get(self.timing_key)
         if raw is None:
             return NotApplicable(f"no timing {self.timing_key!r}")

@@ -80,11 +80,7 @@ class OverSpans(Configured):
     oracle = "sets of character positions"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where no relevant quote or span is given.  Details: ``gold``, ``common`` and ``returned`` characters.
-
-        Raises:
-            MetricError: a chunk of a document with gold spans has no offsets.
-        """
+        """N/a where no relevant quote or span is given.  Details: ``gold``, ``common`` and ``returned`` characters."""
         if sample.relevant_docs is None:
             return NotApplicable("no relevant_docs")
         passages = (label for label in labels_of(sample) if label.grade and label.kind in ("quote", "span"))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
 from ...core.files import write_atomically
@@ -154,24 +154,14 @@ class OpenAICompatibleCritic(LLMCritic):
     def complete(
         self, *, prompt: str, schema: Mapping[str, Any] | None = None, metadata: dict[str, Any] | None = None
     ) -> str:
-        """Return the model's reply as it is.
-
-        Raises:
-            JudgeCallError: no reply was to be had.
-        """
+        """Return the model's reply as it is; raises `JudgeCallError` where no reply was to be had."""
         (reply,) = self.ask_many([Question(prompt, metadata or {}, Form("reply", schema or {}, str))])
         return str(unwrap(reply))
 
     def judge(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> Judgement:
-        """Return score and rationale.
-
-        Raises:
-            JudgeReplyError: the model's reply is no score.
-            JudgeCallError: no reply was to be had.
-        """
+        """Return score and rationale; raises `JudgeCallError` for no reply, `JudgeReplyError` for one without them."""
         (reply,) = self.ask_many([Question(prompt, metadata or {})])
-        judgement: Judgement = unwrap(reply)
-        return judgement
+        return cast("Judgement", unwrap(reply))
 
     def ask_many(self, questions: Sequence[Question]) -> list[Any]:
         """Ask all at once, as far as the concurrency allows; equal prompts are asked once."""
