@@ -16,8 +16,7 @@ from ..options import UNSPELLED, Configured, spell
 from ..text.comparands import answer_text, evidence_texts
 from ..text.tokens import sentences
 from ..values import nonempty
-from .checker import ClaimChecker, Entails, as_checker
-from .matrix import ClaimCase, Matrix, ask_checker, fill, without_claims
+from .checker import ClaimCase, ClaimChecker, Entails, Matrix, as_checker, ask_checker, fill, without_claims
 
 
 @dataclass(eq=False, repr=False)
