@@ -159,7 +159,9 @@ def _match_chunks(places: Sequence[tuple[GoldLabel, LabelValues]], outputs: Syst
     retrieved: list[LabelValues | None] = []
     for r in outputs.retrieved[:depth]:
         covered = [places[at][1] for at in matcher.covered_labels(r.doc)]
-        merged = {name: any(labels.get(name) for labels in covered) for each in covered for name in each}
+        merged: dict[str, bool] = {}
+        for labels in covered:
+            merged |= {name: value or merged.get(name, False) for name, value in labels.items()}
         retrieved.append(merged if covered else None)
     matcher.check()
     return ChunkLabels(retrieved, [labels for _, labels in places])

@@ -197,14 +197,15 @@ class _OverChunks(Labelled):
         chunk_labels = self._source.chunk_labels(sample, outputs, self.label_names, depth)
         if isinstance(chunk_labels, NotApplicable):
             return chunk_labels
-        if outputs.retrieved and not any(map(self._has_wanted, chunk_labels.judged)):
+        judged = [self._grade(labels) for labels in chunk_labels.judged if self._has_wanted(labels)]
+        if outputs.retrieved and not judged:
             return NotApplicable(f"no chunk is labelled {' or '.join(self.label_names)}")
         top = self._top(chunk_labels, outputs)
-        value = self._value(top, chunk_labels)
+        value = self._value(top, judged)
         if isinstance(value, NotApplicable):
             return value
-        judged = sum(labels is not None for labels in top) / len(top) if top else 0.0
-        return Measurement(value, details={f"judged@{self.k}": judged})
+        n_judged = sum(grade is not None for grade in top)
+        return Measurement(value, details={f"judged@{self.k}": n_judged / len(top) if top else 0.0})
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``judged@k``, the mean share of labelled chunks, without which the score cannot be read."""
@@ -213,31 +214,31 @@ class _OverChunks(Labelled):
             result.details[name] = fsum(shares) / len(shares)
         return result
 
-    def _has_wanted(self, labels: LabelValues | None) -> bool:
-        return labels is not None and any(name in labels for name in self.label_names)
+    def _has_wanted(self, labels: LabelValues) -> bool:
+        return any(name in labels for name in self.label_names)
 
-    def _top(self, chunk_labels: ChunkLabels, outputs: SystemOutputs) -> list[LabelValues | None]:
-        """Return the labels of the slots that count: None where there are none, nothing where a chunk repeats."""
-        slots: list[LabelValues | None] = []
+    def _grade(self, labels: LabelValues) -> int:
+        """Return what a labelled chunk is worth."""
+        return int(labels.get(self.label_names[0], False))
+
+    def _top(self, chunk_labels: ChunkLabels, outputs: SystemOutputs) -> list[int | None]:
+        """Return what the slots that count are worth: None where there is no label, 0 where a chunk repeats."""
+        slots: list[int | None] = []
         seen_ids: set[str] = set()
         for r, labels in zip(outputs.retrieved, chunk_labels.retrieved, strict=False):
-            if self._has_wanted(labels):
-                is_empty = r.doc.doc_id in seen_ids and not self.repeats_count
-                slots.append({} if is_empty else labels)
+            if labels is not None and self._has_wanted(labels):
+                counts = self.repeats_count or r.doc.doc_id not in seen_ids
+                slots.append(self._grade(labels) if counts else 0)
             elif self.unjudged == "irrelevant":
                 slots.append(None)
             seen_ids.add(r.doc.doc_id)
         return slots[: self.k]
 
-    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        """Return the score of one list: the share of its slots that have the label."""
-        if self.unjudged == "irrelevant":
-            return self._count(top) / self.k
-        return self._count(top) / len(top) if top else NotApplicable("none of the returned chunks is labelled")
-
-    def _count(self, top: Sequence[LabelValues | None]) -> int:
-        (name,) = self.label_names
-        return sum(labels.get(name, False) for labels in top if labels)
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+        """Return the score of the slots *top*, where *judged* is what the labelled passages of the case are worth."""
+        if not top and self.unjudged == "skip":
+            return NotApplicable("none of the returned chunks is labelled")
+        return sum(filter(None, top)) / (self.k if self.unjudged == "irrelevant" else len(top))
 
 
 class TopicalPrecisionAtK(_OverChunks):
@@ -263,8 +264,8 @@ class SufficiencyHitAtK(_OverChunks):
     label_names = ("evidence_sufficient",)
     formula = "[at least one sufficient chunk among the first k]"
 
-    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        return float(self._count(top) > 0)
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+        return float(any(top))
 
 
 class MisleadingRateAtK(_OverChunks):
@@ -279,10 +280,10 @@ class MisleadingRateAtK(_OverChunks):
     repeats_count = True
     formula = "misleading chunks among the first k / k"
 
-    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        if all(labels is None for labels in top):
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+        if all(grade is None for grade in top):
             return NotApplicable(f"none of the first {self.k} chunks is labelled misleading or not")
-        return super()._value(top, chunk_labels)
+        return super()._value(top, judged)
 
 
 class LabelMRRAtK(_OverChunks):
@@ -293,9 +294,8 @@ class LabelMRRAtK(_OverChunks):
     label_names = ("topically_relevant",)
     formula = "1 / rank of the first topically relevant chunk among the first k"
 
-    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        ranks = (rank for rank, labels in enumerate(top, 1) if labels and labels.get("topically_relevant"))
-        return 1 / next(ranks, inf)
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+        return 1 / next((rank for rank, grade in enumerate(top, 1) if grade), inf)
 
 
 @dataclass(eq=False, repr=False)
@@ -315,19 +315,16 @@ class NDCGLabelledAtK(_OverChunks):
     label_names = ("topically_relevant", "evidence_sufficient")
     formula = "DCG/IDCG, DCG = Σ (2^w - 1)/log₂(rank + 1), w = 2 sufficient, 1 topical, 0 otherwise"
 
-    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        grades = [_grade(labels) for labels in top]
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+        grades = [grade or 0 for grade in top]
         best = sorted(grades, reverse=True)
         if self.ideal == "judged":  # never less than what was given, or a passage found twice would exceed 1
-            judged = sorted(map(_grade, chunk_labels.judged), reverse=True)
-            best = [max(pair) for pair in zip_longest(judged, best, fillvalue=0)]
+            best = [max(pair) for pair in zip_longest(sorted(judged, reverse=True), best, fillvalue=0)]
         ideal = _dcg(best[: self.k])
         return _dcg(grades) / ideal if ideal else NotApplicable("nothing that is labelled is relevant")
 
-
-def _grade(labels: LabelValues | None) -> int:
-    labels = labels or {}
-    return 2 if labels.get("evidence_sufficient") else int(labels.get("topically_relevant", False))
+    def _grade(self, labels: LabelValues) -> int:
+        return 2 if labels.get("evidence_sufficient") else int(labels.get("topically_relevant", False))
 
 
 def _dcg(grades: Sequence[int]) -> float:
