@@ -13,7 +13,7 @@ from ..errors import MetricError
 from .annotation.labels import LabelSource
 from .annotation.measures import Labelled
 from .options import Configured, choice
-from .pairs import OverMetric, OverPairs, VariantPair, as_metric, inherit, pairs_by_case
+from .pairs import OverMetric, OverPairs, as_metric, inherit, pairs_by_case
 from .ranking.gold import Behaviour, expected_behaviour
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 from .text.assertions import phrase_finder, wordings
@@ -222,11 +222,11 @@ class CounterfactualConsistency(OverPairs):
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """How alike the answers to each variant and to its base are; or unlike, where a change is expected."""
         pairs = pairs_by_case(measurements)
-        scored_pairs = zip(pairs.items(), self._similarities(list(pairs.values())), strict=True)
-        return {i: 1 - score if pair.variant[1] else score for (i, pair), score in scored_pairs if score is not None}
+        scores = self._similarities([(pair.base[0], pair.variant[0]) for pair in pairs.values()])
+        scored = [(i, pair.variant[1], score) for (i, pair), score in zip(pairs.items(), scores, strict=True)]
+        return {i: 1 - score if expects_change else score for i, expects_change, score in scored if score is not None}
 
-    def _similarities(self, pairs: Sequence[VariantPair]) -> list[float | None]:
-        answers = [(pair.base[0], pair.variant[0]) for pair in pairs]
+    def _similarities(self, answers: Sequence[tuple[str, str]]) -> list[float | None]:
         if not isinstance(self.base, Metric):
             assert not isinstance(self.base, str)
             return [float(self.base(*pair)) for pair in answers]

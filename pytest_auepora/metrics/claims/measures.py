@@ -306,9 +306,16 @@ class _Citations(Checked):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a for refusals, without an answer, and where citations are only known for the answer as a whole."""
-        statements = self._sentences_or_reason(sample, outputs)
-        if isinstance(statements, NotApplicable):
-            return statements
+        if (reason := without_claims(outputs)) is not None:
+            return reason
+        statements = _read_sentences(outputs)
+        if not any(sentence.cited for sentence in statements) and outputs.response.metadata.get("citations"):
+            return NotApplicable("citations belong to the whole answer, not to its sentences: mark them as [1]")
+        evidence = evidence_texts(sample, outputs, "retrieved")
+        if isinstance(evidence, NotApplicable):
+            return evidence
+        if not statements:
+            return NotApplicable("the answer says nothing")
         if self._checker is None:
             raise MetricError(
                 f"{self.name} needs a checker: given verdicts do not say what cited passages support together"
@@ -319,17 +326,6 @@ class _Citations(Checked):
             verdicts = ask_checker(self._checker, pairs)
             outputs.memo[key] = self._checker, [verdicts[pair] for pair in pairs]
         return self._score(statements, outputs.memo[key][1], self._checker)
-
-    def _sentences_or_reason(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[_Sentence] | NotApplicable:
-        if (reason := without_claims(outputs)) is not None:
-            return reason
-        statements = _read_sentences(outputs)
-        if not any(sentence.cited for sentence in statements) and outputs.response.metadata.get("citations"):
-            return NotApplicable("citations belong to the whole answer, not to its sentences: mark them as [1]")
-        evidence = evidence_texts(sample, outputs, "retrieved")
-        if isinstance(evidence, NotApplicable):
-            return evidence
-        return statements or NotApplicable("the answer says nothing")
 
     def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
         """Score the answer; *supported* says of each statement whether all that it cites supports it."""

@@ -168,19 +168,13 @@ def _read_score_line(visible: str, text: str) -> float:
     return float(matches[-1]["score"])
 
 
-def read_object(text: str, keys: Sequence[str]) -> dict[str, Any]:
-    """Return the last JSON object of a reply that has all *keys*; raises `JudgeReplyError` as `read_reply`."""
-    if (fields := _last_object(_THOUGHT.sub("", text), keys, every=True)) is None:
-        raise JudgeReplyError(f"the judge's reply has no {' and '.join(keys)}: {_shown(text)}")
-    return fields
-
-
 def object_form(name: str, properties: Mapping[str, Any], read: Callable[[dict[str, Any]], T]) -> Form[T]:
-    """Return the form of a reply that is an object of *properties*; *read* raises for what the schema leaves open."""
+    """Return the form of a reply whose last object with all *properties* counts; *read* raises for what these allow."""
     schema = object_schema(properties)
 
     def parse(text: str) -> T:
-        fields = read_object(text, [*properties])
+        if (fields := _last_object(_THOUGHT.sub("", text), [*properties], every=True)) is None:
+            raise JudgeReplyError(f"the judge's reply has no {' and '.join(properties)}: {_shown(text)}")
         try:
             _check(fields, schema)
             return read(fields)

@@ -125,5 +125,5 @@ def test_given_alone_asks_nobody() -> None:
 
 
 def test_where_neither_side_claims_anything_the_first_is_named() -> None:
-    given = {"answer": [], "reference": []}
+    given: dict[str, list[str]] = {"answer": [], "reference": []}
     assert reason(ClaimF1(ByWords()), case("Rent is due."), with_claims(given)) == "the answer makes no claim"
