@@ -100,7 +100,7 @@ class IntraListDiversity(Configured):
     oracle = "numpy, every pair"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a for fewer than two documents, and where one has no embedding; embeddings of one length, none of zeros."""
+        """N/a for fewer than two documents, or one without an embedding; `MetricError` for embeddings unlike in length."""
         docs = [r.doc for r in outputs.retrieved[: self.top_k]]
         if len(docs) < 2:
             return NotApplicable("fewer than two documents returned")
@@ -180,7 +180,7 @@ class Latency(Configured):
     positional = "timing_key"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Return the seconds of one call; n/a where they were not taken, an error where they are no seconds."""
+        """Seconds of one call; n/a where not taken, `MetricError` where they are negative, infinite or NaN."""
         raw = outputs.timings.get(self.timing_key)
         if raw is None:
             return NotApplicable(f"no timing {self.timing_key!r}")

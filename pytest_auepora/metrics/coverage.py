@@ -68,7 +68,8 @@ class OverSpans(Configured):
     """Base of the metrics over gold passages, of the whole list or of its top k.
 
     Quotes and spans count, labels by id alone do not.  Overlapping chunks count the gold characters they share once,
-    but their own length each time, so redundancy costs precision.
+    but their own length each time, so redundancy costs precision.  A chunk of a document with gold spans needs offsets,
+    else a `MetricError` is raised.
     """
 
     k: int | None = None

@@ -45,7 +45,7 @@ _LOOPBACK = "a loopback server with known replies"
 BASELINE_ANSWER = "baseline_answer"
 """Key of ``outputs.memo``: what the accepted run answered, where that is kept."""
 
-RATIONALE_CAP = 500
+_MAX_RATIONALE = 500
 
 
 class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency is that of the critic
@@ -114,13 +114,13 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         ]
 
 
-def rationales_detail(keys: Sequence[str], judgements: Sequence[Judgement]) -> dict[str, Any]:
+def _rationales(keys: Sequence[str], judgements: Sequence[Judgement]) -> dict[str, Any]:
     """Return the rationales of several judgements by *keys*, as a detail; nothing where there is none."""
     return nonempty(rationale=nonempty(**dict(zip(keys, map(_rationale, judgements), strict=True))))
 
 
 def _rationale(judgement: Judgement) -> str:
-    return judgement.rationale[:RATIONALE_CAP]
+    return judgement.rationale[:_MAX_RATIONALE]
 
 
 DIMENSIONS = {
@@ -218,7 +218,7 @@ class LLMAnswerQuality(Judged):
         if not self.per_dimension:
             return super()._combine(judgements, questions)
         scores = {d: self._unit(j) for d, j in zip(self.dimensions, judgements, strict=True)}
-        details = {"dimensions": scores, "scale": self.scale, **rationales_detail(self.dimensions, judgements)}
+        details = {"dimensions": scores, "scale": self.scale, **_rationales(self.dimensions, judgements)}
         if self.aggregation == "min":
             return Measurement(min(scores.values()), details=details)
         total = sum(self._weights.values())
@@ -276,7 +276,7 @@ class Rubric(Judged):
     def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         scores = [self._unit(judgement) for judgement in judgements]
         details: dict[str, Any] = {"scores": scores} if len(scores) > 1 else {}
-        details |= rationales_detail([q.metadata["rubric"] for q in questions], judgements)
+        details |= _rationales([q.metadata["rubric"] for q in questions], judgements)
         return Measurement(sum(scores) / len(scores), details=details)
 
 
@@ -319,7 +319,7 @@ class AnswerRelevancy(Judged):
         (statements,) = judgements
         if not statements:
             return NotApplicable("the answer makes no statement")
-        irrelevant = [statement[:RATIONALE_CAP] for statement, relevant in statements if not relevant]
+        irrelevant = [statement[:_MAX_RATIONALE] for statement, relevant in statements if not relevant]
         details = nonempty(of=len(statements), irrelevant=irrelevant[:10])
         return Measurement(1 - len(irrelevant) / len(statements), details=details)
 
@@ -363,5 +363,5 @@ class Preference(Judged):
     def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         first, second = judgements[0].score, 1 - judgements[1].score
         value = first if first == second else 0.5
-        rationales = rationales_detail(("this answer first", "the accepted answer first"), judgements)
+        rationales = _rationales(("this answer first", "the accepted answer first"), judgements)
         return Measurement(value, details={"orders": [first, second], **rationales})

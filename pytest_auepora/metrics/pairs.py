@@ -80,7 +80,8 @@ class OverPairs(Configured):
 def _root(case: str, parents: Mapping[str, str | None]) -> str:
     visited = {case}
     while (parent := parents.get(case)) is not None and parent not in visited:
-        visited.add(case := parent)
+        visited.add(parent)
+        case = parent
     return case
 
 

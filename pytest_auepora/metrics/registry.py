@@ -109,7 +109,8 @@ class Registry:
         if bracket and not rest.endswith("]"):
             raise MetricError(f"{name}: the bracket is not closed; write name[option=value]")
         match = self._find(head) or (self._find(head) if self._add_installed() else None)
-        if (match := match or self._find(_from_paper_spelling(head))) is None:
+        match = match or self._find(_from_paper_spelling(head))
+        if match is None:
             raise UnknownNameError("metric", head, self._near_names(head))
         spelling, numbers = match
         factory, kwargs = self._factories[spelling], dict[str, Any](numbers)

@@ -37,7 +37,8 @@ class OverJudgments(Matched):
         labels = labels_of(sample, level=self.level)
         if not labels:
             return NotApplicable("nothing relevant and no judgment")
-        covered, slots = set[int](), list[SlotJudgment]()
+        covered: set[int] = set()
+        slots = []
         for slot in walk_slots(labels, outputs.retrieved, self.matching):
             fresh = [at for at in slot.covered_labels if at not in covered]
             covered.update(fresh)

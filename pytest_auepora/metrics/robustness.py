@@ -204,10 +204,8 @@ class CounterfactualConsistency(OverPairs):
     def params(self) -> dict[str, Any]:
         """The options, with those of the base metric."""
         base = self.base
-        return {
-            **super().params(),
-            "base": [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name,
-        }
+        base_params = [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name
+        return {**super().params(), "base": base_params}
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Remember the answer of one case; it counts in the aggregate only."""

@@ -1,4 +1,4 @@
-"""Values that people and systems write as they like, checked where a metric reads them; what its details say."""
+"""Labels and outputs as people and systems write them, checked where a metric reads them; details of measurements."""
 
 from __future__ import annotations
 
