@@ -100,7 +100,7 @@ class IntraListDiversity(Configured):
     oracle = "numpy, every pair"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a for fewer than two documents, or one without an embedding; `MetricError` for embeddings unlike in length."""
+        """N/a for fewer than two documents, or one without an embedding; raises `MetricError` where lengths differ."""
         docs = [r.doc for r in outputs.retrieved[: self.top_k]]
         if len(docs) < 2:
             return NotApplicable("fewer than two documents returned")
