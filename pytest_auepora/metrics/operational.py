@@ -43,7 +43,7 @@ class ErrorRatePer1k(Operational):
     oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a for a client abort (``extra["aborted"]``, 499), an error for what is no HTTP status.  Details: ``status``."""
+        """N/a for a client abort: ``extra["aborted"]``, or 499.  Details: ``status``; an error if none of HTTP."""
         status = outputs.extra.get("status")
         if outputs.extra.get("aborted") or status == CLIENT_ABORT:
             return NotApplicable("aborted by the client")
