@@ -168,7 +168,7 @@ def _with_notes(case_call: CaseCall, outputs: SystemOutputs) -> SystemOutputs:
     if case_call.is_known_id is not None:
         note_known_citations(outputs, case_call.is_known_id)
     if case_call.baseline_answer:
-        from ..metrics.judge.measures import BASELINE_ANSWER  # brings all that judges need
+        from ..metrics.generation_llm_judge import BASELINE_ANSWER  # brings all that judges need
 
         outputs.memo[BASELINE_ANSWER] = case_call.baseline_answer
     return outputs

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable, nearest_rank
-from ..core.types import Document, EvaluationSample, MetricResult, SystemOutputs, TargetCategory
+from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .options import UNSPELLED, Configured, choice
+from .options import UNSPELLED, Configured, choice, limited
 from .text.comparands import answer_text
 from .text.tokens import answer_words
 from .values import read_number
@@ -100,28 +100,20 @@ class IntraListDiversity(Configured):
     oracle = "numpy, every pair"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a for fewer than two documents, and where one has no embedding.
-
-        Raises:
-            MetricError: embeddings of different length, or one without a direction.
-        """
+        """N/a for fewer than two documents, or one without an embedding; raises `MetricError` where lengths differ."""
         docs = [r.doc for r in outputs.retrieved[: self.top_k]]
         if len(docs) < 2:
             return NotApplicable("fewer than two documents returned")
-        vectors = self._vectors(docs)
-        if vectors is None:
-            return NotApplicable("no embeddings")
+        if self.embed_fn is not None:
+            vectors = list(self.embed_fn([doc.text for doc in docs]))
+        else:
+            vectors = [v for doc in docs if (v := doc.metadata.get("embedding")) is not None]
+            if len(vectors) < len(docs):
+                return NotApplicable("no embeddings")
         if len(set(map(len, vectors))) > 1:
             raise MetricError(f"embeddings differ in length: {sorted(set(map(len, vectors)))}")
         units = [_normalize(v, repr(doc.doc_id)) for v, doc in zip(vectors, docs, strict=True)]
         return Measurement(min(2.0, max(0.0, 1 - _mean_cosine(zip(*units, strict=True), len(units)))))
-
-    def _vectors(self, docs: Sequence[Document]) -> list[Sequence[float]] | None:
-        if self.embed_fn is not None:
-            return list(self.embed_fn([doc.text for doc in docs]))
-        vectors = [doc.metadata.get("embedding") for doc in docs]
-        present = [v for v in vectors if v is not None]
-        return present if len(present) == len(vectors) else None
 
 
 @dataclass(eq=False, repr=False)
@@ -188,11 +180,7 @@ class Latency(Configured):
     positional = "timing_key"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Return the seconds of one call; n/a where the timing was not taken.
-
-        Raises:
-            MetricError: the timing is negative, infinite or NaN.
-        """
+        """Seconds of one call; n/a where not taken, `MetricError` where they are negative, infinite or NaN."""
         raw = outputs.timings.get(self.timing_key)
         if raw is None:
             return NotApplicable(f"no timing {self.timing_key!r}")
@@ -221,22 +209,14 @@ class QuantileLatency(Latency):
 
     Details: ``reliable`` says whether there are enough values for the quantile to lie below the largest of
     them with a confidence of 95 % (59 for p95, 299 for p99); ``needs`` is that number.
-
-    Raises:
-        MetricError: the quantile is not in (0, 1].
     """
 
-    quantile: float = 0.95
+    quantile: float = limited(0.95, lambda q: 0 < q <= 1, "must be above 0 and at most 1")
 
     stem = "quantile_latency"
     formula = "sorted timings, at index ceil(q n) - 1, seconds"
     source = "nearest rank"
     oracle = 'numpy.quantile(method="inverted_cdf"), exact'
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.quantile <= 1:
-            raise MetricError(f"quantile must be above 0 and at most 1, got {self.quantile}")
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Return the quantile of all values; over none 0.0 with ``num_samples`` 0."""
@@ -254,6 +234,8 @@ class PercentileLatency(QuantileLatency):
     Raises:
         MetricError: the percent is not in 1 … 100.
     """
+
+    stem = "p{percent}_latency"
 
     def __init__(self, percent: int, timing_key: str = "end_to_end") -> None:
         if not 1 <= percent <= 100:

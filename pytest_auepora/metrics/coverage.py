@@ -68,7 +68,8 @@ class OverSpans(Configured):
     """Base of the metrics over gold passages, of the whole list or of its top k.
 
     Quotes and spans count, labels by id alone do not.  Overlapping chunks count the gold characters they share once,
-    but their own length each time, so redundancy costs precision.
+    but their own length each time, so redundancy costs precision.  A chunk of a document with gold spans needs offsets,
+    else a `MetricError` is raised.
     """
 
     k: int | None = None
@@ -80,11 +81,7 @@ class OverSpans(Configured):
     oracle = "sets of character positions"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where no relevant quote or span is given.  Details: ``gold``, ``common`` and ``returned`` characters.
-
-        Raises:
-            MetricError: a chunk of a document with gold spans has no offsets.
-        """
+        """N/a where no relevant quote or span is given.  Details: ``gold``, ``common`` and ``returned`` characters."""
         if sample.relevant_docs is None:
             return NotApplicable("no relevant_docs")
         passages = (label for label in labels_of(sample) if label.grade and label.kind in ("quote", "span"))
@@ -238,11 +235,7 @@ def _resolves(citation: Any, returned: int, is_known: Callable[[str], bool]) -> 
 
 
 def citations_of(outputs: SystemOutputs) -> list[Any]:
-    """Return what the answer cites: ids, or ranks as whole numbers; see `CitationCoverage`.
-
-    Raises:
-        MetricError: the citations are no list.
-    """
+    """Return what the answer cites, as `CitationCoverage` says; raises `MetricError` where it is no list."""
     raw = outputs.response.metadata.get("citations")
     if raw is None and outputs.response.structured:
         raw = outputs.response.structured.get("citations")

@@ -1,21 +1,34 @@
-"""Answers scored by a judge: how faithful they are to the evidence, how good they are."""
+"""Answers scored by a judge: how faithful they are to the evidence, how good, whether better than the accepted ones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .judge.critic import Judgement, JudgeReplyError, LLMCritic, Question
-from .judge.measures import Judged, rationales_detail
-from .judge.prompts import number_texts
-from .options import UNSPELLED, choice, read_words
+from .judge.critic import (
+    Form,
+    Judgement,
+    JudgeReplyError,
+    LLMCritic,
+    Question,
+    Scale,
+    object_form,
+    object_schema,
+    unwrap,
+)
+from .judge.prompts import fingerprint, load_prompt, number_texts
+from .judge.settings import AsksCritic
+from .options import UNSPELLED, Configured, choice, read_words
 from .refusal import is_refusal
 from .text.comparands import AgainstEvidence, answer_text, evidence_texts
+from .values import nonempty, read_list
 
 __all__ = [
+    "AnswerRelevancy",
     "JudgeReplyError",
     "Judged",
     "Judgement",
@@ -23,7 +36,91 @@ __all__ = [
     "LLMCritic",
     "LLMFaithfulnessScore",
     "LLMGroundedness",
-]  # fmt: skip
+    "Preference",
+    "Rubric",
+]
+
+_LOOPBACK = "a loopback server with known replies"
+
+BASELINE_ANSWER = "baseline_answer"
+"""Key of ``outputs.memo``: what the accepted run answered, where that is kept."""
+
+_MAX_RATIONALE = 500
+
+
+class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency is that of the critic
+    """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
+
+    Args:
+        critic: who judges; that of the judge's settings if none is given.
+
+    Class attributes:
+        prompt: the name of the prompt's file.
+    """
+
+    scale: str
+    prompt: ClassVar[str]
+    deterministic = False
+    judged = True
+    shares = False
+
+    def __post_init__(self) -> None:
+        self._scale = Scale.read(self.scale)
+        super().__post_init__()
+
+    def params(self) -> dict[str, Any]:
+        """Return the options that change the score, with what the critic says of itself and the prompt."""
+        prompt = f"{load_prompt(self.prompt).version}:{fingerprint(self._fill_prompt())}"
+        return {**super().params(), "judge": self.critic_params(), "prompt": prompt}
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
+        """Return what to ask about one case, or what is known without asking."""
+        raise NotImplementedError
+
+    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
+        """Make the replies to one case's questions its score."""
+        (judgement,) = judgements
+        details = {"score": judgement.score, "scale": self.scale, **nonempty(rationale=_rationale(judgement))}
+        return Measurement(self._unit(judgement), details=details)
+
+    def _unit(self, judgement: Judgement) -> float:
+        return self._scale.to_unit(judgement.score)
+
+    def _question(self, sample: EvaluationSample, prompt: str, form: Form[Any] | None = None, **more: Any) -> Question:
+        scale = self._scale
+        pair = (scale.low, scale.high, scale.words) if scale.words else (scale.low, scale.high)
+        return Question(prompt, {"metric": self.name, "sample_id": sample.sample_id, "scale": pair, **more}, form)
+
+    def _fill_prompt(self, words: Mapping[str, str] | None = None, /, **material: str) -> str:
+        words = {"scale": self._scale.instruction, "reply": self._scale.reply, **(words or {})}
+        return load_prompt(self.prompt).fill(words, **material)
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """Ask about one case; see `measure_many`."""
+        return self.measure_many([sample], [outputs])[0]
+
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
+        """Ask about all cases at once.
+
+        Raises:
+            Exception: what the first failing question gave, after all were asked.
+        """
+        cases = [self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
+        questions = [q for case in cases if isinstance(case, list) for q in case]
+        replies = iter(self.critic_in_use().ask_many(questions) if questions else ())
+        return [
+            self._combine([unwrap(next(replies)) for _ in case], case) if isinstance(case, list) else case
+            for case in cases
+        ]
+
+
+def _rationales(keys: Sequence[str], judgements: Sequence[Judgement]) -> dict[str, Any]:
+    """Return the rationales of several judgements by *keys*, as a detail; nothing where there is none."""
+    return nonempty(rationale=nonempty(**dict(zip(keys, map(_rationale, judgements), strict=True))))
+
+
+def _rationale(judgement: Judgement) -> str:
+    return judgement.rationale[:_MAX_RATIONALE]
 
 
 DIMENSIONS = {
@@ -42,13 +139,11 @@ class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  
     """How well the evidence supports the answer, in a judge's eyes; n/a for refusals, which state nothing.
 
     Args:
-        critic: who judges.
         evidence_source: the ``retrieved`` documents, or the ``relevant`` ones of the golden case.
         scale: what the judge is asked for: ``0-1``, ``1-5``, or verdicts with scores, ``no:0|partly:0.5|yes:1``; the
             score is in [0, 1] either way.
     """
 
-    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
     evidence_source: str = choice("retrieved", "relevant")
     scale: str = "0-1"
 
@@ -56,7 +151,7 @@ class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  
     prompt = "faithfulness"
     formula = "(judge's score - lowest) / (highest - lowest)"
     source = "Auepora (arXiv:2405.07437), LLM-judged faithfulness"
-    oracle = "a loopback server with known replies"
+    oracle = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         if not answer_text(outputs).strip():
@@ -81,16 +176,13 @@ class LLMAnswerQuality(Judged):
     """How well the answer serves the question, in a judge's eyes.
 
     Args:
-        critic: who judges.
         dimensions: the respects that count; separated by ``|`` in a name.
         per_dimension: ask about each respect by itself and combine; otherwise one score for all is asked for.
         aggregation: how the respects are combined: ``mean`` (weighted), or ``min``.
         weights: how much each respect counts, 1 where it is not named; ``relevance:2|clarity:1`` in a name.
-        scale: what the judge is asked for: ``0-1``, ``1-5``, or verdicts with scores, ``no:0|partly:0.5|yes:1``; the
-            score is in [0, 1] either way.
+        scale: as that of `LLMFaithfulnessScore`.
     """
 
-    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
     dimensions: Sequence[str] = ("relevance", "helpfulness", "clarity")
     per_dimension: bool = False
     aggregation: str = choice("mean", "min")
@@ -102,7 +194,7 @@ class LLMAnswerQuality(Judged):
     target = TargetCategory.GENERATION_RELEVANCE
     formula = "(judge's score - lowest) / (highest - lowest); per dimension: weighted mean, or least"
     source = "Auepora (arXiv:2405.07437), LLM-judged answer quality"
-    oracle = "a loopback server with known replies"
+    oracle = _LOOPBACK
 
     def __post_init__(self) -> None:
         self.dimensions = read_words(self.dimensions, "dimensions")
@@ -126,7 +218,7 @@ class LLMAnswerQuality(Judged):
         if not self.per_dimension:
             return super()._combine(judgements, questions)
         scores = {d: self._unit(j) for d, j in zip(self.dimensions, judgements, strict=True)}
-        details = {"dimensions": scores, "scale": self.scale, **rationales_detail(self.dimensions, judgements)}
+        details = {"dimensions": scores, "scale": self.scale, **_rationales(self.dimensions, judgements)}
         if self.aggregation == "min":
             return Measurement(min(scores.values()), details=details)
         total = sum(self._weights.values())
@@ -142,19 +234,134 @@ def _task(dimensions: Sequence[str]) -> str:
 
 
 def _read_weights(raw: Mapping[str, float] | str, dimensions: Sequence[str]) -> dict[str, float]:
-    """Return the weight of every dimension.
-
-    Raises:
-        MetricError: a weight is no positive number, or is that of something else.
-    """
+    """Return the weight of every dimension: a positive number, 1 where none is given."""
     try:
         if isinstance(raw, str):
             raw = {name: float(weight) for name, _, weight in (p.partition(":") for p in raw.split("|") if p)}
         weights = {str(name): float(weight) for name, weight in raw.items()}
     except (TypeError, ValueError):
         raise MetricError(f"weights must be dimension:number, got {raw!r}") from None
-    if not set(weights) <= set(dimensions):
-        raise MetricError(f"weights of {sorted(set(weights) - set(dimensions))} which are not dimensions")
+    if others := sorted(weights.keys() - set(dimensions)):
+        raise MetricError(f"weights of {others} which are not dimensions")
     if not all(0 < w < float("inf") for w in weights.values()):
         raise MetricError(f"weights must be above 0, got {raw!r}")
     return {d: weights.get(d, 1.0) for d in dimensions}
+
+
+@dataclass(eq=False, repr=False)
+class Rubric(Judged):
+    """Share of the case's ``rubric`` that the answer meets; n/a without one.  One call for each requirement.
+
+    Args:
+        scale: the verdicts and their scores, or ``0-1``, ``1-5``.
+    """
+
+    scale: str = "no:0|partly:0.5|yes:1"
+
+    stem = "rubric"
+    prompt = "rubric"
+    target = TargetCategory.GENERATION_CORRECTNESS
+    formula = "mean over the requirements of the verdict's score (yes 1, partly 0.5, no 0)"
+    source = "promptfoo's llm-rubric"
+    oracle = _LOOPBACK
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
+        rubrics = [str(text) for text in read_list(sample.labels.get("rubric") or (), "labels['rubric']")]
+        if not rubrics:
+            return NotApplicable("no rubric")
+        answer = answer_text(outputs).strip() or "(there is no answer)"
+        texts = {"question": sample.query, "answer": answer}
+        return [self._question(sample, self._fill_prompt({"rubric": r}, **texts), rubric=r) for r in rubrics]
+
+    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
+        scores = [self._unit(judgement) for judgement in judgements]
+        details: dict[str, Any] = {"scores": scores} if len(scores) > 1 else {}
+        details |= _rationales([q.metadata["rubric"] for q in questions], judgements)
+        return Measurement(sum(scores) / len(scores), details=details)
+
+
+_STATEMENT = object_schema({"statement": {"type": "string"}, "verdict": {"type": "string", "enum": ["yes", "no"]}})
+_STATEMENTS: Form[list[tuple[str, bool]]] = object_form(
+    "statements", {"statements": {"type": "array", "items": _STATEMENT}},
+    lambda fields: [(s["statement"], {"yes": True, "no": False}[s["verdict"]]) for s in fields["statements"]],
+)  # fmt: skip
+_STATEMENTS_ASKED = (
+    'Reply with one JSON object and nothing else: {"statements": [{"statement": "<text>", "verdict": "<yes or no>"}]}'
+)
+
+
+@dataclass(eq=False, repr=False)
+class AnswerRelevancy(Judged):
+    """Share of the answer's statements that help to answer the question; one call.  To report, not to gate.
+
+    N/a for refusals and answers without a statement.  Whether a statement is true does not matter here.  The critic
+    needs `LLMCritic.complete`.
+    """
+
+    scale: str = field(default="0-1", init=False, metadata=UNSPELLED)
+
+    stem = "answer_relevancy"
+    prompt = "relevancy"
+    target = TargetCategory.GENERATION_RELEVANCE
+    formula = "statements of the answer that help to answer the question / statements of the answer"
+    source = "deepeval's answer relevancy"
+    oracle = _LOOPBACK
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
+        if not (answer := answer_text(outputs).strip()):
+            return NotApplicable("the answer is empty")
+        if is_refusal(outputs):
+            return NotApplicable("the answer is a refusal")
+        prompt = self._fill_prompt({"reply": _STATEMENTS_ASKED}, question=sample.query, answer=answer)
+        return [self._question(sample, prompt, _STATEMENTS)]
+
+    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
+        (statements,) = judgements
+        if not statements:
+            return NotApplicable("the answer makes no statement")
+        irrelevant = [statement[:_MAX_RATIONALE] for statement, relevant in statements if not relevant]
+        details = nonempty(of=len(statements), irrelevant=irrelevant[:10])
+        return Measurement(1 - len(irrelevant) / len(statements), details=details)
+
+
+@dataclass(eq=False, repr=False)
+class Preference(Judged):
+    """Whether the answer is better than the baseline's: 1 better, 0.5 no difference, 0 worse.  Two calls.
+
+    The order is swapped in the second call; where the two disagree, the order decided, and the score is 0.5.  N/a
+    where the accepted run's answer is not kept, or is the same word for word (then nothing is asked), and where a
+    reference says what is right.
+
+    Args:
+        referenced: whether cases with a ``reference_answer`` are compared as well.
+    """
+
+    referenced: bool = False
+    scale: str = field(default="second:0|tie:0.5|first:1", init=False, metadata=UNSPELLED)
+
+    stem = "preference"
+    prompt = "preference"
+    baselined = False
+    against_accepted = True
+    target = TargetCategory.GENERATION_RELEVANCE
+    formula = "1 if better in both orders, 0 if worse in both, else 0.5"
+    source = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
+    oracle = _LOOPBACK
+
+    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
+        if sample.reference_answer is not None and not self.referenced:
+            return NotApplicable("there is a reference_answer")
+        accepted, answer = str(outputs.memo.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()
+        if not accepted:
+            return NotApplicable("the baseline's answer is not kept")
+        if accepted == answer:
+            return NotApplicable("the same answer as the baseline's")
+        answer = answer or "(there is no answer)"
+        pairs = ((answer, accepted), (accepted, answer))
+        return [self._question(sample, self._fill_prompt(question=sample.query, first=a, second=b)) for a, b in pairs]
+
+    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
+        first, second = judgements[0].score, 1 - judgements[1].score
+        value = first if first == second else 0.5
+        rationales = _rationales(("this answer first", "the accepted answer first"), judgements)
+        return Measurement(value, details={"orders": [first, second], **rationales})

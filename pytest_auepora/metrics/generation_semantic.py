@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
@@ -11,17 +12,7 @@ from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
 from .options import UNSPELLED, choice
 from .text.comparands import Compared, answer_text, targets
-from .vectors import (
-    BertEncoder,
-    BertMatch,
-    Embedder,
-    EmbedFn,
-    fingerprint,
-    layers_of,
-    match,
-    model_fingerprint,
-    versions,
-)
+from .vectors import BertEncoder, Embedder, EmbedFn, fingerprint, layers_of, match, model_fingerprint, versions
 
 __all__ = ["BertScoreMetric", "EmbeddingSimilarity"]
 
@@ -33,18 +24,13 @@ class _Semantic(Compared):
         return self.measure_many([sample], [outputs])[0]
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
-        references = [targets(s, self.compare_to) for s in samples]
-        answers = [answer_text(o) for o in outputs]
-        pairs = [
-            (texts, a)
-            for texts, a in zip(references, answers, strict=True)
-            if not isinstance(texts, NotApplicable) and a.strip()
-        ]
+        cases = [(targets(s, self.compare_to), answer_text(o)) for s, o in zip(samples, outputs, strict=True)]
+        pairs = [(texts, answer) for texts, answer in cases if not isinstance(texts, NotApplicable) and answer.strip()]
         scores = iter(self._score(pairs) if pairs else ())
         empty = Measurement(0.0, details={"note": "the answer is empty"})
         return [
-            texts if isinstance(texts, NotApplicable) else next(scores) if a.strip() else empty
-            for texts, a in zip(references, answers, strict=True)
+            texts if isinstance(texts, NotApplicable) else next(scores) if answer.strip() else empty
+            for texts, answer in cases
         ]
 
     def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
@@ -95,14 +81,9 @@ class BertScoreMetric(_Semantic):
     def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
         references = [text for texts, _ in pairs for text in texts]
         vectors = self._encoder.vectors([*references, *(a for _, a in pairs)], keep=references)
-        return [
-            self._measurement(max((match(vectors[t], vectors[a]) for t in texts), key=lambda m: m.f1))
-            for texts, a in pairs
-        ]
-
-    def _measurement(self, best: BertMatch) -> Measurement:
-        value = {"F1": best.f1, "precision": best.precision, "recall": best.recall}[self.score_type]
-        return Measurement(min(max(value, 0.0), 1.0), details=best._asdict())
+        matches = [max((match(vectors[t], vectors[a]) for t in texts), key=lambda m: m.f1) for texts, a in pairs]
+        score = attrgetter(self.score_type.lower())
+        return [Measurement(min(max(score(best), 0.0), 1.0), details=best._asdict()) for best in matches]
 
 
 @dataclass(eq=False, repr=False)
@@ -132,9 +113,9 @@ class EmbeddingSimilarity(_Semantic):
     def __post_init__(self) -> None:
         if isinstance(self.embed_fn, str):  # embedding_similarity[minilm-int8]
             self.model, self.embed_fn = self.embed_fn, None
-        if self.embed_fn is not None and not callable(self.embed_fn):
-            raise MetricError(f"embed_fn must be a function from texts to vectors, got {self.embed_fn!r}")
         if self.embed_fn is not None:
+            if not callable(self.embed_fn):
+                raise MetricError(f"embed_fn must be a function from texts to vectors, got {self.embed_fn!r}")
             self.model = getattr(self.embed_fn, "__qualname__", type(self.embed_fn).__qualname__)
         super().__post_init__()
         self._embedder = Embedder(self.model if self.embed_fn is None else self.embed_fn, batch_size=self.batch_size)

@@ -14,8 +14,8 @@ from typing import Any
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .options import Configured
-from .values import read_list, read_number
+from .options import Configured, limited
+from .values import nonempty, read_list, read_number
 
 CLIENT_ABORT = 499
 
@@ -43,11 +43,7 @@ class ErrorRatePer1k(Operational):
     oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a for a client abort: ``extra["aborted"]``, or status 499.  Details: ``status``.
-
-        Raises:
-            MetricError: the status is none of HTTP.
-        """
+        """N/a for a client abort: ``extra["aborted"]``, or 499.  Details: ``status``; an error if none of HTTP."""
         status = outputs.extra.get("status")
         if outputs.extra.get("aborted") or status == CLIENT_ABORT:
             return NotApplicable("aborted by the client")
@@ -73,7 +69,9 @@ class TimeoutRate(Operational):
         timing_key: which timing is held against it.
     """
 
-    soft_deadline_ms: float | None = None
+    soft_deadline_ms: float | None = limited(
+        None, lambda ms: ms is None or (isinstance(ms, (int, float)) and 0 < ms < math.inf), "must be a number above 0"
+    )
     timing_key: str = "end_to_end"
 
     stem = "timeout_rate"
@@ -81,21 +79,13 @@ class TimeoutRate(Operational):
     source = "operational metrics: fraction exceeding soft_deadline_ms"
     oracle = "counted"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        deadline: object = self.soft_deadline_ms
-        if deadline is not None and not (isinstance(deadline, (int, float)) and 0 < deadline < math.inf):
-            raise MetricError(f"soft_deadline_ms must be a number above 0, got {deadline!r}")
-
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """1 for a late call, else 0; n/a without a deadline or a timing."""
-        seconds = outputs.timings.get(self.timing_key)
-        places = (outputs.extra, sample.labels, sample.metadata)
-        deadline = self.soft_deadline_ms
-        if deadline is None:
-            deadline = next((p["soft_deadline_ms"] for p in places if p.get("soft_deadline_ms") is not None), None)
+        told = [place.get("soft_deadline_ms") for place in (outputs.extra, sample.labels, sample.metadata)]
+        deadline = next((ms for ms in (self.soft_deadline_ms, *told) if ms is not None), None)
         if deadline is None:
             return NotApplicable("no soft_deadline_ms")
+        seconds = outputs.timings.get(self.timing_key)
         if seconds is None:
             return NotApplicable(f"no timing {self.timing_key!r}")
         seconds = read_number(seconds, f"timing {self.timing_key!r}")
@@ -126,7 +116,7 @@ class Retries(Operational):
         n_retries = max(0, read_number(retry["attempts"], "attempts in extra['retry']", int) - 1)
         raw: Any = retry.get("reasons") or ([retry["last_reason"]] if retry.get("last_reason") else [])
         reasons = [str(reason) for reason in read_list(raw, "reasons in extra['retry']")] if n_retries else []
-        return Measurement(float(n_retries), data=reasons, details={"reasons": reasons} if reasons else {})
+        return Measurement(float(n_retries), data=reasons, details=nonempty(reasons=reasons))
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``total`` retries, and ``reasons`` with how often each was given, most frequent first."""

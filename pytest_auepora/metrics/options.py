@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +19,11 @@ def choice(*words: str) -> Any:
     return field(default=words[0], metadata={"words": words})
 
 
+def limited(default: Any, holds: Callable[[Any], bool], limit: str) -> Any:
+    """Make an option whose values are limited to those that *hold*; *limit* says what it ``must`` be."""
+    return field(default=default, metadata={"limit": (holds, limit)})
+
+
 def spell(value: Any) -> str:
     """Write an option's value the way `registry.parse_value` reads it; an object, which none can read, by its name."""
     if isinstance(value, bool) or value is None:
@@ -33,11 +38,7 @@ def spell(value: Any) -> str:
 
 
 def read_words(raw: Any, name: str) -> tuple[str, ...]:
-    """Read the option *name*, which is a list of words; in a metric's name they are separated by ``|``.
-
-    Raises:
-        MetricError: it is no list of texts, or one of them is empty.
-    """
+    """Read the option *name*, a list of words that are not empty; in a metric's name they are separated by ``|``."""
     parts = raw.split("|") if isinstance(raw, str) else raw
     is_list = isinstance(parts, (Sequence, set, frozenset)) and len(parts) > 0
     if not is_list or not all(isinstance(part, str) and part.strip() for part in parts):
@@ -83,6 +84,9 @@ class Configured(Metric):
             raise MetricError(f"{name} must be a number, got {value!r}")
         if option.type == "str" and not isinstance(value, (str, Path)):
             raise MetricError(f"{name} must be a text, got {value!r}")
+        holds, limit = option.metadata.get("limit", (None, ""))
+        if holds is not None and not holds(value):
+            raise MetricError(f"{name} {limit}, got {value!r}")
         if option.type in ("int", "int | None") and value is not None:
             if not isinstance(value, int) or isinstance(value, bool):
                 raise MetricError(f"{name} must be a whole number, got {value!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, NamedTuple
 
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, interval_of, provenance_keys_of
@@ -23,12 +24,7 @@ class VariantPair(NamedTuple):
 
 
 def as_metric(base: Metric | str) -> Metric:
-    """Return *base*, made by a registry of this package's metrics if it is a name.
-
-    Raises:
-        UnknownNameError: no metric of this package is called that.
-        MetricError: the name is empty.
-    """
+    """Return *base*, made by a registry of this package's metrics if it is a name; an empty one is a `MetricError`."""
     if isinstance(base, Metric):
         return base
     if not base:
@@ -120,6 +116,7 @@ class SlicedMetric(Metric):
         MetricError: a predicate in words is not ``key:value``.
     """
 
+    stem = "sliced"
     formula = "the base metric over the cases of the slice"
     source = "Auepora evaluation metrics, dataset slicing"
     oracle = "the base metric on the samples of the slice"
@@ -149,10 +146,9 @@ class SlicedMetric(Metric):
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         """Let the base metric score all cases of the slice at once."""
-        membership = [self.predicate(s) for s in samples]
-        cases = [(s, o) for s, o, is_inside in zip(samples, outputs, membership, strict=True) if is_inside]
-        measurements = iter(self.base.measure_many([s for s, _ in cases], [o for _, o in cases]))
-        return [next(measurements) if is_inside else NotApplicable("outside the slice") for is_inside in membership]
+        inside = list(map(self.predicate, samples))
+        scores = iter(self.base.measure_many(list(compress(samples, inside)), list(compress(outputs, inside))))
+        return [next(scores) if is_inside else NotApplicable("outside the slice") for is_inside in inside]
 
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """As the base metric."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import Configured
+from .text.comparands import answer_text
 from .text.tokens import answer_words
 from .values import read_entries
 
@@ -33,12 +33,6 @@ def _sensitive_texts(sample: EvaluationSample) -> list[str]:
         if answer_words(text):
             texts.append(text)
     return texts
-
-
-def _output_text(outputs: SystemOutputs) -> str:
-    structured = outputs.response.structured
-    structured_text = json.dumps(structured, ensure_ascii=False, default=str) if structured else ""
-    return f"{outputs.response.text or ''}\n{structured_text}"
 
 
 def _mask(tokens: Words, items: Sequence[Words]) -> tuple[list[str], set[int]]:
@@ -70,7 +64,9 @@ class OverSensitive(Configured):
         items = [answer_words(text) for text in _sensitive_texts(sample)]
         if not items:
             return NotApplicable("no sensitive items")
-        output = answer_words(_output_text(outputs))
+        structured = outputs.response.structured
+        structured_text = json.dumps(structured, ensure_ascii=False, default=str) if structured else ""
+        output = answer_words(f"{answer_text(outputs)}\n{structured_text}")
         remaining, whole = _mask(output, items)
         joined = "".join(output)
         whole |= {at for at, item in enumerate(items) if _is_reformatted(item, joined)}
@@ -139,26 +135,16 @@ class SecureFieldBypass(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where no secure field is marked, and where the system does not say what it did."""
-        expected = _expects_bypass(sample)
+        expected = sample.labels.get("secure_field")
         if expected is None:
-            return NotApplicable("no secure field is marked")
+            items = read_entries(sample.labels.get("sensitive") or (), "labels['sensitive']")
+            if not any(isinstance(item, Mapping) and item.get("secure") for item in items):
+                return NotApplicable("no secure field is marked")
+            expected = True
         report = outputs.extra.get("privacy")
-        bypassed = _is_bypassed(report) if isinstance(report, Mapping) else None
-        if bypassed is None:
+        report = report if isinstance(report, Mapping) else {}
+        bypassed, mode = report.get("bypassed"), report.get("mode")
+        if bypassed is None and mode is None:
             return NotApplicable("the system does not say whether it bypassed the input")
-        return Measurement(float(bypassed == expected), details={"bypassed": bypassed})
-
-
-def _expects_bypass(sample: EvaluationSample) -> bool | None:
-    declared = sample.labels.get("secure_field")
-    if declared is not None:
-        return bool(declared)
-    items = read_entries(sample.labels.get("sensitive") or (), "labels['sensitive']")
-    return True if any(isinstance(item, Mapping) and item.get("secure") for item in items) else None
-
-
-def _is_bypassed(report: Mapping[str, Any]) -> bool | None:
-    if report.get("bypassed") is not None:
-        return bool(report["bypassed"])
-    mode = report.get("mode")
-    return None if mode is None else str(mode).casefold() in ("bypass", "bypassed")
+        bypassed = str(mode).casefold() in ("bypass", "bypassed") if bypassed is None else bool(bypassed)
+        return Measurement(float(bypassed == bool(expected)), details={"bypassed": bypassed})

@@ -56,18 +56,14 @@ def fold(text: str) -> str:
     return " ".join(plain.casefold().split())
 
 
-def is_refusal(
-    outputs: SystemOutputs, patterns: Iterable[str] = REFUSAL_PATTERNS, *, label: bool | None = None
-) -> bool | None:
+def is_refusal(outputs: SystemOutputs, patterns: Iterable[str] = REFUSAL_PATTERNS) -> bool | None:
     """Whether the answer is a refusal; None where there is no answer to judge.
 
-    A person's *label* decides, then ``response.metadata["refused"]``, then whether one of *patterns* occurs in the
-    text, both after `fold`.  Beside the default patterns, an answer is a refusal whose first sentence says that
-    nothing is known or found ("The documents do not provide an answer"); an apology before it does not count, nor
-    does what stands behind the first 500 characters.
+    ``response.metadata["refused"]`` decides; without it, whether one of *patterns* occurs in the text, both after
+    `fold`.  Beside the default patterns, an answer is a refusal whose first sentence says that nothing is known or
+    found ("The documents do not provide an answer"); an apology before it does not count, nor does what stands behind
+    the first 500 characters.
     """
-    if label is not None:
-        return label
     declared = (outputs.response.metadata or {}).get("refused")
     if declared is not None:
         return bool(declared)

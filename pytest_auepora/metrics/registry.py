@@ -13,12 +13,12 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..core.metrics_base import Metric
 from ..errors import AueporaError, MetricError, UnknownNameError, did_you_mean
@@ -33,29 +33,6 @@ SHARED_OPTIONS = ("checker", "corpus", "critic", "embed_fn")
 """Options that are objects; `Registry.give` sets them on all metrics that have them."""
 
 
-class _Entry(NamedTuple):
-    """A spelling, the class or function behind it (``module:name`` for ours), and the options that it fixes."""
-
-    spelling: str
-    factory: str | Callable[..., Metric]
-    fixed: Mapping[str, Any]
-
-    def match(self, head: str) -> dict[str, int] | None:
-        """Return the numbers that *head* has in the holes of the spelling; None where it does not fit."""
-        if not head.startswith(self.spelling.partition("{")[0]):
-            return None
-        pattern = re.sub(_HOLE, r"(?P<\1>-?\\d+)", re.escape(self.spelling))
-        match = re.fullmatch(pattern, head)
-        return None if match is None else {name: int(digits) for name, digits in match.groupdict().items()}
-
-    def load(self) -> Callable[..., Metric]:
-        if not isinstance(self.factory, str):
-            return self.factory
-        module, name = self.factory.split(":")
-        factory: Callable[..., Metric] = getattr(import_module(f"pytest_auepora.metrics.{module}"), name)
-        return factory
-
-
 class Registry:
     """Knows every metric name.  Made with the metrics of this package; `add` takes further ones.
 
@@ -65,10 +42,7 @@ class Registry:
     """
 
     def __init__(self, *, installed: bool = False) -> None:
-        self._entries = {
-            spelling: _Entry(spelling, home, {"level": "doc"} if spelling.endswith("_doc") else {})
-            for spelling, home in SPELLINGS.items()
-        }
+        self._factories: dict[str, Callable[..., Metric] | None] = dict.fromkeys(SPELLINGS)  # None: a class of ours
         self._metrics: dict[str, Metric] = {}
         self._shared: dict[str, Any] = {}
         self._installed_missing = installed
@@ -80,9 +54,9 @@ class Registry:
             MetricError: the spelling is taken.
         """
         self._add_installed()
-        if spelling in self._entries:
+        if spelling in self._factories:
             raise MetricError(f"there already is a metric called {spelling!r}")
-        self._entries[spelling] = _Entry(spelling, (lambda: metric) if isinstance(metric, Metric) else metric, {})
+        self._factories[spelling] = (lambda: metric) if isinstance(metric, Metric) else metric
         self._metrics.clear()
 
     def give(self, **objects: Any) -> None:
@@ -104,18 +78,18 @@ class Registry:
         """Add what installed packages offer, all of it or nothing; return whether that was still to be done."""
         if not self._installed_missing:
             return False
-        self._installed_missing, entries = False, dict(self._entries)
+        self._installed_missing, factories = False, dict(self._factories)
         try:
             add_installed(self)
         except BaseException:
-            self._installed_missing, self._entries = True, entries
+            self._installed_missing, self._factories = True, factories
             raise
         return True
 
     def spellings(self) -> list[str]:
         """Every spelling known, in catalogue order."""
         self._add_installed()
-        return list(self._entries)
+        return list(self._factories)
 
     def get(self, name: str) -> Metric:
         """Return the metric called *name*; the same object for the same name.
@@ -134,17 +108,17 @@ class Registry:
         head, bracket, rest = name.partition("[")
         if bracket and not rest.endswith("]"):
             raise MetricError(f"{name}: the bracket is not closed; write name[option=value]")
-        if (match := self._find(head)) is None and self._add_installed():
-            match = self._find(head)
-        if match is None:
-            match = self._find(_from_paper_spelling(head))
+        match = self._find(head) or (self._find(head) if self._add_installed() else None)
+        match = match or self._find(_from_paper_spelling(head))
         if match is None:
             raise UnknownNameError("metric", head, self._near_names(head))
-        entry, numbers = match
-        factory = entry.load()
-        kwargs = {**entry.fixed, **numbers}
+        spelling, numbers = match
+        factory, kwargs = self._factories[spelling], dict[str, Any](numbers)
+        if factory is None:
+            factory = _class_of(spelling)
+            kwargs |= {"level": "doc"} if spelling.endswith("_doc") else {}
         if bracket:
-            kwargs.update(_read_options(name, rest[:-1], factory, fixed=set(kwargs)))
+            kwargs |= _read_options(name, rest[:-1], factory, fixed=set(kwargs))
         for option, value in self._shared.items():
             if option in parameters_of(factory):
                 kwargs.setdefault(option, value)
@@ -157,15 +131,31 @@ class Registry:
         metric.name = name
         return metric
 
-    def _find(self, head: str) -> tuple[_Entry, dict[str, int]] | None:
-        for entry in self._entries.values():
-            if (numbers := entry.match(head)) is not None:
-                return entry, numbers
+    def _find(self, head: str) -> tuple[str, dict[str, int]] | None:
+        """Return the spelling that *head* fits, and the numbers in the holes of that spelling."""
+        for spelling in self._factories:
+            if head.startswith(spelling.partition("{")[0]):
+                pattern = re.sub(_HOLE, r"(?P<\1>-?\\d+)", re.escape(spelling))
+                if (match := re.fullmatch(pattern, head)) is not None:
+                    return spelling, {name: int(digits) for name, digits in match.groupdict().items()}
         return None
 
     def _near_names(self, name: str) -> list[str]:
         numbers = re.findall(r"\d+", name) or ["5"]
         return [re.sub(r"\{\w+\}", numbers[-1], s) for s in self.spellings()]
+
+
+def _class_of(spelling: str) -> type[Metric]:
+    """Return the class of ours whose own name is *spelling*, or goes on after it: ``mrr`` is ``mrr@{k}`` without k."""
+    module = import_module(f"pytest_auepora.metrics.{SPELLINGS[spelling]}")
+    classes = [obj for obj in vars(module).values() if isinstance(obj, type) and issubclass(obj, Metric)]
+    named = [metric for metric in classes if _own_name(metric).startswith(spelling.removesuffix("_doc"))]
+    return min(named, key=lambda metric: len(_own_name(metric)))
+
+
+def _own_name(obj: Any) -> str:
+    """Return what a metric or a class of one calls itself."""
+    return getattr(obj, "name", "") or getattr(obj, "stem", "")
 
 
 def _from_paper_spelling(head: str) -> str:
@@ -231,18 +221,12 @@ several to the registry it is given."""
 
 
 def add_installed(registry: Registry) -> None:
-    """Add what installed packages offer under the entry point group ``auepora.metrics``.
-
-    Raises:
-        MetricError: one of them cannot be loaded, or has a name that is taken.
-    """
+    """Add what installed packages offer as entry points; raises `MetricError` where one of them cannot be added."""
     from importlib import metadata  # reads what is known of every installed package
 
     for point in metadata.entry_points(group=GROUP):
-        try:
+        with _errors_of(f"entry point {point.name} = {point.value} of {GROUP}"):
             obj = point.load()
-        except Exception as exc:
-            raise MetricError(f"entry point {point.name} = {point.value} of {GROUP}: {_format_error(exc)}") from exc
         _add_object(registry, obj, point.value, point.name)
 
 
@@ -258,8 +242,8 @@ def add_from(registry: Registry, spelling: str) -> None:
     location, _, name = spelling.rpartition(":")
     if not location or not name:
         raise MetricError(f"metrics are named as module:object or file.py:object, got {spelling!r}")
-    module = _import_module(location, spelling)
-    obj: Any = module
+    with _errors_of(f"{spelling}: cannot be imported"):
+        obj = module = _import(location)
     for part in name.split("."):
         if not hasattr(obj, part):
             raise MetricError(f"{spelling}: {location} has no {part!r}{did_you_mean(part, vars(module))}")
@@ -267,19 +251,25 @@ def add_from(registry: Registry, spelling: str) -> None:
     _add_object(registry, obj, spelling)
 
 
-def _import_module(location: str, spelling: str) -> ModuleType:
+@contextmanager
+def _errors_of(what: str, *passed: type[Exception]) -> Iterator[None]:
+    """Say what failed, in a `MetricError`; those of the *passed* types stay as they are."""
+    try:
+        yield
+    except passed:
+        raise
+    except Exception as exc:
+        raise MetricError(f"{what}: {type(exc).__name__}: {exc}") from exc
+
+
+def _import(location: str) -> Any:
     """Import a module, or a file as pytest does by default: by its name, with its folder on the search path."""
     file = Path(location) if location.endswith(".py") else None
     for folder in [Path.cwd()] if file is None else [Path.cwd(), file.resolve().parent]:
         if str(folder) not in sys.path:
             sys.path.insert(0, str(folder))
-    try:
-        return import_module(location) if file is None else _import_file(file)
-    except Exception as exc:
-        raise MetricError(f"{spelling}: cannot be imported: {_format_error(exc)}") from exc
-
-
-def _import_file(file: Path) -> ModuleType:
+    if file is None:
+        return import_module(location)
     if not file.is_file():
         raise FileNotFoundError(f"there is no {file}")
     spec: Any = spec_from_file_location(file.stem, file)
@@ -290,25 +280,12 @@ def _import_file(file: Path) -> ModuleType:
 
 def _add_object(registry: Registry, obj: Any, spelling: str, name: str = "") -> None:
     if isinstance(obj, Metric) or (isinstance(obj, type) and issubclass(obj, Metric)):
-        name = name or getattr(obj, "name", "") or getattr(obj, "stem", "")
-        if not name:
+        if not (name := name or _own_name(obj)):
             raise MetricError(f"{spelling}: the metric has no name")
         registry.add(name, obj)
     elif callable(obj) and not isinstance(obj, type):
-        _call_function(obj, registry, spelling)
+        config = {"config": None} if "config" in parameters_of(obj) else {}
+        with _errors_of(spelling, AueporaError):
+            obj(registry=registry, **config)
     else:
         raise MetricError(f"{spelling}: expected a metric or a function that takes the registry, got {obj!r:.80}")
-
-
-def _call_function(function: Callable[..., Any], registry: Registry, spelling: str) -> None:
-    config = {"config": None} if "config" in parameters_of(function) else {}
-    try:
-        function(registry=registry, **config)
-    except AueporaError:
-        raise
-    except Exception as exc:
-        raise MetricError(f"{spelling}: {_format_error(exc)}") from exc
-
-
-def _format_error(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"

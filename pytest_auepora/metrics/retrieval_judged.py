@@ -6,19 +6,18 @@ A new retriever returns documents without a judgment; counted as misses, they lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..core.metrics_base import CHUNK_KEYS, CaseScore, Measurement, NotApplicable
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory, id_of_text
-from ..errors import MetricError
-from .options import Configured
+from .options import Configured, limited
 from .ranking.gold import GoldLabel, LabelMatcher, grade_of, labels_of
 from .ranking.matching import Ranking, walk_slots
 from .retrieval_basic import Matched, Ranked
-from .values import read_entries
+from .values import nonempty, read_entries
 
 
 class SlotJudgment(NamedTuple):
@@ -106,23 +105,15 @@ class RBP(OverJudgments):
     """Rank-biased precision: what a reader gains who goes on to the next document with probability *p*.
 
     Details: ``residual``, how much the unjudged documents and the ranks not returned could add at most.
-
-    Raises:
-        MetricError: *p* is not between 0 and 1.
     """
 
-    p: float = 0.8
+    p: float = limited(0.8, lambda p: 0 < p < 1, "must lie between 0 and 1")
 
     stem = "rbp"
     target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "(1 - p) sum of p^(rank - 1) over relevant ranks; residual: the same over unjudged ranks, + p^depth"
     source = "Moffat and Zobel 2008"
     oracle = "ranx rbp, 1e-12"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.p < 1:
-            raise MetricError(f"p must lie between 0 and 1, got {self.p}")
 
     def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         if not any(label.grade for label in labels):
@@ -175,8 +166,7 @@ class DuplicateRateAtK(Configured):
         if not ids:
             return NotApplicable("nothing returned")
         repeated = [name for name, times in Counter(ids).items() if times > 1]
-        n_repeats = len(ids) - len(set(ids))
-        return Measurement(n_repeats / len(ids), details={"repeated": repeated} if n_repeats else {})
+        return Measurement((len(ids) - len(set(ids))) / len(ids), details=nonempty(repeated=repeated))
 
 
 @dataclass(eq=False, repr=False)
@@ -235,29 +225,26 @@ class DocumentNoiseAtK(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where no noise is named, or nothing was returned.  Details: ``noise``, the ids."""
-        top = outputs.retrieved[: self.k]
+        top = [r.doc for r in outputs.retrieved[: self.k]]
         noise = sample.labels.get(NOISE_DOCS)
         if noise is not None:
             noise_ids = _noise_ids(read_entries(noise, f"labels[{NOISE_DOCS!r}]"))
-            noisy = [r.doc.doc_id for r in top if r.doc.doc_id in noise_ids]
+            noisy = [doc.doc_id for doc in top if doc.doc_id in noise_ids]
         else:
             labels = labels_of(sample)
             if all(label.grade for label in labels):
                 return NotApplicable("no noise_docs, and no document is judged not relevant")
             matcher = LabelMatcher(labels)
-            grades = [[labels[at].grade for at in matcher.covered_labels(r.doc)] for r in top]
-            noisy = [r.doc.doc_id for r, covered in zip(top, grades, strict=True) if covered and not any(covered)]
+            grades = [{labels[at].grade for at in matcher.covered_labels(doc)} for doc in top]
+            noisy = [doc.doc_id for doc, covered in zip(top, grades, strict=True) if covered == {0}]
         if not top:
             return NotApplicable("nothing returned")
-        return Measurement(len(noisy) / len(top), details={"noise": list(dict.fromkeys(noisy))} if noisy else {})
+        return Measurement(len(noisy) / len(top), details=nonempty(noise=list(dict.fromkeys(noisy))))
 
 
-def _noise_ids(noise: Iterable[Any]) -> set[str]:
+def _noise_ids(noise: list[Any]) -> set[str]:
     """Return the ids that documents of *noise* go by; what is a text alone may be an id."""
-    ids: set[str] = set()
-    for entry in noise:
-        if isinstance(entry, Mapping):
-            ids.add(str(entry.get("id") or id_of_text(str(entry.get("text")))))
-        else:
-            ids |= {str(entry), id_of_text(str(entry))}
-    return ids
+    mappings = [entry for entry in noise if isinstance(entry, Mapping)]
+    texts = {str(entry) for entry in noise if not isinstance(entry, Mapping)}
+    ids = {str(entry.get("id") or id_of_text(str(entry.get("text")))) for entry in mappings}
+    return ids | texts | set(map(id_of_text, texts))

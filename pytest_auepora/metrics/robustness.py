@@ -13,7 +13,7 @@ from ..errors import MetricError
 from .annotation.labels import LabelSource
 from .annotation.measures import Labelled
 from .options import Configured, choice
-from .pairs import OverMetric, OverPairs, VariantPair, as_metric, inherit, pairs_by_case
+from .pairs import OverMetric, OverPairs, as_metric, inherit, pairs_by_case
 from .ranking.gold import Behaviour, expected_behaviour
 from .refusal import REFUSAL_PATTERNS, fold, is_refusal
 from .text.assertions import phrase_finder, wordings
@@ -44,7 +44,7 @@ class Refusals(Labelled):
 
     Options:
         refusal_patterns: the phrases; separated by ``|`` in a name.
-        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
+        labels: see `Labelled`.
     """
 
     refusal_patterns: Sequence[str] = REFUSAL_PATTERNS
@@ -61,7 +61,7 @@ class Refusals(Labelled):
             return NotApplicable("not a refusal case" if self.expected == "refuse" else "not a case to be answered")
         answer_labels = self._source.answer_labels(sample, outputs, ("refused",))
         label = None if isinstance(answer_labels, NotApplicable) else answer_labels.get("refused")
-        refused = is_refusal(outputs, self.refusal_patterns, label=label)
+        refused = is_refusal(outputs, self.refusal_patterns) if label is None else label
         if refused is None:
             return NotApplicable("no answer")
         without_label = self.expected == "refuse" and not refused and label is None
@@ -117,9 +117,6 @@ class NoiseRobustness(OverMetric, OverPairs):
         pairing: ``"paired"``, or ``"all"``: every base case against every disturbed one.
         scenarios: values of ``labels["scenario"]`` that are noise; separated by ``|`` in a name.  Also called
             ``noise_scenarios``.
-
-    Raises:
-        MetricError: there is no base metric.
     """
 
     pairing: str = choice("paired", "all")
@@ -223,19 +220,18 @@ class CounterfactualConsistency(OverPairs):
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """How alike the answers to each variant and to its base are; or unlike, where a change is expected."""
         pairs = pairs_by_case(measurements)
-        scored_pairs = zip(pairs.items(), self._similarities(list(pairs.values())), strict=True)
-        return {i: 1 - score if pair.variant[1] else score for (i, pair), score in scored_pairs if score is not None}
+        scores = self._similarities([(pair.base[0], pair.variant[0]) for pair in pairs.values()])
+        scored = [(i, pair.variant[1], score) for (i, pair), score in zip(pairs.items(), scores, strict=True)]
+        return {i: 1 - score if expects_change else score for i, expects_change, score in scored if score is not None}
 
-    def _similarities(self, pairs: Sequence[VariantPair]) -> list[float | None]:
-        answers = [(pair.base[0], pair.variant[0]) for pair in pairs]
+    def _similarities(self, answers: Sequence[tuple[str, str]]) -> list[float | None]:
         if not isinstance(self.base, Metric):
             assert not isinstance(self.base, str)
-            return [float(self.base(base_answer, variant_answer)) for base_answer, variant_answer in answers]
-        samples = [
-            EvaluationSample("pair", base_answer, reference_answer=Response(base_answer)) for base_answer, _ in answers
-        ]
-        outputs = [SystemOutputs([], Response(variant_answer)) for _, variant_answer in answers]
-        scores = self.base.measure_many(samples, outputs)
+            return [float(self.base(*pair)) for pair in answers]
+        scores = self.base.measure_many(
+            [EvaluationSample("pair", answer, reference_answer=Response(answer)) for answer, _ in answers],
+            [SystemOutputs([], Response(answer)) for _, answer in answers],
+        )
         return [None if isinstance(s, NotApplicable) else s.value for s in scores]
 
 
@@ -243,51 +239,59 @@ ERROR_PATTERNS = ("factual error", "documents contain errors", "documents are wr
 """Phrases with which an answer says that its documents are wrong."""
 
 
-def _is_correct(
-    metric: Metric, at_least: float, sample: EvaluationSample, outputs: SystemOutputs
-) -> bool | NotApplicable:
-    score = metric.measure(sample, outputs)
-    if isinstance(score, NotApplicable):
-        return score
-    if score.value is None:
-        raise MetricError(f"{metric.name} scores no single case, so it cannot say which answer is right")
-    return score.value >= at_least if metric.direction == "higher" else score.value <= at_least
-
-
 @dataclass(eq=False, repr=False)
-class MisleadingRate(OverMetric, OverPairs):
-    """Of the questions answered rightly, the share answered wrongly once the context holds wrong facts.
-
-    Every variant whose base was answered rightly counts once; lower is better, and n/a where there is none.
+class OverRightness(OverMetric):
+    """Base of the metrics over answers that another metric calls right.
 
     Options:
-        base: the metric, or its name, that says whether an answer is right.
-        at_least: the score from which on it is (at most, where lower is better).
-        scenarios: values of ``labels["scenario"]`` that mean wrong facts in the context; separated by ``|``.
+        base: that metric, or its name.
+        at_least: the score from which on an answer is right (at most, where lower is better).
     """
 
     base: Metric | str = "contains_answer"
     at_least: float = 1.0
+
+    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
+    oracle = "counted"
+
+    def is_right(self, sample: EvaluationSample, outputs: SystemOutputs) -> bool | NotApplicable:
+        """Whether the answer is; raises `MetricError` where the metric scores no single case."""
+        score = self.metric.measure(sample, outputs)
+        if isinstance(score, NotApplicable):
+            return score
+        if score.value is None:
+            raise MetricError(f"{self.metric.name} scores no single case, so it cannot say which answer is right")
+        return score.value >= self.at_least if self.metric.direction == "higher" else score.value <= self.at_least
+
+
+@dataclass(eq=False, repr=False)
+class MisleadingRate(OverRightness, OverPairs):
+    """Of the questions answered rightly, the share answered wrongly once the context holds wrong facts.
+
+    Every variant whose base was answered rightly counts once; lower is better, and n/a where there is none.
+
+    Options, beside those of `OverRightness`:
+        scenarios: values of ``labels["scenario"]`` that mean wrong facts in the context; separated by ``|``.
+    """
+
     scenarios: Sequence[str] = ("misinformation",)
 
     stem = "misleading_rate"
     direction = "lower"
-    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     formula = "variants answered wrongly / variants whose base was answered rightly"
     source = "RECALL (arXiv:2311.08147), M-rate"
-    oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Note whether one case was answered rightly; it counts in the aggregate only."""
-        correct = _is_correct(self.metric, self.at_least, sample, outputs)
-        return correct if isinstance(correct, NotApplicable) else self.note_case(sample, correct)
+        right = self.is_right(sample, outputs)
+        return right if isinstance(right, NotApplicable) else self.note_case(sample, right)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``misled``, how many variants; ``num_samples``, out of how many."""
         outcomes = [not pair.variant for pair in pairs_by_case(measurements).values() if pair.base]
-        value = sum(outcomes) / len(outcomes) if outcomes else 0.0
-        details = {"num_samples": len(outcomes), "misled": sum(outcomes)}
-        return MetricResult(self.name, self.target, value, details)
+        result = mean_of(self, outcomes)
+        result.details["misled"] = sum(outcomes)
+        return result
 
 
 class MistakeReappearance(Configured):
@@ -345,24 +349,18 @@ class ErrorDetection(Configured):
 
 
 @dataclass(eq=False, repr=False)
-class ErrorCorrection(OverMetric):
+class ErrorCorrection(OverRightness):
     """Of the answers that point out an error, the share that is right all the same.
 
-    Options:
-        base: the metric, or its name, that says whether an answer is right.
-        at_least: the score from which on it is (at most, where lower is better).
+    Options, beside those of `OverRightness`:
         error_patterns: as in `ErrorDetection`.
     """
 
-    base: Metric | str = "contains_answer"
-    at_least: float = 1.0
     error_patterns: Sequence[str] = ERROR_PATTERNS
 
     stem = "error_correction"
-    target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     formula = "right answers / answers that point out the error"
     source = "RGB (arXiv:2309.01431), error correction rate"
-    oracle = "counted"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -374,5 +372,5 @@ class ErrorCorrection(OverMetric):
             return detection
         if not detection.value:
             return NotApplicable("no error was pointed out")
-        correct = _is_correct(self.metric, self.at_least, sample, outputs)
-        return correct if isinstance(correct, NotApplicable) else Measurement(float(correct))
+        right = self.is_right(sample, outputs)
+        return right if isinstance(right, NotApplicable) else Measurement(float(right))

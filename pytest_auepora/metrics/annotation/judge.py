@@ -8,7 +8,7 @@ from typing import Any
 from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ..judge.critic import Question, yes_or_no
-from ..judge.prompts import fingerprint, label_prompt
+from ..judge.prompts import fingerprint, label_prompt, number_texts
 from ..judge.settings import AsksCritic
 from ..text.comparands import answer_text
 from .labels import ANSWER_LABELS, CHUNK_LABELS, CONTEXT_LABELS, ChunkLabels, LabelSource, LabelValues
@@ -27,17 +27,17 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
         """Ask about each of the first *depth* chunks."""
-        chunks = [r.doc for r in outputs.retrieved[:depth]]
-        if chunks and not any(c.text.strip() for c in chunks):
+        texts = [r.doc.text if r.doc.text.strip() else None for r in outputs.retrieved[:depth]]
+        if texts and not any(texts):
             return NotApplicable("the retrieved documents carry no text")
         prompts: dict[Hashable, str] = {
-            (name, c.text): label_prompt(CHUNK_LABELS[name], question=sample.query, chunk=c.text)
-            for c in chunks
+            (name, text): label_prompt(CHUNK_LABELS[name], question=sample.query, chunk=text)
+            for text in texts
             for name in wanted
-            if c.text.strip()
+            if text is not None
         }
         replies = self._ask(sample, outputs, prompts)
-        retrieved = [{n: replies[n, c.text] for n in wanted} if c.text.strip() else None for c in chunks]
+        retrieved = [None if text is None else {name: replies[name, text] for name in wanted} for text in texts]
         return ChunkLabels(retrieved, [labels for labels in retrieved if labels is not None])
 
     def answer_labels(
@@ -47,13 +47,12 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         answer = answer_text(outputs)
         if not answer.strip():
             return NotApplicable("the answer is empty")
-        context = "\n\n".join(f"[{i}] {r.doc.doc_id}\n{r.doc.text}" for i, r in enumerate(outputs.retrieved, 1))
-        prompts: dict[Hashable, str] = {}
-        for name in wanted:
-            material = {"question": sample.query, "answer": answer}
-            if name in CONTEXT_LABELS:
-                material["context"] = context or "(nothing was retrieved)"
-            prompts[name] = label_prompt(ANSWER_LABELS[name], **material)
+        texts = {"question": sample.query, "answer": answer}
+        context = {"context": number_texts([f"{r.doc.doc_id}\n{r.doc.text}" for r in outputs.retrieved])}
+        prompts: dict[Hashable, str] = {
+            name: label_prompt(ANSWER_LABELS[name], **texts, **(context if name in CONTEXT_LABELS else {}))
+            for name in wanted
+        }
         replies = self._ask(sample, outputs, prompts)
         return {name: replies[name] for name in wanted}
 
@@ -64,7 +63,7 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         memo: dict[str, bool] = outputs.memo.setdefault(("judge labels", id(critic)), {})
         new_prompts = list(dict.fromkeys(prompt for prompt in prompts.values() if prompt not in memo))
         metadata = {"sample_id": sample.sample_id, "scale": (0.0, 1.0), "yes_or_no": True}
-        replies = critic.ask_many([Question(prompt, dict(metadata)) for prompt in new_prompts])
+        replies = critic.ask_many([Question(prompt, metadata) for prompt in new_prompts])
         for prompt, reply in zip(new_prompts, replies, strict=True):
             memo[prompt] = yes_or_no(reply)
         return {key: memo[prompt] for key, prompt in prompts.items()}

@@ -54,23 +54,22 @@ def answer_hash(text: str) -> str:
     return sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def read_labels(raw: Mapping[str, Any], allowed: Iterable[str], where: str) -> dict[str, bool]:
-    """Return the labels among the keys of *raw*, without those of value None.
-
-    Raises:
-        MetricError: a label is unknown, or is neither true nor false (1 and 0 will do).
-    """
+def _read_labels(
+    raw: Mapping[str, Any], allowed: Iterable[str], where: str, beside: Sequence[str] = ()
+) -> dict[str, bool]:
+    """Return the labels of *raw*, which has the keys *beside* as well; without those of value None."""
     labels: dict[str, bool] = {}
     for name, value in raw.items():
+        if name in beside:
+            continue
         if name not in allowed:
             raise MetricError(
                 f"{where}: no label {name!r}{did_you_mean(name, allowed)}; available: {', '.join(allowed)}"
             )
-        if value is None:
-            continue
-        if value not in (0, 1) or isinstance(value, float):
+        if value not in (0, 1, None) or isinstance(value, float):
             raise MetricError(f"{where}: {name} must be true or false, got {value!r}")
-        labels[name] = bool(value)
+        if value is not None:
+            labels[name] = bool(value)
     return labels
 
 
@@ -81,22 +80,14 @@ _CLAIMS = {
 }  # fmt: skip
 
 
-def labels_from_claims(claims: Iterable[object], where: str = "claims") -> dict[str, bool]:
-    """Return the labels of an answer whose claims were judged one by one; without any claim all are false.
-
-    Args:
-        claims: ``entailment`` / ``supported``, ``neutral`` / ``unsupported``, ``contradiction`` / ``contradicted``.
-        where: what an error is said to be in.
-
-    Raises:
-        MetricError: a claim is called something else.
-    """
-    labels = dict.fromkeys(_CLAIMS.values(), False)
+def labels_from_claims(claims: Iterable[object], where: str) -> dict[str, bool]:
+    """Return the labels of an answer by those of its claims, keys of `_CLAIMS`; all false without a claim."""
+    found = set()
     for claim in claims:
         if (label := _CLAIMS.get(str(claim).strip().lower())) is None:
             raise MetricError(f"{where}: a claim is one of {', '.join(_CLAIMS)}, got {claim!r}")
-        labels[label] = True
-    return labels
+        found.add(label)
+    return {label: label in found for label in _CLAIMS.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,27 +132,25 @@ _PLACE_KEYS = ("id", "chunk", "doc", "quote", "span")
 _OTHER_ANSWER = NotApplicable("label is for another answer")
 
 
-def _parse_place(raw: Mapping[str, Any], where: str) -> GoldLabel:
-    """Return the place that a row of chunk labels names: an id, a document, or its quote or span."""
+def _read_chunk_row(raw: Mapping[str, Any], where: str) -> tuple[GoldLabel, LabelValues]:
+    """Return the place that a row of chunk labels names, an id, a document, or its quote or span, and its labels."""
     fields = {key: raw[key] for key in _PLACE_KEYS if raw.get(key) is not None}
     chunk, doc = fields.pop("id", None) or fields.pop("chunk", None), fields.pop("doc", None)
     if (chunk is None) == (doc is None) or (chunk is not None and fields):
         raise MetricError(f"{where}: say which chunk by its id, or by doc with quote or span")
     if chunk is not None:
-        return label_of(Document(str(chunk)))
-    if "quote" in fields:
-        return label_of(Document(str(doc), str(fields["quote"]), {"match": "quote"}))
-    if "span" not in fields:
-        return label_of(Document(str(doc), "", {"match": "doc"}))
-    try:
-        start, end = fields["span"]
-    except (TypeError, ValueError):
-        raise MetricError(f"{where}: a span is [start, end], got {fields['span']!r}") from None
-    return label_of(Document(str(doc), "", {"match": "span", "start": start, "end": end}))
-
-
-def _drop_keys(raw: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    return {k: v for k, v in raw.items() if k not in keys}
+        place = Document(str(chunk))
+    elif "quote" in fields:
+        place = Document(str(doc), str(fields["quote"]), {"match": "quote"})
+    elif "span" not in fields:
+        place = Document(str(doc), "", {"match": "doc"})
+    else:
+        try:
+            start, end = fields["span"]
+        except (TypeError, ValueError):
+            raise MetricError(f"{where}: a span is [start, end], got {fields['span']!r}") from None
+        place = Document(str(doc), "", {"match": "span", "start": start, "end": end})
+    return label_of(place), _read_labels(raw, CHUNK_LABELS, where, beside=_PLACE_KEYS)
 
 
 def _match_chunks(places: Sequence[tuple[GoldLabel, LabelValues]], outputs: SystemOutputs, depth: int) -> ChunkLabels:
@@ -170,17 +159,12 @@ def _match_chunks(places: Sequence[tuple[GoldLabel, LabelValues]], outputs: Syst
     retrieved: list[LabelValues | None] = []
     for r in outputs.retrieved[:depth]:
         covered = [places[at][1] for at in matcher.covered_labels(r.doc)]
-        retrieved.append(_merge_labels(covered) if covered else None)
+        merged: dict[str, bool] = {}
+        for labels in covered:
+            merged |= {name: value or merged.get(name, False) for name, value in labels.items()}
+        retrieved.append(merged if covered else None)
     matcher.check()
     return ChunkLabels(retrieved, [labels for _, labels in places])
-
-
-def _merge_labels(covered: Iterable[LabelValues]) -> LabelValues:
-    merged: dict[str, bool] = {}
-    for labels in covered:
-        for name, value in labels.items():
-            merged[name] = merged.get(name, False) or value
-    return merged
 
 
 class GoldenLabels(LabelSource):
@@ -202,11 +186,7 @@ class GoldenLabels(LabelSource):
             places = list(_labels_from_grades(sample))
         else:
             where = f"chunk_labels of {sample.sample_id}"
-            rows = _as_rows(raw, where)
-            places = [
-                (_parse_place(row, where), read_labels(_drop_keys(row, *_PLACE_KEYS), CHUNK_LABELS, where))
-                for row in rows
-            ]
+            places = [_read_chunk_row(row, where) for row in _as_rows(raw, where)]
         return _match_chunks(places, outputs, depth) if places else NotApplicable("no chunk is labelled")
 
     def answer_labels(
@@ -218,12 +198,12 @@ class GoldenLabels(LabelSource):
             return NotApplicable("no answer_labels")
         where = f"answer_labels of {sample.sample_id}"
         digest = answer_hash(answer_text(outputs))
-        rows = [_parse_answer_row(row, where) for row in _as_rows(raw, where)]
+        rows = [_read_answer_row(row, where) for row in _as_rows(raw, where)]
         matches = [labels for row_digest, labels in rows if row_digest == digest]
         return _majority(matches) if matches else _OTHER_ANSWER
 
     def params(self) -> Any:
-        """Return what changes the labels, JSON-able."""
+        """Return where labels come from."""
         return "golden"
 
 
@@ -245,7 +225,7 @@ def _labels_from_grades(sample: EvaluationSample) -> Iterator[tuple[GoldLabel, L
         yield label_of(Document(doc.doc_id)), {"topically_relevant": False, "evidence_sufficient": False}
 
 
-def _parse_answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, LabelValues]:
+def _read_answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, LabelValues]:
     """Return the hash of the answer that a row names, and its labels."""
     text, digest = raw.get("answer"), raw.get("answer_hash")
     if (text is None) == (digest is None):
@@ -255,7 +235,7 @@ def _parse_answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, LabelVal
         if not isinstance(claims, (list, tuple)):
             raise MetricError(f"{where}: claims are a list, got {claims!r:.80}")
         labels = labels_from_claims([c.get("label") if isinstance(c, Mapping) else c for c in claims], where)
-    labels |= read_labels(_drop_keys(raw, "answer", "answer_hash", "claims"), ANSWER_LABELS, where)
+    labels |= _read_labels(raw, ANSWER_LABELS, where, beside=("answer", "answer_hash", "claims"))
     return answer_hash(str(text)) if digest is None else str(digest), labels
 
 
@@ -284,9 +264,6 @@ class AnnotationFile(LabelSource):
         self.path = Path(path)
         self._chunks: dict[str, dict[str, tuple[GoldLabel, list[LabelValues]]]] = {}
         self._answers: dict[str | None, dict[str, list[LabelValues]]] = {}
-        self._read()
-
-    def _read(self) -> None:
         problems = []
         for number, line in numbered_lines(read_text(self.path, MetricError)):
             try:
@@ -302,17 +279,17 @@ class AnnotationFile(LabelSource):
     def _read_row(self, raw: Any, where: str) -> None:
         if not isinstance(raw, dict) or not isinstance(raw.get("labels", {}), dict):
             raise MetricError(f"{where}: a row is a mapping, and so are its labels")
-        row = _drop_keys({**raw, **raw.get("labels", {})}, "labels", "annotator", "note")
+        row = {**raw, **raw.get("labels", {})}
+        row = {key: value for key, value in row.items() if key not in ("labels", "annotator", "note")}
         case = row.pop("case", None)
         case = None if case is None else str(case)
         if "answer" in row or "answer_hash" in row:
-            digest, labels = _parse_answer_row(row, where)
+            digest, labels = _read_answer_row(row, where)
             self._answers.setdefault(case, {}).setdefault(digest, []).append(labels)
             return
         if case is None:
             raise MetricError(f"{where}: chunk labels need the case they are for")
-        place = _parse_place(row, where)
-        labels = read_labels(_drop_keys(row, *_PLACE_KEYS), CHUNK_LABELS, where)
+        place, labels = _read_chunk_row(row, where)
         self._chunks.setdefault(case, {}).setdefault(place.name, (place, []))[1].append(labels)
 
     def chunk_labels(
@@ -335,5 +312,5 @@ class AnnotationFile(LabelSource):
         return _OTHER_ANSWER if of_case else NotApplicable("no label for this answer")
 
     def params(self) -> Any:
-        """Return what changes the labels, JSON-able."""
+        """Return the name of the file."""
         return self.path.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from math import fsum, log2
+from math import fsum, inf, log2
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,9 +30,7 @@ class Labelled(Configured):
 
     def __post_init__(self) -> None:
         self._source = _make_source(self.labels)
-        if not self._source.deterministic:
-            self.deterministic = False
-        self.judged = self._source.judged
+        self.deterministic, self.judged = self._source.deterministic, self._source.judged
         super().__post_init__()
 
     @property
@@ -61,11 +59,7 @@ def _make_source(labels: str | LabelSource) -> LabelSource:
 
 @dataclass(eq=False, repr=False)
 class _OverAnswers(Labelled):
-    """Share of answers with the last of ``label_names``, where all of them are known.
-
-    Args:
-        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
-    """
+    """Share of answers with the last of ``label_names``, where all of them are known."""
 
     labels: str | LabelSource = "golden"
 
@@ -184,7 +178,7 @@ class _OverChunks(Labelled):
 
     Args:
         k: how many chunks are looked at.
-        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
+        labels: see `Labelled`.
         unjudged: an unlabelled chunk is ``irrelevant``, or ``skip``: left out of the list, whose first k labelled
             chunks count then.
     """
@@ -194,6 +188,7 @@ class _OverChunks(Labelled):
     unjudged: str = choice("irrelevant", "skip")
 
     label_names: ClassVar[tuple[str, ...]] = ()
+    repeats_count: ClassVar[bool] = False
     interval = ""  # the mean, with a detail added
     target = TargetCategory.RETRIEVAL_RELEVANCE
 
@@ -202,13 +197,14 @@ class _OverChunks(Labelled):
         chunk_labels = self._source.chunk_labels(sample, outputs, self.label_names, depth)
         if isinstance(chunk_labels, NotApplicable):
             return chunk_labels
-        if outputs.retrieved and not any(self._has_wanted(labels) for labels in chunk_labels.judged):
+        judged = [self._grade(labels) for labels in chunk_labels.judged if self._has_wanted(labels)]
+        if outputs.retrieved and not judged:
             return NotApplicable(f"no chunk is labelled {' or '.join(self.label_names)}")
         top = self._top(chunk_labels, outputs)
-        n_judged = sum(labels is not None for labels in top)
-        value = self._value(top, chunk_labels)
+        value = self._value(top, judged)
         if isinstance(value, NotApplicable):
             return value
+        n_judged = sum(grade is not None for grade in top)
         return Measurement(value, details={f"judged@{self.k}": n_judged / len(top) if top else 0.0})
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
@@ -218,32 +214,31 @@ class _OverChunks(Labelled):
             result.details[name] = fsum(shares) / len(shares)
         return result
 
-    def _has_wanted(self, labels: LabelValues | None) -> bool:
-        return labels is not None and any(name in labels for name in self.label_names)
+    def _has_wanted(self, labels: LabelValues) -> bool:
+        return any(name in labels for name in self.label_names)
 
-    def _top(self, chunk_labels: ChunkLabels, outputs: SystemOutputs) -> list[LabelValues | None]:
-        """Return the labels of the slots that count: None where there are none, nothing where a chunk repeats."""
-        slots: list[LabelValues | None] = []
+    def _grade(self, labels: LabelValues) -> int:
+        """Return what a labelled chunk is worth."""
+        return int(labels.get(self.label_names[0], False))
+
+    def _top(self, chunk_labels: ChunkLabels, outputs: SystemOutputs) -> list[int | None]:
+        """Return what the slots that count are worth: None where there is no label, 0 where a chunk repeats."""
+        slots: list[int | None] = []
         seen_ids: set[str] = set()
         for r, labels in zip(outputs.retrieved, chunk_labels.retrieved, strict=False):
-            slot_labels = labels if self._has_wanted(labels) else None
-            if slot_labels is not None or self.unjudged == "irrelevant":
-                slots.append(self._repeat_labels(slot_labels) if r.doc.doc_id in seen_ids else slot_labels)
+            if labels is not None and self._has_wanted(labels):
+                counts = self.repeats_count or r.doc.doc_id not in seen_ids
+                slots.append(self._grade(labels) if counts else 0)
+            elif self.unjudged == "irrelevant":
+                slots.append(None)
             seen_ids.add(r.doc.doc_id)
         return slots[: self.k]
 
-    def _repeat_labels(self, labels: LabelValues | None) -> LabelValues | None:
-        return None if labels is None else {}
-
-    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        """Return the score of one list: the share of its slots that have the label."""
-        if self.unjudged == "irrelevant":
-            return self._count(top) / self.k
-        return self._count(top) / len(top) if top else NotApplicable("none of the returned chunks is labelled")
-
-    def _count(self, top: Sequence[LabelValues | None]) -> int:
-        (name,) = self.label_names
-        return sum(labels is not None and labels.get(name, False) for labels in top)
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+        """Return the score of the slots *top*, where *judged* is what the labelled passages of the case are worth."""
+        if not top and self.unjudged == "skip":
+            return NotApplicable("none of the returned chunks is labelled")
+        return sum(filter(None, top)) / (self.k if self.unjudged == "irrelevant" else len(top))
 
 
 class TopicalPrecisionAtK(_OverChunks):
@@ -269,8 +264,8 @@ class SufficiencyHitAtK(_OverChunks):
     label_names = ("evidence_sufficient",)
     formula = "[at least one sufficient chunk among the first k]"
 
-    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        return float(self._count(top) > 0)
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+        return float(any(top))
 
 
 class MisleadingRateAtK(_OverChunks):
@@ -282,15 +277,13 @@ class MisleadingRateAtK(_OverChunks):
     stem = "misleading_rate@{k}"
     direction = "lower"
     label_names = ("misleading",)
+    repeats_count = True
     formula = "misleading chunks among the first k / k"
 
-    def _repeat_labels(self, labels: LabelValues | None) -> LabelValues | None:
-        return labels
-
-    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        if all(labels is None for labels in top):
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+        if all(grade is None for grade in top):
             return NotApplicable(f"none of the first {self.k} chunks is labelled misleading or not")
-        return super()._value(top, chunk_labels)
+        return super()._value(top, judged)
 
 
 class LabelMRRAtK(_OverChunks):
@@ -301,9 +294,8 @@ class LabelMRRAtK(_OverChunks):
     label_names = ("topically_relevant",)
     formula = "1 / rank of the first topically relevant chunk among the first k"
 
-    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        ranks = [i for i, labels in enumerate(top, 1) if labels is not None and labels.get("topically_relevant")]
-        return 1 / ranks[0] if ranks else 0.0
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+        return 1 / next((rank for rank, grade in enumerate(top, 1) if grade), inf)
 
 
 @dataclass(eq=False, repr=False)
@@ -311,9 +303,7 @@ class NDCGLabelledAtK(_OverChunks):
     """nDCG over labels: sufficient evidence gains 2² - 1 = 3, topical relevance 1.  Blind to what nobody labelled.
 
     Args:
-        k: how many chunks are looked at.
-        labels: where labels come from: ``golden``, ``judge``, the path of an annotation file, or a `LabelSource`.
-        unjudged: an unlabelled chunk is ``irrelevant``, or ``skip``.
+        k, labels, unjudged: see `_OverChunks`.
         ideal: the best order of everything labelled for the case (``judged``), or of the first k returned chunks
             alone (``retrieved``).
     """
@@ -325,20 +315,16 @@ class NDCGLabelledAtK(_OverChunks):
     label_names = ("topically_relevant", "evidence_sufficient")
     formula = "DCG/IDCG, DCG = Σ (2^w - 1)/log₂(rank + 1), w = 2 sufficient, 1 topical, 0 otherwise"
 
-    def _value(self, top: Sequence[LabelValues | None], chunk_labels: ChunkLabels) -> float | NotApplicable:
-        grades = [_grade(labels) for labels in top]
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+        grades = [grade or 0 for grade in top]
         best = sorted(grades, reverse=True)
         if self.ideal == "judged":  # never less than what was given, or a passage found twice would exceed 1
-            judged = sorted(map(_grade, chunk_labels.judged), reverse=True)
-            best = [max(pair) for pair in zip_longest(judged, best, fillvalue=0)]
+            best = [max(pair) for pair in zip_longest(sorted(judged, reverse=True), best, fillvalue=0)]
         ideal = _dcg(best[: self.k])
         return _dcg(grades) / ideal if ideal else NotApplicable("nothing that is labelled is relevant")
 
-
-def _grade(labels: LabelValues | None) -> int:
-    if labels is None:
-        return 0
-    return 2 if labels.get("evidence_sufficient") else int(labels.get("topically_relevant", False))
+    def _grade(self, labels: LabelValues) -> int:
+        return 2 if labels.get("evidence_sufficient") else int(labels.get("topically_relevant", False))
 
 
 def _dcg(grades: Sequence[int]) -> float:

@@ -1,19 +1,22 @@
-"""Shares of claims: of the answer, of the reference, over what was retrieved.  Definitions: RAGChecker's."""
+"""Shares of claims, as RAGChecker defines them, and of citations: do the cited passages support their sentence?"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from itertools import compress
+from typing import Any, ClassVar, NamedTuple
 
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable, f1
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ...errors import MetricError
 from ..judge.critic import LLMCritic
 from ..options import UNSPELLED, Configured, spell
-from .checker import ClaimChecker, Entails, as_checker
-from .matrix import ClaimCase, Matrix, fill
-
-_MAX_SHOWN, _MAX_LENGTH = 10, 200
+from ..text.comparands import answer_text, evidence_texts
+from ..text.tokens import sentences
+from ..values import nonempty
+from .checker import ClaimCase, ClaimChecker, Entails, Matrix, as_checker, ask_checker, fill, without_claims
 
 
 @dataclass(eq=False, repr=False)
@@ -46,11 +49,10 @@ class Checked(Configured):
 
     def params(self) -> dict[str, Any]:
         """Return the options that change the score, with what the checker says of itself."""
-        params = {**super().params(), "checker": spell(self.checker)}
-        if self._checker is None:
-            return params
-        checker_params = self._checker.params()  # under the key where a calibration looks for who judges
-        return {**params, **(checker_params if "judge" in checker_params else {"judge": checker_params})}
+        checker = {} if self._checker is None else self._checker.params()
+        if checker and "judge" not in checker:  # the key where a calibration looks for who judges
+            checker = {"judge": checker}
+        return {**super().params(), "checker": spell(self.checker), **checker}
 
 
 class ClaimMetric(Checked):
@@ -71,28 +73,17 @@ class ClaimMetric(Checked):
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         """Split and ask for all cases at once."""
         cases = [ClaimCase.of(s, o, self._checker) for s, o in zip(samples, outputs, strict=True)]
-        reasons = [case.check_applicable(self.relations) for case in cases]
-        fill([c for c, reason in zip(cases, reasons, strict=True) if reason is None], self.relations, self._checker)
-        return [reason or self._score_filled(case) for case, reason in zip(cases, reasons, strict=True)]
-
-    def _score_filled(self, case: ClaimCase) -> CaseScore:
-        if (reason := case.check_applicable(self.relations)) is not None:  # the number of claims is known only now
-            return reason
-        if self.over == "chunks" and not case.outputs.retrieved:
-            return NotApplicable("nothing was retrieved")
-        return self._score(case)
+        fill([c for c in cases if c.check_applicable(self.relations) is None], self.relations, self._checker)
+        # checked again: only now is it known how many claims there are
+        return [case.check_applicable(self.relations) or self._score(case) for case in cases]
 
     def _score(self, case: ClaimCase) -> CaseScore:
         hits = self._hits(case.matrix)
-        faulty = [i for i, hit in enumerate(hits) if hit is (self.direction == "lower")]
-        names = (
-            [r.doc.doc_id for r in case.outputs.retrieved]
-            if self.over == "chunks"
-            else case.matrix.claims.get(self.over)
-        )
-        faulty_names = [names[i][:_MAX_LENGTH] for i in faulty[:_MAX_SHOWN]] if names else []
-        details: dict[str, Any] = {"of": len(hits), self.faults: faulty_names}
-        return Measurement(sum(hits) / len(hits), details={key: value for key, value in details.items() if value})
+        names = case.matrix.claims.get(self.over, [])  # none where the rows alone were given
+        if self.over == "chunks":
+            names = [r.doc.doc_id for r in case.outputs.retrieved]
+        faulty = [name[:200] for name, hit in zip(names, hits, strict=False) if hit is (self.direction == "lower")]
+        return Measurement(sum(hits) / len(hits), details=nonempty(**{"of": len(hits), self.faults: faulty[:10]}))
 
     def _hits(self, matrix: Matrix) -> list[bool]:
         """Return for each claim or chunk whether it counts."""
@@ -181,6 +172,8 @@ class ContextPrecision(ClaimMetric):
     )
 
     def _score(self, case: ClaimCase) -> CaseScore:
+        if not case.outputs.retrieved:
+            return NotApplicable("nothing was retrieved")
         score = super()._score(case)
         if self.ranked and isinstance(score, Measurement):
             ranks = [rank for rank, hit in enumerate(self._hits(case.matrix), 1) if hit]
@@ -213,28 +206,30 @@ class _NoiseSensitivity(ClaimMetric):
     direction = "lower"
     relations = ("answer_by_chunks", "answer_by_reference", "reference_by_chunks")
     faults = "wrong"
+    from_relevant: ClassVar[bool]
+
+    def _hits(self, matrix: Matrix) -> list[bool]:
+        relevant, hits = matrix.relevant(), []
+        for row, is_right in zip(matrix.rows["answer_by_chunks"], matrix.supported("answer_by_reference"), strict=True):
+            supporting = [is_relevant for is_relevant, supports in zip(relevant, row, strict=True) if supports]
+            hits.append(not is_right and bool(supporting) and any(supporting) is self.from_relevant)
+        return hits
 
 
 class NoiseSensitivityInRelevant(_NoiseSensitivity):
     """Share of the answer's claims that are wrong and come from a chunk that also supports the reference."""
 
     stem = "noise_sensitivity_in_relevant"
+    from_relevant = True
     formula = "wrong answer claims that a relevant chunk supports / answer claims"
-
-    def _hits(self, matrix: Matrix) -> list[bool]:
-        return [wrong and relevant for wrong, relevant, _ in _classify_answer_claims(matrix)]
 
 
 class NoiseSensitivityInIrrelevant(_NoiseSensitivity):
     """Share of the answer's claims that are wrong and come from chunks that support nothing of the reference."""
 
     stem = "noise_sensitivity_in_irrelevant"
+    from_relevant = False
     formula = "wrong answer claims that only irrelevant chunks support / answer claims"
-
-    def _hits(self, matrix: Matrix) -> list[bool]:
-        return [
-            wrong and irrelevant and not relevant for wrong, relevant, irrelevant in _classify_answer_claims(matrix)
-        ]
 
 
 class _Unsupported(ClaimMetric):
@@ -266,11 +261,112 @@ class SelfKnowledge(_Unsupported):
     formula = "right answer claims that no retrieved chunk supports / answer claims"
 
 
-def _classify_answer_claims(matrix: Matrix) -> list[tuple[bool, bool, bool]]:
-    """Return for each claim of the answer whether it is wrong, and whether relevant and other chunks support it."""
-    relevant = matrix.relevant()
-    rows = []
-    for row, is_correct in zip(matrix.rows["answer_by_chunks"], matrix.supported("answer_by_reference"), strict=True):
-        relevance = [is_relevant for is_supported, is_relevant in zip(row, relevant, strict=True) if is_supported]
-        rows.append((not is_correct, any(relevance), not all(relevance)))
-    return rows
+_GROUP = re.compile(r"\s?\[([^\[\]\n]{1,200})\]")
+_BETWEEN = re.compile(r"\s*[,;]\s*")
+
+
+class _Sentence(NamedTuple):
+    """A sentence without its citations, and the texts of the chunks it cites; None for a citation without a chunk."""
+
+    text: str
+    cited: list[str | None]
+
+    def supporting_text(self, without: int | None = None) -> str:
+        """Return all that it cites, but for the citation at *without*; nothing where a citation has no chunk."""
+        texts = [text for at, text in enumerate(self.cited) if at != without]
+        return "" if None in texts else "\n".join(map(str, texts))
+
+
+def _read_sentences(outputs: SystemOutputs) -> list[_Sentence]:
+    """Return the sentences of the answer; ``[2]``, ``[1, 3]`` and ``[id-of-a-chunk]`` cite."""
+    texts = dict(enumerate(r.doc.text or "" for r in outputs.retrieved))
+    places: dict[str, int] = {}
+    for place, r in enumerate(outputs.retrieved):
+        places.setdefault(r.doc.doc_id, place)
+    return [_parse_sentence(sentence, places, texts) for sentence in sentences(answer_text(outputs))]
+
+
+def _parse_sentence(text: str, places: Mapping[str, int], texts: Mapping[int, str]) -> _Sentence:
+    bare, cited = text, list[int]()
+    for group in _GROUP.finditer(text):
+        names = _BETWEEN.split(group[1].strip())
+        if all(name in places or re.fullmatch(r"\d{1,3}", name) for name in names):
+            bare = bare.replace(group[0], "").strip()
+            for name in names:
+                place = places[name] if name in places else int(name) - 1
+                if place not in texts or place not in cited:
+                    cited.append(place)
+    return _Sentence(bare, [texts.get(place) for place in cited])
+
+
+class _Citations(Checked):
+    target = TargetCategory.GENERATION_FAITHFULNESS
+    source = "ALCE (arXiv:2305.14627)"
+    oracle = "ALCE's definition worked out by hand, and an independent count over random entailments"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """N/a for refusals, without an answer, and where citations are only known for the answer as a whole."""
+        if (reason := without_claims(outputs)) is not None:
+            return reason
+        statements = _read_sentences(outputs)
+        if not any(sentence.cited for sentence in statements) and outputs.response.metadata.get("citations"):
+            return NotApplicable("citations belong to the whole answer, not to its sentences: mark them as [1]")
+        evidence = evidence_texts(sample, outputs, "retrieved")
+        if isinstance(evidence, NotApplicable):
+            return evidence
+        if not statements:
+            return NotApplicable("the answer says nothing")
+        if self._checker is None:
+            raise MetricError(
+                f"{self.name} needs a checker: given verdicts do not say what cited passages support together"
+            )
+        key = ("citations", self._checker.key)
+        if key not in outputs.memo:  # both metrics ask
+            pairs = [(statement.supporting_text(), statement.text) for statement in statements]
+            verdicts = ask_checker(self._checker, pairs)
+            outputs.memo[key] = self._checker, [verdicts[pair] for pair in pairs]
+        return self._score(statements, outputs.memo[key][1], self._checker)
+
+    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
+        """Score the answer; *supported* says of each statement whether all that it cites supports it."""
+        raise NotImplementedError
+
+
+class CitationRecall(_Citations):
+    """Share of the answer's sentences that the passages they cite support together; 0 for one that cites nothing.
+
+    A sentence cites with brackets behind it: ``[2]`` and ``[1, 3]`` are ranks from 1, ``[policy-4]`` is the id of a
+    retrieved chunk.  A citation that leads nowhere supports nothing.
+    """
+
+    stem = "citation_recall"
+    formula = "sentences that their cited passages support together / sentences"
+
+    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
+        unsupported = [s.text[:200] for s, is_supported in zip(statements, supported, strict=True) if not is_supported]
+        details = nonempty(of=len(statements), unsupported=unsupported[:10])
+        return Measurement(sum(supported) / len(statements), details=details)
+
+
+class CitationPrecision(_Citations):
+    """Share of the citations that are needed: their sentence is supported, and by less without them.
+
+    A citation counts where all cited passages together support its sentence, and either it does so alone or the
+    others without it do not.  N/a where nothing is cited; a citation that leads nowhere counts against it.
+    """
+
+    stem = "citation_precision"
+    formula = "citations of supported sentences that support alone, or without which the rest does not / citations"
+
+    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
+        total = sum(len(s.cited) for s in statements)
+        if not total:
+            return NotApplicable("the answer cites nothing")
+        held = list(compress(statements, supported))
+        citations = [(s, at, (text or "", s.text)) for s in held if s.cited[1:] for at, text in enumerate(s.cited)]
+        alone = ask_checker(checker, [pair for _, _, pair in citations])
+        doubtful = [(s.supporting_text(without=at), s.text) for s, at, pair in citations if not alone[pair]]
+        without = ask_checker(checker, doubtful)
+        idle = [pair[1][:200] for pair in doubtful if without[pair]]
+        needed = sum(len(s.cited) for s in held) - len(idle)
+        return Measurement(needed / total, details=nonempty(of=total, idle=idle[:10]))

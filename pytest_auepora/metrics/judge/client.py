@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,26 +12,44 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
 from ...core.files import write_atomically
 from ...core.retry import RetryPolicy
-from ...errors import MetricError
-from ...http import Secret
-from .chat import (
-    JudgeBudgetError,
-    JudgeCallError,
-    TransientJudgeError,
-    content_of,
-    post,
-    refused_parameter,
-    response_format,
-)
+from ...errors import AueporaError, MetricError, shorten
+from ...http import HttpError, Secret, mask, request_json
 from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, form_of, unwrap
 from .usage import REPEAT, Budget, JudgeUsage, Prices, count
 
 SCHEMAS = ("auto", "json_schema", "json_object", "none")
+
+_TRANSIENT_STATUS = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_REFUSED_STATUS = frozenset({400, 422})
+_TOO_MUCH = re.compile(r"too large|context length", re.IGNORECASE)  # of a value, or of one prompt: others may be fine
+_MAX_REPLY_BYTES = 10 * 2**20
+_MAX_SHOWN = 300
+_CUT_OFF = {"length": "max_tokens", "content_filter": "its content filter"}
+
+
+class JudgeCallError(AueporaError):
+    """The judge's server refused, or gave something that is no reply.
+
+    ``status`` is the HTTP status, or None; ``detail`` what the server said, uncut; ``retry_after`` how many seconds it
+    asks to wait, where it does.
+    """
+
+    status: int | None = None
+    detail: str = ""
+    retry_after: float | None = None
+
+
+class JudgeBudgetError(JudgeCallError):
+    """The budget is used up: nothing more is asked."""
+
+
+class TransientJudgeError(JudgeCallError):
+    """It may go well the next time."""
 
 
 class OpenAICompatibleCritic(LLMCritic):
@@ -135,24 +154,14 @@ class OpenAICompatibleCritic(LLMCritic):
     def complete(
         self, *, prompt: str, schema: Mapping[str, Any] | None = None, metadata: dict[str, Any] | None = None
     ) -> str:
-        """Return the model's reply as it is.
-
-        Raises:
-            JudgeCallError: no reply was to be had.
-        """
+        """Return the model's reply as it is; raises `JudgeCallError` where no reply was to be had."""
         (reply,) = self.ask_many([Question(prompt, metadata or {}, Form("reply", schema or {}, str))])
         return str(unwrap(reply))
 
     def judge(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> Judgement:
-        """Return score and rationale.
-
-        Raises:
-            JudgeReplyError: the model's reply is no score.
-            JudgeCallError: no reply was to be had.
-        """
+        """Return score and rationale; raises `JudgeCallError` for no reply, `JudgeReplyError` for one without them."""
         (reply,) = self.ask_many([Question(prompt, metadata or {})])
-        judgement: Judgement = unwrap(reply)
-        return judgement
+        return cast("Judgement", unwrap(reply))
 
     def ask_many(self, questions: Sequence[Question]) -> list[Any]:
         """Ask all at once, as far as the concurrency allows; equal prompts are asked once."""
@@ -181,10 +190,8 @@ class OpenAICompatibleCritic(LLMCritic):
         return _with_usage(reply, usage)
 
     def _body(self, prompt: str, form: Form[Any], parameters: Mapping[str, Any], schema: str) -> dict[str, Any]:
-        reply_format = response_format(schema, form)
-        wanted = {} if reply_format is None else {"response_format": reply_format}
         messages = [{"role": "user", "content": prompt}]
-        return {"model": self.model, "messages": messages, **parameters, **wanted}
+        return {"model": self.model, "messages": messages, **parameters, **_response_format(schema, form)}
 
     def _request(self, prompt: str, form: Form[Any]) -> tuple[str, dict[str, Any]]:
         key = Secret(os.environ.get(self._api_key_env, "") if self._api_key_env else "")
@@ -197,7 +204,7 @@ class OpenAICompatibleCritic(LLMCritic):
                     raise JudgeBudgetError(exhausted)
                 start = perf_counter()
                 try:
-                    reply = post(self.url, request, headers, self._timeout, key)
+                    reply = _post(self.url, request, headers, self._timeout, key)
                     break
                 except JudgeCallError as exc:
                     if not self._note_refusal(request, exc):
@@ -205,11 +212,11 @@ class OpenAICompatibleCritic(LLMCritic):
                 finally:
                     count(self.usage, requests=1, seconds=perf_counter() - start)
         usage = self._count_usage(reply)
-        return content_of(reply), usage
+        return _content_of(reply), usage
 
     def _note_refusal(self, request: Mapping[str, Any], exc: JudgeCallError) -> bool:
         """Leave out the parameter that the server refuses from now on; return whether the request can go on so."""
-        name, replacement = refused_parameter(request, exc), ""
+        name, replacement = _refused_parameter(request, exc), ""
         if not name or (name == "response_format" and self._schema != "auto"):
             return False
         if name == "response_format":
@@ -241,6 +248,77 @@ class OpenAICompatibleCritic(LLMCritic):
         cost = None if self.prices is None else self.prices.cost(prompt, completion, cached)
         count(self.usage, **tokens, cost=cost)
         return tokens
+
+
+def _response_format(schema: str, form: Form[Any]) -> dict[str, Any]:
+    """Return the key of the request that asks for the form of the reply, as *schema* says; nothing for ``none``."""
+    if schema == "none" or not form.schema:
+        return {}
+    if schema == "json_object":
+        return {"response_format": {"type": "json_object"}}
+    json_schema = {"name": form.name, "schema": form.schema, "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
+
+
+def _refused_parameter(request: Mapping[str, Any], exc: JudgeCallError) -> str:
+    """Return the key of the request *sent* that the server refuses; an empty string where it complains of others."""
+    if exc.status not in _REFUSED_STATUS or _TOO_MUCH.search(exc.detail):
+        return ""
+    mentioned = [key for key in request if key not in ("model", "messages") and _mentions(key, exc.detail)]
+    if not mentioned and "response_format" in request and _mentions("json_schema", exc.detail):
+        return "response_format"
+    return mentioned[0] if mentioned else ""
+
+
+def _mentions(name: str, detail: str) -> bool:
+    """Whether *detail*, the text of a refusal, mentions the parameter *name* as a whole word."""
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", detail) is not None
+
+
+def _post(url: str, body: Any, headers: Mapping[str, str], timeout: float, key: str) -> Any:
+    """Return the reply without *key*, which it has no reason to repeat; or raise a `JudgeCallError`."""
+    try:
+        _, reply = request_json(
+            "POST", url, body, headers=headers, timeout=timeout, secrets=[key], longest=_MAX_REPLY_BYTES
+        )
+    except HttpError as exc:
+        error = _judge_error(exc)
+    else:
+        return mask(reply, [key])
+    raise error
+
+
+def _judge_error(exc: HttpError) -> JudgeCallError:
+    detail = shorten(exc.detail, _MAX_SHOWN)
+    messages = {
+        "status": f"the judge's server said {exc.status}: {detail or 'nothing more'}",
+        "header": f"the judge is not asked: {detail}",
+        "too long": f"the judge's server gave {detail}",
+        "no JSON": f"the judge's server gave no JSON: {detail!r}",
+    }
+    is_final = exc.kind in ("header", "too long") or (exc.kind == "status" and exc.status not in _TRANSIENT_STATUS)
+    kind = JudgeCallError if is_final else TransientJudgeError
+    error = kind(messages.get(exc.kind, f"the judge's server cannot be reached: {detail}"))
+    if exc.kind == "status":
+        error.status, error.detail, error.retry_after = exc.status, exc.detail, exc.retry_after
+    return error
+
+
+def _content_of(reply: Any) -> str:
+    """Return the text of the first choice; raises `JudgeReplyError` where the model was cut off, or refused."""
+    try:
+        choice = reply["choices"][0]
+        message = choice["message"]
+        content = message["content"]
+    except (KeyError, IndexError, TypeError):
+        raise TransientJudgeError(f"the judge's server gave no chat completion: {str(reply)[:200]}") from None
+    if isinstance(choice, dict) and (limit := _CUT_OFF.get(str(choice.get("finish_reason")))):
+        raise JudgeReplyError(f"the judge was cut off by {limit} before it was done")
+    if isinstance(message, dict) and content is None and message.get("refusal"):
+        raise JudgeReplyError(f"the judge refused to judge: {shorten(str(message['refusal']), _MAX_SHOWN)}")
+    if not isinstance(content, str):
+        raise TransientJudgeError(f"the judge's server gave a message that is not a text: {content!r:.200}")
+    return content
 
 
 def _read_count(usage: Any, name: str) -> int | None:

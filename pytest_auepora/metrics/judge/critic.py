@@ -57,11 +57,7 @@ class Scale:
 
     @classmethod
     def read(cls, text: str) -> Scale:
-        """Read ``"0-1"``, ``"1-5"``, or verdicts with their scores: ``"no:0|partly:0.5|yes:1"``.
-
-        Raises:
-            MetricError: it is neither, or a score is not between 0 and 1.
-        """
+        """Read ``"0-1"``, ``"1-5"``, or verdicts with scores in [0, 1]: ``"no:0|partly:0.5|yes:1"``."""
         try:
             if ":" not in text:
                 low, high = map(float, text.split("-"))
@@ -78,11 +74,7 @@ class Scale:
         return cls(0.0, 1.0, words)
 
     def to_unit(self, score: object) -> float:
-        """Return *score* in [0, 1].
-
-        Raises:
-            JudgeReplyError: it is no number, or not on the scale.
-        """
+        """Return *score* in [0, 1]; raises `JudgeReplyError` where it is no number, or not on the scale."""
         if not _is_number(score):
             raise JudgeReplyError(f"the judge's score is not a number: {score!r:.200}")
         if not self.low <= score <= self.high or (self.words and score not in dict(self.words).values()):
@@ -176,23 +168,13 @@ def _read_score_line(visible: str, text: str) -> float:
     return float(matches[-1]["score"])
 
 
-def read_object(text: str, keys: Sequence[str]) -> dict[str, Any]:
-    """Return the last JSON object of a reply that has all *keys*.
-
-    Raises:
-        JudgeReplyError: there is none, or the reply holds malformed JSON as well.
-    """
-    if (fields := _last_object(_THOUGHT.sub("", text), keys, every=True)) is None:
-        raise JudgeReplyError(f"the judge's reply has no {' and '.join(keys)}: {_shown(text)}")
-    return fields
-
-
 def object_form(name: str, properties: Mapping[str, Any], read: Callable[[dict[str, Any]], T]) -> Form[T]:
-    """Return the form of a reply that is an object of *properties*; *read* raises for what the schema leaves open."""
+    """Return the form of a reply whose last object with all *properties* counts; *read* raises for what these allow."""
     schema = object_schema(properties)
 
     def parse(text: str) -> T:
-        fields = read_object(text, [*properties])
+        if (fields := _last_object(_THOUGHT.sub("", text), [*properties], every=True)) is None:
+            raise JudgeReplyError(f"the judge's reply has no {' and '.join(properties)}: {_shown(text)}")
         try:
             _check(fields, schema)
             return read(fields)
@@ -276,11 +258,7 @@ class LLMCritic:
     retry: RetryPolicy | None = None
 
     def __new__(cls, *_: Any, **__: Any) -> LLMCritic:
-        """Refuse a class that cannot judge.
-
-        Raises:
-            TypeError: the class implements neither `score` nor `complete`.
-        """
+        """Raise `TypeError` for a class that implements neither `score` nor `complete`."""
         if cls.score is LLMCritic.score and cls.complete is LLMCritic.complete:
             raise TypeError(f"{cls.__name__} is abstract: it implements neither score() nor complete()")
         return super().__new__(cls)
@@ -344,11 +322,7 @@ def unwrap(reply: T | Exception) -> T:
 
 
 def yes_or_no(reply: Judgement | Exception) -> bool:
-    """Return the reply to a yes-or-no question; raises it where it is an exception.
-
-    Raises:
-        JudgeReplyError: the score is neither 0 nor 1.
-    """
+    """Return the reply to a yes-or-no question; raises it where it is an exception, or an error for any other score."""
     reply = unwrap(reply)
     if isinstance(reply.score, bool) or reply.score not in (0, 1):
         raise JudgeReplyError(f"the judge was to say 0 or 1, and said {reply.score!r}")

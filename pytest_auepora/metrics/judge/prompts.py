@@ -47,11 +47,7 @@ class Prompt:
 
 
 def load_prompt(name: str) -> Prompt:
-    """Return the prompt called *name*: the project's own, or ours.
-
-    Raises:
-        MetricError: ``file:line:col``, and what is wrong with it.
-    """
+    """Return the prompt called *name*, the project's own or ours; raises `MetricError` with what is wrong and where."""
     folder = prompts_in_use()
     file = folder / f"{name}.txt" if folder is not None else None
     if file is None or not file.exists():
@@ -69,11 +65,7 @@ def load_prompt(name: str) -> Prompt:
 
 
 def check_prompts() -> None:
-    """Read the project's own prompts.
-
-    Raises:
-        MetricError: one of them is wrong, or has the name of none of ours.
-    """
+    """Read the project's own prompts; raises `MetricError` for one that is wrong, or has the name of none of ours."""
     names = sorted(file.stem for file in _TEMPLATES.glob("*.txt"))
     folder = prompts_in_use()
     if folder is not None and not folder.is_dir():

@@ -6,13 +6,14 @@ The file is named by the setting ``auepora_judge`` or the variable AUEPORA_JUDGE
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MetricError, did_you_mean
+from ..options import UNSPELLED
 from .usage import Budget, Prices
 
 if TYPE_CHECKING:
@@ -45,18 +46,14 @@ _NAMED_PARAMETERS = {"temperature", "seed", "max_tokens"}
 
 @dataclass
 class JudgeSettings:
-    """The checked values of the file.  ``path`` is empty where there is none."""
+    """The checked values of the file, and the lines they are on.  ``path`` is empty where there is none."""
 
     path: str = ""
     values: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def critic(self, concurrency: int | None = None, processes: int = 1) -> OpenAICompatibleCritic:
-        """Return the critic; the budget is shared out among *processes*.
-
-        Raises:
-            MetricError: a value makes no sense.
-        """
+        """Return the critic; raises `MetricError` for a value that makes no sense.  *processes* share the budget."""
         from .client import OpenAICompatibleCritic
 
         values = self.values
@@ -66,16 +63,13 @@ class JudgeSettings:
         options |= {name: int(values[name]) for name in ("concurrency", "attempts") if name in values}
         if concurrency is not None:
             options.setdefault("concurrency", concurrency)
-        if prices := self._prices():
-            options["prices"] = prices
-        if (budget := self._budget()) is not None:
-            options["budget"] = Budget(*(None if limit is None else limit / processes for limit in budget))
-        if values.get("cache"):
-            options["cache_dir"] = self.path_of(values["cache"])
+        prices, budget = self._prices(), self._budget()
+        budget = Budget(*(None if limit is None else limit / processes for limit in budget))
         try:
             return OpenAICompatibleCritic(
                 str(values["model"]), base_url=str(values["url"]), extra=parameters,
-                api_key_env=values.get("key", "AUEPORA_JUDGE_API_KEY"), **options,
+                api_key_env=values.get("key", "AUEPORA_JUDGE_API_KEY"), prices=prices, budget=budget,
+                cache_dir=self.path_of(values["cache"]) if values.get("cache") else None, **options,
             )  # fmt: skip
         except (MetricError, TypeError, ValueError) as exc:
             raise MetricError(f"{self.path}: {exc}" if self.path else str(exc)) from None
@@ -92,17 +86,16 @@ class JudgeSettings:
             table = table.get(model := self.values["model"])
             if table is None:
                 raise self.error_at("prices", f"no prices of {model}")
-        is_valid = isinstance(table, Mapping) and {"input", "output"} <= set(table) <= set(Prices._fields)
-        if not is_valid or not all(_is_amount(price) for price in table.values()):
+        if not _are_amounts(table, Prices._fields) or not {"input", "output"} <= set(table):
             raise self.error_at("prices", f"prices are {{input: N, output: N, cached_input: N}}, not {table!r}")
         return Prices(**table)
 
-    def _budget(self) -> Budget | None:
+    def _budget(self) -> Budget:
         raw = self.values.get("budget")
         if raw is None:
-            return None
+            return Budget()
         limits = raw if isinstance(raw, Mapping) else {"cost": raw}
-        if not limits or not set(limits) <= set(Budget._fields) or not all(_is_amount(n) for n in limits.values()):
+        if not limits or not _are_amounts(limits, Budget._fields):
             raise self.error_at("budget", f"a budget is a cost, or {{cost: N, tokens: N, requests: N}}, not {raw!r}")
         return Budget(**limits)
 
@@ -116,12 +109,12 @@ def _is_amount(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf")
 
 
-def load_settings(path: Path) -> JudgeSettings:
-    """Read a file of judge settings.
+def _are_amounts(table: Any, names: Sequence[str]) -> bool:
+    return isinstance(table, Mapping) and set(table) <= set(names) and all(map(_is_amount, table.values()))
 
-    Raises:
-        MetricError: ``file:line:col``, what was found and what was expected.
-    """
+
+def load_settings(path: Path) -> JudgeSettings:
+    """Read a file of judge settings; raises `MetricError` with ``file:line:col``, what was found and expected."""
     import yaml
 
     try:
@@ -213,18 +206,14 @@ def prompts_in_use() -> Path | None:
     return settings.path_of(settings.values["prompts"]) if settings.values.get("prompts") else None
 
 
+@dataclass(eq=False, repr=False)
 class AsksCritic:
-    """Asks a critic, that of the judge's settings if none was given."""
+    """Asks *critic*, or that of the judge's settings; no metric's name can spell it."""
 
-    def __init__(self, critic: LLMCritic | None = None) -> None:
-        self.critic = critic
+    critic: LLMCritic | None = field(default=None, metadata=UNSPELLED)
 
     def critic_in_use(self) -> LLMCritic:
-        """Return the critic, that of the settings if none was given.
-
-        Raises:
-            MetricError: the settings name none either.
-        """
+        """Return the critic; raises `MetricError` where none was given and the settings name none."""
         return critic_from_environment() if self.critic is None else self.critic
 
     @property

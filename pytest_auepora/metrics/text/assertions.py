@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -13,7 +13,7 @@ from ...errors import MetricError, MissingExtraError, did_you_mean
 from ..options import Configured, choice
 from ..ranking.gold import expected_behaviour
 from ..refusal import fold
-from ..values import read_entries, read_list
+from ..values import nonempty, read_entries, read_list
 from .comparands import answer_text
 from .tokens import common_count, is_joining, is_mostly_ascii, squad_words
 
@@ -46,15 +46,14 @@ class AssertionPass(Configured):
         contains = phrase_finder(answer, str(sample.labels.get("match") or "word"))
         missing = [phrase for phrase in required if not contains(phrase)]
         present = [phrase for phrase in forbidden if contains(phrase)]
-        details = {"missing": missing, "forbidden_present": present}
-        return Measurement(float(not missing and not present), details={k: v for k, v in details.items() if v})
+        details = nonempty(missing=missing, forbidden_present=present)
+        return Measurement(float(not missing and not present), details=details)
 
 
 def _phrases(sample: EvaluationSample, label: str) -> list[str]:
     raw: Any = sample.labels.get(label)
-    if raw is None:
-        return []
-    return [str(p) for p in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
+    phrases = raw if isinstance(raw, (list, tuple)) else [] if raw is None else [raw]
+    return list(map(str, phrases))
 
 
 _SEARCH_SECONDS = 5.0
@@ -94,12 +93,9 @@ def _search(pattern: str, text: str) -> bool:
 
 def _contains_words(text: str, phrase: str) -> bool:
     start = text.find(phrase)
-    while start >= 0:
-        end = start + len(phrase)
-        if not phrase or not (is_joining(text, start) or is_joining(text, end)):
-            return True
+    while start >= 0 and phrase and (is_joining(text, start) or is_joining(text, start + len(phrase))):
         start = text.find(phrase, start + 1)
-    return False
+    return start >= 0
 
 
 def wordings(raw: Any, label: str) -> list[list[str]]:
@@ -157,7 +153,7 @@ class JsonSchemaValid(Configured):
             except (ValueError, RecursionError) as exc:
                 return Measurement(0.0, details={"problems": [f"the answer is not JSON: {exc}"]})
         problems = find_problems(answer)
-        return Measurement(float(not problems), details={"problems": problems[:5]} if problems else {})
+        return Measurement(float(not problems), details=nonempty(problems=problems[:5]))
 
 
 def _reject_constant(word: str) -> Any:
@@ -165,12 +161,7 @@ def _reject_constant(word: str) -> Any:
 
 
 def _schema_checker(schema: Any) -> Callable[[Any], list[str]]:
-    """Return a function that lists what is wrong with an answer.
-
-    Raises:
-        MissingExtraError: jsonschema is not installed.
-        MetricError: *schema* is no JSON Schema; from the function: it refers to another document.
-    """
+    """Return a function that lists what is wrong with an answer; raises `MetricError` for what is no JSON Schema."""
     try:
         import jsonschema
         from referencing import Registry
@@ -194,18 +185,11 @@ def _schema_checker(schema: Any) -> Callable[[Any], list[str]]:
     return problems
 
 
-class _Nugget:
+class _Nugget(NamedTuple):
     """A fact with its wordings, and whether an answer without it is incomplete."""
 
-    def __init__(self, raw: Any) -> None:
-        if isinstance(raw, Mapping):
-            wordings, self.vital = raw.get("any_of") or (), raw.get("importance", "vital") == "vital"
-        else:
-            wordings, self.vital = raw, True
-        wordings = read_list(wordings, "a nugget in labels['nuggets']")
-        self.wordings = [str(w) for w in wordings if str(w).strip()]
-        if not self.wordings:
-            raise MetricError(f"a nugget needs at least one wording, got {raw!r}")
+    wordings: list[str]
+    vital: bool
 
     @property
     def name(self) -> str:
@@ -213,7 +197,15 @@ class _Nugget:
 
 
 def _nuggets(sample: EvaluationSample) -> list[_Nugget]:
-    return [_Nugget(n) for n in read_entries(sample.labels.get("nuggets") or (), "labels['nuggets']")]
+    return [_read_nugget(raw) for raw in read_entries(sample.labels.get("nuggets") or (), "labels['nuggets']")]
+
+
+def _read_nugget(raw: Any) -> _Nugget:
+    listed = (raw.get("any_of") or ()) if isinstance(raw, Mapping) else raw
+    wordings = [str(w) for w in read_list(listed, "a nugget in labels['nuggets']") if str(w).strip()]
+    if not wordings:
+        raise MetricError(f"a nugget needs at least one wording, got {raw!r}")
+    return _Nugget(wordings, not isinstance(raw, Mapping) or raw.get("importance", "vital") == "vital")
 
 
 def _word_overlap(wording: str, answer: str) -> float:
@@ -247,21 +239,17 @@ class NuggetRecall(Configured):
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``missing``, ``partly``: nuggets by name.  N/a without a nugget that counts."""
         nuggets = _nuggets(sample)
-        if not nuggets:
-            return NotApplicable("no nuggets")
         selected = [n for n in nuggets if n.vital or self.only == "all"]
         if not selected:
-            return NotApplicable("no vital nugget")
+            return NotApplicable("no vital nugget" if nuggets else "no nuggets")
         answer = answer_text(outputs)
         contains = phrase_finder(answer)
         support = [self._support(n, answer, contains) for n in selected]
-        details = {
-            "missing": [n.name for n, s in zip(selected, support, strict=True) if s == 0],
-            "partly": [n.name for n, s in zip(selected, support, strict=True) if s == 0.5],
-        }
-        return Measurement(sum(support) / len(selected), details={k: v for k, v in details.items() if v})
+        missing = [n.name for n, share in zip(selected, support, strict=True) if share == 0]
+        partly = [n.name for n, share in zip(selected, support, strict=True) if share == 0.5]
+        return Measurement(sum(support) / len(selected), details=nonempty(missing=missing, partly=partly))
 
-    def _support(self, nugget: _Nugget, answer: str, contains: Any) -> float:
+    def _support(self, nugget: _Nugget, answer: str, contains: Callable[[str], bool]) -> float:
         if any(map(contains, nugget.wordings)):
             return 1.0
         half = not self.strict and any(_word_overlap(w, answer) >= 0.5 for w in nugget.wordings)
@@ -282,9 +270,9 @@ class InformationIntegration(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``missing``, nuggets by name.  N/a with fewer than two nuggets."""
-        nuggets: Sequence[_Nugget] = _nuggets(sample)
+        nuggets = _nuggets(sample)
         if len(nuggets) < 2:
             return NotApplicable("only one nugget: take nugget_recall" if nuggets else "no nuggets")
         contains = phrase_finder(answer_text(outputs))
         missing = [n.name for n in nuggets if not any(map(contains, n.wordings))]
-        return Measurement(float(not missing), details={"missing": missing} if missing else {})
+        return Measurement(float(not missing), details=nonempty(missing=missing))

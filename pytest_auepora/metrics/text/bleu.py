@@ -9,8 +9,7 @@ from typing import Any
 
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
-from ...errors import MetricError
-from ..options import Configured, choice
+from ..options import Configured, choice, limited
 from .comparands import answer_text, targets
 from .tokens import common_count, is_mostly_unspaced
 
@@ -164,7 +163,7 @@ class Chrf(Configured):
     """
 
     char_order: int = 6
-    beta: float = 2
+    beta: float = limited(2, lambda beta: 0 < beta < float("inf"), "must be a number above 0")
     lowercase: bool = False
 
     stem = "chrf"
@@ -174,11 +173,6 @@ class Chrf(Configured):
     formula = "(1 + β²)·P·R / (β²·P + R), P and R averaged over the orders 1 to char_order that both have"
     source = "Popović 2015, chrF"
     oracle = "sacrebleu (chrF2), 1e-9"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.beta < float("inf"):
-            raise MetricError(f"beta must be a number above 0, got {self.beta!r}")
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score against the best reference; n/a without one."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ..options import choice
+from ..values import nonempty
 from .comparands import AgainstEvidence, answer_text, evidence_texts
 
 _BELOW_20 = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -238,6 +239,4 @@ class UnsupportedNumbers(AgainstEvidence):
             return evidence
         index = QuantityIndex([*evidence, sample.query])
         unsupported = [quantity.text for quantity in numbers if quantity not in index]
-        return Measurement(
-            len(unsupported) / len(numbers), details={"unsupported": unsupported[:10]} if unsupported else {}
-        )
+        return Measurement(len(unsupported) / len(numbers), details=nonempty(unsupported=unsupported[:10]))

@@ -35,7 +35,7 @@ from pytest_auepora.metrics.robustness import (
 )
 
 REGISTRY = Registry()
-ELSEWHERE = ("generation", "annotation", "judge", "claims")
+ELSEWHERE = ("generation", "annotation", "claims")
 """Rooms whose metrics have property tests of their own."""
 MINE = [name for name, home in SPELLINGS.items() if not home.startswith(ELSEWHERE)]
 NEEDS = {"noise_robustness": "noise_robustness[recall@5]", "sliced": "sliced[recall@5,scenario:typo]"}

@@ -107,10 +107,8 @@ def test_who_decides() -> None:
     """A person before the system before the text."""
     assert is_refusal(said("I don't know", refused=False)) is False
     assert is_refusal(said("Within 30 days", refused=True)) is True
-    assert is_refusal(said("Within 30 days", refused=True), label=False) is False
     assert is_refusal(said("", refused=True)) is True
     assert is_refusal(said("", refused=None)) is None
-    assert is_refusal(said(""), label=True) is True
 
 
 def test_own_patterns() -> None:

@@ -47,18 +47,18 @@ def test_fabrication_is_counted_among_answers_that_cite() -> None:
 
 
 def test_claims_become_labels() -> None:
-    assert labels_from_claims([]) == {
+    assert labels_from_claims([], "row") == {
         "support_present": False,
         "unsupported_claim_present": False,
         "contradicted_claim_present": False,
     }
-    assert labels_from_claims(["Entailment", "neutral"])["unsupported_claim_present"] is True
+    assert labels_from_claims(["Entailment", "neutral"], "row")["unsupported_claim_present"] is True
     sample = case(answer_labels={"answer": "1", "claims": [{"text": "t", "label": "Contradiction"}, "supported"]})
     assert value(Contradiction(), sample, gave("1")) == 1
     assert value(GroundingPresence(), sample, gave("1")) == 1
     assert value(UnsupportedClaim(), sample, gave("1")) == 0
-    with pytest.raises(MetricError, match="a claim is one of"):
-        labels_from_claims(["maybe"])
+    with pytest.raises(MetricError, match="row: a claim is one of"):
+        labels_from_claims(["maybe"], "row")
 
 
 @pytest.mark.parametrize(

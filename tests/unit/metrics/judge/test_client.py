@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.metrics.judge.chat import JudgeCallError, TransientJudgeError
+from pytest_auepora.metrics.judge.client import JudgeCallError, TransientJudgeError
 from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Question, Scale
 
 from .judge_server import GOOD, Reply, chat, critic, judge_server

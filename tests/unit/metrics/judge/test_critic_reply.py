@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Scale, read_object, read_reply
+from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Scale, object_form, read_reply
 
 WORDS = {"no": 0.0, "partly": 0.5, "yes": 1.0}
 
@@ -91,9 +91,11 @@ def test_verdicts_become_scores() -> None:
 
 
 def test_an_object_is_the_last_with_all_keys() -> None:
-    assert read_object('{"a": 1} {"a": 2, "b": 3} {"b": 4}', ["a", "b"]) == {"a": 2, "b": 3}
-    with pytest.raises(JudgeReplyError, match="has no a and c"):
-        read_object('{"a": 1}', ["a", "c"])
+    number = {"type": "number"}
+    form = object_form("numbers", {"a": number, "b": number}, dict)
+    assert form.read('{"a": 1} {"a": 2, "b": 3} {"b": 4}') == {"a": 2, "b": 3}
+    with pytest.raises(JudgeReplyError, match="has no a and b"):
+        form.read('{"a": 1}')
 
 
 @pytest.mark.parametrize(

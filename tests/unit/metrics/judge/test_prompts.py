@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
-from pytest_auepora.metrics.judge.measures import Rubric
+from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore, Rubric
 from pytest_auepora.metrics.judge.prompts import load_prompt, number_texts
 from pytest_auepora.metrics.judge.settings import use_judge
 

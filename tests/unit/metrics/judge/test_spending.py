@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.metrics.judge.chat import JudgeBudgetError
+from pytest_auepora.metrics.judge.client import JudgeBudgetError
 from pytest_auepora.metrics.judge.critic import Judgement, Question
 from pytest_auepora.metrics.judge.usage import Budget, Prices, metered
 

@@ -20,7 +20,8 @@ from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality, LLMCri
 from pytest_auepora.metrics.generation_semantic import EmbeddingSimilarity
 from pytest_auepora.metrics.registry import Registry
 
-WITH_MODELS = {"bertscore", "embedding_similarity", "llm_faithfulness", "llm_groundedness", "llm_answer_quality"}
+WITH_MODELS = {"bertscore", "embedding_similarity", "llm_faithfulness", "llm_groundedness", "llm_answer_quality",
+               "rubric", "answer_relevancy", "preference"}  # fmt: skip
 NAMES = [
     spelling.replace("{k}", "3")
     for spelling, home in SPELLINGS.items()

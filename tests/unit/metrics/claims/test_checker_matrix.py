@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.core.types import Document, SystemOutputs
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.claims.measures import ClaimPrecision, ClaimRecall, ContextRecall, Faithfulness
+from pytest_auepora.metrics.claims.measures import ClaimF1, ClaimPrecision, ClaimRecall, ContextRecall, Faithfulness
 
 from ..samples import case, gave, reason, value
 from .checkers import ByWords
@@ -122,3 +122,8 @@ def test_what_does_not_fit_is_an_error(given: Any, told: str) -> None:
 def test_given_alone_asks_nobody() -> None:
     with pytest.raises(MetricError, match="the outputs have no claims"):
         Faithfulness("given").measure(case(), gave("Rent is due.", *CHUNKS))
+
+
+def test_where_neither_side_claims_anything_the_first_is_named() -> None:
+    given: dict[str, list[str]] = {"answer": [], "reference": []}
+    assert reason(ClaimF1(ByWords()), case("Rent is due."), with_claims(given)) == "the answer makes no claim"

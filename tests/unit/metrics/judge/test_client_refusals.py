@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.metrics.judge.chat import JudgeCallError
+from pytest_auepora.metrics.judge.client import JudgeCallError
 from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Question
 
 from .judge_server import GOOD, Reply, chat, critic, judge_server

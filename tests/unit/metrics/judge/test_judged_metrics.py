@@ -1,4 +1,4 @@
-"""A rubric, answer relevancy, preference over the baseline: what is asked, how often, and what is n/a."""
+"""A rubric, answer relevancy, preference over the baseline: what is asked, what is n/a; what judged metrics share."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.metrics_base import Measurement
+from pytest_auepora.core.metrics_base import JUDGE_KEYS, Measurement, provenance_keys_of
 from pytest_auepora.core.types import SystemOutputs
 from pytest_auepora.errors import MetricError
+from pytest_auepora.metrics.generation_llm_judge import (
+    BASELINE_ANSWER,
+    AnswerRelevancy,
+    LLMAnswerQuality,
+    LLMFaithfulnessScore,
+    Preference,
+    Rubric,
+)
 from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
-from pytest_auepora.metrics.judge.measures import BASELINE_ANSWER, AnswerRelevancy, Preference, Rubric
 from pytest_auepora.metrics.registry import Registry
 
 from ..samples import case, gave, reason
@@ -143,3 +150,32 @@ def test_names_give_the_same_metric(metric: Any) -> None:
     assert type(again) is type(metric)
     assert again.params() == metric.params()
     assert metric.judged
+
+
+class Fixed(LLMCritic):
+    concurrency = 3
+
+    def score(self, *, prompt: str, metadata: dict[str, Any] | None = None) -> float:
+        return 0.5
+
+
+def test_as_many_cases_at_once_as_the_critic_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AUEPORA_JUDGE_URL", raising=False)
+    assert LLMAnswerQuality(Fixed()).concurrency == 3
+    assert LLMAnswerQuality().concurrency == 1  # there is no judge
+
+
+def test_faithfulness_says_nothing_of_a_refusal() -> None:
+    metric = LLMFaithfulnessScore(Fixed())
+    assert reason(metric, case(), gave("I don't know.", "evidence")) == "the answer is a refusal"
+    assert reason(metric, case(), gave("", "evidence")) == "the answer is empty"
+
+
+def test_a_judge_is_part_of_what_scores_compare_under() -> None:
+    assert set(JUDGE_KEYS) <= set(provenance_keys_of(LLMAnswerQuality(Fixed())))
+    assert LLMAnswerQuality(Fixed()).params()["judge"] == {"critic": "Fixed"}
+
+
+def test_a_critic_implements_one_of_two_methods() -> None:
+    with pytest.raises(TypeError, match="neither score\\(\\) nor complete\\(\\)"):
+        LLMCritic()
