@@ -20,15 +20,7 @@ from ...errors import MetricError
 from ..baseline import RESOLUTION
 from ..compare import Comparison, MetricChange, ScoreChange, gain_of
 from ..policy import CLUSTERS_FOR_STATISTICS, PolicyName, RegressionPolicy
-from ..statistics.intervals import (
-    Difference,
-    Effect,
-    Sums,
-    bootstrap_interval,
-    draws_for,
-    jackknife_interval,
-    judge_interval,
-)
+from ..statistics.intervals import Difference, Effect, Resampling, Sums, draws_for, judge_interval
 from ..statistics.precision import count_clusters, sample_words
 from .gates import GateOutcome, apply_outcome, regression_outcome
 
@@ -227,21 +219,14 @@ class _IntervalTest(NamedTuple):
         return -self.change.gain / unit
 
     def interval(self, alpha: float) -> Difference:
-        aggregation = partial(aggregate_of, self.metric)
+        aggregate = partial(aggregate_of, self.metric)
+        resampling = Resampling(aggregate, self.pairs, self.clusters, effect=self.effect, alpha=alpha)
         if self.info.interval == "jackknife":
-            return jackknife_interval(aggregation, self.pairs, self.clusters, effect=self.effect, alpha=alpha)
+            return resampling.jackknife()
         sums: Sums[Measurement] | None = None
         if self.metric.additive:
             sums = lambda measurement: list(measurement.data), lambda total: Measurement(None, total)
-        return bootstrap_interval(
-            aggregation,
-            self.pairs,
-            self.clusters,
-            effect=self.effect,
-            alpha=alpha,
-            draws=max(1_999, draws_for(alpha)),
-            sums=sums,
-        )
+        return resampling.bootstrap(max(1_999, draws_for(alpha)), sums)
 
 
 def judge_intervals(
