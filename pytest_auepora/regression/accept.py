@@ -49,11 +49,9 @@ def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = Fals
                 raise
             old = None
         new, accepted = merge(old, run, intents, prune=prune)
-        accepted.path = path
-        if not new.cases and old is None:
-            return accepted
-        text = new.dumps()
-        if old is None or path.read_bytes() != text.encode():
+        accepted.path, text = path, new.dumps()
+        is_changed = path.read_bytes() != text.encode() if old is not None else bool(new.cases)
+        if is_changed:
             write_atomically(path, text)
             accepted.written = True
         return accepted

@@ -129,8 +129,9 @@ def _describe_differences(before: Mapping[str, Any], after: Mapping[str, Any], p
 
 def describe_change(key: str, old: Any, new: Any) -> str:
     """Return ``k 5 → 10``; for prompts, known by version and hash only, ``another prompt: 1:0f… → 1:a3…``."""
-    if all(map(_are_fingerprints, (old, new))):
-        return f"another prompt: {_short_hash(old)} \u2192 {_short_hash(new)}"
+    old_hashes, new_hashes = _short_hashes(old), _short_hashes(new)
+    if old_hashes and new_hashes:
+        return f"another prompt: {old_hashes} \u2192 {new_hashes}"
     return _before_after(key, old, new)
 
 
@@ -139,13 +140,11 @@ def without_hashes(text: str) -> str:
     return _HASHES.sub("", text)
 
 
-def _are_fingerprints(value: Any) -> bool:
-    items = value if isinstance(value, list) else [value]
-    return bool(items) and all(isinstance(item, str) and _FINGERPRINT.fullmatch(item) for item in items)
-
-
-def _short_hash(value: Any) -> str:
+def _short_hashes(value: Any) -> str:
+    """Return the fingerprints of one or more prompts, shortened; empty if *value* is anything else."""
     prints = value if isinstance(value, list) else [value]
+    if not all(isinstance(text, str) and _FINGERPRINT.fullmatch(text) for text in prints):
+        return ""
     return " ".join(text[: text.index(":") + 9] for text in prints)
 
 
@@ -262,12 +261,9 @@ class Comparison:
 
     def metric(self, name: str) -> MetricChange | None:
         """The change of one metric over the comparable cases; None if there are none."""
-        return self.aggregates.get(name) or self.metric_of_cases(name)
-
-    def metric_of_cases(self, name: str) -> MetricChange | None:
-        """The mean change of the values of single cases; None if no case is comparable."""
-        changes = self.changes_of(name)
-        return mean_change(changes) if changes else None
+        if (aggregate := self.aggregates.get(name)) is not None:
+            return aggregate
+        return mean_change(changes) if (changes := self.changes_of(name)) else None
 
     def changes_of(self, name: str) -> Mapping[str, ScoreChange]:
         """The changes of one metric, by case."""
@@ -275,15 +271,11 @@ class Comparison:
 
 
 def mean_change(changes: Mapping[str, ScoreChange]) -> MetricChange:
-    """Return the means of one metric over one or more cases."""
-    n = len(changes)
-    return MetricChange(
-        n,
-        sum([change.before for change in changes.values()]) / n,
-        sum([change.after for change in changes.values()]) / n,
-        sum([change.gain for change in changes.values()]) / n,
-        tuple(sorted([i for i, change in changes.items() if change.gain < 0], key=lambda i: changes[i].gain)),
-    )
+    """Return the means of one metric over one or more cases, and the cases that dropped, worst first."""
+    n, values = len(changes), changes.values()
+    before, after = sum([change.before for change in values]) / n, sum([change.after for change in values]) / n
+    dropped = sorted([i for i, change in changes.items() if change.gain < 0], key=lambda i: changes[i].gain)
+    return MetricChange(n, before, after, sum([change.gain for change in values]) / n, tuple(dropped))
 
 
 def compare(run: Run, baseline: Baseline) -> Comparison:

@@ -92,7 +92,11 @@ def learn(run: Run, gates: Sequence[Gate], policy: RegressionPolicy, repeat: int
     """
     cases = [case for case in run.cases.values() if case.state != "error"]
     out = Suggestion(repeats=max((case.repeats for case in run.cases.values()), default=1))
-    bounded = {name: info for name, info in run.metrics.items() if _is_bounded(info)}
+    bounded = {  # metrics whose aggregate is a mean of values in a finite range
+        name: info
+        for name, info in run.metrics.items()
+        if info.baselined and not info.interval and all(map(math.isfinite, info.range))
+    }
     out.noise = [noise for name in bounded if (noise := _noise(name, cases)) is not None]
     if out.repeats < 2:
         return out
@@ -118,11 +122,6 @@ def learn(run: Run, gates: Sequence[Gate], policy: RegressionPolicy, repeat: int
         out.by_chance = [case.case_id for case in cases if any(len(set(case.values(name))) > 1 for name in CONTRACTS)]
     out.tolerant = [m.name for m in out.noise if m.varied and policy.for_metric(m.name).policy == "tolerance"]
     return out
-
-
-def _is_bounded(info: MetricInfo) -> bool:
-    """Whether the suite's value is a mean of values in a finite range."""
-    return info.baselined and not info.interval and all(map(math.isfinite, info.range))
 
 
 def _worse_side(info: MetricInfo) -> Literal["min", "max"]:

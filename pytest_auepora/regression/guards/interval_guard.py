@@ -17,7 +17,7 @@ from ...core.run import MetricInfo, Run
 from ...core.scoring import checked_aggregate, repeats_of
 from ...errors import MetricError
 from ..baseline import RESOLUTION
-from ..compare import Comparison, MetricChange, ScoreChange, gain_of
+from ..compare import Comparison, MetricChange, ScoreChange, gain_of, mean_change
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
 from ..statistics.intervals import Difference, Effect, Resampling, Sums, draws_for, judge_interval
 from ..statistics.precision import count_clusters, sample_words
@@ -251,8 +251,8 @@ def judge_intervals(
     for test, method in tests:
         if method == "report":
             continue
-        case_change = comparison.metric_of_cases(test.name)
-        dropped = case_change.dropped if case_change is not None else ()
+        changes = comparison.changes_of(test.name)
+        dropped = mean_change(changes).dropped if changes else ()
         gate = regression_outcome(run, test.name, test.name, test.change, n=test.change.n, dropped=dropped)
         if method == "tolerance":
             _judge_by_tolerance(gate, test)
