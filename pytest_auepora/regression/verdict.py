@@ -49,10 +49,7 @@ def word_of(gates: Iterable[GateOutcome], regressed_cases: Sequence[str] = ()) -
         return "worse"
     if regressed_cases:
         return "mixed" if words & {"same", "better"} and "inconclusive" not in words else "worse"
-    for word in ("better", "inconclusive", "same"):
-        if word in words:
-            return word
-    return "not judged"
+    return next((word for word in ("better", "inconclusive", "same") if word in words), "not judged")
 
 
 Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
@@ -99,10 +96,7 @@ class Verdict:
         states = {g.state for g in self.gates}
         if "failed" in states or self.failed_cases:
             return "failed"
-        for state in ("not judged", "inconclusive"):
-            if state in states:
-                return state
-        return "passed"
+        return next((state for state in ("not judged", "inconclusive") if state in states), "passed")
 
 
 def judge(
@@ -148,7 +142,8 @@ def judge(
         gates.append(Gate("error_rate", Bound("max", 0.0)))
     out.gates += [judge_gate(run, gate, metrics) for gate in gates]
     out.gates += aggregate_outcomes(run, out.aggregates)
-    out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning) + label_outcomes(run)
+    out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning)
+    out.gates += label_outcomes(run)
     if out.comparison is not None and not accepting:
         out.gates += judge_comparison(run, out.comparison, policy, metrics, standing.advisory)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)

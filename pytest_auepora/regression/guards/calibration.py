@@ -17,7 +17,7 @@ from urllib.parse import quote
 from ...core.grouping import grouped
 from ...core.json import known_fields
 from ...core.run import MetricInfo, Run
-from ...errors import AueporaError, NotWrittenError, names_words
+from ...errors import AueporaError, names_words
 from ...shapes import ShapeError, check_shape
 from ..compare import definition_change
 from ..policy import RegressionPolicy
@@ -30,7 +30,7 @@ _Pair = Literal["yes yes", "yes no", "no yes", "no no"]
 
 
 class CalibrationError(AueporaError):
-    """A calibration file that cannot be read or written."""
+    """A calibration file that cannot be read, or whose judge is gone."""
 
 
 class _Judge(TypedDict, total=False):
@@ -114,20 +114,6 @@ def load_calibration(path: Path) -> Calibration | None:
     labels = {item: tuple(label == "yes" for label in pair.split()) for item, pair in raw.get("labels", {}).items()}
     values = known_fields(Calibration, raw)
     return Calibration(**values | {"labels": labels})
-
-
-def save_calibration(path: Path, calibration: Calibration) -> None:
-    """Write *calibration* atomically.
-
-    Raises:
-        CalibrationError: it cannot be written.
-    """
-    from ...core.files import write_atomically
-
-    try:
-        write_atomically(path, calibration.dumps())
-    except NotWrittenError as exc:
-        raise CalibrationError(str(exc)) from None
 
 
 def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> JudgeStanding:
@@ -217,11 +203,13 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStandi
     for name, why in standing.advisory.items():  # metrics without a file share one note
         by_reason.setdefault(_NO_FILE.sub(r"\1/<metric>.json", why), {})[name] = why
     would_fail = [gate for gate in gates if gate.would_be == "failed"]
-    whole = [gate for gate in would_fail if not gate.is_of_slice]
-    notes = [gate.brief for gate in whole]
-    if slices := [gate.part for gate in would_fail if gate not in whole]:
+    notes = [gate.brief for gate in would_fail if not gate.is_of_slice]
+    if slices := [gate.part for gate in would_fail if gate.is_of_slice]:
         notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
-    if cases := _would_fail_cases(run, gates):
+    # of judges that are silent, a failed gate says so
+    silent = tuple(f"{gate.metric}: " for gate in gates if gate.title == f"judge: {gate.metric}")
+    problems = ((line, case.case_id) for case in run.having("advisory") for line in case.extra["advisory"])
+    if cases := grouped((line, case_id) for line, case_id in problems if not line.startswith(silent)):
         lines = [
             f"{f'{len(ids)} cases ({names_words(ids, 2)})' if len(ids) > 1 else ids[0]}: {line}"
             for line, ids in cases.items()
@@ -232,10 +220,3 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStandi
         why = shared if len(reasons) > 1 else next(iter(reasons.values()))
         notes.append(f"advisory: cannot fail the run: {', '.join(reasons)} ({why})")
     return notes
-
-
-def _would_fail_cases(run: Run, gates: Iterable[GateOutcome]) -> dict[str, list[str]]:
-    """Return problem → cases that judges would fail, without errors that a failed gate reports already."""
-    silent = tuple(f"{gate.metric}: " for gate in gates if gate.title == f"judge: {gate.metric}")
-    cases = run.having("advisory")
-    return grouped((line, c.case_id) for c in cases for line in c.extra["advisory"] if not line.startswith(silent))

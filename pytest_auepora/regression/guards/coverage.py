@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...core.grouping import grouped
@@ -30,39 +30,34 @@ _PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)
 _CHECK_HINT = "pytest --auepora-labels check lists them"
 
 
-def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool) -> list[GateOutcome]:
-    """Return a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
-    out: list[GateOutcome] = []
+def coverage_outcomes(
+    run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool
+) -> Iterator[GateOutcome]:
+    """Yield a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
     if skipped := [c.case_id for c in run.having("must_pass") if c.state == "skipped"]:
-        out.append(_failure(run, "must_pass", f"{names_words(skipped)}: must pass, and was skipped", skipped))
+        yield _failure(run, "must_pass", f"{names_words(skipped)}: must pass, and was skipped", skipped)
     if comparison is None:
-        return out
+        return
     if comparison.vanished and not pruning:
         gone = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
         message = f"{names_words(gone)} in the baseline, no longer in the golden file; {_PRUNE}"
-        out.append(_failure(run, "cases", message, gone))
+        yield _failure(run, "cases", message, gone)
     if comparison.lost_metrics and not pruning and not accepting:
-        metrics = list(comparison.lost_metrics)
-        out.append(
-            _failure(run, "metrics", f"{names_words(metrics)} in the baseline, no longer computed; {_PRUNE}", [])
-        )
-    lost = comparison.lost
-    if lost and not accepting:
+        message = f"{names_words(comparison.lost_metrics)} in the baseline, no longer computed; {_PRUNE}"
+        yield _failure(run, "metrics", message)
+    if (lost := comparison.lost) and not accepting:
         case_id, reasons = next(iter(lost.items()))
         name, why = next(iter(reasons.items()))
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         message = f"{case_id}{more} had a score in the baseline and has none now ({name}: {why})"
-        out.append(_failure(run, "scores", f"{message}; accept with --auepora-update", list(lost)))
-    return out
+        yield _failure(run, "scores", f"{message}; accept with --auepora-update", [*lost])
 
 
-def aggregate_outcomes(run: Run, aggregates: Mapping[str, Aggregate]) -> list[GateOutcome]:
-    """Return a failed outcome for each metric whose aggregate raised or is no number: nothing else would judge it."""
-    return [
-        _failure(run, f"aggregate of {name}", f"{name} was not judged: {aggregate.problem}", [])
-        for name, aggregate in aggregates.items()
-        if aggregate.problem
-    ]
+def aggregate_outcomes(run: Run, aggregates: Mapping[str, Aggregate]) -> Iterator[GateOutcome]:
+    """Yield a failed outcome for each metric whose aggregate raised or is no number: nothing else would judge it."""
+    for name, aggregate in aggregates.items():
+        if aggregate.problem:
+            yield _failure(run, f"aggregate of {name}", f"{name} was not judged: {aggregate.problem}")
 
 
 def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
@@ -99,39 +94,38 @@ def _hit_name(hit: Mapping[str, Any]) -> str:
     return f"{hit['id']} of {hit['doc']}" if "doc" in hit else str(hit["id"])
 
 
-def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> list[GateOutcome]:
-    """Return an outcome if no score is comparable with the baseline: such a run must not count as passed.
+def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> Iterator[GateOutcome]:
+    """Yield an outcome if no score is comparable with the baseline: such a run must not count as passed.
 
     It is failed if a baseline is *required*, else not judged; a wholly skipped run then gives none.
     """
-    measured = (c for c in comparison.cases.values() if c.flip != "skipped")
-    any_baselined = any(info.baselined for info in run.metrics.values())
     counts = comparison.count()
+    any_baselined = any(info.baselined for info in run.metrics.values())
     all_skipped = counts["skipped"] == len(comparison.cases)
-    if not any_baselined or any(c.changes or c.lost for c in measured) or (all_skipped and not required):
-        return []
+    any_compares = any(c.changes or c.lost for c in comparison.cases.values())
+    if not any_baselined or any_compares or (all_skipped and not required):
+        return
     reasons = grouped((what, name) for name, what in comparison.incomparable.items())
     why = [f"{names_words(names)} ({what})" for what, names in reasons.items()]
     why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
     message = f"nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
     out = GateOutcome("baseline", "baseline", "failed" if required else "not judged", "", owner=run.owner)
     out.set_message(f"{message}; whether the run is worse was not judged", "baseline: ")
-    return [out]
+    yield out
 
 
-def _failure(run: Run, what: str, message: str, worst_cases: list[str]) -> GateOutcome:
-    return GateOutcome(
-        f"coverage: {what}", "coverage", "failed", message, owner=run.owner, worst_cases=tuple(worst_cases[:5])
-    )
+def _failure(run: Run, what: str, message: str, worst_cases: Sequence[str] = ()) -> GateOutcome:
+    worst = tuple(worst_cases[:5])
+    return GateOutcome(f"coverage: {what}", "coverage", "failed", message, owner=run.owner, worst_cases=worst)
 
 
 def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
     """Return notes on how labels that moved were matched, and on cases whose retrieval is not comparable."""
-    moved = {c.case_id: c.extra["labels"] for c in run.having("labels")}
+    moved = [c.extra["labels"] for c in run.having("labels")]
     out: list[str] = []
     if moved:
-        became = Counter(label["became"] for m in moved.values() for label in m["labels"].values())
-        matched = Counter(m["match"] for m in moved.values())
+        became = Counter(label["became"] for m in moved for label in m["labels"].values())
+        matched = Counter(m["match"] for m in moved)
         kinds = ", ".join(f"{n} {kind}" for kind, n in became.most_common())
         texts = ", ".join(f"{matched[match]} {text}" for match, text in _MATCH_TEXTS.items() if matched[match])
         matches = f"; cases matched {texts}" if texts else ""
@@ -141,15 +135,10 @@ def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
     return out
 
 
-def label_outcomes(run: Run) -> list[GateOutcome]:
-    """Return a failed outcome if labels of the golden file match nothing in the corpus."""
-    lost = {
-        c.case_id: [name for name, label in c.extra["labels"]["labels"].items() if label["match"] == "none"]
-        for c in run.having("labels")
-        if c.extra["labels"].get("match") == "none"
-    }
-    if not lost:
-        return []
-    labels = names_words([name for names in lost.values() for name in names])
-    message = f"{labels}: moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}; {_CHECK_HINT}"
-    return [_failure(run, "labels", message, list(lost))]
+def label_outcomes(run: Run) -> Iterator[GateOutcome]:
+    """Yield a failed outcome if labels of the golden file match nothing in the corpus."""
+    lost = {c.case_id: c.extra["labels"] for c in run.having("labels") if c.extra["labels"].get("match") == "none"}
+    if lost:
+        names = [n for m in lost.values() for n, label in m["labels"].items() if label["match"] == "none"]
+        reason = f"moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}"
+        yield _failure(run, "labels", f"{names_words(names)}: {reason}; {_CHECK_HINT}", [*lost])
