@@ -132,18 +132,20 @@ def _noise(name: str, results: Sequence[CaseResult]) -> MetricNoise | None:
     cases = [values for case in results if (values := [v for v in case.values(name) if v is not None])]
     if not cases:
         return None
-    means = [math.fsum(values) / len(values) for values in cases]
+    n, means = len(cases), [math.fsum(values) / len(values) for values in cases]
     squares = [
         math.fsum((v - m) ** 2 for v in values) if len(set(values)) > 1 else 0.0
         for values, m in zip(cases, means, strict=True)
     ]
     degrees = [max(len(values) - 1, 1) for values in cases]
-    within = math.fsum(squares) / sum(degrees)
-    spread = math.fsum((s / d) ** 2 / d for s, d in zip(squares, degrees, strict=True))
-    df = math.floor(math.fsum(s / d for s, d in zip(squares, degrees, strict=True)) ** 2 / spread) if spread else 1
+    variances = [square / degree for square, degree in zip(squares, degrees, strict=True)]
+    spread = math.fsum(variance**2 / degree for variance, degree in zip(variances, degrees, strict=True))
     return MetricNoise(
-        name, len(cases), math.fsum(means) / len(means), math.sqrt(within), max(df, 1),
-        sum(map(len, cases)) / len(cases), sum(s > 0 for s in squares) / len(cases),
+        name, n, math.fsum(means) / n,
+        within=math.sqrt(math.fsum(squares) / sum(degrees)),
+        degrees=max(math.floor(math.fsum(variances) ** 2 / spread), 1) if spread else 1,
+        repeats=sum(map(len, cases)) / n,
+        varied=sum(square > 0 for square in squares) / n,
     )  # fmt: skip
 
 

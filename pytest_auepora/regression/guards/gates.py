@@ -114,11 +114,11 @@ def apply_outcome(gate: GateOutcome, outcome: Outcome, policy: RegressionPolicy)
     gate.word = outcome
     if outcome == "worse":
         gate.state = "failed"
+    elif outcome == "inconclusive" and policy.on_inconclusive == "fail":
+        gate.state, gate.finding = "failed", "inconclusive (on_inconclusive: fail)"
+        gate.set_message(f"{gate.finding}: {gate.message}")
     elif outcome == "inconclusive":
         gate.state = "inconclusive"
-        if policy.on_inconclusive == "fail":
-            gate.state, gate.finding = "failed", "inconclusive (on_inconclusive: fail)"
-            gate.set_message(f"{gate.finding}: {gate.message}")
 
 
 def in_slice(case: CaseResult, slice_labels: Mapping[str, str]) -> bool:

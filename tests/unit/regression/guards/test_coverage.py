@@ -25,7 +25,7 @@ def test_a_run_says_its_match_and_fails_without_any() -> None:
     assert note.startswith("labels moved in 2 of 3 cases: 2 split; cases matched 1 by the chunks that hold")
     (gate,) = label_outcomes(run)
     assert (gate.title, gate.state, gate.worst_cases) == ("coverage: labels", "failed", ("d",))
-    assert (label_notes(Run("s", cases={"e": result()}), None), label_outcomes(Run("s"))) == ([], [])
+    assert (label_notes(Run("s", cases={"e": result()}), None), [*label_outcomes(Run("s"))]) == ([], [])
 
 
 def test_coverage() -> None:
