@@ -245,16 +245,6 @@ class Comparison:
     unsteady: tuple[str, ...] = ()
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
-    @property
-    def lost(self) -> dict[str, dict[str, str]]:
-        """By case, the metrics that were numbers and no longer are, with the reasons."""
-        return {i: c.lost for i, c in self.cases.items() if c.lost}
-
-    @property
-    def not_comparable(self) -> dict[str, str]:
-        """By case, why its retrieval metrics are not comparable."""
-        return {i: c.not_comparable for i, c in self.cases.items() if c.not_comparable}
-
     def count(self) -> Counter[str]:
         """How many cases are newly failing, fixed, unchanged, …"""
         return Counter(c.flip for c in self.cases.values())

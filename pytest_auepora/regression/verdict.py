@@ -18,16 +18,9 @@ from ..core.scoring import Aggregate, aggregate
 from ..errors import names_words
 from .baseline import BROKEN, STILL_FAILING, Anchor, Baseline
 from .compare import CaseComparison, Comparison, compare, has_regressed
-from .guards.calibration import advisory_notes, broken_outcomes, make_advisory, silent_judges, standing_of
+from .guards.calibration import advisory_notes, judge_outcomes, make_advisory, standing_of
 from .guards.case_guard import VARIES
-from .guards.coverage import (
-    aggregate_outcomes,
-    coverage_outcomes,
-    label_notes,
-    label_outcomes,
-    no_match_notes,
-    nothing_compares,
-)
+from .guards.coverage import coverage_outcomes, label_notes, no_match_notes, nothing_compares
 from .guards.gates import GateOutcome, judge_gate
 from .guards.interval_guard import compare_pairs, score_pairs
 from .guards.steadiness import VarianceSplit, flaky_cases, variance_splits
@@ -141,9 +134,7 @@ def judge(
     if all(gate.metric != "error_rate" for gate in gates):  # which is 0 unless the suite says otherwise
         gates.append(Gate("error_rate", Bound("max", 0.0)))
     out.gates += [judge_gate(run, gate, metrics) for gate in gates]
-    out.gates += aggregate_outcomes(run, out.aggregates)
-    out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning)
-    out.gates += label_outcomes(run)
+    out.gates += coverage_outcomes(run, out.aggregates, out.comparison, accepting=accepting, pruning=pruning)
     if out.comparison is not None and not accepting:
         out.gates += judge_comparison(run, out.comparison, policy, metrics, standing.advisory)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
@@ -153,8 +144,7 @@ def judge(
         _judge_anchor(out, run, anchor, policy, metrics, advisory=standing.advisory)
     out.notes += no_match_notes(run, out.gates)
     make_advisory(out.gates, standing)
-    out.gates += broken_outcomes(run, standing)
-    out.gates += silent_judges(run, out.gates, policy)
+    out.gates += judge_outcomes(run, list(out.gates), standing, policy)
     if not run.is_full:
         _withdraw_gates(run, out)
     _note_cases(run, None if accepting else out.comparison, policy, out)

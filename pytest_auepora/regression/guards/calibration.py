@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
@@ -173,28 +173,25 @@ def make_advisory(gates: Iterable[GateOutcome], standing: JudgeStanding) -> None
         gate.set_message(f"{gate.brief}; {why}")
 
 
-def broken_outcomes(run: Run, standing: JudgeStanding) -> list[GateOutcome]:
-    """Return one failure for each calibration file that cannot be used."""
-    return [
-        GateOutcome(f"calibration: {name}", "calibration", "failed", why, metric=name, owner=run.owner)
-        for name, why in standing.broken.items()
-    ]
+def judge_outcomes(
+    run: Run, gates: Iterable[GateOutcome], standing: JudgeStanding, policy: RegressionPolicy
+) -> Iterator[GateOutcome]:
+    """Yield one failure for each calibration file that cannot be used, and for each judge whose replies all failed.
 
-
-def silent_judges(run: Run, gates: Iterable[GateOutcome], policy: RegressionPolicy) -> list[GateOutcome]:
-    """Return one failure for each judge whose replies all failed, calibrated or not, unless a gate failed already."""
-    failed_metrics = {gate.metric for gate in gates if gate.state == "failed"}
-    out = []
+    The latter calibrated or not, unless one of *gates* failed already.
+    """
+    for name, why in standing.broken.items():
+        yield GateOutcome(f"calibration: {name}", "calibration", "failed", why, metric=name, owner=run.owner)
+    reported = {gate.metric for gate in gates if gate.state == "failed"} | standing.broken.keys()
     for name, info in run.metrics.items():
-        if not info.judge or name in failed_metrics or policy.for_metric(name).judge == "advisory":
+        if not info.judge or name in reported or policy.for_metric(name).judge == "advisory":
             continue
         scores = run.scores_of(name, lambda case: case.state != "error" or bool(case.outputs))
         failed = [i for i, score in zip(scores.ids, scores, strict=True) if score.state == "error"]
         if failed and not scores.measured:
             why = f"every reply of the judge failed, in {cases_words(len(failed))}: {missing_reason(scores)}"
             owner = run.owner_of(name)
-            out.append(GateOutcome(f"judge: {name}", "calibration", "failed", why, metric=name, owner=owner))
-    return out
+            yield GateOutcome(f"judge: {name}", "calibration", "failed", why, metric=name, owner=owner)
 
 
 def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStanding) -> list[str]:

@@ -31,33 +31,44 @@ _CHECK_HINT = "pytest --auepora-labels check lists them"
 
 
 def coverage_outcomes(
-    run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool
+    run: Run, aggregates: Mapping[str, Aggregate], comparison: Comparison | None, *, accepting: bool, pruning: bool
 ) -> Iterator[GateOutcome]:
-    """Yield a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
+    """Yield a failed outcome for each kind of loss, from aggregates without a value to labels that match nothing."""
+    for name, aggregate in aggregates.items():
+        if aggregate.problem:  # nothing else would judge the metric
+            yield _failure(run, f"aggregate of {name}", f"{name} was not judged: {aggregate.problem}")
     if skipped := [c.case_id for c in run.having("must_pass") if c.state == "skipped"]:
         yield _failure(run, "must_pass", f"{names_words(skipped)}: must pass, and was skipped", skipped)
-    if comparison is None:
-        return
-    if comparison.vanished and not pruning:
+    if comparison is not None and not pruning:
+        yield from _vanished(run, comparison, accepting=accepting)
+    if comparison is not None and not accepting:
+        yield from _lost_scores(run, comparison)
+    labels = {c.case_id: c.extra["labels"] for c in run.having("labels") if c.extra["labels"].get("match") == "none"}
+    if labels:
+        names = [n for m in labels.values() for n, label in m["labels"].items() if label["match"] == "none"]
+        reason = f"moved labels without a match, so retrieval is n/a in {cases_words(len(labels))}"
+        yield _failure(run, "labels", f"{names_words(names)}: {reason}; {_CHECK_HINT}", [*labels])
+
+
+def _vanished(run: Run, comparison: Comparison, *, accepting: bool) -> Iterator[GateOutcome]:
+    """Yield outcomes for cases and metrics of the baseline that the suite no longer has."""
+    if comparison.vanished:
         gone = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
         message = f"{names_words(gone)} in the baseline, no longer in the golden file; {_PRUNE}"
         yield _failure(run, "cases", message, gone)
-    if comparison.lost_metrics and not pruning and not accepting:
+    if comparison.lost_metrics and not accepting:
         message = f"{names_words(comparison.lost_metrics)} in the baseline, no longer computed; {_PRUNE}"
         yield _failure(run, "metrics", message)
-    if (lost := comparison.lost) and not accepting:
+
+
+def _lost_scores(run: Run, comparison: Comparison) -> Iterator[GateOutcome]:
+    """Yield an outcome for scores of the baseline that are n/a now."""
+    if lost := {case_id: case.lost for case_id, case in comparison.cases.items() if case.lost}:
         case_id, reasons = next(iter(lost.items()))
         name, why = next(iter(reasons.items()))
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         message = f"{case_id}{more} had a score in the baseline and has none now ({name}: {why})"
         yield _failure(run, "scores", f"{message}; accept with --auepora-update", [*lost])
-
-
-def aggregate_outcomes(run: Run, aggregates: Mapping[str, Aggregate]) -> Iterator[GateOutcome]:
-    """Yield a failed outcome for each metric whose aggregate raised or is no number: nothing else would judge it."""
-    for name, aggregate in aggregates.items():
-        if aggregate.problem:
-            yield _failure(run, f"aggregate of {name}", f"{name} was not judged: {aggregate.problem}")
 
 
 def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
@@ -130,15 +141,7 @@ def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
         texts = ", ".join(f"{matched[match]} {text}" for match, text in _MATCH_TEXTS.items() if matched[match])
         matches = f"; cases matched {texts}" if texts else ""
         out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{matches}; {_CHECK_HINT}")
-    reasons = grouped((why, i) for i, why in comparison.not_comparable.items()) if comparison is not None else {}
+    cases = comparison.cases.items() if comparison is not None else ()
+    reasons = grouped((case.not_comparable, case_id) for case_id, case in cases if case.not_comparable)
     out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in reasons.items()]
     return out
-
-
-def label_outcomes(run: Run) -> Iterator[GateOutcome]:
-    """Yield a failed outcome if labels of the golden file match nothing in the corpus."""
-    lost = {c.case_id: c.extra["labels"] for c in run.having("labels") if c.extra["labels"].get("match") == "none"}
-    if lost:
-        names = [n for m in lost.values() for n, label in m["labels"].items() if label["match"] == "none"]
-        reason = f"moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}"
-        yield _failure(run, "labels", f"{names_words(names)}: {reason}; {_CHECK_HINT}", [*lost])
