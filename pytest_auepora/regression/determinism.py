@@ -18,15 +18,10 @@ from .baseline import RESOLUTION, Baseline
 AGAIN = "again"
 """Key in ``extra``: pairs of answers by metric, and the metrics in which some pair differs."""
 
-_MIN_PAIRS = 100
-"""Pairs of answers that an update compares."""
-_MAX_REPEATS = 4
-"""How often it asks one case again at most."""
-
-_Z = 1.28
-"""One-sided z for p = 0.10."""
-_MIN_CASES = 10
-"""Fewer cases give no luck note."""
+_MIN_PAIRS = 100  # of answers, that an update compares
+_MAX_REPEATS = 4  # how often it asks one case again at most
+_MIN_CASES = 10  # fewer cases give no note on luck
+_Z = 1.28  # one-sided, for p = 0.10
 
 
 def repeat_plan(ids: Iterable[str], most: int | None = None) -> dict[str, int]:

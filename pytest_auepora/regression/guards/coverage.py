@@ -25,8 +25,7 @@ _MATCH_TEXTS = {
 }
 _MAX_IDS = 3
 _LABEL_HINT = "a plain label is an id, {doc: …} names a source document: see the page Recall is 0"
-_PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)
-"""The passage in the name of a label, after its document."""
+_PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)  # in the name of a label, after its document
 _CHECK_HINT = "pytest --auepora-labels check lists them"
 
 

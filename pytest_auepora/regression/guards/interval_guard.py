@@ -24,14 +24,12 @@ from ..statistics.precision import count_clusters, sample_words
 from ..statistics.significance import Outcome
 from .gates import GateOutcome, apply_outcome, regression_outcome
 
-_INTERVAL_TARGETS = ("LATENCY", "PRIVACY", "OPERATIONAL")
-"""Targets whose metrics are tested by an interval, whatever their aggregate is."""
+_INTERVAL_TARGETS = ("LATENCY", "PRIVACY", "OPERATIONAL")  # tested by an interval, whatever the aggregate is
 
 UNBOUNDED_EFFECT, UNBOUNDED_MARGIN = 0.10, 0.25
 """``min_effect`` and ``margin`` of times and costs, as shares, if the golden file does not set them."""
 
-_MOST_DRAWS = 19_999
-"""Resamples of a metric at most: a smaller alpha would take longer than the run."""
+_MOST_DRAWS = 19_999  # resamples of a metric: a smaller alpha would take longer than the run
 
 Pairs = dict[str, tuple[Measurement, Measurement]]
 """Case id → measurement in the baseline, and in this run."""

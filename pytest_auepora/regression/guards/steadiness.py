@@ -12,18 +12,14 @@ from ..policy import RegressionPolicy
 from ..statistics.significance import MetricVerdict
 from ..thresholds import Bound
 
-FLAKY_RATES = (0.1, 0.9)
-"""A case with a pass rate between the two is flaky."""
-
-FLAKY_SD = 0.15
-"""A case whose scores have a larger standard deviation is flaky."""
+FLAKY_RATES = (0.1, 0.9)  # a case with a pass rate between the two is flaky
+FLAKY_SD = 0.15  # and one whose scores have a larger standard deviation
 
 WORST = "worst"
 """Key in ``extra``: the repeat, counted from 1, that failures show, the number of repeats, and of those that fail; with
 outputs, ranks and score details of that repeat if it is not the first."""
 
-_MAX_REPEATS = 20
-"""More repeats are not suggested."""
+_MAX_REPEATS = 20  # more are not suggested
 
 Singles = Mapping[str, Sequence["float | None"]]
 Repeats = Sequence[Sequence[float]]

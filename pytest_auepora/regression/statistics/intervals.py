@@ -27,8 +27,7 @@ Sums = tuple[Callable[[T], Sequence[int]], Callable[[list[int]], T]]
 """Two functions: from a measurement to its integers, and from integers to a measurement."""
 Groups = Sequence[Sequence[tuple[T, T]]]
 
-_RESAMPLED = 200_000
-"""Measurements drawn for one interval: 1,999 resamples up to 100 cases, fewer of larger suites."""
+_RESAMPLED = 200_000  # measurements drawn for one interval: 1,999 resamples up to 100 cases, fewer of larger suites
 
 
 @dataclass(frozen=True, slots=True)
