@@ -36,17 +36,6 @@ def provenance_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> d
     return {k: pair for k, pair in _differences(before, after).items() if k != GIT_COMMIT}
 
 
-def _changed_provenance(baseline: Baseline, run: Run) -> dict[str, tuple[Any, Any]]:
-    """Return the provenance keys in which *run* differs from *baseline*, with both values.
-
-    Empty if the system's fixture failed: then the provenance of the run is unknown.
-    """
-    unknown = run.cases and not run.provenance.keys() - {GIT_COMMIT}
-    if unknown and all(case.state in ("error", "skipped") for case in run.cases.values()):
-        return {}
-    return provenance_changes(baseline.provenance, run.provenance)
-
-
 class Comparability(NamedTuple):
     """Which metrics of a run are comparable with a baseline.
 
@@ -54,11 +43,13 @@ class Comparability(NamedTuple):
         incomparable: metrics that were measured differently, each with what changed: ``k 5 → 10``.
         rechunking: what changed in how documents are chunked; empty if nothing did.
         across_chunkers: metrics that may be comparable despite that, each with its ``across_chunkers``.
+        provenance: the keys of the provenance that differ, with both values.
     """
 
     incomparable: Mapping[str, str] = MappingProxyType({})
     rechunking: str = ""
     across_chunkers: Mapping[str, str] = MappingProxyType({})
+    provenance: Mapping[str, tuple[Any, Any]] = MappingProxyType({})
 
     def is_comparable(self, name: str, result: CaseResult, before: BaselineCase) -> bool:
         """Whether metric *name* is comparable in a case.
@@ -84,8 +75,12 @@ _ALL_COMPARE = Comparability()
 
 def comparability_of(run: Run, baseline: Baseline) -> Comparability:
     """Return which metrics of *run* are comparable with *baseline*; cases are not looked at."""
-    changed = _changed_provenance(baseline, run)
+    changed = provenance_changes(baseline.provenance, run.provenance)
+    is_known = not run.cases or run.provenance.keys() - {GIT_COMMIT}
+    if not is_known and all(case.state in ("error", "skipped") for case in run.cases.values()):
+        changed = {}  # the system's fixture failed, so the provenance of the run is unknown
     chunk_changes = [key for key in changed if key in CHUNK_KEYS]
+    other_changes = changed.keys() - chunk_changes
     incomparable: dict[str, str] = {}
     across_chunkers: dict[str, str] = {}
     for name, info in run.metrics.items():
@@ -96,14 +91,11 @@ def comparability_of(run: Run, baseline: Baseline) -> Comparability:
             incomparable[name] = why
         elif settings := [key for key in sorted(info.provenance_keys) if key in changed]:
             incomparable[name] = ", ".join(_before_after(key, *changed[key]) for key in settings)
-        other_changes = changed.keys() - chunk_changes
-        if (
-            chunk_changes and info.across_chunkers and new.items() <= old.items()
-            and other_changes.isdisjoint(info.provenance_keys)
-        ):  # fmt: skip
+        is_same_otherwise = new.items() <= old.items() and other_changes.isdisjoint(info.provenance_keys)
+        if chunk_changes and info.across_chunkers and is_same_otherwise:
             across_chunkers[name] = info.across_chunkers
     rechunking = ", ".join(_before_after(key, *changed[key]) for key in chunk_changes)
-    return Comparability(incomparable, rechunking, across_chunkers)
+    return Comparability(incomparable, rechunking, across_chunkers, changed)
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -274,7 +266,7 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     varied = {name for case in run.having(AGAIN) for name in case.extra[AGAIN]["varied"]}
     out = Comparison(
         incomparable=dict(comparability.incomparable),
-        provenance=_changed_provenance(baseline, run),
+        provenance=dict(comparability.provenance),
         steady=tuple(sorted(baseline.steady - varied)),
         unsteady=tuple(sorted(baseline.steady & varied)),
     )

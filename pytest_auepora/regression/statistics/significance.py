@@ -65,7 +65,7 @@ class MetricVerdict:
         hall: Hall's t of the cluster sums; None if clusters are few.
         critical_value: the z that a drop has to exceed to be significant in this family; None if nothing differs.
         alpha: family-wise level of a failure, and level of each lower bound.
-        family_size, members: the number of metrics in the family, and the noun for them.
+        correction: what p is corrected for, in words; empty in a family of one.
     """
 
     metric: PairedMetric
@@ -76,8 +76,7 @@ class MetricVerdict:
     hall: float | None
     critical_value: float | None
     alpha: float
-    family_size: int
-    members: str
+    correction: str
 
     @property
     def outcome(self) -> Outcome:
@@ -220,8 +219,9 @@ def judge_family(
         alpha: family-wise level of a failure, and of each lower bound.
         members: the noun for the members of the family, in messages.
     """
+    correction = "" if len(metrics) == 1 else f" (corrected for {len(metrics)} {members})"
     if not any(any(m.differences.values()) for m in metrics):
-        return [_unchanged(metric, clusters, alpha, len(metrics), members) for metric in metrics]
+        return [_unchanged(metric, clusters, alpha, correction) for metric in metrics]
     from .signflip import cluster_sums, sign_flip_test  # which imports numpy
 
     sums, counts = cluster_sums([m.differences for m in metrics], clusters)
@@ -234,20 +234,18 @@ def judge_family(
         hall = None if few else hall_t(sums[counts[:, m] > 0, m].tolist())
         verdict = MetricVerdict(
             metric, estimate, float(test.p_raw[m]), float(p_drop[m]), float(p_gain[m]), hall,
-            test.critical_value, alpha, len(metrics), members,
+            test.critical_value, alpha, correction,
         )  # fmt: skip
         out.append(verdict)
     return out
 
 
-def _unchanged(
-    metric: PairedMetric, clusters: Mapping[str, str], alpha: float, size: int, members: str
-) -> MetricVerdict:
+def _unchanged(metric: PairedMetric, clusters: Mapping[str, str], alpha: float, correction: str) -> MetricVerdict:
     """Return the test result for differences of 0, the most frequent run, without importing numpy."""
     n, g = len(metric.differences), count_clusters(metric.differences, clusters)
     estimate = MeanEstimate(0.0 if n else None, n, g, 0.0 if g > 1 else None)
     p, hall = (1.0, None) if g < CLUSTERS_FOR_STATISTICS else (0.5, 0.0)
-    return MetricVerdict(metric, estimate, 0.5, p, p, hall, None, alpha, size, members)
+    return MetricVerdict(metric, estimate, 0.5, p, p, hall, None, alpha, correction)
 
 
 def _why_no_failure(verdict: MetricVerdict) -> str:
@@ -280,9 +278,9 @@ def _significant_but_small(verdict: MetricVerdict) -> str:
 
 
 def _p_value(verdict: MetricVerdict, p: float) -> str:
-    corrected = "" if verdict.family_size == 1 else f" (corrected for {verdict.family_size} {verdict.members})"
     value, sign = _number(p, Bound("max", verdict.alpha)), "<=" if p <= verdict.alpha else ">"
-    return f"p {value} {sign} {_number(verdict.alpha)}{corrected}" if value[0] != "<" else f"p {value}{corrected}"
+    limit = "" if value.startswith("<") else f" {sign} {_number(verdict.alpha)}"
+    return f"p {value}{limit}{verdict.correction}"
 
 
 def _number(x: float, limit: Bound | None = None) -> str:
