@@ -275,7 +275,10 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         for case_id, result in run.cases.items()
     }
     _explain_rechunking(out, comparability)
-    out.former = {name: mean for name in out.incomparable if (mean := _baseline_mean(out, name)) is not None}
+    for name in out.incomparable:  # over the cases that are still the same
+        same = [case.before.scores.get(name) for case in out.cases.values() if case.paired and case.before is not None]
+        if values := [value for value in same if value is not None]:
+            out.former[name] = sum(values) / len(values)
     suite_ids = run.cases if run.is_full else set(run.expected_ids or run.cases)
     if vanished := [case_id for case_id in baseline.cases if case_id not in suite_ids]:
         by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
@@ -295,13 +298,6 @@ def _explain_rechunking(out: Comparison, comparability: Comparability) -> None:
                 case.not_comparable = case.not_comparable or comparability.rechunking
         elif unmatched:
             out.incomparable.setdefault(name, comparability.rechunking)
-
-
-def _baseline_mean(out: Comparison, name: str) -> float | None:
-    """Return the baseline's mean of a metric, over the cases that are still the same."""
-    scores = [case.before.scores.get(name) for case in out.cases.values() if case.paired and case.before is not None]
-    values = [value for value in scores if value is not None]
-    return sum(values) / len(values) if values else None
 
 
 def compare_case(

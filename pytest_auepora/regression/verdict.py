@@ -146,7 +146,11 @@ def judge(
     make_advisory(out.gates, standing)
     out.gates += judge_outcomes(run, list(out.gates), standing, policy)
     if not run.is_full:
-        _withdraw_gates(run, out)
+        reason = f"{len(run.cases)} of {len(run.expected_ids)} cases ran, so this was not judged"
+        for suite_gate in out.gates:
+            if suite_gate.kind not in ("baseline", "calibration"):
+                suite_gate.state, suite_gate.would_be = "not judged", ""
+                suite_gate.set_message(reason)
     _note_cases(run, None if accepting else out.comparison, policy, out)
     out.notes += label_notes(run, out.comparison) + _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
     return out
@@ -218,12 +222,3 @@ def _quarantine_notes(run: Run) -> list[str]:
     expired = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if not c.quarantined()]
     notes = [f"in quarantine, not held to the baseline: {', '.join(active)}"] if active else []
     return notes + ([f"quarantine is over, held to the baseline again: {', '.join(expired)}"] if expired else [])
-
-
-def _withdraw_gates(run: Run, verdict: Verdict) -> None:
-    """Set the suite gates of a partial run to ``not judged``."""
-    reason = f"{len(run.cases)} of {len(run.expected_ids)} cases ran, so this was not judged"
-    for gate in verdict.gates:
-        if gate.kind not in ("baseline", "calibration"):
-            gate.state, gate.would_be = "not judged", ""
-            gate.set_message(reason)

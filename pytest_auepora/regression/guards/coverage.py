@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from ...core.grouping import grouped
 from ...core.run import Run
@@ -96,12 +95,9 @@ def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
         info = run.metrics.get(gate.metric)
         if gate.kind == "threshold" and gate.state == "failed" and info and info.target.startswith("RETRIEVAL"):
             gate.message += f"; {message} ({hint})"
-    returned = f"returned {names_words([*dict.fromkeys(map(_hit_name, hits))], _MAX_IDS)}; " if hits else ""
+    names = dict.fromkeys(f"{hit['id']} of {hit['doc']}" if "doc" in hit else str(hit["id"]) for hit in hits)
+    returned = f"returned {names_words([*names], _MAX_IDS)}; " if hits else ""
     return [f"{message}: wanted {names_words([*relevant], _MAX_IDS)}; {returned}{hint}"]
-
-
-def _hit_name(hit: Mapping[str, Any]) -> str:
-    return f"{hit['id']} of {hit['doc']}" if "doc" in hit else str(hit["id"])
 
 
 def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> Iterator[GateOutcome]:

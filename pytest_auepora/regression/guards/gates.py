@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
-from operator import itemgetter
 from typing import Literal
 
 from ...core.metrics_base import Metric, nearest_rank
@@ -176,9 +175,8 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> Gat
     n_error = sum(s.state == "error" for s in scores)
     if not out.n:
         return _fail(out, f"nothing was measured: {missing_reason(scores)}")
-    # errors count as the worst value
     values = {
-        i: metric.worst if s.value is None else s.value
+        i: metric.worst if s.value is None else s.value  # an error counts as the worst value
         for i, s in zip(scores.ids, scores, strict=True)
         if s.state == "error" or s.value is not None
     }
@@ -192,8 +190,8 @@ def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> Gat
     if out.value is None:
         return _fail(out, f"{cases_words(n_error)} errored, and an error has no worst {gate.metric} to count with")
     sign = 1 if metric.direction == "higher" else -1
-    failing = ((sign * value, i) for i, value in values.items() if not gate.bound.holds(value))
-    out.worst_cases = tuple(i for _, i in nsmallest(5, failing, key=itemgetter(0)))
+    failing = (i for i, value in values.items() if not gate.bound.holds(value))
+    out.worst_cases = tuple(nsmallest(5, failing, key=lambda i: sign * values[i]))
     return _apply_bound(out, gate.bound, n_error)
 
 
@@ -222,23 +220,18 @@ def _statistic(gate: Gate, values: Mapping[str, float], run: Run) -> float | Non
     ordered = sorted(values.values())
     if not ordered or not all(map(math.isfinite, ordered)):
         return None
-    if gate.stat == "pass_rate":
-        return sum(_meets_thresholds(value, run.cases[i], gate.metric) for i, value in values.items()) / len(values)
+    if gate.stat == "pass_rate":  # of the cases' own thresholds
+        bounds = {i: run.cases[i].extra.get("thresholds", {}).get(gate.metric, ()) for i in values}
+        return sum(all(Bound(*b).holds(value) for b in bounds[i]) for i, value in values.items()) / len(values)
     if gate.stat == "mean":
         return sum(ordered) / len(ordered)
     quantile = {"min": 0.0, "median": 0.5, "max": 1.0}.get(gate.stat)
     return nearest_rank(ordered, quantile if quantile is not None else int(gate.stat[1:]) / 100)
 
 
-def _meets_thresholds(value: float, case: CaseResult, metric: str) -> bool:
-    """Whether *value* meets the case's own thresholds."""
-    return all(Bound(*bound).holds(value) for bound in case.extra.get("thresholds", {}).get(metric, ()))
-
-
 def _apply_bound(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
     assert out.value is not None
-    out.state = "passed" if bound.holds(out.value) else "failed"
-    word = "is" if out.state == "passed" else "is not"
+    out.state, word = ("passed", "is") if bound.holds(out.value) else ("failed", "is not")
     errors = f", {errored_words(n_error)}" if n_error else ""
     out.set_message(
         f"{bound.shown(out.value)} {word} {bound} (over {out.n} of {out.total} cases{errors})", f"{out.title} "
