@@ -164,10 +164,7 @@ class Baseline:
 
     @property
     def steady(self) -> frozenset[str]:
-        """Deterministic metrics: repeated answers to the same case got the same score.
-
-        Metrics that were never repeated are not included.
-        """
+        """Deterministic metrics: those that were repeated, and scored all answers to a case the same."""
         return frozenset(name for name, stored in self.metrics.items() if stored.get("steady"))
 
     def dumps(self) -> str:

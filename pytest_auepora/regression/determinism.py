@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..core.grouping import grouped
 from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import RESOLUTION, Baseline
 
@@ -96,10 +97,9 @@ def lucky_baseline_notes(run: Run) -> list[str]:
 
     Such a baseline makes later runs look worse.  Cases with `repeat` are left out: all their answers are accepted.
     """
-    ahead: dict[str, list[float]] = {}
-    for case in run.having(AGAIN):
-        for name, lead in case.extra[AGAIN].get("ahead", {}).items() if case.repeats == 1 else ():
-            ahead.setdefault(name, []).append(lead if run.metrics[name].direction == "higher" else -lead)
+    cases = (case for case in run.having(AGAIN) if case.repeats == 1)
+    leads_by_case = (item for case in cases for item in case.extra[AGAIN].get("ahead", {}).items())
+    ahead = grouped((name, run.metrics[name].gain(0.0, lead)) for name, lead in leads_by_case)
     lucky = [
         name
         for name, leads in ahead.items()

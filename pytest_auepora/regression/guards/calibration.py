@@ -117,10 +117,7 @@ def load_calibration(path: Path) -> Calibration | None:
 
 
 def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> JudgeStanding:
-    """Return which of *metrics* may not fail the run, by the calibration files in *folder*, if there is one.
-
-    The ``judge`` of the policy may lift or impose the restriction.
-    """
+    """Return which of *metrics* may not fail the run: the policy says so, or else the calibration files in *folder*."""
     advisory: dict[str, str] = {}
     broken: dict[str, str] = {}
     for name, info in metrics.items():

@@ -137,10 +137,7 @@ def label_values(case: CaseResult, key: str, missing: str = "") -> list[str]:
 
 
 def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutcome:
-    """Judge one threshold over the cases of its slice.
-
-    It fails if nothing was measured, and is not judged if every case was skipped.
-    """
+    """Judge one threshold over the cases of its slice: failed if none was measured, not judged if all were skipped."""
     cases = [case for case in run.cases.values() if in_slice(case, gate.slice)]
     ran = [case for case in cases if case.state != "skipped"]
     out = GateOutcome(

@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...core.grouping import grouped
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
 from ...core.scoring import checked_aggregate, repeats_of
@@ -140,11 +141,9 @@ def score_pairs(run: Run, metrics: Mapping[str, Metric]) -> None:
         scores = run.scores_of(name)
         if name not in metrics or info.interval or all(score.state != "aggregate" for score in scores):
             continue
-        by_repeat: dict[str, list[float]] = {}
-        for repeat in repeats_of(scores.measurements, scores.rounds):
-            for case_id, value in metrics[name].by_case(repeat).items():
-                by_repeat.setdefault(case_id, []).append(value)
-        for case_id, values in by_repeat.items():
+        repeats = repeats_of(scores.measurements, scores.rounds)
+        by_case = grouped(item for repeat in repeats for item in metrics[name].by_case(repeat).items())
+        for case_id, values in by_case.items():
             score = run.cases[case_id].scores[name]
             score.state, score.value = "number", math.fsum(values) / len(values)
 
@@ -156,9 +155,7 @@ def _aggregate_change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricC
         old = _checked_value(metric, [before for before, _ in pairs.values()])
     except MetricError as exc:
         raise _DamagedError(f"do not add up ({exc})") from exc
-    if old is None:
-        return None
-    return MetricChange(len(pairs), old, new, gain_of(info, old, new))
+    return None if old is None else MetricChange(len(pairs), old, new, gain_of(info, old, new))
 
 
 def _add_variant_changes(comparison: Comparison, name: str, metric: Metric, pairs: Pairs) -> None:

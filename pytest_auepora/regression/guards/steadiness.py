@@ -29,9 +29,9 @@ Repeats = Sequence[Sequence[float]]
 def passing_repeats(
     singles: Singles, held_to: Singles, result: CaseResult, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy
 ) -> list[bool]:
-    """Return for each repeat whether it passes.
+    """Return for each repeat whether it meets the case's thresholds and is near the best repeat of *held_to*.
 
-    It meets the case's thresholds, and no score is ``case_max_drop`` below the best of *held_to*, also by repeat.
+    Near is no more than ``case_max_drop`` below it.
     """
     count = max(map(len, singles.values()), default=0)
     bounds = {n: [Bound(*b) for b in bs] for n, bs in result.extra.get("thresholds", {}).items()}
@@ -99,10 +99,7 @@ class VarianceSplit:
         return 1.0 - math.sqrt(min(1.0, self.between / self.total)) if self.total else 0.0
 
     def repeats_instead_of(self, cases_needed: int) -> int | None:
-        """Return how many repeats on both sides are worth as much as *cases_needed* cases.
-
-        None if no number is: the variance between cases alone is too large.
-        """
+        """Return how many repeats on both sides are worth as much as *cases_needed* cases; None if no number is."""
         allowed = self.total * self.n_cases / cases_needed - self.between
         if allowed <= 0.0:
             return None
@@ -222,8 +219,7 @@ def note_worst(
 
 def as_shown(result: CaseResult) -> CaseResult:
     """Return *result* with texts, ranks and details of its worst repeat; its scores stay the means."""
-    worst = result.extra.get(WORST, {})
-    if "outputs" not in worst:
+    if "outputs" not in (worst := result.extra.get(WORST, {})):
         return result
     scores = {n: replace(s, details=worst["details"].get(n, {})) for n, s in result.scores.items()}
     return replace(result, outputs=worst["outputs"], ranks=worst["ranks"], scores=scores)

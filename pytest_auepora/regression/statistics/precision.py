@@ -98,8 +98,8 @@ def cases_for_effect(n: int, mde: float, effect: float) -> int:
 def t_quantile(p: float, df: int) -> float:
     """Return the *p* quantile (0.5 ≤ p < 1) of Student's t with *df* ≥ 1 degrees of freedom.
 
-    The distribution has a closed form at whole degrees of freedom, which costs microseconds where importing
-    scipy costs a quarter of a second.  Newton's method never overshoots: above 0 the function is concave.
+    The distribution has a closed form at whole degrees of freedom.  Newton's method never overshoots: above 0 the
+    function is concave.
     """
     log_peak = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
     t = 0.0
