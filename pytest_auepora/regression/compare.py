@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -236,10 +235,6 @@ class Comparison:
     steady: tuple[str, ...] = ()
     unsteady: tuple[str, ...] = ()
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-
-    def count(self) -> Counter[str]:
-        """How many cases are newly failing, fixed, unchanged, …"""
-        return Counter(c.flip for c in self.cases.values())
 
     def metric(self, name: str) -> MetricChange | None:
         """The change of one metric over the comparable cases; None if there are none."""
