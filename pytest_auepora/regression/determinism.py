@@ -19,7 +19,7 @@ from .baseline import RESOLUTION, Baseline
 AGAIN = "again"
 """Key in ``extra``: pairs of answers by metric, and the metrics in which some pair differs."""
 
-_MIN_PAIRS = 100  # of answers, that an update compares
+_MIN_PAIRS = 100  # pairs of answers that an update compares
 _MAX_REPEATS = 4  # how often it asks one case again at most
 _MIN_CASES = 10  # fewer cases give no note on luck
 _Z = 1.28  # one-sided, for p = 0.10

@@ -175,7 +175,7 @@ def judge_outcomes(
 ) -> Iterator[GateOutcome]:
     """Yield one failure for each calibration file that cannot be used, and for each judge whose replies all failed.
 
-    The latter calibrated or not, unless one of *gates* failed already.
+    A judge fails so whether it is calibrated or not, unless one of *gates* failed already.
     """
     for name, why in standing.broken.items():
         yield GateOutcome(f"calibration: {name}", "calibration", "failed", why, metric=name, owner=run.owner)

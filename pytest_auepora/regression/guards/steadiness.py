@@ -29,10 +29,7 @@ Repeats = Sequence[Sequence[float]]
 def passing_repeats(
     singles: Singles, held_to: Singles, result: CaseResult, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy
 ) -> list[bool]:
-    """Return for each repeat whether it meets the case's thresholds and is near the best repeat of *held_to*.
-
-    Near is no more than ``case_max_drop`` below it.
-    """
+    """Return for each repeat whether it passes: thresholds met, no score ``case_max_drop`` below the best *held_to*."""
     count = max(map(len, singles.values()), default=0)
     bounds = {n: [Bound(*b) for b in bs] for n, bs in result.extra.get("thresholds", {}).items()}
     numbers = {n: _numbers(values) for n, values in held_to.items()}
