@@ -16,13 +16,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import AueporaError, CallTimeoutError
-from .capture import CallOutput
+from .capture import CURRENT, CallOutput
 
 if TYPE_CHECKING:
     from ..core.retry import RetryPolicy
 
 Fn = Callable[[], Any]
 Passing = tuple[type[BaseException], ...]
+_GIVEN_UP = "the call was given up before its answer was asked for"
 
 
 @dataclass(eq=False, repr=False)
@@ -37,7 +38,6 @@ class CallResult:
         has_retry_policy: whether it could be tried again: one attempt then means that no other was needed.
         retry_reasons: one line for every attempt that was repeated.
         concurrency: how many calls could be running at the time, in all processes; 1 if nothing ran beside it.
-        timed_out: it took longer than allowed.
     """
 
     value: Any = None
@@ -47,7 +47,6 @@ class CallResult:
     has_retry_policy: bool = False
     retry_reasons: list[str] = field(default_factory=list)
     concurrency: int = 1
-    timed_out: bool = False
 
 
 class Call:
@@ -75,7 +74,7 @@ class Call:
         self.on_finish: Callable[[], None] | None = None
         self.output: CallOutput | None = None
         self.fn = fn
-        self._waiters: list[Fn] | None = []  # None once the gate is open
+        self._waiters: list[Fn] | None = []  # None once they were called
         self._began: float | None = None  # when the running attempt began; None between attempts
         self._spent = 0.0  # seconds of the last attempt
         self._lock = threading.Lock()
@@ -85,7 +84,7 @@ class Call:
     def detach(self) -> None:
         """Make ready to run beside the owner: in a context of its own, which keeps what is printed and logged."""
         self.context, self.output = contextvars.copy_context(), CallOutput()
-        self.context.run(self.output.enter)
+        self.context.run(CURRENT.set, self.output)
 
     # -- for the thread or task that runs it
 
@@ -172,7 +171,10 @@ class Call:
         if self.late or (self.timeout is not None and self._spent > self.timeout):
             self.late = True
             self._end(None, self._timeout_error())
-        elif error is not None and (pause := self._pause(error)) is not None:
+        elif error is not None and self.retry and (pause := self.retry.pause(error, self.result.attempts)) is not None:
+            from ..core.retry import reason_of
+
+            self.result.retry_reasons.append(reason_of(error))
             return pause
         else:
             self._end(value, error)
@@ -222,12 +224,12 @@ class Call:
             return True
 
     def take_back(self) -> bool:
-        """End it if it is queued."""
-        return self._end(None, _given_up_error(), queued_only=True)
+        """End it if it is queued; return whether it was."""
+        return self._end(None, AueporaError(_GIVEN_UP), queued_only=True)
 
-    def abandon(self, error: BaseException | None = None) -> bool:
+    def abandon(self, error: BaseException | None = None) -> None:
         """End it though it may run: as timed out, with *error*, or because nobody will ask for it."""
-        return self._end(None, self._timeout_error() if self.late else error or _given_up_error(), abandoned=True)
+        self._end(None, self._timeout_error() if self.late else error or AueporaError(_GIVEN_UP), abandoned=True)
 
     def deliver(self, timeout: float | None) -> CallResult:
         """Return the result to its owner, and print and log here what the call did.
@@ -235,9 +237,9 @@ class Call:
         The owner's time limit holds, though the call may have been started early under another.
         """
         result = self.result
-        if timeout is not None and result.seconds > timeout and not result.timed_out:
+        if timeout is not None and result.seconds > timeout and not self.late:
             self.timeout = timeout
-            result.value, result.error, result.timed_out = None, self._timeout_error(), True
+            result.value, result.error = None, self._timeout_error()
         if self.output is not None:
             try:
                 self.output.hand_over()
@@ -255,7 +257,7 @@ class Call:
             if abandoned:
                 self.abandoned = True
                 self._mute()
-            self.result.value, self.result.error, self.result.timed_out = value, error, self.late
+            self.result.value, self.result.error = value, error
             self.state, awaitable, self.awaitable = "over", self.awaitable, None
         if awaitable is not None:
             _close_unawaited(awaitable)
@@ -272,19 +274,11 @@ class Call:
 
     def _mute(self) -> None:
         if self.output is not None:
-            self.output.mute()
+            self.output.mode = "drop"
 
     def _stop_clock(self) -> None:
         if self._began is not None:
             self._spent, self._began = perf_counter() - self._began, None
-
-    def _pause(self, error: BaseException) -> float | None:
-        pause = self.retry.pause(error, self.result.attempts) if self.retry else None
-        if pause is not None:
-            from ..core.retry import reason_of
-
-            self.result.retry_reasons.append(reason_of(error))
-        return pause
 
     def _timeout_error(self) -> CallTimeoutError:
         return CallTimeoutError(f"no answer within {self.timeout:g} s")
@@ -299,10 +293,6 @@ def running_trio() -> Any | None:
     except RuntimeError:
         return None
     return trio
-
-
-def _given_up_error() -> AueporaError:
-    return AueporaError("the call was given up before its answer was asked for")
 
 
 def _without_this_frame(exc: BaseException) -> BaseException:

@@ -55,7 +55,7 @@ class Caller:
         ahead: the calls that were started and not asked for yet.
 
     Raises:
-        ValueError: a number out of range.
+        ValueError: the concurrency is less than 1, or the timeout is not positive.
     """
 
     def __init__(
@@ -70,10 +70,8 @@ class Caller:
         coroutines: bool = False,
         after: Callable[[Hashable, CallResult], None] | None = None,
     ) -> None:
-        numbers = {"concurrency": (concurrency, 1), "processes": (processes, 1), "grace": (grace, 0)}
-        for name, (number, least) in {**numbers, "lookahead": (lookahead or 0, 0)}.items():
-            if not number >= least:
-                raise ValueError(f"{name} must be at least {least}, not {number}")
+        if not concurrency >= 1:
+            raise ValueError(f"concurrency must be at least 1, not {concurrency}")
         if timeout is not None and not timeout > 0:
             raise ValueError(f"timeout must be positive, not {timeout}")
         self.concurrency, self.processes = concurrency, processes
@@ -211,13 +209,12 @@ class Caller:
 
         Reading the upcoming calls costs more than a call, so it is done once for several.
         """
-        early = self.ahead.get(key)
-        if early is None:
+        if (early := self.ahead.get(key)) is None:
             runner.expect(call := self._make_call(key, fn, limit))  # first, as reading the upcoming calls takes time
         else:
-            call, is_limited = early, early.timeout != limit
+            call, has_other_limit = early, early.timeout != limit
             call.timeout = limit
-            if call.state == "queued" or (is_limited and call.state == "running"):
+            if call.state == "queued" or (has_other_limit and call.state == "running"):
                 runner.expect(call)
         self._asked_since_scan += 1
         if early is None or self._asked_since_scan >= (self.lookahead - self.concurrency) // 4:
@@ -275,8 +272,7 @@ class Caller:
     async def _call_here(self, fn: Fn, limit: float | None) -> CallResult:
         import asyncio
 
-        trio = running_trio()
-        cancelled = asyncio.CancelledError if trio is None else trio.Cancelled
+        cancelled = asyncio.CancelledError if (trio := running_trio()) is None else trio.Cancelled
         call = Call(fn, limit, self.retry, self.processes)
         call.claim()
         await call.arun((KeyboardInterrupt,), (cancelled,))
@@ -321,8 +317,7 @@ class Caller:
     def _give_up_calls(self, calls: list[Call]) -> None:
         """Cancel *calls*: queued ones at once, running ones after a moment in our own loop."""
         running = [call for call in calls if not call.take_back() and call.state == "running"]
-        executor = self._executor
-        if executor is not None and running:
+        if (executor := self._executor) is not None and running:
             executor.cancel(running)
         deadline = time.monotonic() + self.grace
         for call in running:

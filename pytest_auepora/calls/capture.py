@@ -19,30 +19,25 @@ _STREAMS = ("stdout", "stderr")
 
 
 class CallOutput:
-    """What one call prints and logs: kept until it is handed over, then passed through; dropped once it is muted."""
+    """What one call prints and logs: kept until it is handed over, then passed through.
+
+    Its ``mode`` is set to "drop" when the call is given up: what comes from then on is dropped.
+    """
 
     def __init__(self) -> None:
-        self._mode: Literal["keep", "pass", "drop"] = "keep"
+        self.mode: Literal["keep", "pass", "drop"] = "keep"
         self._texts: list[tuple[str, str]] = []  # stdout or stderr, and the text
         self._records: list[logging.LogRecord] = []
         self._last: logging.LogRecord | None = None
 
-    def enter(self) -> None:
-        """Make this the output of the current context."""
-        _CURRENT.set(self)
-
-    def mute(self) -> None:
-        """Drop what comes from now on: the call was given up."""
-        self._mode = "drop"
-
     def keep(self, stream: str, text: str) -> None:
         """Keep what the call printed."""
-        if self._mode == "keep":
+        if self.mode == "keep":
             self._texts.append((stream, text))
 
     def keep_record(self, record: logging.LogRecord) -> None:
         """Keep what the call logged; several handlers see one record."""
-        if self._mode == "keep" and record is not self._last:
+        if self.mode == "keep" and record is not self._last:
             self._last = record
             self._records.append(_freeze(record))
 
@@ -52,8 +47,8 @@ class CallOutput:
         Raises:
             Exception: what a log handler raises for a faulty record.
         """
-        if self._mode == "keep":
-            self._mode = "pass"
+        if self.mode == "keep":
+            self.mode = "pass"
         texts, self._texts, records, self._records = self._texts, [], self._records, []
         for name, text in texts:
             if (stream := getattr(sys, name)) is not None:
@@ -67,11 +62,12 @@ class CallOutput:
     @classmethod
     def current(cls) -> CallOutput | None:
         """Return the running call's; None where output goes straight through."""
-        output = _CURRENT.get()
-        return None if output is None or output._mode == "pass" else output
+        output = CURRENT.get()
+        return None if output is None or output.mode == "pass" else output
 
 
-_CURRENT: contextvars.ContextVar[CallOutput | None] = contextvars.ContextVar("auepora_call_output", default=None)
+CURRENT: contextvars.ContextVar[CallOutput | None] = contextvars.ContextVar("auepora_call_output", default=None)
+"""The output of the call that runs in this context."""
 
 
 class OutputSplitter:
@@ -99,13 +95,6 @@ class OutputSplitter:
     def uninstall(self) -> None:
         """Leave everything as it was found."""
         self._restore.close()
-
-    def __enter__(self) -> OutputSplitter:
-        self.install()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.uninstall()
 
     def _split_stream(self, name: str, stream: Any) -> None:
         try:

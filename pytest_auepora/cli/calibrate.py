@@ -10,17 +10,12 @@ from typing import Any
 from ..calibration.asking import ask, fill_from_run
 from ..calibration.labels import read_label_file
 from ..calibration.study import study
+from ..core.files import write_atomically
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
 from ..errors import did_you_mean, names_words
 from ..metrics.judge.usage import metered
-from ..regression.guards.calibration import (
-    Calibration,
-    CalibrationError,
-    calibration_path,
-    load_calibration,
-    save_calibration,
-)
+from ..regression.guards.calibration import Calibration, CalibrationError, calibration_path, load_calibration
 from ..reporting.notes import usage_text
 from ..reporting.numbers import plural
 from ..reporting.terminal.calibration import study_text
@@ -89,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     calibration = result.calibration(judge_info)
     _print_result(args, result, calibration)
     if not args.dry_run:
-        save_calibration(path, calibration)
+        write_atomically(path, calibration.dumps())
         print(f"written to {path}", file=sys.stderr)
     return PASSED if calibration.gate else FAILED
 

@@ -202,7 +202,7 @@ def aggregate(metric: Metric, scores: list[Score]) -> Aggregate:
             if is_mean:  # the values are means over all repeats
                 results = [mean_of(metric, inputs)] * rounds
             else:
-                results = [checked_aggregate(metric, repeat) for repeat in _repeats(inputs, rounds)]
+                results = [checked_aggregate(metric, repeat) for repeat in repeats_of(inputs, rounds)]
         except MetricError as exc:
             problem = str(exc)
         else:
@@ -229,7 +229,7 @@ def checked_aggregate(metric: Metric, measurements: Sequence[Measurement]) -> Me
     return result
 
 
-def _repeats(measurements: Sequence[Measurement], rounds: int) -> Iterator[Sequence[Measurement]]:
+def repeats_of(measurements: Sequence[Measurement], rounds: int) -> Iterator[Sequence[Measurement]]:
     """Yield the measurements of each repeat, for metrics that aggregate more than values.
 
     Repeats are not pooled: the share of distinct words, say, falls when the same answer is repeated.

@@ -49,11 +49,9 @@ def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = Fals
                 raise
             old = None
         new, accepted = merge(old, run, intents, prune=prune)
-        accepted.path = path
-        if not new.cases and old is None:
-            return accepted
-        text = new.dumps()
-        if old is None or path.read_bytes() != text.encode():
+        accepted.path, text = path, new.dumps()
+        is_changed = path.read_bytes() != text.encode() if old is not None else bool(new.cases)
+        if is_changed:
             write_atomically(path, text)
             accepted.written = True
         return accepted
@@ -81,7 +79,8 @@ def merge(
             f"{run.title}: {', '.join(mixed)} changed its definition since the baseline; "
             "accept it with a full run and --auepora-update=all"
         )
-    _merge_cases(new, run, accepted, intents, _improved_cases(old, run) if "improved" in intents else ())
+    selected = {i for i in run.cases if "all" in intents or ("new" in intents and i not in old.cases)}
+    _merge_cases(new, run, accepted, selected | (_improved_cases(old, run) if "improved" in intents else set()))
     if prune and run.is_full:
         expected = set(run.expected_ids)
         accepted.removed = [i for i in new.cases if i not in expected]
@@ -97,20 +96,15 @@ def merge(
     return new, accepted
 
 
-def _merge_cases(
-    new: Baseline, run: Run, accepted: Accepted, intents: Collection[str], improved: Collection[str]
-) -> None:
-    """Put the executed cases that the intents select into *new*, and count them in *accepted*."""
+def _merge_cases(new: Baseline, run: Run, accepted: Accepted, selected: Collection[str]) -> None:
+    """Put the executed cases that are *selected* into *new*, and count them in *accepted*."""
     for case_id, result in run.cases.items():
         before = new.cases.get(case_id)
-        is_selected = (
-            "all" in intents or ("new" in intents and before is None) or ("improved" in intents and case_id in improved)
-        )
         if result.state == "error":
             accepted.refused[case_id] = f"errored: {result.error_line or 'no result'}"
         elif result.state == "skipped":
             accepted.refused[case_id] = "skipped"
-        elif not is_selected:
+        elif case_id not in selected:
             accepted.not_selected += 1
         elif before == (block := BaselineCase.of(result, run.metrics)):
             accepted.unchanged += 1

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from ..core.files import RepeatedKeyError, locked, unique_keys
 from ..core.git import CONFLICT, conflict_line
-from ..core.json import known_fields
+from ..core.json import fields_of, known_fields
 from ..core.result_shapes import Count, Place, Rank
 from ..core.run import CaseResult, CaseState, MetricInfo, run_title
 from ..errors import BaselineError, NotWrittenError
@@ -164,22 +164,13 @@ class Baseline:
 
     @property
     def steady(self) -> frozenset[str]:
-        """Deterministic metrics: repeated answers to the same case got the same score.
-
-        Metrics that were never repeated are not included.
-        """
+        """Deterministic metrics: those that were repeated, and scored all answers to a case the same."""
         return frozenset(name for name, stored in self.metrics.items() if stored.get("steady"))
 
     def dumps(self) -> str:
         """Return the file's text."""
-        raw = {
-            "format": FORMAT,
-            "suite": self.suite,
-            "variant": self.variant,
-            "metrics": self.metrics,
-            "provenance": self.provenance,
-            "cases": {name: case.raw() for name, case in self.cases.items()},
-        }
+        cases = {name: case.raw() for name, case in self.cases.items()}
+        raw = {"format": FORMAT, **fields_of(self), "cases": cases}
         text = json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
         return re.sub(_VARIED, _join_lists, text)
 
@@ -290,8 +281,7 @@ def parse_baseline(text: str, path: str) -> Baseline:
         cases = {case_id: _case_of(case, case_id) for case_id, case in raw["cases"].items()}
     except ShapeError as exc:
         raise _not_a_baseline(path, str(exc)) from None
-    optional = {key: raw[key] for key in ("variant", "metrics", "provenance") if key in raw}
-    return Baseline(raw["suite"], cases=cases, **optional)
+    return Baseline(**known_fields(Baseline, raw) | {"cases": cases})
 
 
 def _case_of(raw: Mapping[str, Any], case_id: str) -> BaselineCase:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -36,17 +35,6 @@ def provenance_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> d
     return {k: pair for k, pair in _differences(before, after).items() if k != GIT_COMMIT}
 
 
-def _changed_provenance(baseline: Baseline, run: Run) -> dict[str, tuple[Any, Any]]:
-    """Return the provenance keys in which *run* differs from *baseline*, with both values.
-
-    Empty if the system's fixture failed: then the provenance of the run is unknown.
-    """
-    unknown = run.cases and not run.provenance.keys() - {GIT_COMMIT}
-    if unknown and all(case.state in ("error", "skipped") for case in run.cases.values()):
-        return {}
-    return provenance_changes(baseline.provenance, run.provenance)
-
-
 class Comparability(NamedTuple):
     """Which metrics of a run are comparable with a baseline.
 
@@ -54,11 +42,13 @@ class Comparability(NamedTuple):
         incomparable: metrics that were measured differently, each with what changed: ``k 5 → 10``.
         rechunking: what changed in how documents are chunked; empty if nothing did.
         across_chunkers: metrics that may be comparable despite that, each with its ``across_chunkers``.
+        provenance: the keys of the provenance that differ, with both values.
     """
 
     incomparable: Mapping[str, str] = MappingProxyType({})
     rechunking: str = ""
     across_chunkers: Mapping[str, str] = MappingProxyType({})
+    provenance: Mapping[str, tuple[Any, Any]] = MappingProxyType({})
 
     def is_comparable(self, name: str, result: CaseResult, before: BaselineCase) -> bool:
         """Whether metric *name* is comparable in a case.
@@ -84,8 +74,12 @@ _ALL_COMPARE = Comparability()
 
 def comparability_of(run: Run, baseline: Baseline) -> Comparability:
     """Return which metrics of *run* are comparable with *baseline*; cases are not looked at."""
-    changed = _changed_provenance(baseline, run)
+    changed = provenance_changes(baseline.provenance, run.provenance)
+    is_known = not run.cases or run.provenance.keys() - {GIT_COMMIT}
+    if not is_known and all(case.state in ("error", "skipped") for case in run.cases.values()):
+        changed = {}  # the system's fixture failed, so the provenance of the run is unknown
     chunk_changes = [key for key in changed if key in CHUNK_KEYS]
+    other_changes = changed.keys() - chunk_changes
     incomparable: dict[str, str] = {}
     across_chunkers: dict[str, str] = {}
     for name, info in run.metrics.items():
@@ -96,14 +90,11 @@ def comparability_of(run: Run, baseline: Baseline) -> Comparability:
             incomparable[name] = why
         elif settings := [key for key in sorted(info.provenance_keys) if key in changed]:
             incomparable[name] = ", ".join(_before_after(key, *changed[key]) for key in settings)
-        other_changes = changed.keys() - chunk_changes
-        if (
-            chunk_changes and info.across_chunkers and new.items() <= old.items()
-            and other_changes.isdisjoint(info.provenance_keys)
-        ):  # fmt: skip
+        is_same_otherwise = new.items() <= old.items() and other_changes.isdisjoint(info.provenance_keys)
+        if chunk_changes and info.across_chunkers and is_same_otherwise:
             across_chunkers[name] = info.across_chunkers
     rechunking = ", ".join(_before_after(key, *changed[key]) for key in chunk_changes)
-    return Comparability(incomparable, rechunking, across_chunkers)
+    return Comparability(incomparable, rechunking, across_chunkers, changed)
 
 
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -129,8 +120,9 @@ def _describe_differences(before: Mapping[str, Any], after: Mapping[str, Any], p
 
 def describe_change(key: str, old: Any, new: Any) -> str:
     """Return ``k 5 → 10``; for prompts, known by version and hash only, ``another prompt: 1:0f… → 1:a3…``."""
-    if all(map(_are_fingerprints, (old, new))):
-        return f"another prompt: {_short_hash(old)} \u2192 {_short_hash(new)}"
+    old_hashes, new_hashes = _short_hashes(old), _short_hashes(new)
+    if old_hashes and new_hashes:
+        return f"another prompt: {old_hashes} \u2192 {new_hashes}"
     return _before_after(key, old, new)
 
 
@@ -139,13 +131,11 @@ def without_hashes(text: str) -> str:
     return _HASHES.sub("", text)
 
 
-def _are_fingerprints(value: Any) -> bool:
-    items = value if isinstance(value, list) else [value]
-    return bool(items) and all(isinstance(item, str) and _FINGERPRINT.fullmatch(item) for item in items)
-
-
-def _short_hash(value: Any) -> str:
+def _short_hashes(value: Any) -> str:
+    """Return the fingerprints of one or more prompts, shortened; empty if *value* is anything else."""
     prints = value if isinstance(value, list) else [value]
+    if not all(isinstance(text, str) and _FINGERPRINT.fullmatch(text) for text in prints):
+        return ""
     return " ".join(text[: text.index(":") + 9] for text in prints)
 
 
@@ -246,28 +236,11 @@ class Comparison:
     unsteady: tuple[str, ...] = ()
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
 
-    @property
-    def lost(self) -> dict[str, dict[str, str]]:
-        """By case, the metrics that were numbers and no longer are, with the reasons."""
-        return {i: c.lost for i, c in self.cases.items() if c.lost}
-
-    @property
-    def not_comparable(self) -> dict[str, str]:
-        """By case, why its retrieval metrics are not comparable."""
-        return {i: c.not_comparable for i, c in self.cases.items() if c.not_comparable}
-
-    def count(self) -> Counter[str]:
-        """How many cases are newly failing, fixed, unchanged, …"""
-        return Counter(c.flip for c in self.cases.values())
-
     def metric(self, name: str) -> MetricChange | None:
         """The change of one metric over the comparable cases; None if there are none."""
-        return self.aggregates.get(name) or self.metric_of_cases(name)
-
-    def metric_of_cases(self, name: str) -> MetricChange | None:
-        """The mean change of the values of single cases; None if no case is comparable."""
-        changes = self.changes_of(name)
-        return mean_change(changes) if changes else None
+        if (aggregate := self.aggregates.get(name)) is not None:
+            return aggregate
+        return mean_change(changes) if (changes := self.changes_of(name)) else None
 
     def changes_of(self, name: str) -> Mapping[str, ScoreChange]:
         """The changes of one metric, by case."""
@@ -275,15 +248,11 @@ class Comparison:
 
 
 def mean_change(changes: Mapping[str, ScoreChange]) -> MetricChange:
-    """Return the means of one metric over one or more cases."""
-    n = len(changes)
-    return MetricChange(
-        n,
-        sum([change.before for change in changes.values()]) / n,
-        sum([change.after for change in changes.values()]) / n,
-        sum([change.gain for change in changes.values()]) / n,
-        tuple(sorted([i for i, change in changes.items() if change.gain < 0], key=lambda i: changes[i].gain)),
-    )
+    """Return the means of one metric over one or more cases, and the cases that dropped, worst first."""
+    n, values = len(changes), changes.values()
+    before, after = sum([change.before for change in values]) / n, sum([change.after for change in values]) / n
+    dropped = sorted([i for i, change in changes.items() if change.gain < 0], key=lambda i: changes[i].gain)
+    return MetricChange(n, before, after, sum([change.gain for change in values]) / n, tuple(dropped))
 
 
 def compare(run: Run, baseline: Baseline) -> Comparison:
@@ -292,7 +261,7 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     varied = {name for case in run.having(AGAIN) for name in case.extra[AGAIN]["varied"]}
     out = Comparison(
         incomparable=dict(comparability.incomparable),
-        provenance=_changed_provenance(baseline, run),
+        provenance=dict(comparability.provenance),
         steady=tuple(sorted(baseline.steady - varied)),
         unsteady=tuple(sorted(baseline.steady & varied)),
     )
@@ -301,7 +270,10 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         for case_id, result in run.cases.items()
     }
     _explain_rechunking(out, comparability)
-    out.former = {name: mean for name in out.incomparable if (mean := _baseline_mean(out, name)) is not None}
+    for name in out.incomparable:  # over the cases that are still the same
+        same = [case.before.scores.get(name) for case in out.cases.values() if case.paired and case.before is not None]
+        if values := [value for value in same if value is not None]:
+            out.former[name] = sum(values) / len(values)
     suite_ids = run.cases if run.is_full else set(run.expected_ids or run.cases)
     if vanished := [case_id for case_id in baseline.cases if case_id not in suite_ids]:
         by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
@@ -321,13 +293,6 @@ def _explain_rechunking(out: Comparison, comparability: Comparability) -> None:
                 case.not_comparable = case.not_comparable or comparability.rechunking
         elif unmatched:
             out.incomparable.setdefault(name, comparability.rechunking)
-
-
-def _baseline_mean(out: Comparison, name: str) -> float | None:
-    """Return the baseline's mean of a metric, over the cases that are still the same."""
-    scores = [case.before.scores.get(name) for case in out.cases.values() if case.paired and case.before is not None]
-    values = [value for value in scores if value is not None]
-    return sum(values) / len(values) if values else None
 
 
 def compare_case(

@@ -12,24 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..core.grouping import grouped
 from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import RESOLUTION, Baseline
-
-LEARNED = ("steady", "pairs")
-"""Keys stored of a metric beside its definition: whether all answers scored the same, and over how many pairs."""
 
 AGAIN = "again"
 """Key in ``extra``: pairs of answers by metric, and the metrics in which some pair differs."""
 
-_MIN_PAIRS = 100
-"""Pairs of answers that an update compares."""
-_MAX_REPEATS = 4
-"""How often it asks one case again at most."""
-
-_Z = 1.28
-"""One-sided z for p = 0.10."""
-_MIN_CASES = 10
-"""Fewer cases give no luck note."""
+_MIN_PAIRS = 100  # pairs of answers that an update compares
+_MAX_REPEATS = 4  # how often it asks one case again at most
+_MIN_CASES = 10  # fewer cases give no note on luck
+_Z = 1.28  # one-sided, for p = 0.10
 
 
 def repeat_plan(ids: Iterable[str], most: int | None = None) -> dict[str, int]:
@@ -39,12 +32,11 @@ def repeat_plan(ids: Iterable[str], most: int | None = None) -> dict[str, int]:
     chosen by a hash of their ids, so that every run chooses the same.  *most* lowers the limit per case; 0 asks
     nothing.
     """
-    names = list(ids)
-    if not names or most == 0:
+    names, most = list(ids), _MAX_REPEATS if most is None else min(most, _MAX_REPEATS)
+    if not names or not most:
         return {}
     if len(names) < _MIN_PAIRS:
-        times = min(_MAX_REPEATS, math.ceil(_MIN_PAIRS / len(names)))
-        return dict.fromkeys(names, times if most is None else min(times, most))
+        return dict.fromkeys(names, min(math.ceil(_MIN_PAIRS / len(names)), most))
     chosen = sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())[:_MIN_PAIRS]
     return dict.fromkeys(chosen, 1)
 
@@ -60,16 +52,15 @@ def record_repeats(result: CaseResult, answers: Sequence[CaseResult], metrics: M
     ahead: dict[str, float] = {}
     for name in metrics if len(usable) > 1 else ():
         scores = [a.scores[name] for a in usable if name in a.scores and a.scores[name].state != "error"]
-        values = [score.value for score in scores]
-        if len(scores) < 2 or (all(v is None for v in values) and all(score.data is None for score in scores)):
+        if len(scores) < 2 or all(score.value is None and score.data is None for score in scores):
             continue
-        pairs[name] = len(scores) - 1
-        first = scores[0]
-        if any(_differ(first.value, score.value) or first.data != score.data for score in scores[1:]):
+        first, *others = scores
+        pairs[name] = len(others)
+        if any(_differ(first.value, score.value) or first.data != score.data for score in others):
             varied.append(name)
-            numbers = [value for value in values if value is not None]
-            if len(numbers) == len(values):
-                ahead[name] = numbers[0] - sum(numbers[1:]) / (len(numbers) - 1)
+            numbers = [score.value for score in scores if score.value is not None]
+            if len(numbers) == len(scores):
+                ahead[name] = numbers[0] - sum(numbers[1:]) / len(others)
     if pairs:
         result.extra[AGAIN] = {"pairs": pairs, "varied": varied} | ({"ahead": ahead} if ahead else {})
 
@@ -90,15 +81,15 @@ def merge_determinism(new: Baseline, run: Run, before: Mapping[str, Mapping[str,
     for name, stored in new.metrics.items():
         new.metrics[name] = definition = metric_definition(stored)
         old = before.get(name, {})
-        old = old if metric_definition(old) == definition else {}
-        if pairs := max(pair_counts[name], int(old.get("pairs", 0))):
-            steady = name not in varied and bool(old.get("steady", True))
-            new.metrics[name] = {**definition, "steady": steady, "pairs": pairs}
+        if metric_definition(old) != definition:
+            old = {}
+        if pairs := max(pair_counts[name], old.get("pairs", 0)):
+            new.metrics[name] = {**definition, "steady": name not in varied and old.get("steady", True), "pairs": pairs}
 
 
 def metric_definition(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is *stored* of a metric, without what was learned about it."""
-    return {key: value for key, value in stored.items() if key not in LEARNED}
+    """Return what is *stored* of a metric, without what was learned: whether it is steady, over how many pairs."""
+    return {key: value for key, value in stored.items() if key not in ("steady", "pairs")}
 
 
 def lucky_baseline_notes(run: Run) -> list[str]:
@@ -106,17 +97,14 @@ def lucky_baseline_notes(run: Run) -> list[str]:
 
     Such a baseline makes later runs look worse.  Cases with `repeat` are left out: all their answers are accepted.
     """
-    ahead: dict[str, list[float]] = {}
-    for case in run.having(AGAIN):
-        for name, lead in case.extra[AGAIN].get("ahead", {}).items() if case.repeats == 1 else ():
-            ahead.setdefault(name, []).append(lead if run.metrics[name].direction == "higher" else -lead)
+    cases = (case for case in run.having(AGAIN) if case.repeats == 1)
+    leads_by_case = (item for case in cases for item in case.extra[AGAIN].get("ahead", {}).items())
+    ahead = grouped((name, run.metrics[name].gain(0.0, lead)) for name, lead in leads_by_case)
     lucky = [
-        name for name, leads in ahead.items()
-        if run.metrics[name].baselined
-        and len(leads) >= _MIN_CASES
-        and sum(leads) > _Z * math.sqrt(sum(lead * lead for lead in leads))
-    ]  # fmt: skip
-    if not lucky:
-        return []
+        name
+        for name, leads in ahead.items()
+        if run.metrics[name].baselined and len(leads) >= _MIN_CASES
+        if sum(leads) > _Z * math.sqrt(sum(lead * lead for lead in leads))
+    ]
     message = "the accepted answers happen to score better than those asked again, so later runs may look worse"
-    return [f"{', '.join(lucky)}: {message}; update once more"]
+    return [f"{', '.join(lucky)}: {message}; update once more"] if lucky else []

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
-
-from ..errors import ThresholdError, did_you_mean
+from typing import Any, Literal
 
 PolicyName = Literal["auto", "statistical", "tolerance", "report"]
 OnInconclusive = Literal["pass", "fail"]
@@ -24,9 +21,6 @@ ALL = "all"
 CLUSTERS_FOR_STATISTICS = 10
 """Below this many only an exact test may fail a metric, and a slice is not judged."""
 
-OVERRIDES = ("policy", "case_guard", "case_max_drop", "min_effect", "margin", "judge")
-"""Settings that may differ from metric to metric; alpha belongs to the whole family of metrics."""
-
 
 @dataclass(frozen=True, slots=True)
 class AnchorPolicy:
@@ -42,7 +36,7 @@ class AnchorPolicy:
 
 @dataclass(frozen=True, slots=True)
 class RegressionPolicy:
-    """The settings of the verdict.  Differences are in the metric's own unit.
+    """The settings of the verdict, checked by the reader of golden files.  Differences are in the metric's own unit.
 
     Attributes:
         policy: ``tolerance`` compares means with ``min_effect``; ``statistical`` tests them; ``auto`` is the first
@@ -65,10 +59,8 @@ class RegressionPolicy:
         anchor: how strictly the run is held to its anchor, where there is one.
         not_comparable: provenance key → metrics (or ``all``) that are not comparable if the key differs, in addition
             to those that the metrics name themselves.
-        metrics: for single metrics, other values of `OVERRIDES`.
-
-    Raises:
-        ThresholdError: a value that cannot work.
+        metrics: for single metrics, other values of ``policy``, ``case_guard``, ``case_max_drop``, ``min_effect``,
+            ``margin`` or ``judge``; alpha belongs to the whole family of metrics.
     """
 
     policy: PolicyName = "auto"
@@ -87,33 +79,6 @@ class RegressionPolicy:
     again: int | None = None
     assertions: Assertions = "fail"
 
-    def __post_init__(self) -> None:
-        literals = {"policy": PolicyName, "on_inconclusive": OnInconclusive, "judge": JudgePolicy}
-        literals |= {"case_guard": CaseGuard, "assertions": Assertions}
-        for name, choices in ((name, get_args(literal)) for name, literal in literals.items()):
-            if (value := getattr(self, name)) not in choices:
-                raise ThresholdError(
-                    f"{name} is one of {', '.join(choices)}, got {value!r}{did_you_mean(str(value), choices)}"
-                )
-        sizes = {"case_max_drop": self.case_max_drop, "min_effect": self.min_effect, "margin": self.margin}
-        sizes |= {"anchor: min_effect": self.anchor.min_effect, "anchor: margin": self.anchor.margin}
-        for name, value in sizes.items():
-            if not (_is_number(value) and value >= 0):
-                raise ThresholdError(f"{name} must be a number, 0 or more, got {value!r}")
-        for name in ("confirm", "again"):
-            value = getattr(self, name)
-            if value is not None and not (type(value) is int and value >= 0):
-                raise ThresholdError(f"{name} must be a whole number, 0 or more, got {value!r}")
-        if not (_is_number(self.alpha) and 0 < self.alpha < 0.5):
-            raise ThresholdError(f"alpha must lie between 0 and 0.5, got {self.alpha!r}")
-        if self.anchor.policy not in (None, *get_args(PolicyName)):
-            raise ThresholdError(f"anchor: policy is one of {', '.join(get_args(PolicyName))}")
-        for metric, own in self.metrics.items():
-            for key in own:
-                if key not in OVERRIDES:
-                    raise ThresholdError(f"{metric}: {key!r} cannot differ by metric{did_you_mean(key, OVERRIDES)}")
-            replace(self, metrics={}, **own)
-
     def for_metric(self, name: str) -> RegressionPolicy:
         """Return the policy of one metric, its overrides applied."""
         own = self.metrics.get(name)
@@ -121,8 +86,7 @@ class RegressionPolicy:
 
     def method_for(self, name: str, clusters: int, *, steady: bool) -> PolicyName:
         """Return how a metric is judged over so many clusters: as the file says, or as ``auto`` picks."""
-        policy = self.for_metric(name).policy
-        if policy != "auto":
+        if (policy := self.for_metric(name).policy) != "auto":
             return policy
         return "tolerance" if clusters < CLUSTERS_FOR_STATISTICS and steady else "statistical"
 
@@ -143,7 +107,3 @@ class RegressionPolicy:
     def provenance_keys_of(self, name: str) -> list[str]:
         """Return the provenance keys that must be equal, by this file, for scores of metric *name* to be comparable."""
         return [key for key, names in self.not_comparable.items() if name in names or ALL in names]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

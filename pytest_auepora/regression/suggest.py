@@ -92,7 +92,11 @@ def learn(run: Run, gates: Sequence[Gate], policy: RegressionPolicy, repeat: int
     """
     cases = [case for case in run.cases.values() if case.state != "error"]
     out = Suggestion(repeats=max((case.repeats for case in run.cases.values()), default=1))
-    bounded = {name: info for name, info in run.metrics.items() if _is_bounded(info)}
+    bounded = {  # metrics whose aggregate is a mean of values in a finite range
+        name: info
+        for name, info in run.metrics.items()
+        if info.baselined and not info.interval and all(map(math.isfinite, info.range))
+    }
     out.noise = [noise for name in bounded if (noise := _noise(name, cases)) is not None]
     if out.repeats < 2:
         return out
@@ -120,11 +124,6 @@ def learn(run: Run, gates: Sequence[Gate], policy: RegressionPolicy, repeat: int
     return out
 
 
-def _is_bounded(info: MetricInfo) -> bool:
-    """Whether the suite's value is a mean of values in a finite range."""
-    return info.baselined and not info.interval and all(map(math.isfinite, info.range))
-
-
 def _worse_side(info: MetricInfo) -> Literal["min", "max"]:
     return "min" if info.direction == "higher" else "max"
 
@@ -133,18 +132,20 @@ def _noise(name: str, results: Sequence[CaseResult]) -> MetricNoise | None:
     cases = [values for case in results if (values := [v for v in case.values(name) if v is not None])]
     if not cases:
         return None
-    means = [math.fsum(values) / len(values) for values in cases]
+    n, means = len(cases), [math.fsum(values) / len(values) for values in cases]
     squares = [
         math.fsum((v - m) ** 2 for v in values) if len(set(values)) > 1 else 0.0
         for values, m in zip(cases, means, strict=True)
     ]
     degrees = [max(len(values) - 1, 1) for values in cases]
-    within = math.fsum(squares) / sum(degrees)
-    spread = math.fsum((s / d) ** 2 / d for s, d in zip(squares, degrees, strict=True))
-    df = math.floor(math.fsum(s / d for s, d in zip(squares, degrees, strict=True)) ** 2 / spread) if spread else 1
+    variances = [square / degree for square, degree in zip(squares, degrees, strict=True)]
+    spread = math.fsum(variance**2 / degree for variance, degree in zip(variances, degrees, strict=True))
     return MetricNoise(
-        name, len(cases), math.fsum(means) / len(means), math.sqrt(within), max(df, 1),
-        sum(map(len, cases)) / len(cases), sum(s > 0 for s in squares) / len(cases),
+        name, n, math.fsum(means) / n,
+        within=math.sqrt(math.fsum(squares) / sum(degrees)),
+        degrees=max(math.floor(math.fsum(variances) ** 2 / spread), 1) if spread else 1,
+        repeats=sum(map(len, cases)) / n,
+        varied=sum(square > 0 for square in squares) / n,
     )  # fmt: skip
 
 

@@ -28,10 +28,9 @@ PSEUDO_METRICS: Mapping[str, Direction] = {"error_rate": "lower", "pass_rate": "
 STATS = ("aggregate", "mean", "median", "min", "max", "pass_rate")
 """Statistics by name; ``p1`` to ``p99`` are the nearest-rank percentiles."""
 
-BOUND_KEYS = ("min", "max")
-GATE_KEYS = (*BOUND_KEYS, "stat", "slice", "owner")
-
-_OPERATORS: Mapping[str, Literal["min", "max"]] = {">=": "min", "≥": "min", "<=": "max", "≤": "max"}
+Op = Literal["min", "max"]
+_KEYS = ("min", "max", "stat", "slice", "owner")
+_OPERATORS: Mapping[str, Op] = {">=": "min", "≥": "min", "<=": "max", "≤": "max"}
 _COMPARISON = r"\s*(>=|<=|≥|≤|>|<|==|=)?\s*(\S+?)\s*(%)?\s*"  # compiled where a file has thresholds at all
 _CALL = r"(?s)\s*(\w+)\s*\(\s*(.+?)\s*\)\s*"
 _SYNONYMS = {**_OPERATORS, "gte": "min", "ge": "min", "lte": "max", "le": "max", "at_least": "min",
@@ -41,7 +40,7 @@ _SYNONYMS = {**_OPERATORS, "gte": "min", "ge": "min", "lte": "max", "le": "max",
 class Bound(NamedTuple):
     """A lowest (``"min"``) or highest (``"max"``) allowed value; the limit itself is allowed."""
 
-    op: Literal["min", "max"]
+    op: Op
     limit: float
 
     def holds(self, value: float) -> bool:
@@ -101,16 +100,27 @@ def split_stat(spelling: str) -> tuple[str, str]:
     return call[2], _read_stat(call[1])
 
 
-def read_bound(raw: Any, direction: Direction) -> Bound:
-    """Read one bound: a number, ``">= 0.8"``, ``{"min": 0.8}``.  A bare number bounds the worse side.
+def read_comparison(text: str, worse: Op = "min") -> Bound:
+    """Read a bound that is written as text, ``">= 0.8"``; a number alone bounds the *worse* side.
 
     Raises:
-        ThresholdError: there is no bound, more than one, or no finite number.
+        ThresholdError: it is anything else, or the number is not finite.
     """
-    bounds = list(_read_bounds(raw, direction))
-    if len(bounds) != 1:
-        raise ThresholdError("one bound is wanted here, got min and max")
-    return bounds[0]
+    match = re.fullmatch(_COMPARISON, text)
+    try:
+        limit = float(match[2]) if match else math.nan
+    except ValueError:
+        limit = math.nan
+    if match is None or not math.isfinite(limit):
+        raise ThresholdError(f"{text!r} is not a threshold; write 0.8, '>= 0.8' or '<= 1.2'")
+    operator, percent = match[1], match[3]
+    if operator is not None and operator not in _OPERATORS:
+        raise ThresholdError(f"{text!r}: only >= and <= are known; write '>= {match[2]}' or '<= {match[2]}'")
+    if percent:
+        raise ThresholdError(
+            f"{text!r}: scores are not percentages; write '{f'{operator} ' if operator else ''}{limit / 100:g}'"
+        )
+    return Bound(_OPERATORS[operator] if operator else worse, limit)
 
 
 def read_gates(metric_name: str, raw: Any, direction: Direction) -> list[Gate]:
@@ -118,8 +128,8 @@ def read_gates(metric_name: str, raw: Any, direction: Direction) -> list[Gate]:
 
     Args:
         metric_name: the key: a metric, or a statistic of one such as ``"p10(recall@5)"``.
-        raw: a bound in any form `read_bound` knows, a mapping that may also hold ``stat``, ``slice`` and ``owner``,
-            or a list of these.
+        raw: a number, a text such as ``">= 0.8"``, a mapping of ``min``, ``max``, ``stat``, ``slice`` and ``owner``, or
+            a list of these.
         direction: which side a bare number bounds (``"higher"`` is better: it is the least).
 
     Raises:
@@ -153,57 +163,32 @@ def check_range(bound: Bound, metric: str, low: float, high: float) -> None:
 
 
 def _read_entry(metric: str, stat: str, raw: Any, direction: Direction) -> Iterator[Gate]:
-    labels: dict[str, str] = {}
-    owner = ""
-    if isinstance(raw, Mapping):
-        _check_keys(raw)
-        if "stat" in raw:
-            if stat != "aggregate":
-                raise ThresholdError(f"{stat}({metric}): the statistic is given twice, in the name and as stat")
-            stat = _read_stat(raw["stat"])
-        labels = read_slice(raw["slice"]) if "slice" in raw else {}
-        owner = raw.get("owner", "")
-        if "owner" in raw and not (isinstance(owner, str) and owner.strip()):
-            raise ThresholdError(f"owner must be a name, got {owner!r}")
-        raw = {k: v for k, v in raw.items() if k in BOUND_KEYS}
-    if stat == "pass_rate":
-        direction = "higher"  # a share of good cases, whatever the metric's own direction
-    for bound in _read_bounds(raw, direction):
+    keys = raw if isinstance(raw, Mapping) else {}
+    _check_keys(keys)
+    if "stat" in keys:
+        if stat != "aggregate":
+            raise ThresholdError(f"{stat}({metric}): the statistic is given twice, in the name and as stat")
+        stat = _read_stat(keys["stat"])
+    labels = read_slice(keys["slice"]) if "slice" in keys else {}
+    owner = keys.get("owner", "")
+    if "owner" in keys and not (isinstance(owner, str) and owner.strip()):
+        raise ThresholdError(f"owner must be a name, got {owner!r}")
+    is_share = stat == "pass_rate"  # of good cases, whatever the metric's own direction
+    for bound in _read_bounds(raw, "min" if direction == "higher" or is_share else "max"):
         yield Gate(metric, bound, stat, labels, owner)
 
 
-def _read_bounds(raw: Any, direction: Direction) -> Iterator[Bound]:
-    worse: Literal["min", "max"] = "min" if direction == "higher" else "max"
-    if isinstance(raw, Mapping):
-        _check_keys(raw, BOUND_KEYS)
-        if not raw:
-            raise ThresholdError("no bound is given; write min: or max:")
-        bounds = [Bound(op, _read_number(raw[op], op)) for op in ("min", "max") if op in raw]
-        if len(bounds) == 2 and bounds[0].limit > bounds[1].limit:
-            raise ThresholdError(f"min {raw['min']!r} is above max {raw['max']!r}: nothing can pass")
-        yield from bounds
-    elif isinstance(raw, str):
-        yield _read_comparison(raw, worse)
-    else:
-        yield Bound(worse, _read_number(raw, "a threshold"))
-
-
-def _read_comparison(text: str, worse: Literal["min", "max"]) -> Bound:
-    match = re.fullmatch(_COMPARISON, text)
-    try:
-        limit = float(match[2]) if match else math.nan
-    except ValueError:
-        limit = math.nan
-    if match is None or not math.isfinite(limit):
-        raise ThresholdError(f"{text!r} is not a threshold; write 0.8, '>= 0.8' or '<= 1.2'")
-    operator, percent = match[1], match[3]
-    if operator is not None and operator not in _OPERATORS:
-        raise ThresholdError(f"{text!r}: only >= and <= are known; write '>= {match[2]}' or '<= {match[2]}'")
-    if percent:
-        raise ThresholdError(
-            f"{text!r}: scores are not percentages; write '{f'{operator} ' if operator else ''}{limit / 100:g}'"
-        )
-    return Bound(_OPERATORS[operator] if operator else worse, limit)
+def _read_bounds(raw: Any, worse: Op) -> list[Bound]:
+    if isinstance(raw, str):
+        return [read_comparison(raw, worse)]
+    if not isinstance(raw, Mapping):
+        return [Bound(worse, _read_number(raw, "a threshold"))]
+    bounds = [Bound(op, _read_number(raw[op], op)) for op in ("min", "max") if op in raw]
+    if not bounds:
+        raise ThresholdError("no bound is given; write min: or max:")
+    if len(bounds) == 2 and bounds[0].limit > bounds[1].limit:
+        raise ThresholdError(f"min {raw['min']!r} is above max {raw['max']!r}: nothing can pass")
+    return bounds
 
 
 def _read_number(raw: Any, what: str) -> float:
@@ -218,12 +203,12 @@ def _read_number(raw: Any, what: str) -> float:
     return value
 
 
-def _check_keys(raw: Mapping[Any, Any], known: tuple[str, ...] = GATE_KEYS) -> None:
+def _check_keys(raw: Mapping[Any, Any]) -> None:
     for key in raw:
-        if key not in known:
+        if key not in _KEYS:
             synonym = _SYNONYMS.get(str(key))
-            hint = f" (did you mean {synonym!r}?)" if synonym else did_you_mean(str(key), known)
-            raise ThresholdError(f"unknown key {key!r}{hint}; available: {', '.join(known)}")
+            hint = f" (did you mean {synonym!r}?)" if synonym else did_you_mean(str(key), _KEYS)
+            raise ThresholdError(f"unknown key {key!r}{hint}; available: {', '.join(_KEYS)}")
 
 
 def _read_stat(raw: Any) -> str:

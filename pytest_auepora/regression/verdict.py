@@ -18,16 +18,9 @@ from ..core.scoring import Aggregate, aggregate
 from ..errors import names_words
 from .baseline import BROKEN, STILL_FAILING, Anchor, Baseline
 from .compare import CaseComparison, Comparison, compare, has_regressed
-from .guards.calibration import advisory_notes, broken_outcomes, make_advisory, silent_judges, standing_of
+from .guards.calibration import advisory_notes, judge_outcomes, make_advisory, standing_of
 from .guards.case_guard import VARIES
-from .guards.coverage import (
-    aggregate_outcomes,
-    coverage_outcomes,
-    label_notes,
-    label_outcomes,
-    no_match_notes,
-    nothing_compares,
-)
+from .guards.coverage import coverage_outcomes, label_notes, no_match_notes, nothing_compares
 from .guards.gates import GateOutcome, judge_gate
 from .guards.interval_guard import compare_pairs, score_pairs
 from .guards.steadiness import VarianceSplit, flaky_cases, variance_splits
@@ -49,10 +42,7 @@ def word_of(gates: Iterable[GateOutcome], regressed_cases: Sequence[str] = ()) -
         return "worse"
     if regressed_cases:
         return "mixed" if words & {"same", "better"} and "inconclusive" not in words else "worse"
-    for word in ("better", "inconclusive", "same"):
-        if word in words:
-            return word
-    return "not judged"
+    return next((word for word in ("better", "inconclusive", "same") if word in words), "not judged")
 
 
 Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
@@ -99,10 +89,7 @@ class Verdict:
         states = {g.state for g in self.gates}
         if "failed" in states or self.failed_cases:
             return "failed"
-        for state in ("not judged", "inconclusive"):
-            if state in states:
-                return state
-        return "passed"
+        return next((state for state in ("not judged", "inconclusive") if state in states), "passed")
 
 
 def judge(
@@ -147,8 +134,7 @@ def judge(
     if all(gate.metric != "error_rate" for gate in gates):  # which is 0 unless the suite says otherwise
         gates.append(Gate("error_rate", Bound("max", 0.0)))
     out.gates += [judge_gate(run, gate, metrics) for gate in gates]
-    out.gates += aggregate_outcomes(run, out.aggregates)
-    out.gates += coverage_outcomes(run, out.comparison, accepting=accepting, pruning=pruning) + label_outcomes(run)
+    out.gates += coverage_outcomes(run, out.aggregates, out.comparison, accepting=accepting, pruning=pruning)
     if out.comparison is not None and not accepting:
         out.gates += judge_comparison(run, out.comparison, policy, metrics, standing.advisory)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
@@ -158,10 +144,13 @@ def judge(
         _judge_anchor(out, run, anchor, policy, metrics, advisory=standing.advisory)
     out.notes += no_match_notes(run, out.gates)
     make_advisory(out.gates, standing)
-    out.gates += broken_outcomes(run, standing)
-    out.gates += silent_judges(run, out.gates, policy)
+    out.gates += judge_outcomes(run, list(out.gates), standing, policy)
     if not run.is_full:
-        _withdraw_gates(run, out)
+        reason = f"{len(run.cases)} of {len(run.expected_ids)} cases ran, so this was not judged"
+        for suite_gate in out.gates:
+            if suite_gate.kind not in ("baseline", "calibration"):
+                suite_gate.state, suite_gate.would_be = "not judged", ""
+                suite_gate.set_message(reason)
     _note_cases(run, None if accepting else out.comparison, policy, out)
     out.notes += label_notes(run, out.comparison) + _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
     return out
@@ -233,12 +222,3 @@ def _quarantine_notes(run: Run) -> list[str]:
     expired = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if not c.quarantined()]
     notes = [f"in quarantine, not held to the baseline: {', '.join(active)}"] if active else []
     return notes + ([f"quarantine is over, held to the baseline again: {', '.join(expired)}"] if expired else [])
-
-
-def _withdraw_gates(run: Run, verdict: Verdict) -> None:
-    """Set the suite gates of a partial run to ``not judged``."""
-    reason = f"{len(run.cases)} of {len(run.expected_ids)} cases ran, so this was not judged"
-    for gate in verdict.gates:
-        if gate.kind not in ("baseline", "calibration"):
-            gate.state, gate.would_be = "not judged", ""
-            gate.set_message(reason)

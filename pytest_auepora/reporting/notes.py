@@ -293,7 +293,7 @@ def flaky_line(verdict: Verdict, most: int = _MOST_FLAKY) -> str:
 
 def noise_lines(verdict: Verdict) -> list[str]:
     """Return a line for each metric that varied between repeats, those that more repeats help most first."""
-    splits = sorted(verdict.noise.items(), key=lambda item: -(item[1].most_shrink or 0.0))
+    splits = sorted(verdict.noise.items(), key=lambda item: -item[1].most_shrink)
     by_split = grouped((str(split), name) for name, split in splits)
     lines = [f"{', '.join(names)}: {split}" for split, names in by_split.items()]
     n_left = sum(len(names) for names in list(by_split.values())[_MOST_METRICS:])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from ..core.run import MetricInfo
-from ..regression.thresholds import Bound, read_bound
+from ..regression.thresholds import Bound, read_comparison
 
 NOT_MEASURED = "n/a"
 """Shown instead of a number where nothing was measured."""
@@ -103,7 +103,7 @@ def metric_gain(gain: float, info: MetricInfo | None) -> str:
 
 def bound_of(text: str) -> Bound | None:
     """Parse a bound such as ``">= 0.8"``; None for other conditions (``"drop <= 0.01"``)."""
-    return read_bound(text, "higher") if text.startswith((">=", "<=")) else None
+    return read_comparison(text) if text.startswith((">=", "<=")) else None
 
 
 def _is_near(value: float, bound: Bound) -> bool:

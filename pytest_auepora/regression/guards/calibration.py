@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
@@ -17,7 +17,7 @@ from urllib.parse import quote
 from ...core.grouping import grouped
 from ...core.json import known_fields
 from ...core.run import MetricInfo, Run
-from ...errors import AueporaError, NotWrittenError, names_words
+from ...errors import AueporaError, names_words
 from ...shapes import ShapeError, check_shape
 from ..compare import definition_change
 from ..policy import RegressionPolicy
@@ -30,7 +30,7 @@ _Pair = Literal["yes yes", "yes no", "no yes", "no no"]
 
 
 class CalibrationError(AueporaError):
-    """A calibration file that cannot be read or written."""
+    """A calibration file that cannot be read, or whose judge is gone."""
 
 
 class _Judge(TypedDict, total=False):
@@ -116,25 +116,8 @@ def load_calibration(path: Path) -> Calibration | None:
     return Calibration(**values | {"labels": labels})
 
 
-def save_calibration(path: Path, calibration: Calibration) -> None:
-    """Write *calibration* atomically.
-
-    Raises:
-        CalibrationError: it cannot be written.
-    """
-    from ...core.files import write_atomically
-
-    try:
-        write_atomically(path, calibration.dumps())
-    except NotWrittenError as exc:
-        raise CalibrationError(str(exc)) from None
-
-
 def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> JudgeStanding:
-    """Return which of *metrics* may not fail the run, by the calibration files in *folder*, if there is one.
-
-    The ``judge`` of the policy may lift or impose the restriction.
-    """
+    """Return which of *metrics* may not fail the run: the policy says so, or else the calibration files in *folder*."""
     advisory: dict[str, str] = {}
     broken: dict[str, str] = {}
     for name, info in metrics.items():
@@ -187,28 +170,25 @@ def make_advisory(gates: Iterable[GateOutcome], standing: JudgeStanding) -> None
         gate.set_message(f"{gate.brief}; {why}")
 
 
-def broken_outcomes(run: Run, standing: JudgeStanding) -> list[GateOutcome]:
-    """Return one failure for each calibration file that cannot be used."""
-    return [
-        GateOutcome(f"calibration: {name}", "calibration", "failed", why, metric=name, owner=run.owner)
-        for name, why in standing.broken.items()
-    ]
+def judge_outcomes(
+    run: Run, gates: Iterable[GateOutcome], standing: JudgeStanding, policy: RegressionPolicy
+) -> Iterator[GateOutcome]:
+    """Yield one failure for each calibration file that cannot be used, and for each judge whose replies all failed.
 
-
-def silent_judges(run: Run, gates: Iterable[GateOutcome], policy: RegressionPolicy) -> list[GateOutcome]:
-    """Return one failure for each judge whose replies all failed, calibrated or not, unless a gate failed already."""
-    failed_metrics = {gate.metric for gate in gates if gate.state == "failed"}
-    out = []
+    A judge fails so whether it is calibrated or not, unless one of *gates* failed already.
+    """
+    for name, why in standing.broken.items():
+        yield GateOutcome(f"calibration: {name}", "calibration", "failed", why, metric=name, owner=run.owner)
+    reported = {gate.metric for gate in gates if gate.state == "failed"} | standing.broken.keys()
     for name, info in run.metrics.items():
-        if not info.judge or name in failed_metrics or policy.for_metric(name).judge == "advisory":
+        if not info.judge or name in reported or policy.for_metric(name).judge == "advisory":
             continue
         scores = run.scores_of(name, lambda case: case.state != "error" or bool(case.outputs))
         failed = [i for i, score in zip(scores.ids, scores, strict=True) if score.state == "error"]
         if failed and not scores.measured:
             why = f"every reply of the judge failed, in {cases_words(len(failed))}: {missing_reason(scores)}"
             owner = run.owner_of(name)
-            out.append(GateOutcome(f"judge: {name}", "calibration", "failed", why, metric=name, owner=owner))
-    return out
+            yield GateOutcome(f"judge: {name}", "calibration", "failed", why, metric=name, owner=owner)
 
 
 def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStanding) -> list[str]:
@@ -217,11 +197,13 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStandi
     for name, why in standing.advisory.items():  # metrics without a file share one note
         by_reason.setdefault(_NO_FILE.sub(r"\1/<metric>.json", why), {})[name] = why
     would_fail = [gate for gate in gates if gate.would_be == "failed"]
-    whole = [gate for gate in would_fail if not gate.is_of_slice]
-    notes = [gate.brief for gate in whole]
-    if slices := [gate.part for gate in would_fail if gate not in whole]:
+    notes = [gate.brief for gate in would_fail if not gate.is_of_slice]
+    if slices := [gate.part for gate in would_fail if gate.is_of_slice]:
         notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
-    if cases := _would_fail_cases(run, gates):
+    # of judges that are silent, a failed gate says so
+    silent = tuple(f"{gate.metric}: " for gate in gates if gate.title == f"judge: {gate.metric}")
+    problems = ((line, case.case_id) for case in run.having("advisory") for line in case.extra["advisory"])
+    if cases := grouped((line, case_id) for line, case_id in problems if not line.startswith(silent)):
         lines = [
             f"{f'{len(ids)} cases ({names_words(ids, 2)})' if len(ids) > 1 else ids[0]}: {line}"
             for line, ids in cases.items()
@@ -232,10 +214,3 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStandi
         why = shared if len(reasons) > 1 else next(iter(reasons.values()))
         notes.append(f"advisory: cannot fail the run: {', '.join(reasons)} ({why})")
     return notes
-
-
-def _would_fail_cases(run: Run, gates: Iterable[GateOutcome]) -> dict[str, list[str]]:
-    """Return problem → cases that judges would fail, without errors that a failed gate reports already."""
-    silent = tuple(f"{gate.metric}: " for gate in gates if gate.title == f"judge: {gate.metric}")
-    cases = run.having("advisory")
-    return grouped((line, c.case_id) for c in cases for line in c.extra["advisory"] if not line.startswith(silent))

@@ -48,9 +48,8 @@ def judge_case(
     result.problems = [line for name, line in problems if name not in advisory]
     if advisory_lines := [line for name, line in problems if name in advisory]:
         result.extra["advisory"] = advisory_lines
-    if comparison is not None and not comparison.paired:
-        comparison = None
-    accepted = comparison.before.scores if comparison is not None and comparison.before is not None else {}
+    before = comparison.before if comparison is not None and comparison.paired else None
+    accepted = before.scores if before is not None else {}
     excused = accepting or result.quarantined()
     assertions = failed_assertions(result, thresholds) if policy.assertions == "fail" else {}
     still_failing = [line for name, line in assertions.items() if excused or accepted.get(name) == 0]
@@ -59,7 +58,7 @@ def judge_case(
     if still_failing:
         result.extra[STILL_FAILING] = still_failing
     result.problems += [line for line in assertions.values() if line not in still_failing]
-    if comparison is not None and not result.quarantined():
+    if comparison is not None and before is not None and not result.quarantined():
         result.problems += guard_case(comparison, metrics, policy, steady=steady, always="must_pass" in result.extra)
     result.state = "failed" if result.problems else "passed"
 
@@ -79,13 +78,12 @@ def _score_problems(result: CaseResult, thresholds: Mapping[str, Sequence[Bound]
 
 def failed_assertions(result: CaseResult, thresholds: Container[str]) -> dict[str, str]:
     """Return a line for each assertion that holds in no answer; a case's own threshold on it replaces this rule."""
-    out = {}
-    for name in CONTRACTS:
-        score = result.scores.get(name)
-        if score is None or score.value is None or score.value > 0 or name in thresholds:
-            continue
-        out[name] = f"{name}: {assertion_fault(score.details) or 'the assertion does not hold'}"
-    return out
+    return {
+        name: f"{name}: {assertion_fault(score.details) or 'the assertion does not hold'}"
+        for name in CONTRACTS
+        if (score := result.scores.get(name)) is not None and score.value is not None and score.value <= 0
+        if name not in thresholds
+    }
 
 
 def assertion_fault(details: Mapping[str, Any], most: int | None = None, shown: Callable[[str], str] = repr) -> str:
@@ -93,14 +91,10 @@ def assertion_fault(details: Mapping[str, Any], most: int | None = None, shown: 
 
     At most *most* phrases are named, each formatted by *shown*.
     """
-    kinds = (
-        ("missing", "misses", shown),
-        ("forbidden_present", "says", shown),
-        ("problems", "breaks its schema:", str),
-    )
+    kinds = {"missing": "misses", "forbidden_present": "says", "problems": "breaks its schema:"}
     faults = [
-        f"{verb} {names_words(phrases, most or len(phrases), formatted)}"
-        for key, verb, formatted in kinds
+        f"{verb} {names_words(phrases, most or len(phrases), str if key == 'problems' else shown)}"
+        for key, verb in kinds.items()
         if (phrases := details.get(key))
     ]
     return f"the answer {' and '.join(faults)}" if faults else ""
@@ -119,9 +113,8 @@ def guard_case(
         if change.gain >= 0 or change.errored or name not in steady:
             continue
         info, own = metrics[name], policy.for_metric(name)
-        if -change.gain <= own.case_max_drop + 1e-9 or not (always or own.case_guard == "auto"):
-            continue
-        if feeds_case_guard(name, info, policy, always=always):
+        is_large = -change.gain > own.case_max_drop + 1e-9 and (always or own.case_guard == "auto")
+        if is_large and feeds_case_guard(name, info, policy, always=always):
             verb = "fell" if info.direction == "higher" else "rose"
             before, after = _distinguishable(change.before, change.after, own.case_max_drop)
             out.append(f"{name} {verb} from {before} to {after} {SINCE}, limit {own.case_max_drop:g}")
@@ -146,21 +139,16 @@ def _distinguishable(before: float, after: float, limit: float) -> tuple[str, st
     return repr(before), repr(after)
 
 
-def is_confirmable(result: CaseResult) -> bool:
-    """Whether asking again may clear the case: it failed, did not error, and no metric raised."""
-    raised = any(score.state == "error" for score in result.scores.values())
-    return result.state == "failed" and not raised
-
-
 def wants_confirmation(
     result: CaseResult, asked: list[CaseResult], n_cases: int, policy: RegressionPolicy, *, timed: bool = False
 ) -> bool:
     """Whether to ask a case again before it fails; if so it is added to *asked*, which is of its suite in this process.
 
-    More failures than max(10, 5 %) of the cases are not noise.  Cases that passed when asked again do not count: a
-    large suite of a sampling system always has some.
+    Asking again clears no error, and no metric that raised.  More failures than max(10, 5 %) of the cases are not
+    noise.  Cases that passed when asked again do not count: a large suite of a sampling system always has some.
     """
-    if not policy.confirm or timed or not is_confirmable(result):
+    raised = any(score.state == "error" for score in result.scores.values())
+    if not policy.confirm or timed or raised or result.state != "failed":
         return False
     asked[:] = [earlier for earlier in asked if earlier.state == "failed"]
     if is_wanted := len(asked) < max(10, math.ceil(0.05 * n_cases)):

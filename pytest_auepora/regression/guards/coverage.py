@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...core.grouping import grouped
 from ...core.run import Run
@@ -25,44 +24,49 @@ _MATCH_TEXTS = {
 }
 _MAX_IDS = 3
 _LABEL_HINT = "a plain label is an id, {doc: …} names a source document: see the page Recall is 0"
-_PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)
-"""The passage in the name of a label, after its document."""
+_PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)  # in the name of a label, after its document
 _CHECK_HINT = "pytest --auepora-labels check lists them"
 
 
-def coverage_outcomes(run: Run, comparison: Comparison | None, *, accepting: bool, pruning: bool) -> list[GateOutcome]:
-    """Return a failed outcome for each kind of loss: vanished cases, lost metrics, scores that became n/a."""
-    out: list[GateOutcome] = []
+def coverage_outcomes(
+    run: Run, aggregates: Mapping[str, Aggregate], comparison: Comparison | None, *, accepting: bool, pruning: bool
+) -> Iterator[GateOutcome]:
+    """Yield a failed outcome for each kind of loss, from aggregates without a value to labels that match nothing."""
+    for name, aggregate in aggregates.items():
+        if aggregate.problem:  # nothing else would judge the metric
+            yield _failure(run, f"aggregate of {name}", f"{name} was not judged: {aggregate.problem}")
     if skipped := [c.case_id for c in run.having("must_pass") if c.state == "skipped"]:
-        out.append(_failure(run, "must_pass", f"{names_words(skipped)}: must pass, and was skipped", skipped))
-    if comparison is None:
-        return out
-    if comparison.vanished and not pruning:
+        yield _failure(run, "must_pass", f"{names_words(skipped)}: must pass, and was skipped", skipped)
+    if comparison is not None and not pruning:
+        yield from _vanished(run, comparison, accepting=accepting)
+    if comparison is not None and not accepting:
+        yield from _lost_scores(run, comparison)
+    labels = {c.case_id: c.extra["labels"] for c in run.having("labels") if c.extra["labels"].get("match") == "none"}
+    if labels:
+        names = [n for m in labels.values() for n, label in m["labels"].items() if label["match"] == "none"]
+        reason = f"moved labels without a match, so retrieval is n/a in {cases_words(len(labels))}"
+        yield _failure(run, "labels", f"{names_words(names)}: {reason}; {_CHECK_HINT}", [*labels])
+
+
+def _vanished(run: Run, comparison: Comparison, *, accepting: bool) -> Iterator[GateOutcome]:
+    """Yield outcomes for cases and metrics of the baseline that the suite no longer has."""
+    if comparison.vanished:
         gone = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
         message = f"{names_words(gone)} in the baseline, no longer in the golden file; {_PRUNE}"
-        out.append(_failure(run, "cases", message, gone))
-    if comparison.lost_metrics and not pruning and not accepting:
-        metrics = list(comparison.lost_metrics)
-        out.append(
-            _failure(run, "metrics", f"{names_words(metrics)} in the baseline, no longer computed; {_PRUNE}", [])
-        )
-    lost = comparison.lost
-    if lost and not accepting:
+        yield _failure(run, "cases", message, gone)
+    if comparison.lost_metrics and not accepting:
+        message = f"{names_words(comparison.lost_metrics)} in the baseline, no longer computed; {_PRUNE}"
+        yield _failure(run, "metrics", message)
+
+
+def _lost_scores(run: Run, comparison: Comparison) -> Iterator[GateOutcome]:
+    """Yield an outcome for scores of the baseline that are n/a now."""
+    if lost := {case_id: case.lost for case_id, case in comparison.cases.items() if case.lost}:
         case_id, reasons = next(iter(lost.items()))
         name, why = next(iter(reasons.items()))
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         message = f"{case_id}{more} had a score in the baseline and has none now ({name}: {why})"
-        out.append(_failure(run, "scores", f"{message}; accept with --auepora-update", list(lost)))
-    return out
-
-
-def aggregate_outcomes(run: Run, aggregates: Mapping[str, Aggregate]) -> list[GateOutcome]:
-    """Return a failed outcome for each metric whose aggregate raised or is no number: nothing else would judge it."""
-    return [
-        _failure(run, f"aggregate of {name}", f"{name} was not judged: {aggregate.problem}", [])
-        for name, aggregate in aggregates.items()
-        if aggregate.problem
-    ]
+        yield _failure(run, "scores", f"{message}; accept with --auepora-update", [*lost])
 
 
 def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
@@ -91,65 +95,48 @@ def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
         info = run.metrics.get(gate.metric)
         if gate.kind == "threshold" and gate.state == "failed" and info and info.target.startswith("RETRIEVAL"):
             gate.message += f"; {message} ({hint})"
-    returned = f"returned {names_words([*dict.fromkeys(map(_hit_name, hits))], _MAX_IDS)}; " if hits else ""
+    names = dict.fromkeys(f"{hit['id']} of {hit['doc']}" if "doc" in hit else str(hit["id"]) for hit in hits)
+    returned = f"returned {names_words([*names], _MAX_IDS)}; " if hits else ""
     return [f"{message}: wanted {names_words([*relevant], _MAX_IDS)}; {returned}{hint}"]
 
 
-def _hit_name(hit: Mapping[str, Any]) -> str:
-    return f"{hit['id']} of {hit['doc']}" if "doc" in hit else str(hit["id"])
-
-
-def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> list[GateOutcome]:
-    """Return an outcome if no score is comparable with the baseline: such a run must not count as passed.
+def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> Iterator[GateOutcome]:
+    """Yield an outcome if no score is comparable with the baseline: such a run must not count as passed.
 
     It is failed if a baseline is *required*, else not judged; a wholly skipped run then gives none.
     """
-    measured = (c for c in comparison.cases.values() if c.flip != "skipped")
+    counts = Counter(case.flip for case in comparison.cases.values())
     any_baselined = any(info.baselined for info in run.metrics.values())
-    counts = comparison.count()
     all_skipped = counts["skipped"] == len(comparison.cases)
-    if not any_baselined or any(c.changes or c.lost for c in measured) or (all_skipped and not required):
-        return []
+    any_compares = any(c.changes or c.lost for c in comparison.cases.values())
+    if not any_baselined or any_compares or (all_skipped and not required):
+        return
     reasons = grouped((what, name) for name, what in comparison.incomparable.items())
     why = [f"{names_words(names)} ({what})" for what, names in reasons.items()]
     why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
     message = f"nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
     out = GateOutcome("baseline", "baseline", "failed" if required else "not judged", "", owner=run.owner)
     out.set_message(f"{message}; whether the run is worse was not judged", "baseline: ")
-    return [out]
+    yield out
 
 
-def _failure(run: Run, what: str, message: str, worst_cases: list[str]) -> GateOutcome:
-    return GateOutcome(
-        f"coverage: {what}", "coverage", "failed", message, owner=run.owner, worst_cases=tuple(worst_cases[:5])
-    )
+def _failure(run: Run, what: str, message: str, worst_cases: Sequence[str] = ()) -> GateOutcome:
+    worst = tuple(worst_cases[:5])
+    return GateOutcome(f"coverage: {what}", "coverage", "failed", message, owner=run.owner, worst_cases=worst)
 
 
 def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
     """Return notes on how labels that moved were matched, and on cases whose retrieval is not comparable."""
-    moved = {c.case_id: c.extra["labels"] for c in run.having("labels")}
+    moved = [c.extra["labels"] for c in run.having("labels")]
     out: list[str] = []
     if moved:
-        became = Counter(label["became"] for m in moved.values() for label in m["labels"].values())
-        matched = Counter(m["match"] for m in moved.values())
+        became = Counter(label["became"] for m in moved for label in m["labels"].values())
+        matched = Counter(m["match"] for m in moved)
         kinds = ", ".join(f"{n} {kind}" for kind, n in became.most_common())
         texts = ", ".join(f"{matched[match]} {text}" for match, text in _MATCH_TEXTS.items() if matched[match])
         matches = f"; cases matched {texts}" if texts else ""
         out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{matches}; {_CHECK_HINT}")
-    reasons = grouped((why, i) for i, why in comparison.not_comparable.items()) if comparison is not None else {}
+    cases = comparison.cases.items() if comparison is not None else ()
+    reasons = grouped((case.not_comparable, case_id) for case_id, case in cases if case.not_comparable)
     out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in reasons.items()]
     return out
-
-
-def label_outcomes(run: Run) -> list[GateOutcome]:
-    """Return a failed outcome if labels of the golden file match nothing in the corpus."""
-    lost = {
-        c.case_id: [name for name, label in c.extra["labels"]["labels"].items() if label["match"] == "none"]
-        for c in run.having("labels")
-        if c.extra["labels"].get("match") == "none"
-    }
-    if not lost:
-        return []
-    labels = names_words([name for names in lost.values() for name in names])
-    message = f"{labels}: moved labels without a match, so retrieval is n/a in {cases_words(len(lost))}; {_CHECK_HINT}"
-    return [_failure(run, "labels", message, list(lost))]

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
-from operator import itemgetter
 from typing import Literal
 
 from ...core.metrics_base import Metric, nearest_rank
@@ -114,11 +113,11 @@ def apply_outcome(gate: GateOutcome, outcome: Outcome, policy: RegressionPolicy)
     gate.word = outcome
     if outcome == "worse":
         gate.state = "failed"
+    elif outcome == "inconclusive" and policy.on_inconclusive == "fail":
+        gate.state, gate.finding = "failed", "inconclusive (on_inconclusive: fail)"
+        gate.set_message(f"{gate.finding}: {gate.message}")
     elif outcome == "inconclusive":
         gate.state = "inconclusive"
-        if policy.on_inconclusive == "fail":
-            gate.state, gate.finding = "failed", "inconclusive (on_inconclusive: fail)"
-            gate.set_message(f"{gate.finding}: {gate.message}")
 
 
 def in_slice(case: CaseResult, slice_labels: Mapping[str, str]) -> bool:
@@ -138,31 +137,36 @@ def label_values(case: CaseResult, key: str, missing: str = "") -> list[str]:
 
 
 def judge_gate(run: Run, gate: Gate, metrics: Mapping[str, Metric]) -> GateOutcome:
-    """Judge one threshold over the cases of its slice.
-
-    It fails if nothing was measured, and is not judged if every case was skipped.
-    """
+    """Judge one threshold over the cases of its slice: failed if none was measured, not judged if all were skipped."""
     cases = [case for case in run.cases.values() if in_slice(case, gate.slice)]
     ran = [case for case in cases if case.state != "skipped"]
     out = GateOutcome(
-        gate.title, "threshold", "passed", "", gate.metric, bound=str(gate.bound), total=len(ran),
+        gate.title, "threshold", "failed", "", gate.metric, bound=str(gate.bound), total=len(ran),
         owner=gate.owner or run.owner_of(gate.metric), line=gate.line,
     )  # fmt: skip
+    problem, n_error = "", 0
     if not ran and cases:
         reasons = dict.fromkeys(case.error for case in cases if case.error)
-        why = f" ({'; '.join([*reasons][:2])})" if reasons else ""
-        out.state = "not judged"
-        out.set_message(f"every case was skipped{why}", f"{gate.title}: ")
-        return out
-    if not ran:
-        return _fail(out, f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran")
-    if gate.metric in PSEUDO_METRICS:
+        out.state, why = "not judged", f" ({'; '.join([*reasons][:2])})" if reasons else ""
+        problem = f"every case was skipped{why}"
+    elif not ran:
+        problem = f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran"
+    elif gate.metric in PSEUDO_METRICS:
         counted = [case for case in ran if is_counted(case, gate.metric)]
         bad = counted if gate.metric == "error_rate" else [case for case in ran if case.state != "passed"]
         out.worst_cases = tuple(case.case_id for case in bad)
         out.n, out.value = len(ran), len(counted) / len(ran)
-        return _apply_bound(out, gate.bound)
-    return _judge_metric(out, gate, metrics[gate.metric], run)
+    else:
+        problem, n_error = _measure(out, gate, metrics[gate.metric], run)
+    if out.value is None:
+        out.set_message(problem, f"{out.title}: ")
+        return out
+    word = "is not"
+    if gate.bound.holds(out.value):
+        out.state, word = "passed", "is"
+    extent = f"over {out.n} of {out.total} cases{f', {errored_words(n_error)}' if n_error else ''}"
+    out.set_message(f"{gate.bound.shown(out.value)} {word} {gate.bound} ({extent})", f"{out.title} ")
+    return out
 
 
 def is_counted(case: CaseResult, rate: str) -> bool:
@@ -170,31 +174,31 @@ def is_counted(case: CaseResult, rate: str) -> bool:
     return case.state == "error" and not case.expected_to_fail if rate == "error_rate" else case.state == "passed"
 
 
-def _judge_metric(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> GateOutcome:
+def _measure(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> tuple[str, int]:
+    """Set the value of *out*; return why it has none, and how many errors it counts."""
     scores = run.scores_of(gate.metric, lambda case: in_slice(case, gate.slice))
     out.n = len(scores.measured)
     n_error = sum(s.state == "error" for s in scores)
     if not out.n:
-        return _fail(out, f"nothing was measured: {missing_reason(scores)}")
-    # errors count as the worst value
+        return f"nothing was measured: {missing_reason(scores)}", 0
     values = {
-        i: metric.worst if s.value is None else s.value
+        i: metric.worst if s.value is None else s.value  # an error counts as the worst value
         for i, s in zip(scores.ids, scores, strict=True)
         if s.state == "error" or s.value is not None
     }
     if gate.stat == "aggregate":
         total = aggregate(metric, scores)
         if total.problem:
-            return _fail(out, total.problem)
+            return total.problem, 0
         out.value = total.gated
     else:
         out.value = _statistic(gate, values, run)
     if out.value is None:
-        return _fail(out, f"{cases_words(n_error)} errored, and an error has no worst {gate.metric} to count with")
+        return f"{cases_words(n_error)} errored, and an error has no worst {gate.metric} to count with", 0
     sign = 1 if metric.direction == "higher" else -1
-    failing = ((sign * value, i) for i, value in values.items() if not gate.bound.holds(value))
-    out.worst_cases = tuple(i for _, i in nsmallest(5, failing, key=itemgetter(0)))
-    return _apply_bound(out, gate.bound, n_error)
+    failing = (i for i, value in values.items() if not gate.bound.holds(value))
+    out.worst_cases = tuple(nsmallest(5, failing, key=lambda i: sign * values[i]))
+    return "", n_error
 
 
 def missing_reason(scores: ScoreList) -> str:
@@ -222,31 +226,10 @@ def _statistic(gate: Gate, values: Mapping[str, float], run: Run) -> float | Non
     ordered = sorted(values.values())
     if not ordered or not all(map(math.isfinite, ordered)):
         return None
-    if gate.stat == "pass_rate":
-        return sum(_meets_thresholds(value, run.cases[i], gate.metric) for i, value in values.items()) / len(values)
+    if gate.stat == "pass_rate":  # of the cases' own thresholds
+        bounds = {i: run.cases[i].extra.get("thresholds", {}).get(gate.metric, ()) for i in values}
+        return sum(all(Bound(*b).holds(value) for b in bounds[i]) for i, value in values.items()) / len(values)
     if gate.stat == "mean":
         return sum(ordered) / len(ordered)
     quantile = {"min": 0.0, "median": 0.5, "max": 1.0}.get(gate.stat)
     return nearest_rank(ordered, quantile if quantile is not None else int(gate.stat[1:]) / 100)
-
-
-def _meets_thresholds(value: float, case: CaseResult, metric: str) -> bool:
-    """Whether *value* meets the case's own thresholds."""
-    return all(Bound(*bound).holds(value) for bound in case.extra.get("thresholds", {}).get(metric, ()))
-
-
-def _apply_bound(out: GateOutcome, bound: Bound, n_error: int = 0) -> GateOutcome:
-    assert out.value is not None
-    out.state = "passed" if bound.holds(out.value) else "failed"
-    word = "is" if out.state == "passed" else "is not"
-    errors = f", {errored_words(n_error)}" if n_error else ""
-    out.set_message(
-        f"{bound.shown(out.value)} {word} {bound} (over {out.n} of {out.total} cases{errors})", f"{out.title} "
-    )
-    return out
-
-
-def _fail(out: GateOutcome, why: str) -> GateOutcome:
-    out.state = "failed"
-    out.set_message(why, f"{out.title}: ")
-    return out

@@ -9,37 +9,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...core.grouping import grouped
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
-from ...core.scoring import REPEAT_DATA, Score, checked_aggregate
+from ...core.scoring import checked_aggregate, repeats_of
 from ...errors import MetricError
 from ..baseline import RESOLUTION
-from ..compare import Comparison, MetricChange, ScoreChange, gain_of
-from ..policy import CLUSTERS_FOR_STATISTICS, PolicyName, RegressionPolicy
-from ..statistics.intervals import (
-    Difference,
-    Effect,
-    Sums,
-    bootstrap_interval,
-    draws_for,
-    jackknife_interval,
-    judge_interval,
-)
+from ..compare import Comparison, MetricChange, ScoreChange, gain_of, mean_change
+from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
+from ..statistics.intervals import Difference, Effect, Resampling, Sums, draws_for, judge_interval
 from ..statistics.precision import count_clusters, sample_words
+from ..statistics.significance import Outcome
 from .gates import GateOutcome, apply_outcome, regression_outcome
 
-_INTERVAL_TARGETS = ("LATENCY", "PRIVACY", "OPERATIONAL")
-"""Targets whose metrics are tested by an interval, whatever their aggregate is."""
+_INTERVAL_TARGETS = ("LATENCY", "PRIVACY", "OPERATIONAL")  # tested by an interval, whatever the aggregate is
 
 UNBOUNDED_EFFECT, UNBOUNDED_MARGIN = 0.10, 0.25
 """``min_effect`` and ``margin`` of times and costs, as shares, if the golden file does not set them."""
 
-_MOST_DRAWS = 19_999
-"""Resamples of a metric at most: a smaller alpha would take longer than the run."""
+_MOST_DRAWS = 19_999  # resamples of a metric: a smaller alpha would take longer than the run
 
 Pairs = dict[str, tuple[Measurement, Measurement]]
 """Case id → measurement in the baseline, and in this run."""
@@ -62,8 +53,6 @@ def paired_measurements(run: Run, comparison: Comparison, name: str) -> Pairs:
     """
     out: Pairs = {}
     is_time = run.metrics[name].target == "LATENCY"
-    if name in comparison.incomparable:
-        return out
     for case_id, case in comparison.cases.items():
         score = run.cases[case_id].scores.get(name)
         if not case.paired or case.before is None or score is None:
@@ -123,6 +112,8 @@ def compare_pairs(
             continue
         if info.target == "LATENCY":
             _check_concurrency(run, comparison, name)
+        if name in comparison.incomparable:
+            continue
         try:
             pairs = paired_measurements(run, comparison, name)
             change = _aggregate_change(metric, info, pairs) if pairs else None
@@ -136,7 +127,7 @@ def compare_pairs(
                 out[name] = pairs
             else:
                 _add_variant_changes(comparison, name, metric, pairs)
-        elif not pairs and name not in comparison.incomparable and _was_measured(run, comparison, name):
+        elif not pairs and _was_measured(run, comparison, name):
             comparison.incomparable[name] = "the baseline does not hold what it is computed from"
     return out, damaged
 
@@ -150,20 +141,11 @@ def score_pairs(run: Run, metrics: Mapping[str, Metric]) -> None:
         scores = run.scores_of(name)
         if name not in metrics or info.interval or all(score.state != "aggregate" for score in scores):
             continue
-        by_repeat: dict[str, list[float]] = {}
-        for i in range(scores.rounds):
-            for case_id, value in metrics[name].by_case([m for s in scores if (m := _in_repeat(s, i))]).items():
-                by_repeat.setdefault(case_id, []).append(value)
-        for case_id, values in by_repeat.items():
+        repeats = repeats_of(scores.measurements, scores.rounds)
+        by_case = grouped(item for repeat in repeats for item in metrics[name].by_case(repeat).items())
+        for case_id, values in by_case.items():
             score = run.cases[case_id].scores[name]
             score.state, score.value = "number", math.fsum(values) / len(values)
-
-
-def _in_repeat(score: Score, i: int) -> Measurement | None:
-    """Return the measurement in repeat *i*; the first one if all repeats were the same."""
-    other_data = score.details.get(REPEAT_DATA, ())
-    first = score.measurement
-    return replace(first, data=other_data[i - 1]) if first is not None and 0 < i <= len(other_data) else first
 
 
 def _aggregate_change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricChange | None:
@@ -173,9 +155,7 @@ def _aggregate_change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricC
         old = _checked_value(metric, [before for before, _ in pairs.values()])
     except MetricError as exc:
         raise _DamagedError(f"do not add up ({exc})") from exc
-    if old is None:
-        return None
-    return MetricChange(len(pairs), old, new, gain_of(info, old, new))
+    return None if old is None else MetricChange(len(pairs), old, new, gain_of(info, old, new))
 
 
 def _add_variant_changes(comparison: Comparison, name: str, metric: Metric, pairs: Pairs) -> None:
@@ -197,51 +177,51 @@ def _was_measured(run: Run, comparison: Comparison, name: str) -> bool:
 
 def _check_concurrency(run: Run, comparison: Comparison, name: str) -> None:
     """Mark times as not comparable if the number of calls in flight changed."""
-    pairs = [(c.before.concurrency, run.cases[i].concurrency) for i, c in comparison.cases.items() if c.before]
-    if name in comparison.incomparable or not pairs:
-        return
-    before, after = max(before for before, _ in pairs), max(after for _, after in pairs)
+    paired = {i: c.before for i, c in comparison.cases.items() if c.before is not None}
+    before = max((case.concurrency for case in paired.values()), default=1)
+    after = max((run.cases[i].concurrency for i in paired), default=1)
     if before != after:
-        comparison.incomparable[name] = f"concurrency {before} \u2192 {after}"
+        comparison.incomparable.setdefault(name, f"concurrency {before} \u2192 {after}")
 
 
 class _IntervalTest(NamedTuple):
-    """One metric to be tested by an interval, how, and its limits."""
+    """One metric to be tested by an interval, and its limits."""
 
     name: str
-    method: PolicyName
     metric: Metric
     info: MetricInfo
     pairs: Pairs
     change: MetricChange
     clusters: Mapping[str, str]
-    n_clusters: int
     effect: Effect
     min_effect: float
     margin: float
 
     @property
-    def drop(self) -> float:
-        """How much worse it got, in the unit of the limits."""
-        unit = self.change.before if self.effect == "ratio" else 1.0
-        return -self.change.gain / unit
+    def n_clusters(self) -> int:
+        return count_clusters(self.pairs, self.clusters)
+
+    @property
+    def change_text(self) -> str:
+        before, after = self.change.before, self.change.after
+        return f"{before:.4f} \u2192 {after:.4f} over {sample_words(self.change.n, self.n_clusters)}"
+
+    @property
+    def loss_word(self) -> str:
+        return "drop" if self.info.direction == "higher" else "rise"
+
+    def amount(self, size: float, *, digits: int = 4) -> str:
+        return f"{size * 100:.{digits}g} %" if self.effect == "ratio" else f"{size:.{digits}g}"
 
     def interval(self, alpha: float) -> Difference:
-        aggregation = partial(aggregate_of, self.metric)
+        aggregate = partial(aggregate_of, self.metric)
+        resampling = Resampling(aggregate, self.pairs, self.clusters, effect=self.effect, alpha=alpha)
         if self.info.interval == "jackknife":
-            return jackknife_interval(aggregation, self.pairs, self.clusters, effect=self.effect, alpha=alpha)
+            return resampling.jackknife()
         sums: Sums[Measurement] | None = None
         if self.metric.additive:
             sums = lambda measurement: list(measurement.data), lambda total: Measurement(None, total)
-        return bootstrap_interval(
-            aggregation,
-            self.pairs,
-            self.clusters,
-            effect=self.effect,
-            alpha=alpha,
-            draws=max(1_999, draws_for(alpha)),
-            sums=sums,
-        )
+        return resampling.bootstrap(max(1_999, draws_for(alpha)), sums)
 
 
 def judge_intervals(
@@ -258,21 +238,18 @@ def judge_intervals(
         gate.set_message(f"{comparison.incomparable[gate.metric]}; restore the baseline or accept anew")
     clusters, tests = run.clusters, []
     for name, pairs in compared.items():
-        info, change, n_clusters = run.metrics[name], comparison.aggregates[name], count_clusters(pairs, clusters)
-        method = policy.method_for(name, n_clusters, steady=name in comparison.steady)
+        info, change = run.metrics[name], comparison.aggregates[name]
         effect: Effect = "ratio" if info.target in _INTERVAL_TARGETS and change.before > 0 else "difference"
-        test = _IntervalTest(
-            name, method, metrics[name], info, pairs, change, clusters, n_clusters, effect, *limits(name, info, policy)
-        )
-        tests.append(test)
-    n_statistical = sum(test.method == "statistical" for test in tests)
-    for test in tests:
-        if test.method == "report":
+        test = _IntervalTest(name, metrics[name], info, pairs, change, clusters, effect, *limits(name, info, policy))
+        tests.append((test, policy.method_for(name, test.n_clusters, steady=name in comparison.steady)))
+    n_statistical = sum(method == "statistical" for _, method in tests)
+    for test, method in tests:
+        if method == "report":
             continue
-        case_change = comparison.metric_of_cases(test.name)
-        dropped = case_change.dropped if case_change is not None else ()
+        changes = comparison.changes_of(test.name)
+        dropped = mean_change(changes).dropped if changes else ()
         gate = regression_outcome(run, test.name, test.name, test.change, n=test.change.n, dropped=dropped)
-        if test.method == "tolerance":
+        if method == "tolerance":
             _judge_by_tolerance(gate, test)
         else:
             _judge_by_interval(gate, test, policy, policy.alpha / n_statistical)
@@ -290,44 +267,35 @@ def limits(name: str, info: MetricInfo, policy: RegressionPolicy) -> tuple[float
 
 
 def _judge_by_tolerance(gate: GateOutcome, test: _IntervalTest) -> None:
-    gate.bound = f"{_loss_word(test)} <= {_amount(test.min_effect, test)}"
-    message, gate.word = _change_text(test), "same"
-    if test.drop < -test.min_effect - 1e-9:
+    limit = test.amount(test.min_effect)
+    gate.bound, gate.word, message = f"{test.loss_word} <= {limit}", "same", test.change_text
+    drop = -test.change.gain / (test.change.before if test.effect == "ratio" else 1.0)
+    if drop < -test.min_effect - 1e-9:
         gate.word = "better"
-    if test.drop > test.min_effect + 1e-9:
+    if drop > test.min_effect + 1e-9:
         gate.state, gate.word = "failed", "worse"
-        limit = _amount(test.min_effect, test)
-        drop = next(text for d in range(4, 18) if (text := _amount(test.drop, test, digits=d)) != limit)
-        message += f": {_loss_word(test)} of {drop}, more than the tolerated {limit}"
+        amount = next(text for digits in range(4, 18) if (text := test.amount(drop, digits=digits)) != limit)
+        message += f": {test.loss_word} of {amount}, more than the tolerated {limit}"
     gate.set_message(message, f"{test.name} ")
 
 
 def _judge_by_interval(gate: GateOutcome, test: _IntervalTest, policy: RegressionPolicy, alpha: float) -> None:
-    gate.bound, gate.word = f"interval at {alpha:g}", "same"
-    change, subject = _change_text(test), f"{test.name} "
+    gate.bound = f"interval at {alpha:g}"
+    outcome: Outcome = "inconclusive"
     if all(before == after for before, after in test.pairs.values()):
-        gate.set_message(f"{change}: no case differs", subject)
-        return
-    if test.n_clusters < CLUSTERS_FOR_STATISTICS:
-        gate.set_message(f"{change}: fewer than {CLUSTERS_FOR_STATISTICS} clusters, and the metric varies", subject)
-        apply_outcome(gate, "inconclusive", policy)
-        return
-    if test.info.interval != "jackknife" and draws_for(alpha) > _MOST_DRAWS:
-        gate.set_message(f"{change}: alpha is too small to tell by resampling", subject)
-        apply_outcome(gate, "inconclusive", policy)
-        return
-    interval = test.interval(alpha)
-    outcome = judge_interval(
-        interval, test.effect,
-        direction=test.info.direction, min_effect=test.min_effect, margin=test.margin,
-    )  # fmt: skip
-    gate.set_message(f"{change}: {_interval_text(interval, test)}; {_reason(outcome, test)}", subject)
+        outcome, reason = "same", "no case differs"
+    elif test.n_clusters < CLUSTERS_FOR_STATISTICS:
+        reason = f"fewer than {CLUSTERS_FOR_STATISTICS} clusters, and the metric varies"
+    elif test.info.interval != "jackknife" and draws_for(alpha) > _MOST_DRAWS:
+        reason = "alpha is too small to tell by resampling"
+    else:
+        interval = test.interval(alpha)
+        outcome = judge_interval(
+            interval, test.effect, direction=test.info.direction, min_effect=test.min_effect, margin=test.margin
+        )
+        reason = f"{_interval_text(interval, test)}; {_reason(outcome, test)}"
+    gate.set_message(f"{test.change_text}: {reason}", f"{test.name} ")
     apply_outcome(gate, outcome, policy)
-
-
-def _change_text(test: _IntervalTest) -> str:
-    change = test.change
-    return f"{change.before:.4f} \u2192 {change.after:.4f} over {sample_words(change.n, test.n_clusters)}"
 
 
 def _interval_text(interval: Difference, test: _IntervalTest) -> str:
@@ -340,20 +308,10 @@ def _interval_text(interval: Difference, test: _IntervalTest) -> str:
     return f"{value:+.4f}, by chance between {low:+.4f} and {high:+.4f} ({level} interval)"
 
 
-def _reason(outcome: str, test: _IntervalTest) -> str:
-    min_effect, margin = _amount(test.min_effect, test), _amount(test.margin, test)
-    if outcome == "worse":
-        return f"clearly worse, and by at least {min_effect}"
-    if outcome == "better":
-        return f"clearly better, and by at least {min_effect}"
+def _reason(outcome: Outcome, test: _IntervalTest) -> str:
+    min_effect, loss = test.amount(test.min_effect), f"a true {test.loss_word} of {test.amount(test.margin)}"
     if outcome == "same":
-        return f"a true {_loss_word(test)} of {margin} is ruled out"
-    return f"not clearly worse by {min_effect}, but a true {_loss_word(test)} of {margin} is still possible"
-
-
-def _loss_word(test: _IntervalTest) -> str:
-    return "drop" if test.info.direction == "higher" else "rise"
-
-
-def _amount(size: float, test: _IntervalTest, *, digits: int = 4) -> str:
-    return f"{size * 100:.{digits}g} %" if test.effect == "ratio" else f"{size:.{digits}g}"
+        return f"{loss} is ruled out"
+    if outcome == "inconclusive":
+        return f"not clearly worse by {min_effect}, but {loss} is still possible"
+    return f"clearly {outcome}, and by at least {min_effect}"

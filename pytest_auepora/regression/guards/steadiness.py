@@ -12,29 +12,28 @@ from ..policy import RegressionPolicy
 from ..statistics.significance import MetricVerdict
 from ..thresholds import Bound
 
-FLAKY_RATES = (0.1, 0.9)
-"""A case with a pass rate between the two is flaky."""
-
-FLAKY_SD = 0.15
-"""A case whose scores have a larger standard deviation is flaky."""
+FLAKY_RATES = (0.1, 0.9)  # a case with a pass rate between the two is flaky
+FLAKY_SD = 0.15  # and one whose scores have a larger standard deviation
 
 WORST = "worst"
 """Key in ``extra``: the repeat, counted from 1, that failures show, the number of repeats, and of those that fail; with
 outputs, ranks and score details of that repeat if it is not the first."""
 
-_MAX_REPEATS = 20
-"""More repeats are not suggested."""
+_MAX_REPEATS = 20  # more are not suggested
 
 Singles = Mapping[str, Sequence["float | None"]]
+Repeats = Sequence[Sequence[float]]
+"""The scores of each case, one per repeat."""
 
 
 def passing_repeats(
-    singles: Singles, best: Mapping[str, float], result: CaseResult, metrics: Mapping[str, MetricInfo],
-    policy: RegressionPolicy,
-) -> list[bool]:  # fmt: skip
-    """Return for each repeat whether it meets the case's thresholds and no score is ``case_max_drop`` below *best*."""
+    singles: Singles, held_to: Singles, result: CaseResult, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy
+) -> list[bool]:
+    """Return for each repeat whether it passes: thresholds met, no score ``case_max_drop`` below the best *held_to*."""
     count = max(map(len, singles.values()), default=0)
     bounds = {n: [Bound(*b) for b in bs] for n, bs in result.extra.get("thresholds", {}).items()}
+    numbers = {n: _numbers(values) for n, values in held_to.items()}
+    best = {n: max(v) if metrics[n].direction == "higher" else min(v) for n, v in numbers.items() if v}
 
     def value_passes(name: str, value: float | None) -> bool:
         if value is None:
@@ -57,7 +56,7 @@ def flaky_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
         if source.repeats < 2:
             continue
         singles = {n: values for n in names if len(values := source.values(n)) > 1}
-        passed = passing_repeats(singles, best_values(singles, run.metrics), result, run.metrics, policy)
+        passed = passing_repeats(singles, singles, result, run.metrics, policy)
         if why := why_flaky(passed, {n: _numbers(v) for n, v in singles.items()}):
             out[case_id] = why + (" of the baseline" if source is before else "")
     return out
@@ -82,38 +81,28 @@ def why_flaky(passed: Sequence[bool], scores: Mapping[str, Sequence[float]]) -> 
 class VarianceSplit:
     """The variance of a mean difference, split into variance between cases and between repeats of a case.
 
-    All are variances of one case; ``total`` = s_d², that of the differences of case means.  ``between`` and
-    ``within_*`` are None if no case was repeated on either side.
+    All are variances of one case; ``total`` = s_d², that of the differences of case means.
     """
 
     n_cases: int
     total: float
-    between: float | None
-    within_baseline: float | None
-    within_candidate: float | None
+    between: float
+    within_baseline: float
+    within_candidate: float
 
     @property
-    def most_shrink(self) -> float | None:
+    def most_shrink(self) -> float:
         """The largest share by which any number of repeats could shrink the standard error, 0 to 1."""
-        if self.between is None:
-            return None
         return 1.0 - math.sqrt(min(1.0, self.between / self.total)) if self.total else 0.0
 
     def repeats_instead_of(self, cases_needed: int) -> int | None:
-        """Return how many repeats on both sides are worth as much as *cases_needed* cases.
-
-        None if no number is: the variance between cases alone is too large, or is unknown.
-        """
-        if self.between is None or self.within_baseline is None or self.within_candidate is None:
-            return None
+        """Return how many repeats on both sides are worth as much as *cases_needed* cases; None if no number is."""
         allowed = self.total * self.n_cases / cases_needed - self.between
         if allowed <= 0.0:
             return None
         return max(1, math.ceil((self.within_baseline + self.within_candidate) / allowed - 1e-9))
 
     def __str__(self) -> str:
-        if self.between is None or self.most_shrink is None:
-            return "no case was repeated, so noise within and between cases cannot be told apart"
         within = max(0.0, self.total - self.between)
         return (
             f"variance between cases {self.between:.4f}, within cases {within:.4f}; "
@@ -121,37 +110,29 @@ class VarianceSplit:
         )
 
 
-def split_variance(baseline: Mapping[str, Sequence[float]], candidate: Mapping[str, Sequence[float]]) -> VarianceSplit:
+def split_variance(baseline: Repeats, candidate: Repeats) -> VarianceSplit:
     """Split the variance of paired differences: between = max(0, s_d² - within(base)/R_b - within(cand)/R_c).
 
     The variance within is pooled over the repeated cases of a side; a side without repeats is taken to be as noisy as
     the other.
 
     Args:
-        baseline: case id → its score in each repeat.
-        candidate: the same; cases that are not on both sides are ignored.
-
-    Raises:
-        ValueError: fewer than two cases on both sides, or a case without any score.
+        baseline: the scores of two cases or more, some of them repeated on one side at least.
+        candidate: those of the same cases.
     """
-    cases = sorted(baseline.keys() & candidate.keys())
-    sides = [[baseline[c] for c in cases], [candidate[c] for c in cases]]
-    if len(cases) < 2 or not all(scores for side in sides for scores in side):
-        raise ValueError("the split needs two cases or more, each with a score on both sides")
-    differences = [_mean(after) - _mean(before) for before, after in zip(*sides, strict=True)]
-    total = _squares(differences) / (len(cases) - 1)
-    repeats = [len(cases) / math.fsum(1 / len(scores) for scores in side) for side in sides]
-    within = [_pooled_variance(side) for side in sides]
-    within = [w if w is not None else within[1 - i] for i, w in enumerate(within)]
-    between = None
-    if within[0] is not None and within[1] is not None:
-        between = max(0.0, total - within[0] / repeats[0] - within[1] / repeats[1])
-    return VarianceSplit(len(cases), total, between, *within)
+    n, sides = len(baseline), (baseline, candidate)
+    total = _squares([_mean(after) - _mean(before) for before, after in zip(*sides, strict=True)]) / (n - 1)
+    repeats = [n / math.fsum(1 / len(scores) for scores in side) for side in sides]
+    pooled = [_pooled_variance(side) for side in sides]
+    known = next(variance for variance in pooled if variance is not None)
+    within = [known if variance is None else variance for variance in pooled]
+    between = max(0.0, total - within[0] / repeats[0] - within[1] / repeats[1])
+    return VarianceSplit(n, total, between, *within)
 
 
-def _pooled_variance(scores_by_case: Sequence[Sequence[float]]) -> float | None:
-    degrees = sum(len(scores) - 1 for scores in scores_by_case)
-    return math.fsum(_squares(scores) for scores in scores_by_case) / degrees if degrees else None
+def _pooled_variance(repeats: Repeats) -> float | None:
+    degrees = sum(len(scores) - 1 for scores in repeats)
+    return math.fsum(map(_squares, repeats)) / degrees if degrees else None
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -177,14 +158,15 @@ def variance_splits(run: Run, comparison: Comparison | None) -> dict[str, Varian
 
 def split_metric(run: Run, comparison: Comparison, name: str) -> VarianceSplit | None:
     """Split the variance of a metric's differences; None if it did not vary between repeats."""
-    before: dict[str, list[float]] = {}
-    after: dict[str, list[float]] = {}
+    before: list[list[float]] = []
+    after: list[list[float]] = []
     for case_id, pair in comparison.cases.items():
         if name in pair.changes and not pair.changes[name].errored and pair.before is not None:
             old, new = _numbers(pair.before.values(name)), _numbers(run.cases[case_id].values(name))
             if old and new:  # an edited baseline may hold a mean without its values
-                before[case_id], after[case_id] = old, new
-    varied = any(len(set(v)) > 1 for v in (*before.values(), *after.values()))
+                before.append(old)
+                after.append(new)
+    varied = any(len(set(v)) > 1 for v in (*before, *after))
     return split_variance(before, after) if varied and len(before) > 1 else None
 
 
@@ -201,12 +183,6 @@ def repeats_instead_of_cases(run: Run, comparison: Comparison, verdict: MetricVe
 
 def _numbers(values: Iterable[float | None]) -> list[float]:
     return [v for v in values if v is not None]
-
-
-def best_values(singles: Singles, metrics: Mapping[str, MetricInfo]) -> dict[str, float]:
-    """Return the best value of each metric over the repeats; metrics without a value are left out."""
-    numbers = {name: _numbers(values) for name, values in singles.items()}
-    return {n: max(v) if metrics[n].direction == "higher" else min(v) for n, v in numbers.items() if v}
 
 
 def note_worst(
@@ -226,7 +202,7 @@ def note_worst(
     bounded = result.extra.get("thresholds", {})
     names = [n for n in result.scores if n in metrics and n not in advisory and (n in accepted or n in bounded)]
     values = {n: [single.scores[n].value for single in singles] for n in names}
-    passed = passing_repeats(values, best_values(accepted, metrics), result, metrics, policy)
+    passed = passing_repeats(values, accepted, result, metrics, policy)
     failing = [i for i, repeat_passed in enumerate(passed) if not repeat_passed]
     if not failing:
         return
@@ -240,8 +216,7 @@ def note_worst(
 
 def as_shown(result: CaseResult) -> CaseResult:
     """Return *result* with texts, ranks and details of its worst repeat; its scores stay the means."""
-    worst = result.extra.get(WORST, {})
-    if "outputs" not in worst:
+    if "outputs" not in (worst := result.extra.get(WORST, {})):
         return result
     scores = {n: replace(s, details=worst["details"].get(n, {})) for n, s in result.scores.items()}
     return replace(result, outputs=worst["outputs"], ranks=worst["ranks"], scores=scores)

@@ -82,17 +82,11 @@ def judge_regression(
     parts = parts_of(run, comparison, policy)
     if (flips := net_flips(run, comparison, policy, advisory)) is not None:
         parts.append(flips)
-    out: dict[str, GateOutcome] = {}
-    families: dict[bool, list[Part]] = {False: [], True: []}
-    for part in parts:
-        method = policy.method_for(part.metric, part.clusters, steady=part.steady)
-        if part.slice and is_too_small(part, policy):
-            continue
-        if method == "tolerance":
-            out[part.title] = _judge_by_tolerance(run, comparison, part, policy)
-        elif method == "statistical":
-            families[part.metric in advisory].append(part)
-    for family in filter(None, families.values()):
+    parts = [part for part in parts if not is_too_small(part, policy)]
+    methods = [(part, policy.method_for(part.metric, part.clusters, steady=part.steady)) for part in parts]
+    out = {p.title: _judge_by_tolerance(run, comparison, p, policy) for p, method in methods if method == "tolerance"}
+    tested = grouped((part.metric in advisory, part) for part, method in methods if method == "statistical")
+    for family in tested.values():
         out.update(_judge_by_test(run, comparison, policy, family))
     return [out[part.title] for part in parts if part.title in out]
 
@@ -132,8 +126,9 @@ def _slices(run: Run, declared: Sequence[Slice]) -> list[Mapping[str, str]]:
 
 
 def is_too_small(part: Part, policy: RegressionPolicy) -> bool:
-    """Whether the slice has too few clusters to be judged; an explicit ``tolerance`` judges any number."""
-    return part.clusters < CLUSTERS_FOR_STATISTICS and policy.for_metric(part.metric).policy != "tolerance"
+    """Whether it is a slice of too few clusters to be judged; an explicit ``tolerance`` judges any number."""
+    is_small = bool(part.slice) and part.clusters < CLUSTERS_FOR_STATISTICS
+    return is_small and policy.for_metric(part.metric).policy != "tolerance"
 
 
 def net_flips(
@@ -164,13 +159,11 @@ def slice_notes(run: Run, comparison: Comparison, policy: RegressionPolicy) -> l
     """Return a note on slices that were not judged as they have too few cases."""
     small: dict[str, int] = {}
     for part in parts_of(run, comparison, policy) if policy.slices else ():
-        if part.slice and is_too_small(part, policy):
+        if is_too_small(part, policy):
             name = sliced("", part.slice)[1:-1]
             small[name] = max(small.get(name, 0), part.clusters)
-    if not small:
-        return []
     names = ", ".join(f"{name} ({n})" for name, n in small.items())
-    return [f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {names}"]
+    return [f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {names}"] if small else []
 
 
 def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
@@ -190,12 +183,9 @@ def _new_outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
 
 
 def _judge_by_tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionPolicy) -> GateOutcome:
-    change = part.change
-    own = policy.for_metric(part.metric)
-    out = _new_outcome(run, comparison, part)
+    change, own, out = part.change, policy.for_metric(part.metric), _new_outcome(run, comparison, part)
     out.bound, out.word = f"drop <= {own.min_effect:g}", "better" if change.gain > own.min_effect + 1e-9 else "same"
-    is_worse = -change.gain > own.min_effect + 1e-9
-    if is_worse:
+    if is_worse := -change.gain > own.min_effect + 1e-9:
         out.state, out.word = "failed", "worse"
     if part.metric == NET_FLIPS:
         down, up = (sum(gain * sign > 0 for gain in part.gains.values()) for sign in (-1, 1))
@@ -214,10 +204,8 @@ def _judge_by_tolerance(run: Run, comparison: Comparison, part: Part, policy: Re
 def _judge_by_test(
     run: Run, comparison: Comparison, policy: RegressionPolicy, parts: Sequence[Part]
 ) -> dict[str, GateOutcome]:
-    family = []
-    for part in parts:
-        own = policy.for_metric(part.metric)
-        family.append(PairedMetric(part.title, part.gains, own.min_effect, own.margin))
+    policies = [(part, policy.for_metric(part.metric)) for part in parts]
+    family = [PairedMetric(part.title, part.gains, own.min_effect, own.margin) for part, own in policies]
     members = "metrics and slices" if any(part.slice for part in parts) else "metrics"
     verdicts = judge_family(family, run.clusters, alpha=policy.alpha, members=members)
     out: dict[str, GateOutcome] = {}
@@ -225,14 +213,16 @@ def _judge_by_test(
         gate = _new_outcome(run, comparison, part)
         gate.bound, gate.p = f"p > {policy.alpha:g}", verdict.p_raw
         gate.n_worse, gate.n_better = verdict.n_worse, verdict.n_better
-        outcome = verdict.outcome
-        gate.warning = verdict.warning if outcome == "same" else ""
         gate.mde = verdict.mde if verdict.differs else planned_mde(verdict.estimate.n_clusters)
-        message = verdict.reason
-        if outcome == "inconclusive" and not part.slice:
+        outcome, message = verdict.outcome, verdict.reason
+        if outcome == "worse":
+            gate.finding = verdict.finding
+        elif outcome == "same" and (warning := verdict.warning):
+            gate.warning = warning
+            message += f"; {warning}"
+        elif outcome == "inconclusive" and not part.slice:
             message += repeats_instead_of_cases(run, comparison, verdict)
-        gate.set_message(f"{message}; {gate.warning}" if gate.warning else message)
-        gate.finding = verdict.finding if outcome == "worse" else ""
+        gate.set_message(message)
         apply_outcome(gate, outcome, policy)
         out[part.title] = gate
     return out

@@ -1,19 +1,20 @@
 """Confidence intervals of the difference of two systems in one metric: means, ratios, quantiles, distinct-n.
 
 Clusters are resampled with the measurements of both systems, so that what makes a case slow or hard for both cancels.
-`bootstrap_interval` suits ratios and quantiles.  `jackknife_interval` suits aggregates over a union, such as
-distinct-n: a bootstrap sample contains cases twice, and a repeated text is not distinct.
+The bootstrap suits ratios and quantiles, the jackknife aggregates over a union, such as distinct-n: a bootstrap sample
+contains cases twice, and a repeated text is not distinct.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Literal, TypeVar
+from typing import Generic, Literal, TypeVar
 
+from ...core.grouping import grouped
 from .precision import TIE, MeanEstimate, t_quantile
 from .significance import Outcome
 
@@ -26,8 +27,7 @@ Sums = tuple[Callable[[T], Sequence[int]], Callable[[list[int]], T]]
 """Two functions: from a measurement to its integers, and from integers to a measurement."""
 Groups = Sequence[Sequence[tuple[T, T]]]
 
-_RESAMPLED = 200_000
-"""Measurements drawn for one interval: 1,999 resamples up to 100 cases, fewer of larger suites."""
+_RESAMPLED = 200_000  # measurements drawn for one interval: 1,999 resamples up to 100 cases, fewer of larger suites
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +70,8 @@ class Difference:
         return "better" if (self.value > 0) == (direction == "higher") else "worse"
 
 
-def bootstrap_interval(
-    aggregate: Aggregation[T],
-    pairs: Mapping[str, tuple[T, T]],
-    clusters: Mapping[str, str],
-    *,
-    effect: Effect = "difference",
-    alpha: float = 0.05,
-    draws: int = 1999,
-    sums: Sums[T] | None = None,
-) -> Difference:
-    """Return the percentile interval of an effect under resampling of clusters.
+class Resampling(Generic[T]):
+    """The effect of a candidate on one aggregate, and its interval under resampling of clusters.
 
     Args:
         aggregate: from measurements to one number.
@@ -88,57 +79,73 @@ def bootstrap_interval(
         clusters: case id → cluster; a case not listed is its own cluster.
         effect: difference or ratio of the two aggregates.
         alpha: level of each bound.
-        draws: number of resamples.
-        sums: for an *aggregate* that depends only on sums of integers in the measurements; gives the same interval
-            much faster.
-
-    Raises:
-        ValueError: the bounds need more *draws*.
     """
-    if draws < (needed := draws_for(alpha)):
-        raise ValueError(f"{draws} draws have no {alpha} quantile; take at least {needed}")
-    groups, observed = _observed_effect(aggregate, pairs, clusters, effect, alpha)
-    if len(groups) < 2:
-        return observed
-    rng, every = Random(0), range(len(groups))
-    sample = (_sum_sampler(groups, sums) if sums is not None else None) or (lambda chosen: [groups[i] for i in chosen])
-    drawn = [_effect(aggregate, sample(rng.choices(every, k=len(every))), effect) for _ in range(draws)]
-    values = sorted(v for v in drawn if v is not None)
-    rank = math.floor((draws + 1) * alpha + 1e-9) - 1 - (draws - len(values))
-    return replace(observed, low=values[rank], high=values[-1 - rank]) if 0 <= rank < len(values) else observed
+
+    def __init__(
+        self, aggregate: Aggregation[T], pairs: Mapping[str, tuple[T, T]], clusters: Mapping[str, str], *,
+        effect: Effect = "difference", alpha: float = 0.05,
+    ) -> None:  # fmt: skip
+        self._aggregate, self._effect, self._alpha = aggregate, effect, alpha
+        groups = grouped((clusters.get(case, case), pairs[case]) for case in sorted(pairs))
+        self._groups = [groups[name] for name in sorted(groups)]  # sorted so that draws repeat
+        n_differing = sum(any(a != b for a, b in group) for group in self._groups)
+        value = self._effect_of(self._groups)
+        self._observed = Difference(value, None, None, len(pairs), len(groups), n_differing, 2 * alpha)
+
+    def bootstrap(self, draws: int = 1999, sums: Sums[T] | None = None) -> Difference:
+        """Return the effect with its percentile interval.
+
+        Args:
+            draws: number of resamples, at least `draws_for` *alpha*.
+            sums: for an aggregate that depends only on sums of integers in the measurements; gives the same interval
+                much faster.
+        """
+        groups = self._groups
+        if len(groups) < 2:
+            return self._observed
+        rng, every = Random(0), range(len(groups))
+        sample = (_sum_sampler(groups, sums) if sums else None) or (lambda chosen: [groups[i] for i in chosen])
+        drawn = [self._effect_of(sample(rng.choices(every, k=len(every)))) for _ in range(draws)]
+        values = sorted(v for v in drawn if v is not None)
+        rank = math.floor((draws + 1) * self._alpha + 1e-9) - 1 - (draws - len(values))
+        return self._between(values[rank], values[-1 - rank]) if 0 <= rank < len(values) else self._observed
+
+    def jackknife(self) -> Difference:
+        """Return the effect ± t(1 - alpha, G - 1)·SE, with the SE from leaving out one cluster at a time.
+
+        For smooth aggregates only, never for quantiles.
+
+        Source: Efron & Tibshirani (1993), *An Introduction to the Bootstrap*, chapter 11.
+        """
+        groups, value = self._groups, self._observed.value
+        g = len(groups)
+        leave_one_out = [self._effect_of(groups[:i] + groups[i + 1 :]) for i in range(g)] if g > 1 else []
+        values = [v for v in leave_one_out if v is not None]
+        if value is None or g < 2 or len(values) < g:
+            return self._observed
+        centre = math.fsum(values) / g
+        se = math.sqrt((g - 1) / g * math.fsum((v - centre) ** 2 for v in values))
+        half_width = t_quantile(1.0 - self._alpha, g - 1) * se
+        return self._between(value - half_width, value + half_width)
+
+    def _between(self, low: float, high: float) -> Difference:
+        return replace(self._observed, low=low, high=high)
+
+    def _effect_of(self, groups: Groups[T]) -> float | None:
+        """Return the effect over some clusters; None if it has no finite value."""
+        if not groups:
+            return None
+        before, after = (finite(self._aggregate([pair[side] for group in groups for pair in group])) for side in (0, 1))
+        if before is None or after is None:
+            return None
+        if self._effect == "difference":
+            return after - before
+        return finite(after / before) if before else None
 
 
 def draws_for(alpha: float) -> int:
     """Return how many resamples bounds at level *alpha* need at least."""
     return math.ceil(1 / alpha - 1e-9) - 1
-
-
-def jackknife_interval(
-    aggregate: Aggregation[T],
-    pairs: Mapping[str, tuple[T, T]],
-    clusters: Mapping[str, str],
-    *,
-    effect: Effect = "difference",
-    alpha: float = 0.05,
-) -> Difference:
-    """Return effect ± t(1 - alpha, G - 1)·SE, with the SE from leaving out one cluster at a time.
-
-    For smooth aggregates only, never for quantiles.  Parameters are those of `bootstrap_interval`.
-
-    Source: Efron & Tibshirani (1993), *An Introduction to the Bootstrap*, chapter 11.
-    """
-    groups, observed = _observed_effect(aggregate, pairs, clusters, effect, alpha)
-    g = len(groups)
-    if g < 2:
-        return observed
-    leave_one_out = [_effect(aggregate, groups[:i] + groups[i + 1 :], effect) for i in range(g)]
-    values = [v for v in leave_one_out if v is not None]
-    if observed.value is None or len(values) < g:
-        return observed
-    centre = math.fsum(values) / g
-    se = math.sqrt((g - 1) / g * math.fsum((v - centre) ** 2 for v in values))
-    half_width = t_quantile(1.0 - alpha, g - 1) * se
-    return replace(observed, low=observed.value - half_width, high=observed.value + half_width)
 
 
 def judge_interval(
@@ -182,35 +189,6 @@ def _sum_sampler(groups: Groups[T], sums: Sums[T]) -> Callable[[list[int]], Grou
     return sample
 
 
-def _observed_effect(
-    aggregate: Aggregation[T],
-    pairs: Mapping[str, tuple[T, T]],
-    clusters: Mapping[str, str],
-    effect: Effect,
-    alpha: float,
-) -> tuple[list[list[tuple[T, T]]], Difference]:
-    """Return the pairs by cluster, sorted so that draws repeat, and the effect without its interval."""
-    groups: dict[str, list[tuple[T, T]]] = defaultdict(list)
-    for case in sorted(pairs):
-        groups[clusters.get(case, case)].append(pairs[case])
-    ordered = [groups[name] for name in sorted(groups)]
-    value, differing = _effect(aggregate, ordered, effect), sum(any(a != b for a, b in group) for group in ordered)
-    return ordered, Difference(value, None, None, len(pairs), len(groups), differing, 2 * alpha)
-
-
-def _effect(aggregate: Aggregation[T], groups: Groups[T], effect: Effect) -> float | None:
-    """Return the effect over some clusters; None if it has no finite value."""
-    if not groups:
-        return None
-    before = finite(aggregate([pair[0] for group in groups for pair in group]))
-    after = finite(aggregate([pair[1] for group in groups for pair in group]))
-    if before is None or after is None:
-        return None
-    if effect == "difference":
-        return after - before
-    return finite(after / before) if before else None
-
-
 def finite(value: float | None) -> float | None:
     """Return *value* as a float; None for infinity and NaN."""
     return None if value is None or not math.isfinite(value) else float(value)
@@ -221,17 +199,15 @@ def mean_difference(
 ) -> Difference:
     """Return the mean of candidate - reference with the interval d̄ ± t(1 - alpha/2, G - 1)·SE over G clusters.
 
-    *pairs* and *clusters* are those of `bootstrap_interval`, *alpha* is two-sided.
+    *pairs* and *clusters* are those of `Resampling`, *alpha* is two-sided.
     """
-    differences = {case: after - before for case, (before, after) in pairs.items()}
-    sums: dict[str, float] = defaultdict(float)
-    counts: dict[str, int] = defaultdict(int)
+    sums, counts = defaultdict[str, float](float), Counter[str]()
     differing = set()
-    for case in sorted(differences):
+    for case, (before, after) in sorted(pairs.items()):
         cluster = clusters.get(case, case)
-        sums[cluster] += differences[case]
+        sums[cluster] += after - before
         counts[cluster] += 1
-        if abs(differences[case]) > TIE:
+        if abs(after - before) > TIE:
             differing.add(cluster)
     estimate = MeanEstimate.of([*sums.values()], [*counts.values()])
     low = high = None
@@ -242,19 +218,15 @@ def mean_difference(
 
 
 def aggregate_difference(
-    aggregation: Aggregation[T],
-    pairs: Mapping[str, tuple[T, T]],
-    clusters: Mapping[str, str],
-    *,
-    union: bool = False,
-    alpha: float = 0.05,
-) -> Difference:
+    aggregate: Aggregation[T], pairs: Mapping[str, tuple[T, T]], clusters: Mapping[str, str], *,
+    union: bool = False, alpha: float = 0.05,
+) -> Difference:  # fmt: skip
     """Return the difference of two aggregates that are not means, with its interval from resampling clusters.
 
     With *union*, the aggregate is over a union (distinct-n), and the interval is a jackknife.  The other parameters are
-    those of `bootstrap_interval`, *alpha* is two-sided.
+    those of `Resampling`, *alpha* is two-sided.
     """
+    resampling = Resampling(aggregate, pairs, clusters, alpha=alpha / 2)
     if union:
-        return jackknife_interval(aggregation, pairs, clusters, alpha=alpha / 2)
-    draws = max(math.ceil(4 / alpha), min(1999, _RESAMPLED // max(len(pairs), 1)))
-    return bootstrap_interval(aggregation, pairs, clusters, alpha=alpha / 2, draws=draws)
+        return resampling.jackknife()
+    return resampling.bootstrap(max(math.ceil(4 / alpha), min(1999, _RESAMPLED // max(len(pairs), 1))))

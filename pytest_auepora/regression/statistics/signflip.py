@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,7 @@ FloatArray = NDArray[np.float64]
 MAX_ENUMERATED = 13
 """Up to this many differing clusters all 2^G sign patterns (8,192 at most) are tried, beyond it random ones."""
 
-_CHUNK_CELLS = 1_000_000
-"""Signs in memory at once; a large suite would else need gigabytes."""
+_CHUNK_CELLS = 1_000_000  # signs in memory at once; a large suite would else need gigabytes
 
 
 def cluster_sums(
@@ -104,12 +102,10 @@ def _p_values(z: FloatArray, z_star: FloatArray, *, enumerated: bool, tie_weight
 
     Random patterns do not include the observed one, so it is added, as a tie.
     """
+    unseen = 0 if enumerated else 1
     above = np.sum(z_star > z + TIE, axis=0)
-    ties = np.sum(np.abs(z_star - z) <= TIE, axis=0)
-    patterns = len(z_star)
-    count = above + tie_weight * ties
-    share: Any = count / patterns if enumerated else (count + tie_weight) / (patterns + 1)
-    return np.asarray(share, dtype=np.float64)
+    ties = np.sum(np.abs(z_star - z) <= TIE, axis=0) + unseen
+    return np.asarray((above + tie_weight * ties) / (len(z_star) + unseen), dtype=np.float64)
 
 
 def _step_down(z: FloatArray, z_star: FloatArray, *, enumerated: bool, tie_weight: float = 0.5) -> FloatArray:

@@ -65,7 +65,7 @@ class MetricVerdict:
         hall: Hall's t of the cluster sums; None if clusters are few.
         critical_value: the z that a drop has to exceed to be significant in this family; None if nothing differs.
         alpha: family-wise level of a failure, and level of each lower bound.
-        family_size, members: the number of metrics in the family, and the noun for them.
+        correction: what p is corrected for, in words; empty in a family of one.
     """
 
     metric: PairedMetric
@@ -76,8 +76,7 @@ class MetricVerdict:
     hall: float | None
     critical_value: float | None
     alpha: float
-    family_size: int
-    members: str
+    correction: str
 
     @property
     def outcome(self) -> Outcome:
@@ -88,7 +87,8 @@ class MetricVerdict:
             return "same"
         if self.is_significant and self.is_large:
             return "worse"
-        if self._is_significant_gain and -self.drop >= self.metric.min_effect - TIE and self.drop < -TIE:
+        is_significant_gain = self.p_gain <= self.alpha and (self.hall is None or self.hall > self._critical_t)
+        if is_significant_gain and -self.drop >= self.metric.min_effect - TIE and self.drop < -TIE:
             return "better"
         if self.lower_bound is not None and self.lower_bound > -self.metric.margin:
             return "same"
@@ -125,10 +125,6 @@ class MetricVerdict:
         return self.p_adjusted <= self.alpha and self.hall is not None and not self.hall < -self._critical_t
 
     @property
-    def _is_significant_gain(self) -> bool:
-        return self.p_gain <= self.alpha and (self.hall is None or self.hall > self._critical_t)
-
-    @property
     def _critical_t(self) -> float:
         return t_quantile(1.0 - self.alpha, self.estimate.n_clusters - 1)
 
@@ -162,9 +158,8 @@ class MetricVerdict:
             return None
         # with fewer clusters p exceeds alpha even if all of them are worse
         fewest_clusters = math.ceil(math.log2(1.0 / self.alpha))
-        floor = max(n + 1, math.ceil(n * fewest_clusters / clusters))
         mde = self.mde if self.mde is not None else planned_mde(clusters)
-        return max(floor, cases_for_effect(n, mde, effect))
+        return max(n + 1, math.ceil(n * fewest_clusters / clusters), cases_for_effect(n, mde, effect))
 
     @property
     def _sample_size(self) -> str:
@@ -192,7 +187,10 @@ class MetricVerdict:
             return f"{self.finding}, {_p_value(self, self.p_adjusted if outcome == 'worse' else self.p_gain)}"
         if outcome == "same":
             caveat = f"; {_significant_but_small(self)}" if self.is_significant else ""
-            return f"{self.finding}: a drop of {margin} is ruled out ({_lower_bound_text(self)}){caveat}"
+            assert self.lower_bound is not None
+            bound = Bound("min", -self.metric.margin).shown(self.lower_bound)
+            level = f"lower {_percent(1.0 - self.alpha)} bound {bound if bound.startswith('-') else f'+{bound}'}"
+            return f"{self.finding}: a drop of {margin} is ruled out ({level}){caveat}"
         why = f", {_why_no_failure(self)}, and" if self.drop > TIE else ", but"
         return f"{self.finding}{why} {_why_no_pass(self)}: {_what_decides(self)}"
 
@@ -210,33 +208,24 @@ class MetricVerdict:
 
 
 def judge_family(
-    metrics: Sequence[PairedMetric],
-    clusters: Mapping[str, str],
-    *,
-    alpha: float = 0.05,
-    draws: int = 9999,
-    members: str = "metrics",
+    metrics: Sequence[PairedMetric], clusters: Mapping[str, str], *, alpha: float = 0.05, members: str = "metrics"
 ) -> list[MetricVerdict]:
     """Judge all metrics of a suite together, so that any of them fails by chance in at most *alpha* of runs.
 
     Args:
-        metrics: the family; they may cover different cases.
+        metrics: the family, with finite differences; they may cover different cases.
         clusters: case id → cluster, for cases that are not independent (variants of one question);
             a case not listed is its own cluster.
         alpha: family-wise level of a failure, and of each lower bound.
-        draws: number of random sign patterns, if more than 13 clusters differ.
         members: the noun for the members of the family, in messages.
-
-    Raises:
-        ValueError: a difference is not finite, a name occurs twice, or a setting is out of range.
     """
-    _check(metrics, alpha, draws)
+    correction = "" if len(metrics) == 1 else f" (corrected for {len(metrics)} {members})"
     if not any(any(m.differences.values()) for m in metrics):
-        return [_unchanged(metric, clusters, alpha, len(metrics), members) for metric in metrics]
+        return [_unchanged(metric, clusters, alpha, correction) for metric in metrics]
     from .signflip import cluster_sums, sign_flip_test  # which imports numpy
 
     sums, counts = cluster_sums([m.differences for m in metrics], clusters)
-    test = sign_flip_test(sums, alpha=alpha, draws=draws)
+    test = sign_flip_test(sums, alpha=alpha)
     out = []
     for m, metric in enumerate(metrics):
         estimate = MeanEstimate.of(sums[:, m].tolist(), counts[:, m].tolist())
@@ -245,37 +234,18 @@ def judge_family(
         hall = None if few else hall_t(sums[counts[:, m] > 0, m].tolist())
         verdict = MetricVerdict(
             metric, estimate, float(test.p_raw[m]), float(p_drop[m]), float(p_gain[m]), hall,
-            test.critical_value, alpha, len(metrics), members,
+            test.critical_value, alpha, correction,
         )  # fmt: skip
         out.append(verdict)
     return out
 
 
-def _check(metrics: Sequence[PairedMetric], alpha: float, draws: int) -> None:
-    if not 0.0 < alpha < 0.5:
-        raise ValueError(f"alpha must lie between 0 and 0.5, not {alpha}")
-    if draws < 1:
-        raise ValueError(f"draws must be positive, not {draws}")
-    names = [metric.name for metric in metrics]
-    for metric in metrics:
-        if names.count(metric.name) > 1:
-            raise ValueError(f"metric {metric.name!r} is in the family twice")
-        if not (metric.min_effect >= 0.0 and metric.margin >= 0.0):
-            values = f"{metric.min_effect} and {metric.margin}"
-            raise ValueError(f"{metric.name}: min_effect and margin must be numbers, 0 or more, not {values}")
-        for case, difference in metric.differences.items():
-            if not math.isfinite(difference):
-                raise ValueError(f"{metric.name}: the difference of case {case!r} is {difference}")
-
-
-def _unchanged(
-    metric: PairedMetric, clusters: Mapping[str, str], alpha: float, size: int, members: str
-) -> MetricVerdict:
+def _unchanged(metric: PairedMetric, clusters: Mapping[str, str], alpha: float, correction: str) -> MetricVerdict:
     """Return the test result for differences of 0, the most frequent run, without importing numpy."""
     n, g = len(metric.differences), count_clusters(metric.differences, clusters)
     estimate = MeanEstimate(0.0 if n else None, n, g, 0.0 if g > 1 else None)
     p, hall = (1.0, None) if g < CLUSTERS_FOR_STATISTICS else (0.5, 0.0)
-    return MetricVerdict(metric, estimate, 0.5, p, p, hall, None, alpha, size, members)
+    return MetricVerdict(metric, estimate, 0.5, p, p, hall, None, alpha, correction)
 
 
 def _why_no_failure(verdict: MetricVerdict) -> str:
@@ -307,16 +277,10 @@ def _significant_but_small(verdict: MetricVerdict) -> str:
     return f"the drop is clear ({p_value}) but below min_effect {min_effect}"
 
 
-def _lower_bound_text(verdict: MetricVerdict) -> str:
-    assert verdict.lower_bound is not None
-    value = Bound("min", -verdict.metric.margin).shown(verdict.lower_bound)
-    return f"lower {_percent(1.0 - verdict.alpha)} bound {value if value.startswith('-') else f'+{value}'}"
-
-
 def _p_value(verdict: MetricVerdict, p: float) -> str:
-    corrected = "" if verdict.family_size == 1 else f" (corrected for {verdict.family_size} {verdict.members})"
     value, sign = _number(p, Bound("max", verdict.alpha)), "<=" if p <= verdict.alpha else ">"
-    return f"p {value} {sign} {_number(verdict.alpha)}{corrected}" if value[0] != "<" else f"p {value}{corrected}"
+    limit = "" if value.startswith("<") else f" {sign} {_number(verdict.alpha)}"
+    return f"p {value}{limit}{verdict.correction}"
 
 
 def _number(x: float, limit: Bound | None = None) -> str:

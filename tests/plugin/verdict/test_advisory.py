@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_auepora.core.files import write_atomically
 from pytest_auepora.core.run import MetricInfo
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
 from pytest_auepora.metrics.judge.critic import LLMCritic
-from pytest_auepora.regression.guards.calibration import Calibration, calibration_path, save_calibration
+from pytest_auepora.regression.guards.calibration import Calibration, calibration_path
 
 from ..conftest import Example, gates
 
@@ -48,7 +49,7 @@ def calibrate(project: Example, folder: str = "__calibrations__") -> None:
     metric = LLMAnswerQuality(Same())
     metric.name = "taste"
     made = Calibration("taste", True, "people agree", MetricInfo.of(metric).judge)
-    save_calibration(calibration_path(project.path / folder, "taste"), made)
+    write_atomically(calibration_path(project.path / folder, "taste"), made.dumps())
 
 
 def test_it_advises_until_it_is_calibrated_and_then_gates(project: Example) -> None:

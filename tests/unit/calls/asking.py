@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from pytest_auepora.calls.call import CallResult, Fn
 from pytest_auepora.calls.caller import Caller
+from pytest_auepora.errors import CallTimeoutError
 
 LONG = 20.0
 """Seconds after which a test has hung."""
@@ -29,6 +30,10 @@ def run_all(caller: Caller, fns: list[Fn], limits: dict[Fn, float] | None = None
 async def arun_all(caller: Caller, fns: list[Fn], limits: dict[Fn, float] | None = None) -> list[CallResult]:
     limits = limits or {}
     return [await caller.acall(i, fn, limited(fns, i + 1, limits), timeout=limits.get(fn)) for i, fn in enumerate(fns)]
+
+
+def timed_out(result: CallResult) -> bool:
+    return isinstance(result.error, CallTimeoutError)
 
 
 class Alarm:

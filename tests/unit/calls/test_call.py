@@ -12,7 +12,7 @@ import pytest
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.retry import RetryPolicy
 
-from .asking import LONG
+from .asking import LONG, timed_out
 
 pytestmark = pytest.mark.usefixtures("nothing_stays")
 
@@ -101,7 +101,7 @@ def test_a_limit_is_for_each_attempt_and_final(release: threading.Event, monkeyp
 
     with Caller(timeout=10.0, retry=RetryPolicy((Busy, "TimeoutError"), attempts=4, backoff=0.01)) as caller:
         result = caller.call(1, fn)
-    assert result.timed_out
+    assert timed_out(result)
     assert (result.attempts, len(calls)) == (3, 3)
 
 

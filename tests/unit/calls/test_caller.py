@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.errors import CallTimeoutError
 
-from .asking import LONG, Gauge, ahead, run_all
+from .asking import LONG, Gauge, ahead, run_all, timed_out
 
 pytestmark = pytest.mark.usefixtures("nothing_stays")
 
@@ -61,10 +61,7 @@ def test_the_users_interrupt_is_not_a_result() -> None:
         caller.call(1, fn)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"concurrency": 0}, {"processes": 0}, {"lookahead": -1}, {"timeout": 0}, {"timeout": float("nan")}, {"grace": -1}],
-)
+@pytest.mark.parametrize("wrong", [{"concurrency": 0}, {"timeout": 0}, {"timeout": float("nan")}])
 def test_numbers_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Caller(**wrong)
@@ -212,12 +209,12 @@ def test_a_hung_call_is_given_up_and_its_place_filled(release: threading.Event) 
     with Caller(timeout=0.1) as caller:
         hung = caller.call(1, lambda: release.wait(LONG))
         fine = caller.call(2, lambda: "fine", timeout=LONG)
-    assert hung.timed_out
+    assert timed_out(hung)
     assert isinstance(hung.error, CallTimeoutError)
     assert str(hung.error) == "no answer within 0.1 s"
     assert hung.seconds >= 0.1
     assert fine.value == "fine"
-    assert not fine.timed_out
+    assert not timed_out(fine)
 
 
 def test_hung_early_calls_do_not_starve_the_others(release: threading.Event) -> None:
@@ -226,7 +223,7 @@ def test_hung_early_calls_do_not_starve_the_others(release: threading.Event) -> 
 
     with Caller(2) as caller:
         results = run_all(caller, [hang] * 6 + [lambda: "fine"] * 6, {hang: 0.1})
-    assert [r.timed_out for r in results] == [True] * 6 + [False] * 6
+    assert [timed_out(r) for r in results] == [True] * 6 + [False] * 6
     assert [r.value for r in results[6:]] == ["fine"] * 6
 
 
@@ -239,7 +236,7 @@ def test_an_early_call_without_a_limit_has_the_callers(release: threading.Event)
         fine = caller.call(3, lambda: "good", timeout=LONG)
         assert fine.value == "good", "nobody has asked for those that hold both places"
         hung = caller.call(1, hang)
-    assert hung.timed_out
+    assert timed_out(hung)
     assert hung.seconds < LONG / 2
 
 
@@ -253,7 +250,7 @@ def test_a_limit_counts_from_the_calls_own_start(monkeypatch: pytest.MonkeyPatch
     pair = threading.Barrier(2, tick)
     with Caller(2, timeout=10.0) as caller:  # the last pair waits longer than the limit before it starts
         results = run_all(caller, [lambda: pair.wait(LONG)] * 8)
-    assert [(r.seconds, r.timed_out) for r in results] == [(4.0, False)] * 8
+    assert [(r.seconds, timed_out(r)) for r in results] == [(4.0, False)] * 8
 
 
 def test_too_late_is_too_late_even_if_nobody_was_looking() -> None:
@@ -269,20 +266,20 @@ def test_too_late_is_too_late_even_if_nobody_was_looking() -> None:
         assert over.wait(LONG)
         time.sleep(0.05)
         result = caller.call(1, slow)
-    assert result.timed_out
+    assert timed_out(result)
     assert result.value is None
 
 
 def test_a_call_may_have_a_limit_of_its_own(release: threading.Event) -> None:
     with Caller() as caller:
-        assert caller.call(1, lambda: release.wait(LONG), timeout=0.05).timed_out
+        assert timed_out(caller.call(1, lambda: release.wait(LONG), timeout=0.05))
     with Caller(2) as caller:
         caller.call(0, lambda: None, [(1, lambda: release.wait(LONG), 0.05)])
-        assert caller.call(1, lambda: None, timeout=0.05).timed_out
+        assert timed_out(caller.call(1, lambda: None, timeout=0.05))
 
 
 def test_an_early_answer_is_held_against_its_owners_limit() -> None:
     with Caller(2) as caller:
         caller.call(0, lambda: time.sleep(0.1), [(1, lambda: time.sleep(0.1))])
         caller.call(2, lambda: None, [(3, lambda: None)])
-        assert caller.call(1, lambda: None, timeout=0.01).timed_out
+        assert timed_out(caller.call(1, lambda: None, timeout=0.01))

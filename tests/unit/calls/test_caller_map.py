@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.calls.caller import Caller
 
-from .asking import LONG, Gauge
+from .asking import LONG, Gauge, timed_out
 
 pytestmark = pytest.mark.usefixtures("nothing_stays")
 
@@ -68,6 +68,6 @@ def test_each_call_of_a_map_may_have_a_limit_of_its_own(release: threading.Event
 
     with Caller(2, timeout=0.1, grace=0.05) as caller:
         first, second = caller.map([slow, slow], [LONG, None])
-        assert (first.value, first.timed_out, second.timed_out) == ("slow", False, True)
+        assert (first.value, timed_out(first), timed_out(second)) == ("slow", False, True)
     with Caller(timeout=LONG, grace=0.05) as alone:
-        assert [r.timed_out for r in alone.map([slow, slow], [0.05, None])] == [True, False]
+        assert [timed_out(r) for r in alone.map([slow, slow], [0.05, None])] == [True, False]

@@ -7,6 +7,8 @@ import io
 import logging
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -15,7 +17,19 @@ from pytest_auepora.calls.call import CallResult
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.calls.capture import OutputSplitter, keep_with_call
 
+from .asking import timed_out
+
 LONG = 20.0
+
+
+@contextmanager
+def splitting() -> Iterator[OutputSplitter]:
+    splitter = OutputSplitter()
+    splitter.install()
+    try:
+        yield splitter
+    finally:
+        splitter.uninstall()
 
 
 class Text(io.TextIOWrapper):
@@ -140,7 +154,7 @@ def test_a_call_that_was_given_up_is_silent_from_then_on() -> None:
 
     with Stage() as stage, Caller(2) as caller:
         caller.call(0, lambda: said.wait(LONG), [(1, late)])
-        assert caller.call(1, late, timeout=0.05).timed_out
+        assert timed_out(caller.call(1, late, timeout=0.05))
         release.set()
         assert over.wait(LONG)
         assert stage.seen == ("before\n", "", [])
@@ -230,8 +244,8 @@ class Rigid:
 
 
 def test_a_later_handler_is_captured_while_streams_stay() -> None:
-    root, late, splitter = logging.getLogger(), Handler(), OutputSplitter()
-    with splitter:
+    root, late = logging.getLogger(), Handler()
+    with splitting() as splitter:
         root.addHandler(late)
         try:
             splitter.install()
@@ -244,7 +258,7 @@ def test_a_later_handler_is_captured_while_streams_stay() -> None:
 def test_a_stream_without_attributes_is_replaced_and_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     rigid = Rigid()
     monkeypatch.setattr(sys, "stdout", rigid)
-    with OutputSplitter() as splitter:
+    with splitting() as splitter:
         splitter.install()
         assert sys.stdout is not rigid
         early(lambda: sys.stdout.writelines(["kept", "\n"]))
@@ -257,7 +271,7 @@ def test_a_process_without_streams_is_served_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdout", None)
-    with OutputSplitter() as splitter:
+    with splitting() as splitter:
         splitter.install()
         early(lambda: sys.stderr.write("kept\n"))
     assert sys.stdout is None

@@ -17,7 +17,7 @@ from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError
 
-from .asking import LONG, arun_all, run_all
+from .asking import LONG, arun_all, run_all, timed_out
 
 pytestmark = pytest.mark.usefixtures("nothing_unawaited", "nothing_stays")
 
@@ -124,7 +124,7 @@ def test_a_coroutine_over_its_limit_is_cancelled_and_cleans_up(drive: Drive) -> 
 
     hung, fine = drive([hang, good], {hang: 0.1}, timeout=LONG, grace=LONG)
     assert isinstance(hung.error, CallTimeoutError)
-    assert hung.timed_out
+    assert timed_out(hung)
     assert 0.1 <= hung.seconds < LONG / 2
     assert fine.value == ["cleaned"]
 
@@ -146,7 +146,7 @@ def test_a_coroutine_that_refuses_to_end_holds_nobody_up(drive: Drive) -> None:
 
     limits = {stubborn: 0.1}
     hung, fine, _ = drive([stubborn, good, stop], limits, timeout=LONG, concurrency=2, grace=0.1, lookahead=1)
-    assert hung.timed_out
+    assert timed_out(hung)
     assert fine.value == "good"
 
 
@@ -163,7 +163,7 @@ def test_a_coroutine_that_blocks_its_loop_is_left_with_it(coroutines: bool) -> N
     with Caller(timeout=LONG, grace=0.1, coroutines=coroutines) as caller:
         hung, fine = caller.call(1, block, timeout=0.1), caller.call(2, good)
         release.set()
-    assert hung.timed_out
+    assert timed_out(hung)
     assert fine.value == "good"
 
 

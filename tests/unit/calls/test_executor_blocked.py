@@ -11,7 +11,7 @@ import pytest
 from pytest_auepora.calls.call import Fn
 from pytest_auepora.calls.caller import Caller
 
-from .asking import LONG, Alarm, run_all
+from .asking import LONG, Alarm, run_all, timed_out
 
 pytestmark = pytest.mark.usefixtures("nothing_unawaited", "nothing_stays")
 
@@ -88,7 +88,7 @@ def test_what_was_on_the_way_to_it_is_done_by_the_next_and_once(system: System) 
     with Caller(2, grace=0.05) as caller:
         early: list[tuple[int, Fn, float | None]] = [(1, system.block, 0.2), (2, system.good, None)]
         assert caller.call(0, lambda: system.blocks.wait(LONG), early).value is True
-        assert caller.call(1, system.block, timeout=0.2).timed_out
+        assert timed_out(caller.call(1, system.block, timeout=0.2))
         assert caller.call(2, system.good).value == "good"
     assert system.asked == ["block", "good"]
 
@@ -128,10 +128,10 @@ def test_what_waits_in_a_loop_that_is_left_behind_says_so(system: System, option
 
     with Caller(**options) as caller:
         assert caller.call(0, begin, [(1, wait), (2, system.block, 0.2), (3, system.good)]).error is None
-        assert caller.call(2, system.block, timeout=0.2).timed_out
+        assert timed_out(caller.call(2, system.block, timeout=0.2))
         stranded = caller.call(1, wait)
         assert "blocked by another call" in str(stranded.error)
-        assert not stranded.timed_out
+        assert not timed_out(stranded)
         assert caller.call(3, system.good).value == "good"
         assert [r.value for r in run_all(caller, [system.good] * 4)] == ["good"] * 4
     assert (system.asked.count("block"), system.asked.count("good")) == (1, 5)

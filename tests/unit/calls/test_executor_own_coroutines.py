@@ -12,7 +12,7 @@ import pytest
 
 from pytest_auepora.calls.caller import Caller
 
-from .asking import LONG, run_all
+from .asking import LONG, run_all, timed_out
 
 pytestmark = pytest.mark.usefixtures("nothing_unawaited", "nothing_stays")
 
@@ -56,7 +56,7 @@ def test_calls_of_a_blocked_loop_run_once_in_the_next() -> None:
 
     with Caller(2, grace=0.1, coroutines=True) as caller:
         assert caller.call(0, blocking.first, [(1, blocking.block, 0.2), (2, good), (3, good)]).error is None
-        assert caller.call(1, blocking.block, timeout=0.2).timed_out
+        assert timed_out(caller.call(1, blocking.block, timeout=0.2))
         fine = [caller.call(2, good, [(3, good)]), caller.call(3, good)]
         blocking.release.set()
     assert [r.error for r in fine] == [None, None]
@@ -101,7 +101,7 @@ def test_only_the_loop_that_is_blocked_is_left_behind() -> None:
             ),
         ]
         release.set()
-    assert [r.timed_out for r in results] == [True, True, False, False]
+    assert [timed_out(r) for r in results] == [True, True, False, False]
     assert [r.error for r in results[2:]] == [None, None]
     assert len(set(loops)) == 1
 

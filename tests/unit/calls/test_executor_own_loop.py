@@ -15,7 +15,7 @@ import pytest
 
 from pytest_auepora.calls.caller import Caller
 
-from .asking import LONG, run_all
+from .asking import LONG, run_all, timed_out
 
 pytestmark = pytest.mark.usefixtures("nothing_unawaited", "nothing_stays")
 
@@ -86,7 +86,7 @@ def test_an_abandoned_function_may_still_return_a_coroutine() -> None:
         return nobody_awaits_me()
 
     with Caller(timeout=0.05) as caller:
-        assert caller.call(1, slow_to_return_it).timed_out
+        assert timed_out(caller.call(1, slow_to_return_it))
         release.set()
         assert over.wait(LONG)
 

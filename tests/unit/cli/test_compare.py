@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from pytest_auepora.cli.compare import policy_of
+from pytest_auepora.core.files import write_atomically
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.regression.guards.calibration import Calibration, calibration_path, save_calibration
+from pytest_auepora.regression.guards.calibration import Calibration, calibration_path
 from pytest_auepora.reporting.json_report import json_report
 from pytest_auepora.reporting.report import Report
 
@@ -71,7 +72,7 @@ def test_a_calibrated_judge_counts(shell: Shell, calibrated: bool, code: int, fo
         run.metrics["token_f1"] = replace(run.metrics["token_f1"], judge=judge)
         HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict_of(run))
     path = calibration_path(shell.path / folder, "token_f1")
-    save_calibration(path, Calibration("token_f1", calibrated, "agreement is 0.4", judge))
+    write_atomically(path, Calibration("token_f1", calibrated, "agreement is 0.4", judge).dumps())
     said = shell("compare")
     assert (said.code, "advisory" in said.out) == (code, not calibrated)
 

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.metrics_base import Direction
 from pytest_auepora.errors import ThresholdError
-from pytest_auepora.regression.thresholds import Bound, Gate, check_range, read_bound, read_gates, split_stat
+from pytest_auepora.regression.thresholds import Bound, Gate, check_range, read_comparison, read_gates, split_stat
+
+
+def read_bound(raw: Any, direction: Direction) -> Bound:
+    (gate,) = read_gates("recall@5", raw, direction)
+    return gate.bound
+
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -57,7 +63,6 @@ def test_every_form_of_a_bound(raw: Any, direction: Direction, bound: Bound) -> 
         ("= 0.8", "only >= and <="),
         ("80%", "write '0.8'"),
         (">= 80 %", "write '>= 0.8'"),
-        ([0.8], "must be a number"),
         ({}, "no bound"),
         ({"min": "0.8"}, "min must be a number"),
         ({"min": math.nan}, "min must be a finite number"),
@@ -66,8 +71,6 @@ def test_every_form_of_a_bound(raw: Any, direction: Direction, bound: Bound) -> 
         ({">=": 0.8}, "did you mean 'min'"),
         ({"at_most": 0.8}, "did you mean 'max'"),
         ({"min": 0.9, "max": 0.1}, "nothing can pass"),
-        ({"min": 0.1, "max": 0.9}, "one bound is wanted"),
-        ({"min": 0.1, "slice": {"a": "b"}}, "unknown key 'slice'"),
     ],
 )
 def test_what_is_no_bound_says_why(raw: Any, told: str) -> None:
@@ -96,7 +99,7 @@ def test_just_below_is_below() -> None:
 @given(op=st.sampled_from(["min", "max"]), limit=st.decimals(-1000, 1000, places=6).map(float))
 def test_a_bound_reads_back_what_it_prints(op: Any, limit: float) -> None:
     bound = Bound(op, limit)
-    assert read_bound(str(bound), "higher") == bound
+    assert read_comparison(str(bound)) == bound
 
 
 @given(op=st.sampled_from(["min", "max"]), limit=st.floats(0, 1), value=st.floats(0, 1), places=st.integers(0, 6))

@@ -19,7 +19,7 @@ from pytest_auepora.regression.baseline import Baseline, BaselineCase, metric_ke
 from pytest_auepora.regression.compare import CaseComparison, Comparability, comparability_of, compare_case
 from pytest_auepora.regression.guards.case_guard import judge_case
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.regression.thresholds import Gate, read_bound, read_gates
+from pytest_auepora.regression.thresholds import Gate, read_gates
 from pytest_auepora.regression.verdict import Verdict, judge
 
 METRICS = ("recall@5", "mrr@10", "token_f1", "assertion_pass", "refusal_correctness", "mean_latency", "p95_latency")
@@ -80,7 +80,7 @@ class Case:
 def result_of(case: Case, names: Sequence[str] = METRICS, path: str = "golden/billing.golden.yaml") -> CaseResult:
     """Measure *case*; nobody has judged it yet."""
     sample, outputs = case.sample, case.outputs
-    bounds = {n: [read_bound(raw, metric.direction)] for n, raw in case.thresholds.items()
+    bounds = {n: [gate.bound for gate in read_gates(n, raw, metric.direction)] for n, raw in case.thresholds.items()
               for metric in [REGISTRY.get(n)]}  # fmt: skip
     result = CaseResult(
         case.id,
@@ -161,7 +161,9 @@ def _judge(
     policy: RegressionPolicy,
     steady: Collection[str] = (),
 ) -> None:
-    thresholds = {n: [read_bound(raw, REGISTRY.get(n).direction)] for n, raw in case.thresholds.items()}
+    thresholds = {
+        n: [gate.bound for gate in read_gates(n, raw, REGISTRY.get(n).direction)] for n, raw in case.thresholds.items()
+    }
     judge_case(result, thresholds, infos, comparison, policy, steady=steady)
 
 

@@ -41,12 +41,32 @@ def test_what_is_read_the_schema_takes(value: dict[str, Any]) -> None:
         ({"slices": [[]]}, "expected a label, or labels with their values: {scenario: typo}, got an empty list"),
         ({"anchor": {"alpha": 0.1}}, "unknown key 'alpha'; the policy for the anchor has policy, min_effect, margin"),
         ({"confrim": 1}, "unknown key 'confrim' (did you mean 'confirm'?)"),
+        ({"policy": False}, "policy: expected one of auto, statistical, tolerance, report, got False (false)"),
+        ({"on_inconclusive": "fial"}, "on_inconclusive: expected one of pass, fail, got 'fial' (did you mean 'fail'?)"),
+        ({"judge": "gates"}, "judge: expected one of calibrated, gate, advisory, got 'gates' (did you mean 'gate'?)"),
+        ({"case_max_drop": -0.1}, "case_max_drop: expected a number from 0, got -0.1 (a number)"),
+        ({"margin": True}, "margin: expected a number from 0, got True (true)"),
+        ({"again": -1}, "again: expected a whole number from 0 to 4, got -1 (a whole number)"),
+        ({"anchor": {"margin": -1}}, "margin: expected a number from 0, got -1 (a whole number)"),
+        (
+            {"metrics": {"recall@5": {"min_effect": -1}}},
+            "min_effect: expected a number from 0, got -1 (a whole number)",
+        ),
+        (
+            {"metrics": {"recall@5": {"alpha": 0.1}}},
+            "unknown key 'alpha'; a metric's policy has case_guard, policy, case_max_drop, min_effect, margin, judge",
+        ),
     ],
 )
 def test_what_is_wrong_has_its_key(value: dict[str, Any], message: str) -> None:
     assert complaints(value) == [message]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(value, REGRESSION.schema())
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_limits_are_finite(value: float) -> None:
+    assert complaints({"margin": value}) == [f"margin: expected a number from 0, got {value} (a number)"]
 
 
 def test_every_key_sets_something_of_the_policy() -> None:

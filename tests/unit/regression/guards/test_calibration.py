@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_auepora.core.files import write_atomically
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
-from pytest_auepora.errors import ThresholdError
 from pytest_auepora.metrics.pairs import SlicedMetric
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare_case
@@ -23,7 +23,6 @@ from pytest_auepora.regression.guards.calibration import (
     advisory_notes,
     calibration_path,
     load_calibration,
-    save_calibration,
     standing_of,
 )
 from pytest_auepora.regression.guards.case_guard import judge_case
@@ -66,7 +65,7 @@ def run_of(*values: float | None, metric: Metric | None = None, names: tuple[str
 def calibrated(folder: Path, *, gate: bool = True, **more: object) -> Path:
     info = MetricInfo.of(Opinion())
     made = Calibration("opinion", gate, "κ is 0.31, at least 0.6 is wanted", info.judge, labels={"x": (True, False)})
-    save_calibration(calibration_path(folder, "opinion"), replace(made, **more))  # type: ignore[arg-type]
+    write_atomically(calibration_path(folder, "opinion"), replace(made, **more).dumps())  # type: ignore[arg-type]
     return folder
 
 
@@ -160,8 +159,6 @@ def test_the_golden_file_has_the_last_word(tmp_path: Path, word: str, gate: bool
     folder = calibrated(tmp_path, gate=gate)
     for policy in (RegressionPolicy(judge=word), RegressionPolicy(metrics={"opinion": {"judge": word}})):  # type: ignore[arg-type]
         assert verdict_of(run_of(0.2), folder, policy).outcome == outcome
-    with pytest.raises(ThresholdError, match="did you mean 'gate'"):
-        RegressionPolicy(judge="gates")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +275,7 @@ def test_a_calibration_survives_its_file(tmp_path: Path) -> None:
     assert found is not None
     assert found.labels == {"x": (True, False)}
     text = path.read_text(encoding="utf-8")
-    save_calibration(path, found)
+    write_atomically(path, found.dumps())
     assert path.read_text(encoding="utf-8") == text
     assert json.loads(text)["format"] == 1
     assert load_calibration(tmp_path / "none" / "x.json") is None

@@ -9,7 +9,6 @@ from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.guards.case_guard import (
     assertion_fault,
-    is_confirmable,
     judge_case,
     merge_confirmed,
     wants_confirmation,
@@ -106,10 +105,11 @@ def test_a_case_fails_if_every_answer_fails(states: tuple[str, ...], state: str)
 
 def test_errors_and_timed_cases_are_not_confirmed() -> None:
     failed = judged(1.0, 0.2)
-    assert is_confirmable(failed)
-    assert not is_confirmable(case("a", state="error", mrr="boom"))
-    assert not is_confirmable(case("a", state="failed", mrr="boom"))
-    assert not is_confirmable(case("a", mrr=1.0))
+    assert wants_confirmation(failed, [], 9, RegressionPolicy())
+    assert not wants_confirmation(failed, [], 9, RegressionPolicy(), timed=True)
+    assert not wants_confirmation(failed, [], 9, RegressionPolicy(confirm=0))
+    for other in (case("a", state="error", mrr="boom"), case("a", state="failed", mrr="boom"), case("a", mrr=1.0)):
+        assert not wants_confirmation(other, [], 9, RegressionPolicy())
 
 
 @pytest.mark.parametrize(("n", "most"), [(3, 10), (200, 10), (201, 11), (1000, 50)])

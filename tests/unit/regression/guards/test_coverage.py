@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.baseline import Baseline
-from pytest_auepora.regression.guards.coverage import label_notes, label_outcomes, no_match_notes
+from pytest_auepora.regression.guards.coverage import coverage_outcomes, label_notes, no_match_notes
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
@@ -23,9 +23,12 @@ def test_a_run_says_its_match_and_fails_without_any() -> None:
     run = Run("s", cases={i: replace(one, case_id=i) for i, one in found.items()})
     (note,) = label_notes(run, None)
     assert note.startswith("labels moved in 2 of 3 cases: 2 split; cases matched 1 by the chunks that hold")
-    (gate,) = label_outcomes(run)
+    (gate,) = coverage_outcomes(run, {}, None, accepting=False, pruning=False)
     assert (gate.title, gate.state, gate.worst_cases) == ("coverage: labels", "failed", ("d",))
-    assert (label_notes(Run("s", cases={"e": result()}), None), label_outcomes(Run("s"))) == ([], [])
+    assert (
+        label_notes(Run("s", cases={"e": result()}), None),
+        [*coverage_outcomes(Run("s"), {}, None, accepting=False, pruning=False)],
+    ) == ([], [])
 
 
 def test_coverage() -> None:

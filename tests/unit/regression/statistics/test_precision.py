@@ -31,12 +31,6 @@ def test_t_quantile_agrees_with_scipy(p: float, df: int) -> None:
     assert t_quantile(p, df) == pytest.approx(float(stdtrit(df, p)), rel=1e-7, abs=1e-9)
 
 
-@pytest.mark.parametrize(("p", "df"), [(0.95, 0), (0.4, 5), (1.0, 5), (math.nan, 5)])
-def test_t_quantile_refuses_what_has_none(p: float, df: int) -> None:
-    with pytest.raises(ValueError, match="no t quantile"):
-        t_quantile(p, df)
-
-
 def test_the_bound_needs_no_scipy() -> None:
     code = (
         "import sys; from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family\n"
@@ -92,11 +86,6 @@ def test_clusters_are_counted_once() -> None:
 @pytest.mark.parametrize(("n", "effect"), [(50, 0.125), (100, 0.088), (200, 0.062)])
 def test_planning_figures(n: int, effect: float) -> None:
     assert planned_mde(n) == pytest.approx(effect, abs=0.0005)
-
-
-def test_planning_without_cases() -> None:
-    with pytest.raises(ValueError, match="0 cases"):
-        planned_mde(0)
 
 
 def test_cases_for_an_effect_shrink_the_detectable_one_to_it() -> None:

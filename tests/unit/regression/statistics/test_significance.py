@@ -130,15 +130,15 @@ def test_the_order_of_cases_and_metrics_does_not_matter(tables: list[dict[str, f
         dataclasses.replace(m, differences=dict(rng.sample(list(m.differences.items()), len(m.differences))))
         for m in rng.sample(metrics, len(metrics))
     ]
-    before = judge_family(metrics, clusters, draws=199)
-    after = judge_family(shuffled, dict(rng.sample(list(clusters.items()), 30)), draws=199)
+    before = judge_family(metrics, clusters)
+    after = judge_family(shuffled, dict(rng.sample(list(clusters.items()), 30)))
     assert {m.metric.name: m for m in before} == {m.metric.name: m for m in after}
 
 
 @given(st.lists(DIFFERENCES, min_size=1, max_size=4), st.floats(0.0, 0.3), st.floats(0.0, 0.3))
 @settings(max_examples=120)
 def test_every_verdict_keeps_its_promises(tables: list[dict[str, float]], min_effect: float, margin: float) -> None:
-    family = judge_family([PairedMetric(f"m{i}", t, min_effect, margin) for i, t in enumerate(tables)], {}, draws=199)
+    family = judge_family([PairedMetric(f"m{i}", t, min_effect, margin) for i, t in enumerate(tables)], {})
     for m in family:
         assert m.p_raw <= m.p_adjusted <= 1
         if m.outcome == "worse":
@@ -168,30 +168,4 @@ def test_the_same_data_give_the_same_verdict() -> None:
     metrics = [
         PairedMetric(f"m{m}", {f"c{i}": rng.choice([-1.0, -0.3, 0.0, 0.0, 0.5]) for i in range(60)}) for m in range(3)
     ]
-    first = judge_family(metrics, {})
-    assert judge_family(metrics, {}) == first
-    for a, b in zip(first, judge_family(metrics, {}, draws=5000), strict=True):
-        assert a.p_adjusted == pytest.approx(b.p_adjusted, abs=0.02)
-
-
-@pytest.mark.parametrize(
-    ("metric", "options", "message"),
-    [
-        (PairedMetric("m", {"a": math.nan}), {}, "difference of case 'a' is nan"),
-        (PairedMetric("m", {"a": -math.inf}), {}, "difference of case 'a' is -inf"),
-        (PairedMetric("m", {}, min_effect=-0.1), {}, "min_effect"),
-        (PairedMetric("m", {}, margin=-0.1), {}, "margin"),
-        (PairedMetric("m", {}, margin=math.nan), {}, "margin"),
-        (PairedMetric("m", {}), {"alpha": 0.0}, "alpha"),
-        (PairedMetric("m", {}), {"alpha": 0.5}, "alpha"),
-        (PairedMetric("m", {}), {"draws": 0}, "draws"),
-    ],
-)
-def test_what_cannot_be_judged_is_refused(metric: PairedMetric, options: dict[str, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        judge_family([metric], {}, **options)  # type: ignore[arg-type]
-
-
-def test_one_name_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="'m' is in the family twice"):
-        judge_family([PairedMetric("m", {}), PairedMetric("m", {})], {})
+    assert judge_family(metrics, {}) == judge_family(metrics, {})
