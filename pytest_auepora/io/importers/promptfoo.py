@@ -13,40 +13,39 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, drop_unsupported, pop_notes, reference_text
+from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text, texts_of
 from .rows import as_list, as_text, list_or_empty, mapping_or_empty, read_data, write_data
 
 QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt", "message", "q")
 _NOTES = "promptfoo"
+_KEYS = (
+    "id", "query", "reference_answer", "must_contain", "forbidden", "match", "expect", "answer_schema", "rubric",
+    "metadata",
+)  # fmt: skip
 
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read tests of promptfoo; see the module."""
-    case_ids = CaseIds(dropped)
     tests, default = _read_tests(path, dropped)
-    cases = []
+    cases = Cases(dropped)
     for test in tests:
         # a text instead of a mapping names a file, which is not read
         variables = {**mapping_or_empty(default.get("vars")), **mapping_or_empty(test.get("vars"))}
-        query_var = next(
-            (k for k in QUERY_VARS if k in variables), next(iter(variables), None) if len(variables) == 1 else None
-        )
+        only_var = next(iter(variables)) if len(variables) == 1 else None
+        query_var = next((k for k in QUERY_VARS if k in variables), only_var)
         query = variables.get(query_var) if query_var else None
         if not isinstance(query, str) or not query.strip():
             dropped.add(f"a test without one of the variables {', '.join(QUERY_VARS)}")
             continue
-        case: dict[str, Any] = {"id": case_ids.unique_id(test.get("description"), query), "query": query}
+        case = cases.add(test.get("description"), query)
         assertions = Assertions(dropped)
         for assertion in [*list_or_empty(default.get("assert")), *list_or_empty(test.get("assert"))]:
             assertions.read(assertion)
-        case.update(assertions.fields())
-        notes = {**({"query": query_var} if query_var != "query" else {}), **assertions.notes}
-        if rest := {k: v for k, v in variables.items() if k != query_var}:
-            notes["vars"] = rest
-        if metadata := {**mapping_or_empty(test.get("metadata")), **({_NOTES: notes} if notes else {})}:
-            case["metadata"] = metadata
-        drop_unsupported(test, ("vars", "assert", "description", "metadata"), dropped, "{} of a test")
-        cases.append(case)
+        other_vars = {k: v for k, v in variables.items() if k != query_var}
+        notes = {"query": query_var if query_var != "query" else None, **assertions.notes, "vars": other_vars}
+        metadata = {**mapping_or_empty(test.get("metadata")), **filled({_NOTES: filled(notes)})}
+        case.update(assertions.fields() | filled({"metadata": metadata}))
+        dropped.add_unsupported(test, ("vars", "assert", "description", "metadata"), "{} of a test")
     return ImportedSuite(cases)
 
 
@@ -65,11 +64,11 @@ def _read_tests(
         return tests, {}
     if not isinstance(data, Mapping) or "tests" not in data:
         raise ImportProblem(f"{path}: expected a list of tests, or a configuration with tests")
-    drop_unsupported(data, ("tests", "defaultTest", "description"), dropped, "{} of the configuration")
+    dropped.add_unsupported(data, ("tests", "defaultTest", "description"), "{} of the configuration")
     default = data.get("defaultTest")
     if isinstance(default, str):
         dropped.add("defaultTest of another file")
-    drop_unsupported(mapping_or_empty(default), ("vars", "assert"), dropped, "{} of defaultTest")
+    dropped.add_unsupported(mapping_or_empty(default), ("vars", "assert"), "{} of defaultTest")
     tests = []
     declared = data["tests"]
     for test in declared if isinstance(declared, list) else [declared]:
@@ -109,18 +108,15 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     for case in suite.cases:
         metadata = dict(case.get("metadata", {}))
         notes = pop_notes(metadata, _NOTES)
-        test: dict[str, Any] = {"description": case["id"]}
-        test["vars"] = {str(notes.get("query", "query")): case["query"], **mapping_or_empty(notes.get("vars"))}
-        if assertions := case_assertions(case, notes, reference_text(case, dropped)):
-            test["assert"] = assertions
-        if metadata:
-            test["metadata"] = metadata
+        variables = {str(notes.get("query", "query")): case["query"], **mapping_or_empty(notes.get("vars"))}
+        assertions = case_assertions(case, notes, reference_text(case, dropped))
+        tests.append(
+            {"description": case["id"], "vars": variables, **filled({"assert": assertions, "metadata": metadata})}
+        )
         dropped.add("expect: clarify: no assertion says it", case.get("expect") == "clarify")
         by_word = any(case.get(key) for key in ("must_contain", "forbidden")) and case.get("match", "word") == "word"
         dropped.add("that a text is looked for word by word", by_word)
-        drop_unsupported(case, ("id", "query", "reference_answer", "must_contain", "forbidden", "match", "expect",
-                         "answer_schema", "rubric", "metadata"), dropped)  # fmt: skip
-        tests.append(test)
+        dropped.add_unsupported(case, _KEYS)
     write_data(path, {"tests": tests})
 
 
@@ -177,9 +173,9 @@ class Assertions:
         base_type = assertion_type.removeprefix("not-")
         key = "forbidden" if assertion_type != base_type else "must_contain"
         if base_type in _CONTAINS_TYPES or base_type in _ANY_TYPES or base_type == "regex":
-            texts = [as_text(v) for v in (value if isinstance(value, list) else as_list(value, ",") if
-                     base_type.endswith(("-all", "-any")) else [value])]  # fmt: skip
-            self._add_texts(key, base_type, [t for t in texts if t.strip()])
+            is_list = isinstance(value, list) or base_type.endswith(("-all", "-any"))
+            texts = map(as_text, as_list(value, ",") if is_list else [value])
+            self._add_texts(key, base_type, [text for text in texts if text.strip()])
         elif base_type == "equals" and isinstance(value, str):
             self._texts[key].append((_whole_pattern(value), ""))
             if key == "must_contain" and "reference_answer" not in self._fields:
@@ -197,7 +193,7 @@ class Assertions:
         else:
             self._dropped.add(f"the assertion {assertion_type}")
             return
-        drop_unsupported(assertion, ("type", "value", "threshold"), self._dropped, "{} of an assertion")
+        self._dropped.add_unsupported(assertion, ("type", "value", "threshold"), "{} of an assertion")
 
     def _add_texts(self, key: str, base_type: str, texts: list[str]) -> None:
         patterns = [re.escape(text) for text in texts]
@@ -232,23 +228,15 @@ def _whole_pattern(text: str) -> str:
 
 def case_assertions(case: Mapping[str, Any], notes: Mapping[str, Any], answer: str | None) -> list[dict[str, Any]]:
     """Return the assertions of a case."""
-    assertions: list[dict[str, Any]] = []
-    reference = {"type": "factuality", **mapping_or_empty(notes.get("reference"))}
-    if answer is not None:
-        assertions.append(
-            {"type": reference["type"], "value": answer, **{k: reference[k] for k in reference if k != "type"}}
-        )
+    reference = mapping_or_empty(notes.get("reference"))
+    assertions = [{"type": "factuality", "value": answer, **reference}] if answer is not None else []
+    equals = _whole_pattern(answer) if answer is not None and reference.get("type") == "equals" else None
     text_type = "regex" if case.get("match") == "regex" else "icontains"
     for key, negated in (("must_contain", ""), ("forbidden", "not-")):
-        texts = case.get(key, [])
-        texts = [texts] if isinstance(texts, str) else texts
-        is_reference = answer is not None and reference["type"] == "equals" and not negated
-        equals = _whole_pattern(answer or "") if is_reference else None
-        assertions += [{"type": f"{negated}{text_type}", "value": text} for text in texts if text != equals]
+        texts = [text for text in texts_of(case, key) if negated or text != equals]
+        assertions += [{"type": f"{negated}{text_type}", "value": text} for text in texts]
     if (expect := case.get("expect")) in ("refuse", "answer"):
         assertions.append({"type": "is-refusal" if expect == "refuse" else "not-is-refusal"})
     if (schema := case.get("answer_schema")) is not None:
         assertions.append({"type": "is-json", **({"value": schema} if schema else {})})
-    rubric = case.get("rubric", ())
-    assertions += [{"type": "llm-rubric", "value": text} for text in ([rubric] if isinstance(rubric, str) else rubric)]
-    return assertions
+    return assertions + [{"type": "llm-rubric", "value": text} for text in texts_of(case, "rubric")]
