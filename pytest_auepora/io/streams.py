@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import islice
+from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
@@ -55,11 +55,9 @@ class FileDataset(EvaluationDataset):
         self._length: int | None = None
 
     def __iter__(self) -> Iterator[EvaluationSample]:
-        blocks = line_blocks(self._path)
-        if is_parquet(self._path):
-            blocks = row_blocks(self._path, lambda rows: as_lines(rows, self._path))
-        for block in blocks:
-            yield from read_samples(block)
+        is_table, path = is_parquet(self._path), self._path
+        blocks = row_blocks(path, lambda rows: as_lines(rows, path)) if is_table else line_blocks(path)
+        return chain.from_iterable(map(read_samples, blocks))
 
     @property
     def name(self) -> str:
@@ -98,8 +96,7 @@ _NAME_KEYS = ("topic", "query_id")
 """Keys of a case's metadata under which imports keep names that cannot be case ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedCase:
+class RecordedCase(NamedTuple):
     """The recorded output of a case, without its id."""
 
     case: GoldenCase
@@ -178,8 +175,6 @@ def _rows_to_lines(rows: list[dict[str, Any]]) -> str:
 
 def _parse_cell(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("[", "{"):
-        try:
+        with suppress(ValueError):
             return json.loads(value)
-        except ValueError:
-            return value
     return value
