@@ -30,7 +30,7 @@ _STOP_WORDS = (
     "what which when where whose does have been with that this these those from many much long must should could would "
     "there their they them than then into only also such will your each some other about after before while"
 )
-_PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*|\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,26 +74,21 @@ def read_documents(folder: Path) -> dict[str, str]:
 def passages_of(documents: Mapping[str, str]) -> list[DocumentPassage]:
     """Cut each document at blank lines into passages of at most `LONGEST` characters, where its paragraphs allow it."""
     return [
-        DocumentPassage(doc, start, text)
+        DocumentPassage(doc, start + len(text) - len(text.lstrip()), stripped)
         for doc, document in documents.items()
         for start, text in _split_paragraphs(document)
+        if (stripped := text.strip())
     ]
 
 
 def _split_paragraphs(document: str) -> Iterator[tuple[int, str]]:
-    start, end = 0, 0
-    for paragraph_end in [*(m.start() for m in _PARAGRAPH.finditer(document)), len(document)]:
-        if end > start and paragraph_end - start > LONGEST:
-            yield from _stripped_piece(document, start, end)
+    start = end = 0
+    for paragraph in _PARAGRAPH_END.finditer(document):
+        if end > start and paragraph.start() - start > LONGEST:
+            yield start, document[start:end]
             start = end
-        end = paragraph_end
-    yield from _stripped_piece(document, start, len(document))
-
-
-def _stripped_piece(document: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    text = document[start:end]
-    if stripped := text.strip():
-        yield start + len(text) - len(text.lstrip()), stripped
+        end = paragraph.start()
+    yield start, document[start:]
 
 
 def content_words(text: str) -> frozenset[str]:
