@@ -60,7 +60,6 @@ def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_asyn
     is_async = is_instance_of(pipeline, _ROOT, "AsyncPipeline") if use_async is None else use_async
     if is_async and not hasattr(pipeline, "run_async"):
         raise SystemShapeError(f"{type(pipeline).__name__} has no run_async in this version; use an AsyncPipeline")
-
     call = pipeline.run_async if is_async else pipeline.run
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - see the module's docstring
@@ -90,14 +89,12 @@ class _Components:
         """Return the outputs of one run."""
         documents = self._find_documents(results)
         answer = self._find_answer(results)
-        if answer is None:
-            if documents is None:
-                raise OutputShapeError(
-                    f"the pipeline gave {describe(results)}; there are neither documents, answers, replies nor a text "
-                    f"under {', '.join(ANSWER_KEYS)} in it"
-                )
-            answer = ""
-        outputs = SystemOutputs(documents or [], to_response(answer))
+        if answer is None and documents is None:
+            raise OutputShapeError(
+                f"the pipeline gave {describe(results)}; there are neither documents, answers, replies nor a text "
+                f"under {', '.join(ANSWER_KEYS)} in it"
+            )
+        outputs = SystemOutputs(documents or [], to_response("" if answer is None else answer))
         if documents is None:
             outputs.extra[NOTES] = ["the answer came without documents"]
         return outputs
@@ -115,11 +112,8 @@ class _Components:
         return None
 
     def _find_documents(self, results: _ByComponent) -> list[RetrievedDocument] | None:
-        by_component = {
-            n: documents
-            for n in self.read_from
-            if (documents := _document_list(results.get(n, {}).get("documents"))) is not None
-        }
+        values: dict[str, Any] = {name: results.get(name, {}).get("documents") for name in self.read_from}
+        by_component = {name: value for name, value in values.items() if _is_documents(value)}
         if not by_component:
             return None
         final = [n for n in by_component if not by_component.keys() & self._after[n]] or list(by_component)[-1:]
@@ -127,11 +121,8 @@ class _Components:
         return [RetrievedDocument(_to_document(d), float(d.score or 0.0), rank) for rank, d in enumerate(documents, 1)]
 
 
-def _document_list(value: Any) -> list[Any] | None:
-    """Return a list of Haystack documents, or None for anything else."""
-    if not isinstance(value, (list, tuple)) or not all(is_instance_of(v, _ROOT, "Document") for v in value):
-        return None
-    return list(value)
+def _is_documents(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(is_instance_of(v, _ROOT, "Document") for v in value)
 
 
 def _reply_text(answer: Any) -> Any:
