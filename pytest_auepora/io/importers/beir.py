@@ -10,17 +10,13 @@ from ...core.files import numbered_lines, read_text
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, document_name, documents_of, filled, ids_and_grades
 from .rows import read_rows, write_lines, write_text
 
-_HEADER = ("query-id", "corpus-id", "score")
+_HEADER = ["query-id", "corpus-id", "score"]
 
 
 def load(path: Path, dropped: Dropped, *, split: str | None = None, texts: bool = False) -> ImportedSuite:
-    """Read a BEIR directory.
+    """Read a BEIR directory: of ``qrels`` *split*, ``test`` by default, or the only one there is.
 
-    Args:
-        path: the directory.
-        dropped: notes what does not fit.
-        split: which of ``qrels`` is read: ``test`` by default, or the only one there is.
-        texts: take the texts of the judged documents from the corpus.
+    With *texts*, the texts of the judged documents are taken from the corpus.
     """
     grades = _read_qrels(_split_file(path, split), dropped)
     corpus = _read_corpus(path, grades, dropped) if texts else {}
@@ -51,7 +47,7 @@ def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
     for number, line in numbered_lines(read_text(path, ImportProblem)):
         parts = line.split("\t")
-        if number == 1 and tuple(parts) == _HEADER:
+        if number == 1 and parts == _HEADER:
             continue
         try:
             query, document, score = parts

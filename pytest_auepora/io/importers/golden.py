@@ -27,9 +27,7 @@ _EXECUTION_KEYS = ("xfail", "timeout", "must_pass", "quarantine", "benchmark")
 def golden_text(suite: ImportedSuite, *, progress: bool | None = False) -> str:
     """Return *suite* as YAML, a blank line between cases, with the line that tells editors the schema.
 
-    Args:
-        suite: what was imported.
-        progress: whether a bar is shown on standard error; None: if it is a terminal.
+    *progress* is whether a bar is shown on standard error; None: if it is a terminal.
 
     Raises:
         ImportProblem: there are no cases.

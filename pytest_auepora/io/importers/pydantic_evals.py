@@ -56,29 +56,24 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
 def _find_query(inputs: Any, notes: dict[str, Any]) -> str | None:
     if isinstance(inputs, str):
         return inputs if inputs.strip() else None
-    if not isinstance(inputs, Mapping):
-        return None
-    texts = [k for k, v in inputs.items() if isinstance(v, str) and v.strip()]
+    texts = [k for k, v in mapping_or_empty(inputs).items() if isinstance(v, str) and v.strip()]
     key = next((k for k in QUERY_KEYS if k in texts), texts[0] if len(texts) == 1 else None)
-    if key is None:
-        return None
-    notes["query"] = key
-    if rest := {k: v for k, v in inputs.items() if k != key}:
-        notes["inputs"] = rest
-    return str(inputs[key])
+    return None if key is None else _take_text(inputs, key, notes, "query", "inputs")
 
 
 def _find_answer(expected: Any, notes: dict[str, Any]) -> str:
-    if isinstance(expected, Mapping):
-        key = next((k for k in _ANSWER_KEYS if isinstance(expected.get(k), str)), None)
-        if key is not None:
-            notes["answer"] = key
-            if rest := {k: v for k, v in expected.items() if k != key}:
-                notes["expected_output"] = rest
-            return str(expected[key])
+    texts = [k for k, v in mapping_or_empty(expected).items() if isinstance(v, str)]
+    if (key := next((k for k in _ANSWER_KEYS if k in texts), None)) is not None:
+        return _take_text(expected, key, notes, "answer", "expected_output")
     if not isinstance(expected, str):
         notes["expected_output"] = expected
     return as_text(expected)
+
+
+def _take_text(mapping: Mapping[str, Any], key: str, notes: dict[str, Any], key_note: str, rest_note: str) -> str:
+    """Return the text at *key*, and note the key and what else there is, for the export."""
+    notes |= {key_note: key, **filled({rest_note: {k: v for k, v in mapping.items() if k != key}})}
+    return str(mapping[key])
 
 
 def _read_evaluator(evaluator: Any, case: dict[str, Any], dropped: Dropped) -> None:
@@ -109,7 +104,7 @@ def _build_case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     inputs: Any = case["query"]
     if "query" in notes:
         inputs = {str(notes["query"]): inputs, **mapping_or_empty(notes.get("inputs"))}
-    row: dict[str, Any] = {"name": case["id"], "inputs": inputs, **filled({"metadata": metadata})}
+    row = {"name": case["id"], "inputs": inputs, **filled({"metadata": metadata})}
     if (answer := reference_text(case, dropped)) is not None:
         expected: Any = answer
         if "answer" in notes:
