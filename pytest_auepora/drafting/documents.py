@@ -56,16 +56,13 @@ def read_documents(folder: Path) -> dict[str, str]:
         CorpusError: there are none, or one cannot be read.
     """
     if folder.is_file():
-        texts = {chunk.id: chunk.text for chunk in load_corpus(folder).chunks.values() if chunk.text.strip()}
+        texts = {chunk.id: chunk.text for chunk in load_corpus(folder).chunks.values()}
     else:
         paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
         names = {path: path.relative_to(folder) for path in paths}
-        texts = {
-            inner_path.as_posix(): read_text(path, CorpusError)
-            for path, inner_path in names.items()
-            if not any(part.startswith(".") for part in inner_path.parts)
-        }
-        texts = {name: text for name, text in texts.items() if text.strip()}
+        visible = [path for path, name in names.items() if not any(part.startswith(".") for part in name.parts)]
+        texts = {names[path].as_posix(): read_text(path, CorpusError) for path in visible}
+    texts = {name: text for name, text in texts.items() if text.strip()}
     if not texts:
         raise CorpusError(f"{folder}: no documents; expected files of {', '.join(SUFFIXES)}, or JSON Lines with texts")
     return texts
@@ -187,8 +184,7 @@ def plan_jobs(passages: Passages, quotas: Mapping[str, int], seed: int) -> dict[
     for doc, of_document in passages.worth_asking.items():
         for kind, quota in quotas.items():
             order = random_order(f"{seed}|{doc}|{kind}", len(of_document))[: TRIES * quota]
-            chosen = [of_document[i] for i in order]
-            out[doc, kind] = [job for passage in chosen for job in _jobs(kind, passage, passages)]
+            out[doc, kind] = [job for i in order for job in _jobs(kind, of_document[i], passages)]
     return out
 
 

@@ -133,14 +133,7 @@ def perturb(query: str, *, case_id: str, operation: Operation = "typo", index: i
             ``"punctuation"``: one of a few other forms, each *index* another, as long as there are any.
         index: which of the variants of this operation.
         seed: any whole number; another seed gives other variants.
-
-    Raises:
-        ValueError: the operation is unknown, or *index* is negative.
     """
-    if operation not in OPERATIONS:
-        raise ValueError(f"operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
-    if index < 0:
-        raise ValueError(f"index must not be negative, got {index}")
     if operation == "typo":
         return _add_typos(query, _Draw(f"{seed}|{case_id}|{operation}|{index}"))
     forms = _other_forms(query, operation)

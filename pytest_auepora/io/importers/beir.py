@@ -101,17 +101,13 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, split: str = "te
                 raise ImportProblem(f"{document!r} cannot be a document of BEIR: the format separates by tabs")
             qrels.append(f"{name}\t{document}\t{grade}")
         for doc in documents_of(case):
-            row = _row(doc)
-            corpus[row["_id"]] = row if row["text"] else corpus.get(row["_id"], row)
+            extra = dict(doc.get("metadata", {}))
+            text = doc.get("text", "" if "doc" in doc else doc.get("quote", ""))
+            row = {"_id": document_name(doc), "title": extra.pop("title", ""), "text": text, "metadata": extra}
+            corpus[row["_id"]] = row if text else corpus.get(row["_id"], row)
         if not case.get("relevant_docs"):
             dropped.add("a case without relevant documents: a query nobody judged is not evaluated")
         dropped.add_unsupported(case, ("id", "query", "relevant_docs", "metadata"))
     write_lines(path / "queries.jsonl", queries)
     write_lines(path / "corpus.jsonl", corpus.values())
     write_text(path / "qrels" / f"{split}.tsv", "".join(f"{line}\n" for line in qrels))
-
-
-def _row(doc: Mapping[str, Any]) -> dict[str, Any]:
-    metadata = dict(doc.get("metadata", {}))
-    text = doc.get("text", "" if "doc" in doc else doc.get("quote", ""))
-    return {"_id": document_name(doc), "title": metadata.pop("title", ""), "text": text, "metadata": metadata}
