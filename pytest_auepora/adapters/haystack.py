@@ -100,16 +100,12 @@ class _Components:
         return outputs
 
     def _find_answer(self, results: _ByComponent) -> Any:
+        outputs = [results.get(name, {}) for name in reversed(self.order)]
         for socket in ("answers", "replies"):
-            for name in reversed(self.order):
-                value = results.get(name, {}).get(socket)
-                if isinstance(value, (list, tuple)) and value:
+            for output in outputs:
+                if isinstance(value := output.get(socket), (list, tuple)) and value:
                     return _reply_text(value[0])
-        for name in reversed(self.order):
-            for key in ANSWER_KEYS:
-                if isinstance(value := results.get(name, {}).get(key), str):
-                    return value
-        return None
+        return next((output[k] for output in outputs for k in ANSWER_KEYS if isinstance(output.get(k), str)), None)
 
     def _find_documents(self, results: _ByComponent) -> list[RetrievedDocument] | None:
         values: dict[str, Any] = {name: results.get(name, {}).get("documents") for name in self.read_from}

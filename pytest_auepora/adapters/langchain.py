@@ -256,11 +256,11 @@ def _is_list(schema: Any) -> bool:
 def _mapping_input(
     query_keys: Iterable[str], empty_keys: Iterable[str] = (), *, messages: bool = False
 ) -> Callable[[EvaluationSample], dict[str, Any]]:
-    def make(sample: EvaluationSample) -> dict[str, Any]:
-        inputs = {**dict.fromkeys(query_keys, sample.query), **{key: [] for key in empty_keys}}
-        return {**inputs, _MESSAGES_KEY: [_user_message(sample)]} if messages else inputs
-
-    return make
+    return lambda sample: {
+        **dict.fromkeys(query_keys, sample.query),
+        **{key: [] for key in empty_keys},
+        **({_MESSAGES_KEY: [_user_message(sample)]} if messages else {}),
+    }
 
 
 def _user_message(sample: EvaluationSample) -> Any:

@@ -109,9 +109,8 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
     items = [_parse_item(raw, line, source) for line, raw in rows]
     line_of_id: dict[str, int] = {}
     for item in items:
-        if item.id in line_of_id:
-            source.report_at(item.line, 1, f"the id {item.id!r} is that of line {line_of_id[item.id]} as well")
-        line_of_id.setdefault(item.id, item.line)
+        if (first := line_of_id.setdefault(item.id, item.line)) != item.line:
+            source.report_at(item.line, 1, f"the id {item.id!r} is that of line {first} as well")
     labelled = [item for item in items if item.people]
     scale = _label_scale(labelled, source)
     if not labelled and not source.problems:
@@ -137,7 +136,7 @@ def _csv_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         for name in header:
             if name not in _KEYS and name.partition("_")[0] not in _LIST_COLUMNS:
                 source.report_at(1, 1, f"unknown column {name!r}{did_you_mean(name, _KEYS)}")
-        for name in {name for name in header if header.count(name) > 1}:
+        for name in dict.fromkeys(name for name in header if header.count(name) > 1):
             source.report_at(1, 1, f"the column {name!r} is named twice")
         if source.problems:
             return
