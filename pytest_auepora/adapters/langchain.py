@@ -116,9 +116,8 @@ def _split_output(raw: Any) -> tuple[Any, list[Any] | None, dict[str, Any]]:
         return _answer_text(messages[-1]), _tool_documents(messages) if documents is None else documents, {}
     answer_key = next((k for k in ANSWER_KEYS if raw.get(k) is not None and not _is_documents(raw[k])), None)
     if answer_key is None and documents is None:
-        raise OutputShapeError(
-            f"the runnable gave {describe(raw)}; the answer is looked for under {', '.join(ANSWER_KEYS)}"
-        )
+        keys = ", ".join(ANSWER_KEYS)
+        raise OutputShapeError(f"the runnable gave {describe(raw)}; the answer is looked for under {keys}")
     used = {documents_key, answer_key, *INPUT_KEYS, *DOCUMENT_KEYS}
     rest = {k: v for k, v in raw.items() if k not in used}
     return "" if answer_key is None else _answer_text(raw[answer_key]), documents, rest

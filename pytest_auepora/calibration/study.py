@@ -91,9 +91,8 @@ class Study:
         }
         if self.change is not None:
             statistics["former judge"] = self.change.to_dict()
-        return Calibration(
-            self.metric, self.gate, self.reason, judge, round(self.decisions.threshold, 6), statistics, self.labels
-        )
+        threshold = round(self.decisions.threshold, 6)
+        return Calibration(self.metric, self.gate, self.reason, judge, threshold, statistics, self.labels)
 
 
 def study(

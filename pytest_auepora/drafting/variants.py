@@ -164,9 +164,8 @@ def reword(
 ) -> list[EvaluationSample]:
     """Return variants of *sample* that ask the first *count* of *queries* that differ from it and from each other."""
     different = (query for query in dict.fromkeys(queries) if query != sample.query)
-    return [
-        _variant(sample, scenario, number, query) for number, query in enumerate(itertools.islice(different, count), 1)
-    ]
+    chosen = itertools.islice(different, count)
+    return [_variant(sample, scenario, number, query) for number, query in enumerate(chosen, 1)]
 
 
 def _variant(sample: EvaluationSample, scenario: str, number: int, query: str, **labels: Any) -> EvaluationSample:
@@ -239,10 +238,8 @@ def ask_paraphrases(queries: Mapping[str, str], critic: LLMCritic, count: int) -
     Raises:
         AueporaError: the model cannot be asked, or its reply cannot be read.
     """
-    questions = [
-        Question(_PARAPHRASE_PROMPT.fill({"count": str(count)}, question=query), form=_WORDINGS)
-        for query in queries.values()
-    ]
+    prompts = (_PARAPHRASE_PROMPT.fill({"count": str(count)}, question=query) for query in queries.values())
+    questions = [Question(prompt, form=_WORDINGS) for prompt in prompts]
     usable: dict[str, list[str]] = {}
     n_rejected = 0
     for (case_id, query), reply in zip(queries.items(), critic.ask_many(questions), strict=True):

@@ -82,9 +82,8 @@ def classify(label: Document, corpus: Corpus, known: Sequence[Chunk] = ()) -> La
     if in_corpus:
         return LabelFinding("valid", source=source)
     if chunks := corpus.by_source.get(label.doc_id):
-        return LabelFinding(
-            "split", _first_candidates(chunks), note="it is the name of a document now", source=label.doc_id
-        )
+        note = "it is the name of a document now"
+        return LabelFinding("split", _first_candidates(chunks), note=note, source=label.doc_id)
     if findings:
         return findings[0]
     note = "" if corpus.has_texts else "the corpus has ids only, so its text cannot be looked for"

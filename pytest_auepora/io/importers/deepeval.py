@@ -13,16 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import (
-    Cases,
-    Dropped,
-    ImportedSuite,
-    as_quotes,
-    document_texts,
-    quote_notes,
-    reference_text,
-    relevant_documents,
-)
+from .model import Cases, Dropped, ImportedSuite, as_quotes, quote_notes, reference_text, relevant_documents
 from .rows import as_list, dump_json, read_rows, write_csv, write_data
 
 _COLUMNS = (
@@ -92,7 +83,7 @@ def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     row.update({k: metadata.pop(k) for k in _METADATA_COLUMNS if k in metadata})
     docs = relevant_documents(case, dropped)
     with_text = [d for d in docs if d.get("text") or d.get("quote")]
-    row["context"] = document_texts({"relevant_docs": with_text}) or None
+    row["context"] = [str(d.get("text") or d["quote"]) for d in with_text] or None
     dropped.add("a relevant document without a text: a context is a text", len(docs) - len(with_text))
     sources = {d.get("doc") for d in with_text}
     if row["source_file"] is None and len(sources) == 1:

@@ -110,9 +110,8 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
         notes = pop_notes(metadata, _NOTES)
         variables = {str(notes.get("query", "query")): case["query"], **mapping_or_empty(notes.get("vars"))}
         assertions = case_assertions(case, notes, reference_text(case, dropped))
-        tests.append(
-            {"description": case["id"], "vars": variables, **filled({"assert": assertions, "metadata": metadata})}
-        )
+        optional = filled({"assert": assertions, "metadata": metadata})
+        tests.append({"description": case["id"], "vars": variables, **optional})
         dropped.add("expect: clarify: no assertion says it", case.get("expect") == "clarify")
         by_word = any(case.get(key) for key in ("must_contain", "forbidden")) and case.get("match", "word") == "word"
         dropped.add("that a text is looked for word by word", by_word)

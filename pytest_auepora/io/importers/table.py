@@ -134,9 +134,8 @@ def _csv_cell(key: str, value: Any) -> Any:
 def save_parquet(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     """Write a Parquet file, nested values as JSON.  Needs the extra ``parquet``."""
     pyarrow = import_pyarrow()
-    columns = {
-        c: pyarrow.array([_scalar(c, case.get(c)) for case in suite.cases]) for c in _used_columns(suite, dropped)
-    }
+    names = _used_columns(suite, dropped)
+    columns = {name: pyarrow.array([_scalar(name, case.get(name)) for case in suite.cases]) for name in names}
     path.parent.mkdir(parents=True, exist_ok=True)
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
 
