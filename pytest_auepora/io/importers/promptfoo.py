@@ -9,7 +9,7 @@ The question is the variable named as in `QUERY_VARS`, or the only one.  Of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,12 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
             dropped.add(f"a test without one of the variables {', '.join(QUERY_VARS)}")
             continue
         case = cases.add(test.get("description"), query)
-        assertions = Assertions(dropped)
-        for assertion in [*list_or_empty(default.get("assert")), *list_or_empty(test.get("assert"))]:
-            assertions.read(assertion)
+        assertions = [*list_or_empty(default.get("assert")), *list_or_empty(test.get("assert"))]
+        fields, assertion_notes = read_assertions(assertions, dropped)
         other_vars = {k: v for k, v in variables.items() if k != query_var}
-        notes = {"query": query_var if query_var != "query" else None, **assertions.notes, "vars": other_vars}
+        notes = {"query": query_var if query_var != "query" else None, **assertion_notes, "vars": other_vars}
         metadata = {**mapping_or_empty(test.get("metadata")), **filled({_NOTES: filled(notes)})}
-        case.update(assertions.fields() | filled({"metadata": metadata}))
+        case.update(fields | filled({"metadata": metadata}))
         dropped.add_unsupported(test, ("vars", "assert", "description", "metadata"), "{} of a test")
     return ImportedSuite(cases)
 
@@ -152,73 +151,63 @@ def parse_expected_cell(cell: str) -> dict[str, Any]:
     return assertion
 
 
-class Assertions:
-    """Collects the assertions of one test; `fields` are the keys of the case, ``notes`` what export needs."""
-
-    def __init__(self, dropped: Dropped) -> None:
-        self.notes: dict[str, Any] = {}
-        self._dropped = dropped
-        self._texts: dict[str, list[tuple[str, str]]] = {"must_contain": [], "forbidden": []}
-        """Key → regular expressions, each with the text that says the same without one, if there is such a text."""
-        self._fields: dict[str, Any] = {}
-
-    def read(self, assertion: Any) -> None:
-        """Read one assertion; it is dropped if it has no counterpart."""
+def read_assertions(assertions: Iterable[Any], dropped: Dropped) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the keys of the case that a test with *assertions* becomes, and the notes that its export needs."""
+    fields: dict[str, Any] = {}
+    notes: dict[str, Any] = {}
+    patterns: dict[str, list[tuple[str, str]]] = {"must_contain": [], "forbidden": []}
+    """Key → regular expressions, each with the text that says the same without one, if there is such a text."""
+    for assertion in assertions:
         if not isinstance(assertion, Mapping):
-            self._dropped.add("an assertion that is not written out")
-            return
-        assertion_type = str(assertion.get("type"))
-        value = assertion.get("value")
+            dropped.add("an assertion that is not written out")
+            continue
+        assertion_type, value = str(assertion.get("type")), assertion.get("value")
         base_type = assertion_type.removeprefix("not-")
         key = "forbidden" if assertion_type != base_type else "must_contain"
         if base_type in _CONTAINS_TYPES or base_type in _ANY_TYPES or base_type == "regex":
             is_list = isinstance(value, list) or base_type.endswith(("-all", "-any"))
             texts = map(as_text, as_list(value, ",") if is_list else [value])
-            self._add_texts(key, base_type, [text for text in texts if text.strip()])
+            patterns[key] += _text_patterns(key, base_type, [text for text in texts if text.strip()], dropped)
         elif base_type == "equals" and isinstance(value, str):
-            self._texts[key].append((_whole_pattern(value), ""))
-            if key == "must_contain" and "reference_answer" not in self._fields:
-                self._fields["reference_answer"] = value
-                self.notes["reference"] = {"type": "equals"}
-        elif assertion_type in _REFERENCE_TYPES and isinstance(value, str) and "reference_answer" not in self._fields:
-            self._fields["reference_answer"] = value
-            self.notes["reference"] = {k: assertion[k] for k in ("type", "threshold") if k in assertion}
-        elif assertion_type in ("is-refusal", "not-is-refusal"):
-            self._fields["expect"] = "refuse" if assertion_type == "is-refusal" else "answer"
+            patterns[key].append((_whole_pattern(value), ""))
+            if key == "must_contain" and "reference_answer" not in fields:
+                fields["reference_answer"] = value
+                notes["reference"] = {"type": "equals"}
+        elif assertion_type in _REFERENCE_TYPES and isinstance(value, str) and "reference_answer" not in fields:
+            fields["reference_answer"] = value
+            notes["reference"] = {k: assertion[k] for k in ("type", "threshold") if k in assertion}
+        elif base_type == "is-refusal":
+            fields["expect"] = "refuse" if assertion_type == base_type else "answer"
         elif assertion_type == "is-json" and (value is None or isinstance(value, Mapping)):
-            self._fields["answer_schema"] = dict(value or {})  # any JSON satisfies the empty schema
+            fields["answer_schema"] = dict(value or {})  # any JSON satisfies the empty schema
         elif assertion_type == "llm-rubric" and isinstance(value, str) and value.strip():
-            self._fields.setdefault("rubric", []).append(value)
+            fields.setdefault("rubric", []).append(value)
         else:
-            self._dropped.add(f"the assertion {assertion_type}")
-            return
-        self._dropped.add_unsupported(assertion, ("type", "value", "threshold"), "{} of an assertion")
-
-    def _add_texts(self, key: str, base_type: str, texts: list[str]) -> None:
-        patterns = [re.escape(text) for text in texts]
-        if base_type == "regex":
-            self._texts[key] += [(text, "") for text in texts]
-        elif base_type in _ANY_TYPES and key == "must_contain" and len(texts) > 1:
-            self._texts[key].append(("(?i)" + "|".join(patterns), ""))
-        elif base_type.endswith("-all") and key == "forbidden" and len(texts) > 1:
-            flags = "si" if base_type.startswith("i") else "s"
-            together = "".join(f"(?=.*{pattern})" for pattern in patterns)
-            self._texts[key].append((rf"(?{flags})\A{together}", ""))
-        else:  # each alone; forbidden means none of the texts, so any of several is each of them
-            self._dropped.add("that letters count as upper or lower case", base_type in ("contains", "contains-all"))
-            self._texts[key] += [(f"(?i){pattern}", text) for pattern, text in zip(patterns, texts, strict=True)]
-
-    def fields(self) -> dict[str, Any]:
-        """Return the keys of the golden case."""
-        entries = [entry for of_key in self._texts.values() for entry in of_key]
-        as_patterns = not all(text for _, text in entries)
-        fields = dict(self._fields)
-        for key, of_key in self._texts.items():
-            if of_key:
-                fields[key] = list(dict.fromkeys(pattern if as_patterns else text for pattern, text in of_key))
+            dropped.add(f"the assertion {assertion_type}")
+            continue
+        dropped.add_unsupported(assertion, ("type", "value", "threshold"), "{} of an assertion")
+    as_regex = not all(text for entries in patterns.values() for _, text in entries)
+    for key, entries in patterns.items():
         if entries:
-            fields["match"] = "regex" if as_patterns else "substring"
-        return fields
+            fields[key] = list(dict.fromkeys(pattern if as_regex else text for pattern, text in entries))
+    if any(patterns.values()):
+        fields["match"] = "regex" if as_regex else "substring"
+    return fields, notes
+
+
+def _text_patterns(key: str, base_type: str, texts: list[str], dropped: Dropped) -> list[tuple[str, str]]:
+    if base_type == "regex":
+        return [(text, "") for text in texts]
+    patterns = [re.escape(text) for text in texts]
+    if base_type in _ANY_TYPES and key == "must_contain" and len(texts) > 1:
+        return [("(?i)" + "|".join(patterns), "")]
+    if base_type.endswith("-all") and key == "forbidden" and len(texts) > 1:
+        flags = "si" if base_type.startswith("i") else "s"
+        together = "".join(f"(?=.*{pattern})" for pattern in patterns)
+        return [(rf"(?{flags})\A{together}", "")]
+    # each alone; forbidden means none of the texts, so any of several is each of them
+    dropped.add("that letters count as upper or lower case", base_type in ("contains", "contains-all"))
+    return [(f"(?i){pattern}", text) for pattern, text in zip(patterns, texts, strict=True)]
 
 
 def _whole_pattern(text: str) -> str:
