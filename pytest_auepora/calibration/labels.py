@@ -96,9 +96,7 @@ class LabelSet:
 def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
     """Read *path*, CSV by its suffix, else JSON Lines.
 
-    Args:
-        path: the file.
-        positive: words of the labels that mean yes; of grades, the least that does (4).
+    *positive* are the words of the labels that mean yes; of grades, the least that does (4).
 
     Raises:
         GoldenFileError: everything that is wrong with it, each with its place.

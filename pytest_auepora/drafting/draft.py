@@ -199,11 +199,7 @@ class Drafting:
         return drafts
 
     def _ask(self, prompt: str, form: Form[R], questions: Sequence[_Question[T]]) -> Iterator[tuple[Draft, T, R]]:
-        """Ask *questions* and yield the replies to each; one that cannot be read rejects its draft.
-
-        Raises:
-            AueporaError: the model cannot be asked.
-        """
+        """Ask *questions* and yield the reply to each; one that cannot be read rejects its draft."""
         replies = ask(self._critic, prompt, form, [material for *_, material in questions])
         for (draft, about, _), reply in zip(questions, replies, strict=True):
             if isinstance(reply, JudgeReplyError):

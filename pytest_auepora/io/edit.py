@@ -126,11 +126,7 @@ def raw_cases(path: Path) -> list[dict[str, Any]]:
 
 
 def _checked_text(path: Path, suite: GoldenSuite, new_text: str, cases: Sequence[Any]) -> str:
-    """Return the new text with the byte order mark and the line ends of the file.
-
-    Raises:
-        GoldenFileError: it holds anything else than these cases and what the file held before.
-    """
+    """Return the new text, if it holds these cases and all else as before, with the file's line ends and its mark."""
     old_text = path.read_text(encoding="utf-8-sig")
     if not is_jsonl(path) and _parse_yaml(new_text) != {**_parse_yaml(old_text), "cases": cases}:
         where = "the cases are not a list in block style at the end of the file"

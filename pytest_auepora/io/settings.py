@@ -23,13 +23,10 @@ _BOM = "\ufeff"
 
 
 def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[str, str] | None = None) -> str:
-    """Return the *text* of a golden file with settings merged in; comments, order and all other keys stay.
+    """Return the *text* of the golden file at *path* with settings merged in; comments, order and other keys stay.
 
-    Args:
-        path: the file, for messages and its format.
-        text: its text, which has no problems.
-        gates: thresholds; each replaces that of the file for the same statistic, metric and slice.
-        keys: further keys of the file, with their new values.
+    Each of *gates* replaces the threshold of the file for the same statistic, metric and slice; *keys* are further
+    keys of the file, with their new values.
 
     Raises:
         GoldenFileError: it is written in a way that cannot be changed in place.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
 from ..errors import Problem
 from .golden.model import GoldenCase, GoldenSuite
-from .json_lines import load_lines
+from .json_lines import load_lines, parsed
 from .jsonl import read_samples
 from .parquet import as_lines, iter_rows, row_count
 from .source import Source, line_blocks, refusal
@@ -169,12 +168,5 @@ def _records(
 
 def _rows_to_lines(rows: list[dict[str, Any]]) -> str:
     """Return rows as JSON Lines without null; text that is a JSON list or mapping is parsed, except answers."""
-    values = ({k: v if k == "answer" else _parse_cell(v) for k, v in row.items() if v is not None} for row in rows)
+    values = ({k: v if k == "answer" else parsed(v, "[", "{") for k, v in row.items() if v is not None} for row in rows)
     return "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in values)
-
-
-def _parse_cell(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        with suppress(ValueError):
-            return json.loads(value)
-    return value

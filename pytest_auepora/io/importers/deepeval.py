@@ -7,12 +7,12 @@ In CSV the contexts of a row stand between ``|``.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..json_lines import parsed
 from .model import Cases, Dropped, ImportedSuite, as_quotes, quote_notes, reference_text, relevant_documents
 from .rows import as_list, dump_json, read_rows, write_csv, write_data
 
@@ -48,18 +48,9 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    additional = _parse_json_object(row.get(_EXTRA))
+    additional = parsed(row.get(_EXTRA), "{")
     metadata = dict(additional) if isinstance(additional, Mapping) else {_EXTRA: additional} if additional else {}
-    return {**metadata, **{k: _parse_json_object(row[k]) for k in _METADATA_COLUMNS if k in row}}
-
-
-def _parse_json_object(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith("{"):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
+    return {**metadata, **{k: parsed(row[k], "{") for k in _METADATA_COLUMNS if k in row}}
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
