@@ -166,7 +166,15 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[Evaluati
     if not (query_inputs or has_placeholder) and list(missing.values()) in ([str], ["str"]):  # it can be nothing else
         query_inputs, missing = dict.fromkeys(missing, str), {}
     if missing or not (query_inputs or has_placeholder):
-        raise _input_error(pipeline, list(open_inputs), list(missing))
+        example = 'inputs={"component": {"name": "{query}"}}'
+        reason = f"has no input for the query; available: {', '.join(map('.'.join, open_inputs)) or 'none at all'}"
+        if missing:
+            example = 'inputs={{"{}": {{"{}": …}}}}'.format(*next(iter(missing)))
+            reason = f"wants {', '.join(map('.'.join, missing))}, which no case has"
+        raise SystemShapeError(
+            f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(QUERY_INPUTS)}; "
+            f"give the rest with from_haystack(pipeline, {example})"
+        )
 
     def make(sample: EvaluationSample) -> dict[str, dict[str, Any]]:
         inputs = {
@@ -199,16 +207,3 @@ def _user_messages(query: str) -> list[Any]:
     from haystack.dataclasses import ChatMessage
 
     return [ChatMessage.from_user(query)]
-
-
-def _input_error(pipeline: Any, open_inputs: list[tuple[str, str]], missing: list[tuple[str, str]]) -> SystemShapeError:
-    if missing:
-        example = 'inputs={{"{}": {{"{}": …}}}}'.format(*missing[0])
-        reason = f"wants {', '.join(map('.'.join, missing))}, which no case has"
-    else:
-        example = 'inputs={"component": {"name": "{query}"}}'
-        reason = f"has no input for the query; available: {', '.join(map('.'.join, open_inputs)) or 'none at all'}"
-    return SystemShapeError(
-        f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(QUERY_INPUTS)}; "
-        f"give the rest with from_haystack(pipeline, {example})"
-    )

@@ -252,7 +252,10 @@ def apply_threshold(method: str, people: Sequence[bool], scores: Sequence[float]
         if not math.isfinite(threshold):
             raise MetricError(f"a threshold is a number, cv or split, got {method!r}")
         return Decisions("fixed", threshold, list(range(len(scores))), [s >= threshold for s in scores])
-    folds = _folds(groups, _FOLDS if method == "cv" else 2)
+    # whole groups are dealt out, in an order that depends on their names alone
+    order = sorted(set(groups), key=lambda group: sha256(group.encode("utf-8", "surrogatepass")).digest())
+    fold_of = {group: place % (_FOLDS if method == "cv" else 2) for place, group in enumerate(order)}
+    folds = [fold_of[group] for group in groups]
     if len(set(folds)) < 2 or len(set(people)) < 2:
         raise MetricError(f"--threshold {method} needs labels of both kinds on more than one independent item")
     measured, yes = [], []
@@ -275,10 +278,3 @@ def best_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
         return (-math.inf if youden_j is None else round(youden_j, 9), -abs(threshold - 0.5))
 
     return max(candidates, key=quality)
-
-
-def _folds(groups: Sequence[str], n: int) -> list[int]:
-    """Deal whole groups out to *n* folds, in an order that depends on their names alone."""
-    order = sorted(set(groups), key=lambda group: sha256(group.encode("utf-8", "surrogatepass")).digest())
-    fold = {group: i % n for i, group in enumerate(order)}
-    return [fold[group] for group in groups]

@@ -223,7 +223,12 @@ class Bias:
 
 def _biases(pairs: Sequence[_Pair], threshold: float) -> list[Bias]:
     """Return the bias checks for which there are data."""
-    checks = [_base_rate_bias(pairs)]
+
+    def rate(ids: Sequence[int]) -> float | None:
+        return sum(pairs[i].judge - pairs[i].people for i in ids) / len(ids) if ids else None
+
+    figure = bootstrap(rate, [pair.item.cluster for pair in pairs])
+    checks = [_difference_bias("base rate", figure, "share of yes, the judge's above people's")]
     if any(pair.item.answer for pair in pairs):
         checks += [_length_bias(pairs), *_verbosity_biases(pairs)]
     swapped = [(pair.judge, pair.item.swapped >= threshold) for pair in pairs if pair.item.swapped is not None]
@@ -236,14 +241,6 @@ def _biases(pairs: Sequence[_Pair], threshold: float) -> list[Bias]:
 def _difference_bias(name: str, figure: Estimate, meaning: str) -> Bias:
     off_zero = figure.low is not None and figure.high is not None and not figure.low <= 0 <= figure.high
     return Bias(name, figure, meaning, off_zero)
-
-
-def _base_rate_bias(pairs: Sequence[_Pair]) -> Bias:
-    def rate(ids: Sequence[int]) -> float | None:
-        return sum(pairs[i].judge - pairs[i].people for i in ids) / len(ids) if ids else None
-
-    figure = bootstrap(rate, [pair.item.cluster for pair in pairs])
-    return _difference_bias("base rate", figure, "share of yes, the judge's above people's")
 
 
 def _length_bias(pairs: Sequence[_Pair]) -> Bias:

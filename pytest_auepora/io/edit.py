@@ -215,9 +215,11 @@ class LabelFile:
             place = self.place(slot)
             if replacements.setdefault(place, new) != new:
                 raise self._refusal(place, f"one place, and two new ids for it: {replacements[place]!r} and {new!r}")
-        ends = {} if self._is_jsonl else _scalar_ends(self.source.text)
-        edits = sorted((*self._span(place, ends), new) for place, new in replacements.items())
         text = self.source.text
+        events = () if self._is_jsonl else yaml.parse(text, Parser)
+        scalars: Iterator[Any] = (event for event in events if isinstance(event, yaml.ScalarEvent))
+        ends = {scalar.start_mark.index: scalar.end_mark.index for scalar in scalars}  # a scalar starts at its anchor
+        edits = sorted((*self._span(place, ends), new) for place, new in replacements.items())
         for start, end, new in reversed(edits):
             text = text[:start] + self._scalar_text(text[start:end], new) + text[end:]
         self._check_text(text, new_ids)
@@ -256,12 +258,6 @@ class LabelFile:
 
     def _refusal(self, place: tuple[int, int], message: str) -> GoldenFileError:
         return GoldenFileError([Problem(self.source.path, *place, message)])
-
-
-def _scalar_ends(text: str) -> dict[int, int]:
-    """Return where each scalar of *text* ends, by where it (or its anchor) starts."""
-    scalars: Iterator[Any] = (event for event in yaml.parse(text, Parser) if isinstance(event, yaml.ScalarEvent))
-    return {scalar.start_mark.index: scalar.end_mark.index for scalar in scalars}
 
 
 def _is_plain(text: str) -> bool:

@@ -153,20 +153,16 @@ def _insertion(text: str, node: Node, new_keys: Mapping[str, Any], *, top: bool)
     if not index:
         offset = pairs[0][0].start_mark.index
         return offset, offset, block
-    offset = _end_offset(pairs[index - 1][1])
+    last = pairs[index - 1][1]
+    while last.id != "scalar" and not last.flow_style:  # the mark of a block is after the comments that follow it
+        last = last.value[-1] if last.id == "sequence" else last.value[-1][1]
+    offset = last.end_mark.index
     if text[offset - 1 : offset] != "\n":
         newline = text.find("\n", offset)
         if newline < 0:
             return len(text), len(text), line_end + block
         offset = newline + 1
     return offset, offset, block
-
-
-def _end_offset(node: Node) -> int:
-    """Return where the last scalar of a node ends; the mark of a block is after the comments that follow it."""
-    while node.id != "scalar" and not node.flow_style:
-        node = node.value[-1] if node.id == "sequence" else node.value[-1][1]
-    return int(node.end_mark.index)
 
 
 def _flow(value: Any) -> str:

@@ -72,7 +72,11 @@ def repair(
     except (NotWrittenError, GoldenFileError, OSError) as exc:
         repaired.problem, repaired.new_ids = f"nothing was rewritten: {exc}", {}
         return repaired
-    renames = _renames_by_case(repaired.new_ids, labels)
+    changed = {slot[0] for slot in repaired.new_ids if labels[slot].finding.kind != "re-anchorable"}
+    renames: dict[str, dict[str, str]] = {}  # by case, where only names changed
+    for slot, new in repaired.new_ids.items():
+        if slot[0] not in changed:
+            renames.setdefault(slot[0], {})[labels[slot].name] = new
     for baseline in baselines:
         try:
             if count := _rename_in_baseline(baseline, before, after, renames):
@@ -94,16 +98,6 @@ def _rewrite(
     before = load_golden(path, registry)
     write_atomically(path.resolve(), file.with_new_ids(new_ids).decode())
     return before, load_golden(path, registry)
-
-
-def _renames_by_case(new_ids: Mapping[Slot, str], labels: Mapping[Slot, CheckedLabel]) -> dict[str, dict[str, str]]:
-    """Return old and new names of labels by case, for the cases in which only names changed."""
-    changed = {slot[0] for slot in new_ids if labels[slot].finding.kind != "re-anchorable"}
-    renames: dict[str, dict[str, str]] = {}
-    for slot, new in new_ids.items():
-        if slot[0] not in changed:
-            renames.setdefault(slot[0], {})[labels[slot].name] = new
-    return renames
 
 
 def _rename_in_baseline(

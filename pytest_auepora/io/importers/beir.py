@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,13 @@ def load(path: Path, dropped: Dropped, *, split: str | None = None, texts: bool 
     With *texts*, the texts of the judged documents are taken from the corpus.
     """
     grades = _read_qrels(_split_file(path, split), dropped)
-    corpus = _read_corpus(path, grades, dropped) if texts else {}
-    if not texts:
+    corpus: dict[str, dict[str, Any]] = {}
+    if texts:
+        judged = {document for documents in grades.values() for document in documents}
+        rows = _read_documents(path / "corpus.jsonl")
+        corpus = {name: row for row in rows if (name := str(row["_id"])) in judged}
+        dropped.add("the text of a judged document that the corpus does not have", len(judged - corpus.keys()))
+    else:
         dropped.add("the texts of the judged documents, which stay in the corpus (--texts takes them along)")
     cases = Cases(dropped)
     for row in _read_documents(path / "queries.jsonl"):
@@ -66,13 +71,6 @@ def _read_documents(path: Path) -> list[dict[str, Any]]:
             raise ImportProblem(f"{path}: row {number} has no _id or no text")
         row["metadata"] = dict(row["metadata"]) if isinstance(row.get("metadata"), Mapping) else {}
     return rows
-
-
-def _read_corpus(path: Path, judged: Mapping[str, Iterable[str]], dropped: Dropped) -> dict[str, dict[str, Any]]:
-    names = {d for docs in judged.values() for d in docs}
-    documents = {name: row for row in _read_documents(path / "corpus.jsonl") if (name := str(row["_id"])) in names}
-    dropped.add("the text of a judged document that the corpus does not have", len(names - documents.keys()))
-    return documents
 
 
 def _document(name: str, grade: int, corpus: Mapping[str, Mapping[str, Any]]) -> Any:
