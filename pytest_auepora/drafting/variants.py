@@ -17,6 +17,8 @@ from pathlib import Path
 from struct import unpack
 from typing import Any, Literal
 
+import yaml
+
 from ..core.files import parse_json, read_json_lines, read_text
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
@@ -199,8 +201,6 @@ def _read_rows(path: Path) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _read_mapping(path: Path) -> Iterator[tuple[str, Any, Any]]:
-    import yaml
-
     text = read_text(path)
     try:
         raw = parse_json(text, path) if path.suffix.lower() == ".json" else yaml.safe_load(text)

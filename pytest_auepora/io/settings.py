@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from ..errors import GoldenFileError, Problem
 from ..regression.thresholds import Gate, read_gates
 from .json_lines import is_jsonl
 
-Node = Any
-"""A node of PyYAML, which is imported when a file is changed."""
-
+Node = Any  # of PyYAML: a scalar, a sequence or a mapping
 KeyPath = tuple[Any, ...]
 """The keys and indices from the top of a file to a value."""
 
@@ -34,8 +34,6 @@ def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[st
     bom, text = text[: text.startswith(_BOM)], text.removeprefix(_BOM)
     if is_jsonl(path):
         return bom + _jsonl_with_settings(text, gates, keys or {})
-    import yaml
-
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # accepts more plain text than the other
     try:
         root = yaml.load(text, loader)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
+
+import yaml
 
 from ...core.progress import Progress
 from ...core.types import Document
@@ -50,35 +51,30 @@ def case_text(case: Mapping[str, Any], indent: str = "  ") -> str:
 
 
 def _dump(value: Any) -> str:
-    import yaml
-
-    text: str = yaml.dump(value, None, _dumper(), sort_keys=False, allow_unicode=True, width=100)
+    text: str = yaml.dump(value, None, _Dumper, sort_keys=False, allow_unicode=True, width=100)
     # all of these are in double quotes
     text = re.sub(r"(?m)^(\s*):(?=:)", r"\1\\x3a", re.sub(_OLD_COMMAND, r"#\\x23", text))
     return re.sub(_BIDI_CONTROLS, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-@cache
-def _dumper() -> Any:
-    import yaml
+class _Dumper(yaml.SafeDumper):
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
+        super().increase_indent(flow, indentless=False)  # lists stand under their keys
 
-    class Dumper(yaml.SafeDumper):
-        def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
-            super().increase_indent(flow, indentless=False)  # lists stand under their keys
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
 
-        def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
-            return True
 
-    def text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
-        style = None
-        if _LINE_BREAKS.search(value) or _COMMANDS.search(value):  # line breaks to YAML; commands to a CI runner
-            style = '"'
-        elif "\n" in value and all(line == line.strip() for line in value.split("\n")):
-            style = "|"
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+def _represent_text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
+    style = None
+    if _LINE_BREAKS.search(value) or _COMMANDS.search(value):  # line breaks to YAML; commands to a CI runner
+        style = '"'
+    elif "\n" in value and all(line == line.strip() for line in value.split("\n")):
+        style = "|"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
-    Dumper.add_representer(str, text)
-    return Dumper
+
+_Dumper.add_representer(str, _represent_text)
 
 
 def case_mapping(case: GoldenCase, top_k: int | None = None) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from ...core.files import numbered_lines, parse_json, read_text
 from ...errors import GoldenFileError
 from ..json_lines import is_jsonl
@@ -124,8 +126,6 @@ def write_text(path: Path, text: str) -> None:
 
 def write_data(path: Path, data: Any, indent: int | None = None) -> None:
     """Write *data* as JSON, on one line without *indent*, as JSON Lines, or as YAML, whatever *path* ends in."""
-    import yaml
-
     if path.suffix.lower() == ".json":
         write_text(path, dump_json(data, indent) + "\n")
     elif is_jsonl(path):
