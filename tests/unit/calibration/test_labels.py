@@ -67,7 +67,7 @@ def test_words_need_to_be_told_which_mean_yes(tmp_path: Path, positive: list[str
     assert said in str(caught.value)
 
 
-def test_columns_that_are_named_twice_are_told_in_their_order(tmp_path: Path) -> None:
+def test_columns_named_twice_are_told_in_their_order(tmp_path: Path) -> None:
     names = ["score", "label", "id", "model", "batch"]
     path = tmp_path / "l.csv"
     path.write_text(",".join(names * 2) + "\n", encoding="utf-8")
