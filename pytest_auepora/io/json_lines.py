@@ -25,7 +25,7 @@ def is_jsonl(path: Path) -> bool:
     return path.suffix.lower() == ".jsonl"
 
 
-def parsed(value: Any, *starts: str) -> Any:
+def parse_json_cell(value: Any, *starts: str) -> Any:
     """Return what a text that begins with one of *starts* holds as JSON; *value* itself where it is none."""
     if isinstance(value, str) and value.startswith(starts):
         with suppress(ValueError):

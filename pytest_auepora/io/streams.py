@@ -12,7 +12,7 @@ from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
 from ..errors import Problem
 from .golden.model import GoldenCase, GoldenSuite
-from .json_lines import load_lines, parsed
+from .json_lines import load_lines, parse_json_cell
 from .jsonl import read_samples
 from .parquet import as_lines, iter_rows, row_count
 from .source import Source, line_blocks, refusal
@@ -168,5 +168,8 @@ def _records(
 
 def _rows_to_lines(rows: list[dict[str, Any]]) -> str:
     """Return rows as JSON Lines without null; text that is a JSON list or mapping is parsed, except answers."""
-    values = ({k: v if k == "answer" else parsed(v, "[", "{") for k, v in row.items() if v is not None} for row in rows)
+    values = (
+        {k: v if k == "answer" else parse_json_cell(v, "[", "{") for k, v in row.items() if v is not None}
+        for row in rows
+    )
     return "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in values)

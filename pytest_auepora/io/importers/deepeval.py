@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..json_lines import parsed
+from ..json_lines import parse_json_cell
 from .model import Cases, Dropped, ImportedSuite, as_quotes, quote_notes, reference_text, relevant_documents
 from .rows import as_list, dump_json, read_rows, write_csv, write_data
 
@@ -36,10 +36,9 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
             dropped.add("a conversation: a golden case is one question" if is_chat else "a golden without an input")
             continue
         source = {"doc": str(row["source_file"])} if row.get("source_file") else {}
-        cases.add(
-            row.get("name"), query, relevant_docs=as_quotes(map(str, as_list(row.get("context"))), **source),
-            reference_answer=str(row.get("expected_output") or ""), metadata=_metadata(row),
-        )  # fmt: skip
+        docs = as_quotes(map(str, as_list(row.get("context"))), **source)
+        answer = str(row.get("expected_output") or "")
+        cases.add(row.get("name"), query, relevant_docs=docs, reference_answer=answer, metadata=_metadata(row))
         for key in _OUTPUTS:
             dropped.add(f"{key}: a recorded answer", key in row)
         dropped.add("expected_tools: no metric here reads it", "expected_tools" in row)
@@ -48,9 +47,9 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    additional = parsed(row.get(_EXTRA), "{")
+    additional = parse_json_cell(row.get(_EXTRA), "{")
     metadata = dict(additional) if isinstance(additional, Mapping) else {_EXTRA: additional} if additional else {}
-    return {**metadata, **{k: parsed(row[k], "{") for k in _METADATA_COLUMNS if k in row}}
+    return {**metadata, **{k: parse_json_cell(row[k], "{") for k in _METADATA_COLUMNS if k in row}}
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:

@@ -155,8 +155,8 @@ def read_assertions(assertions: Iterable[Any], dropped: Dropped) -> tuple[dict[s
     """Return the keys of the case that a test with *assertions* becomes, and the notes that its export needs."""
     fields: dict[str, Any] = {}
     notes: dict[str, Any] = {}
+    # regular expressions, each with the text that says the same without one, if there is such a text
     patterns: dict[str, list[tuple[str, str]]] = {"must_contain": [], "forbidden": []}
-    """Key → regular expressions, each with the text that says the same without one, if there is such a text."""
     for assertion in assertions:
         if not isinstance(assertion, Mapping):
             dropped.add("an assertion that is not written out")

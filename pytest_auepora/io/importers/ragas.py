@@ -39,11 +39,9 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
             is_chat = isinstance(query, list)
             dropped.add("a conversation: a golden case is one question" if is_chat else "a sample without a question")
             continue
-        answers = _answers(row)
-        cases.add(
-            None, query, relevant_docs=_documents(row, dropped),
-            reference_answer=answers[0] if len(answers) == 1 else answers, metadata=split_metadata(row, _KNOWN),
-        )  # fmt: skip
+        docs, answers, metadata = _documents(row, dropped), _answers(row), split_metadata(row, _KNOWN)
+        answer = answers[0] if len(answers) == 1 else answers
+        cases.add(None, query, relevant_docs=docs, reference_answer=answer, metadata=metadata)
         for key in (*_OUTPUTS, *_RULES):
             why = "a recorded answer" if key in _OUTPUTS else "no metric here reads it"
             dropped.add(f"{key}: {why}", first_filled(row, [key]) is not None)
