@@ -60,7 +60,6 @@ def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_asyn
     is_async = is_instance_of(pipeline, _ROOT, "AsyncPipeline") if use_async is None else use_async
     if is_async and not hasattr(pipeline, "run_async"):
         raise SystemShapeError(f"{type(pipeline).__name__} has no run_async in this version; use an AsyncPipeline")
-
     call = pipeline.run_async if is_async else pipeline.run
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - see the module's docstring
@@ -90,36 +89,27 @@ class _Components:
         """Return the outputs of one run."""
         documents = self._find_documents(results)
         answer = self._find_answer(results)
-        if answer is None:
-            if documents is None:
-                raise OutputShapeError(
-                    f"the pipeline gave {describe(results)}; there are neither documents, answers, replies nor a text "
-                    f"under {', '.join(ANSWER_KEYS)} in it"
-                )
-            answer = ""
-        outputs = SystemOutputs(documents or [], to_response(answer))
+        if answer is None and documents is None:
+            raise OutputShapeError(
+                f"the pipeline gave {describe(results)}; there are neither documents, answers, replies nor a text "
+                f"under {', '.join(ANSWER_KEYS)} in it"
+            )
+        outputs = SystemOutputs(documents or [], to_response("" if answer is None else answer))
         if documents is None:
             outputs.extra[NOTES] = ["the answer came without documents"]
         return outputs
 
     def _find_answer(self, results: _ByComponent) -> Any:
+        outputs = [results.get(name, {}) for name in reversed(self.order)]
         for socket in ("answers", "replies"):
-            for name in reversed(self.order):
-                value = results.get(name, {}).get(socket)
-                if isinstance(value, (list, tuple)) and value:
+            for output in outputs:
+                if isinstance(value := output.get(socket), (list, tuple)) and value:
                     return _reply_text(value[0])
-        for name in reversed(self.order):
-            for key in ANSWER_KEYS:
-                if isinstance(value := results.get(name, {}).get(key), str):
-                    return value
-        return None
+        return next((output[k] for output in outputs for k in ANSWER_KEYS if isinstance(output.get(k), str)), None)
 
     def _find_documents(self, results: _ByComponent) -> list[RetrievedDocument] | None:
-        by_component = {
-            n: documents
-            for n in self.read_from
-            if (documents := _document_list(results.get(n, {}).get("documents"))) is not None
-        }
+        values: dict[str, Any] = {name: results.get(name, {}).get("documents") for name in self.read_from}
+        by_component = {name: value for name, value in values.items() if _is_documents(value)}
         if not by_component:
             return None
         final = [n for n in by_component if not by_component.keys() & self._after[n]] or list(by_component)[-1:]
@@ -127,11 +117,8 @@ class _Components:
         return [RetrievedDocument(_to_document(d), float(d.score or 0.0), rank) for rank, d in enumerate(documents, 1)]
 
 
-def _document_list(value: Any) -> list[Any] | None:
-    """Return a list of Haystack documents, or None for anything else."""
-    if not isinstance(value, (list, tuple)) or not all(is_instance_of(v, _ROOT, "Document") for v in value):
-        return None
-    return list(value)
+def _is_documents(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(is_instance_of(v, _ROOT, "Document") for v in value)
 
 
 def _reply_text(answer: Any) -> Any:
@@ -179,7 +166,15 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[Evaluati
     if not (query_inputs or has_placeholder) and list(missing.values()) in ([str], ["str"]):  # it can be nothing else
         query_inputs, missing = dict.fromkeys(missing, str), {}
     if missing or not (query_inputs or has_placeholder):
-        raise _input_error(pipeline, list(open_inputs), list(missing))
+        example = 'inputs={"component": {"name": "{query}"}}'
+        reason = f"has no input for the query; available: {', '.join(map('.'.join, open_inputs)) or 'none at all'}"
+        if missing:
+            example = 'inputs={{"{}": {{"{}": …}}}}'.format(*next(iter(missing)))
+            reason = f"wants {', '.join(map('.'.join, missing))}, which no case has"
+        raise SystemShapeError(
+            f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(QUERY_INPUTS)}; "
+            f"give the rest with from_haystack(pipeline, {example})"
+        )
 
     def make(sample: EvaluationSample) -> dict[str, dict[str, Any]]:
         inputs = {
@@ -212,16 +207,3 @@ def _user_messages(query: str) -> list[Any]:
     from haystack.dataclasses import ChatMessage
 
     return [ChatMessage.from_user(query)]
-
-
-def _input_error(pipeline: Any, open_inputs: list[tuple[str, str]], missing: list[tuple[str, str]]) -> SystemShapeError:
-    if missing:
-        example = 'inputs={{"{}": {{"{}": …}}}}'.format(*missing[0])
-        reason = f"wants {', '.join(map('.'.join, missing))}, which no case has"
-    else:
-        example = 'inputs={"component": {"name": "{query}"}}'
-        reason = f"has no input for the query; available: {', '.join(map('.'.join, open_inputs)) or 'none at all'}"
-    return SystemShapeError(
-        f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(QUERY_INPUTS)}; "
-        f"give the rest with from_haystack(pipeline, {example})"
-    )

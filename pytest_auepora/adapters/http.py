@@ -23,6 +23,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import reduce
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
@@ -141,19 +142,19 @@ class HttpRag:
         raise OutputShapeError(mask(str(error), self._secrets))
 
     def _read_reply(self, reply: Any, status: int) -> SystemOutputs:
-        answer = "" if self._answer is None else self._read_at(reply, "answer", self._answer, str, "a text")
-        documents = (
-            [] if self._documents is None else self._read_at(reply, "documents", self._documents, list, "a list")
-        )
+        answer = self._read_at(reply, "answer", self._answer, str, "a text")
+        documents = self._read_at(reply, "documents", self._documents, list, "a list")
         if self._fields:
             documents = [self._with_named_fields(raw, rank) for rank, raw in enumerate(documents, 1)]
-        retrieved = to_retrieved(documents)
         extra = {"status": status} | _read_reported(reply)
-        return SystemOutputs(retrieved, Response(answer), extra.pop("timings", {}), extra)
+        return SystemOutputs(to_retrieved(documents), Response(answer), extra.pop("timings", {}), extra)
 
-    def _read_at(self, reply: Any, part: str, path: JsonPath, expected_type: type, description: str) -> Any:
+    def _read_at(self, reply: Any, part: str, path: JsonPath | None, kind: type, description: str) -> Any:
+        """Return what stands at *path*, a *kind*; an empty one without a path."""
+        if path is None:
+            return kind()
         value = path.find(reply)
-        if isinstance(value, expected_type):
+        if isinstance(value, kind):
             return value
         problem = path.missing(reply) if value is MISSING else f"{describe(value)}, not {description}"
         raise OutputShapeError(f"{self._where}: {part} is read at {path}, and there is {problem}")
@@ -172,31 +173,29 @@ class HttpRag:
 
     def _call_error(self, exc: HttpError) -> AueporaError:
         detail = shorten(exc.detail, _SHOWN)
+        request = f"{self._method} {self._where}"
         if exc.kind == "status":
-            message = f"{self._method} {self._where} answered {exc.status} {exc.reason}: {detail or _EMPTY}"
+            message = f"{request} answered {exc.status} {exc.reason}: {detail or _EMPTY}"
             return HttpCallError(message, exc.status, exc.retry_after)
         if exc.kind == "late":
-            return CallTimeoutError(f"{self._method} {self._where} did not answer within {self._timeout:g} s")
+            return CallTimeoutError(f"{request} did not answer within {self._timeout:g} s")
         if exc.kind == "too long":
             return OutputShapeError(f"{self._where} answered with {detail}")
         if exc.kind == "no JSON":
-            return OutputShapeError(
-                f"{self._where} answered {exc.status} with something that is not JSON: {detail or _EMPTY}"
-            )
-        return HttpCallError(f"{self._method} {self._where} could not be reached: {detail}")
+            message = f"{self._where} answered {exc.status} with something that is not JSON: {detail or _EMPTY}"
+            return OutputShapeError(message)
+        return HttpCallError(f"{request} could not be reached: {detail}")
 
     def _with_named_fields(self, raw: Any, rank: int) -> Any:
         """Return a document with the named fields on top; the others stay what they are."""
+        place = f"document {rank} from {self._where}"
         if not isinstance(raw, Mapping):
-            raise OutputShapeError(f"document {rank} from {self._where} is {describe(raw)}, not a mapping")
-        named_fields = {
-            k: v for k, path in self._fields.items() if (v := path.find(raw)) is not MISSING and v is not None
-        }
+            raise OutputShapeError(f"{place} is {describe(raw)}, not a mapping")
+        found = {name: path.find(raw) for name, path in self._fields.items()}
+        named_fields = {name: value for name, value in found.items() if value is not MISSING and value is not None}
         for name in ("id", "text"):
             if name in self._fields and name not in named_fields:
-                raise OutputShapeError(
-                    f"document {rank} from {self._where} has nothing at {self._fields[name]}: {describe(raw)}"
-                )
+                raise OutputShapeError(f"{place} has nothing at {self._fields[name]}: {describe(raw)}")
         other_fields = {k: v for k, v in raw.items() if not (k in NESTED_KEYS and isinstance(v, Mapping))}
         if "id" in named_fields:
             other_fields.pop("chunk_id", None)  # which would win over the id that was asked for
@@ -217,15 +216,11 @@ def _read_reported(reply: Any) -> dict[str, Any]:
 def _fill_json(value: Any, values: Mapping[str, Any]) -> Any:
     """Fill the placeholders of a JSON value; other braces are left alone."""
     if isinstance(value, str):
-        for name, filling in values.items():
-            if value == f"{{{name}}}":
-                return filling
-        return _fill_text(value, values)
+        filling = {f"{{{name}}}": filling for name, filling in values.items()}
+        return filling[value] if value in filling else _fill_text(value, values)
     if isinstance(value, Mapping):
         return {key: _fill_json(part, values) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_fill_json(part, values) for part in value]
-    return value
+    return [_fill_json(part, values) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def _fill_text(text: str, values: Mapping[str, Any]) -> str:
@@ -244,25 +239,20 @@ def _expand_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[st
     for name, value in headers.items():
         if not _NAME.fullmatch(name):
             raise SystemShapeError(f"HttpRag: {name!r} is not the name of an HTTP header")
-        missing = [v for v in _VARIABLE.findall(value) if v not in os.environ]
-        if missing:
-            raise SystemShapeError(f"HttpRag: the header {name} needs ${missing[0]}, which is not in the environment")
-        secrets.update(os.environ[v] for v in _VARIABLE.findall(value))
+        variables = _VARIABLE.findall(value)
+        if missing := next((variable for variable in variables if variable not in os.environ), ""):
+            raise SystemShapeError(f"HttpRag: the header {name} needs ${missing}, which is not in the environment")
+        secrets.update(os.environ[variable] for variable in variables)
         expanded[name] = Secret(_VARIABLE.sub(lambda m: os.environ[m[1]], value))
         secrets.update((expanded[name], *expanded[name].split(" ")[1:]))  # a scheme such as Bearer is no secret
-        if reason := _why_unsendable(expanded[name]):
+        reason = ""
+        if set("\r\n") & set(expanded[name]):
+            reason = "holds a line break; does a file it came from end in one?"
+        elif any(ord(character) > 255 for character in expanded[name]):
+            reason = "holds a character that HTTP cannot send"
+        if reason:
             raise SystemShapeError(f"HttpRag: the value of the header {name} {reason}")
     return expanded, [Secret(secret) for secret in sorted(secrets)]
-
-
-def _why_unsendable(value: str) -> str:
-    if "\r" in value or "\n" in value:
-        return "holds a line break; does a file it came from end in one?"
-    try:
-        value.encode("latin-1")
-    except UnicodeEncodeError:
-        return "holds a character that HTTP cannot send"
-    return ""
 
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+)\]|\[(['\"])(.*?)\3\]")
@@ -301,8 +291,7 @@ class JsonPath:
     def missing(self, value: Any) -> str:
         """Say where the path ends in *value*, which lacks it."""
         for step in self._steps:
-            below = _step_into(value, step)
-            if below is MISSING:
+            if (below := _step_into(value, step)) is MISSING:
                 suggestion = did_you_mean(str(step), map(str, value)) if isinstance(value, Mapping) else ""
                 return f"no {step!r}{suggestion} in {describe(value)}"
             value = below
@@ -312,9 +301,6 @@ class JsonPath:
 def _step_into(value: Any, step: str | int) -> Any:
     if isinstance(value, Mapping):
         return value.get(str(step), MISSING)
-    if isinstance(value, list):
-        try:
-            return value[int(step)]
-        except (ValueError, IndexError):
-            return MISSING
+    with suppress(ValueError, IndexError):
+        return value[int(step)] if isinstance(value, list) else MISSING
     return MISSING

@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, get_origin, get_type_hints
 
 from ..core.types import EvaluationSample, SystemOutputs
@@ -55,15 +56,13 @@ def from_langchain(
     """
     if not is_instance_of(runnable, _ROOT, "Runnable"):
         raise SystemShapeError(f"no LangChain runnable: {describe(runnable)}")
-    if make_input is None:
-        make_input = input_maker(runnable, input_key)
+    input_of = make_input or input_maker(runnable, input_key)
     calls_async = _only_async(runnable) if use_async is None else use_async
-
     call = runnable.ainvoke if calls_async else runnable.invoke
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - see the module's docstring
         listener = _listener_class()()
-        result = call(make_input(sample), config={"callbacks": [listener]})
+        result = call(input_of(sample), config={"callbacks": [listener]})
         return read_result(result, lambda raw: _read_output(raw, listener))
 
     return System(name_of(runnable), calls_async, invoke, provenance_of(runnable))
@@ -114,22 +113,14 @@ def _split_output(raw: Any) -> tuple[Any, list[Any] | None, dict[str, Any]]:
     documents = None if documents_key is None else list(raw[documents_key])
     messages = raw.get("messages")
     if isinstance(messages, Sequence) and messages and all(map(_is_message, messages)):
-        return _message_text(messages[-1]), _tool_documents(messages) if documents is None else documents, {}
+        return _answer_text(messages[-1]), _tool_documents(messages) if documents is None else documents, {}
     answer_key = next((k for k in ANSWER_KEYS if raw.get(k) is not None and not _is_documents(raw[k])), None)
-    rest = {
-        k: v for k, v in raw.items() if k not in (documents_key, answer_key) and k not in (*INPUT_KEYS, *DOCUMENT_KEYS)
-    }
-    if answer_key is None and documents is not None:
-        return "", documents, rest
-    if answer_key is None:
-        raise OutputShapeError(
-            f"the runnable gave {describe(raw)}; the answer is looked for under {', '.join(ANSWER_KEYS)}"
-        )
-    return _answer_text(raw[answer_key]), documents, rest
-
-
-def _answer_text(value: Any) -> Any:
-    return _message_text(value) if _is_message(value) else value
+    if answer_key is None and documents is None:
+        keys = ", ".join(ANSWER_KEYS)
+        raise OutputShapeError(f"the runnable gave {describe(raw)}; the answer is looked for under {keys}")
+    used = {documents_key, answer_key, *INPUT_KEYS, *DOCUMENT_KEYS}
+    rest = {k: v for k, v in raw.items() if k not in used}
+    return "" if answer_key is None else _answer_text(raw[answer_key]), documents, rest
 
 
 def _is_documents(value: Any) -> bool:
@@ -141,10 +132,11 @@ def _is_message(value: Any) -> bool:
     return is_instance_of(value, _ROOT, "BaseMessage")
 
 
-def _message_text(message: Any) -> str:
-    """Return the text of a message, whose content may be a list of blocks."""
-    content = message.content
-    if isinstance(content, str):
+def _answer_text(value: Any) -> Any:
+    """Return the text of a message, whose content may be a list of blocks; any other value itself."""
+    if not _is_message(value):
+        return value
+    if isinstance(content := value.content, str):
         return content
     parts = [b if isinstance(b, str) else b.get("text", "") for b in content if isinstance(b, (str, Mapping))]
     return "".join(p for p in parts if isinstance(p, str))
@@ -152,9 +144,9 @@ def _message_text(message: Any) -> str:
 
 def _tool_documents(messages: Sequence[Any]) -> list[Any] | None:
     """Return the documents that retrieval tools left in their messages; None where no tool did."""
-    lists = [m.artifact for m in messages if isinstance(getattr(m, "artifact", None), list)]
-    results = [documents for documents in lists if _is_documents(documents)]
-    return [d for documents in results for d in documents] if results else None
+    artifacts = [getattr(message, "artifact", None) for message in messages]
+    results = [found for found in artifacts if isinstance(found, list) and _is_documents(found)]
+    return list(chain.from_iterable(results)) if results else None
 
 
 def _only_async(runnable: Any) -> bool:
@@ -164,11 +156,11 @@ def _only_async(runnable: Any) -> bool:
         return "func" not in attributes and "afunc" in attributes
     if is_instance_of(runnable, _ROOT, "RunnableGenerator"):
         return "_transform" not in attributes and "_atransform" in attributes
-    parts: list[Any] = []
+    parts: Iterable[Any] = ()
     if is_instance_of(runnable, _ROOT, "RunnableSequence"):
-        parts = list(runnable.steps)
+        parts = runnable.steps
     elif is_instance_of(runnable, _ROOT, "RunnableParallel"):
-        parts = list(runnable.steps__.values())
+        parts = runnable.steps__.values()
     elif is_instance_of(runnable, _ROOT, "RunnableAssign"):
         parts = [runnable.mapper]
     elif is_instance_of(runnable, _ROOT, "RunnableBindingBase"):
@@ -192,20 +184,20 @@ def input_maker(runnable: Any, input_key: str | None) -> Callable[[EvaluationSam
         SystemShapeError: the runnable requires a key that no case has a value for.
     """
     if input_key is not None:
-        return _mapping_input((input_key,), ())
+        return _mapping_input([input_key])
     if is_instance_of(runnable, _ROOT, "BaseRetriever"):
-        return _query_input
+        return lambda sample: sample.query
     if keys := getattr(runnable, "input_keys", None):  # the chains of older versions name them
         return _input_from_keys(runnable, {str(k): {} for k in keys}, [str(k) for k in keys])
     schema = _input_schema(runnable)
     if schema.get("type") == "object":
         properties = schema.get("properties")
         if not properties or set(properties) == {"root"}:  # pydantic's name for a mapping whose keys are not known
-            return _mapping_input(_GUESSED_KEYS, ())
+            return _mapping_input(_GUESSED_KEYS)
         return _input_from_keys(runnable, properties, schema.get("required", ()))
     if schema.get("type") == "array":
         return lambda sample: [_user_message(sample)]
-    return _query_input
+    return lambda sample: sample.query
 
 
 def _input_schema(runnable: Any) -> Mapping[str, Any]:
@@ -251,7 +243,7 @@ def _input_from_keys(
             "with from_langchain(chain, input_key=…), make the input with from_langchain(chain, make_input=lambda "
             "sample: {…}), or put RunnableLambda(lambda query: {…}) before the chain"
         )
-    return _mapping_input(tuple(filled), tuple(empty), messages=_MESSAGES_KEY in required or not filled)
+    return _mapping_input(filled, empty, messages=_MESSAGES_KEY in required or not filled)
 
 
 def _is_list(schema: Any) -> bool:
@@ -261,20 +253,13 @@ def _is_list(schema: Any) -> bool:
 
 
 def _mapping_input(
-    query_keys: tuple[str, ...], empty_keys: tuple[str, ...], *, messages: bool = False
+    query_keys: Iterable[str], empty_keys: Iterable[str] = (), *, messages: bool = False
 ) -> Callable[[EvaluationSample], dict[str, Any]]:
-    def make(sample: EvaluationSample) -> dict[str, Any]:
-        inputs: dict[str, Any] = dict.fromkeys(query_keys, sample.query)
-        inputs.update({key: [] for key in empty_keys})
-        if messages:
-            inputs[_MESSAGES_KEY] = [_user_message(sample)]
-        return inputs
-
-    return make
-
-
-def _query_input(sample: EvaluationSample) -> str:
-    return sample.query
+    return lambda sample: {
+        **dict.fromkeys(query_keys, sample.query),
+        **{key: [] for key in empty_keys},
+        **({_MESSAGES_KEY: [_user_message(sample)]} if messages else {}),
+    }
 
 
 def _user_message(sample: EvaluationSample) -> Any:

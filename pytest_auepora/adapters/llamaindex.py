@@ -45,22 +45,19 @@ def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
     elif is_instance_of(engine, _ROOT, "BaseRetriever"):
         names = ("retrieve", "aretrieve")
     else:
-        raise SystemShapeError(f"neither a LlamaIndex query engine nor a retriever: {describe(engine)}{_hint(engine)}")
+        hint = ""
+        if is_instance_of(engine, _ROOT, "BaseChatEngine"):
+            hint = (
+                "; a chat engine answers by what it was asked before: give index.as_query_engine(), a retriever, or a "
+                "function of the query that makes a new chat engine and returns its chat(query)"
+            )
+        raise SystemShapeError(f"neither a LlamaIndex query engine nor a retriever: {describe(engine)}{hint}")
     call = getattr(engine, names[use_async])
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - see the module's docstring
         return read_result(call(sample.query), _read_response)
 
     return System(name_of(engine), use_async, invoke, provenance_of(engine))
-
-
-def _hint(engine: Any) -> str:
-    if not is_instance_of(engine, _ROOT, "BaseChatEngine"):
-        return ""
-    return (
-        "; a chat engine answers by what it was asked before: give index.as_query_engine(), a retriever, or a function "
-        "of the query that makes a new chat engine and returns its chat(query)"
-    )
 
 
 def _read_response(raw: Any) -> Any:

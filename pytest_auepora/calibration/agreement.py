@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import pairwise, permutations
+from itertools import accumulate, pairwise, permutations
 from typing import Any, Literal
 
 import numpy as np
@@ -184,13 +184,10 @@ def quadratic_kappa(first: Sequence[float], second: Sequence[float]) -> float | 
     Raises:
         ValueError: they rated different numbers of items.
     """
-    n = len(first)
-    if not n and not len(second):
-        return None
     left, right = Counter(first), Counter(second)
-    observed = sum(_quadratic(a, b) for a, b in zip(first, second, strict=True)) / n
-    expected = sum(_quadratic(a, b) * left[a] * right[b] for a in left for b in right) / n**2
-    return 1 - observed / expected if expected else None
+    observed = sum((a - b) ** 2 for a, b in zip(first, second, strict=True))
+    expected = sum((a - b) ** 2 * left[a] * right[b] for a in left for b in right)
+    return 1 - (observed / len(first)) / (expected / len(first) ** 2) if expected else None
 
 
 def krippendorff_alpha(units: Sequence[Sequence[Any]], level: Level = "nominal") -> float | None:
@@ -201,32 +198,21 @@ def krippendorff_alpha(units: Sequence[Sequence[Any]], level: Level = "nominal")
     """
     pairable = [list(values) for values in units if len(values) > 1]
     totals = Counter(value for values in pairable for value in values)
-    n = sum(totals.values())
     distance = _distance(level, totals)
-    if n < 2:
-        return None
     observed = sum(sum(distance(a, b) for a, b in permutations(values, 2)) / (len(values) - 1) for values in pairable)
     expected = sum(distance(a, b) * totals[a] * totals[b] for a in totals for b in totals)
-    return 1 - (n - 1) * observed / expected if expected else None
+    return 1 - (sum(totals.values()) - 1) * observed / expected if expected else None
 
 
-def _distance(level: Level, totals: Mapping[float, int]) -> Callable[[float, float], float]:
-    if level != "ordinal":
-        return _nominal if level == "nominal" else _quadratic
-    ranked: dict[float, float] = {}
-    below = 0
-    for value in sorted(totals):
-        ranked[value] = below + totals[value] / 2
-        below += totals[value]
-    return lambda a, b: (ranked[a] - ranked[b]) ** 2
-
-
-def _nominal(a: Hashable, b: Hashable) -> float:
-    return float(a != b)
-
-
-def _quadratic(a: float, b: float) -> float:
-    return (a - b) ** 2
+def _distance(level: Level, totals: Mapping[Any, int]) -> Callable[[Any, Any], float]:
+    if level == "nominal":
+        return lambda a, b: float(a != b)
+    if level == "interval":
+        return lambda a, b: float((a - b) ** 2)
+    values = sorted(totals)
+    below = accumulate((totals[value] for value in values), initial=0)
+    ranks = {value: n_below + totals[value] / 2 for value, n_below in zip(values, below, strict=False)}
+    return lambda a, b: (ranks[a] - ranks[b]) ** 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +252,10 @@ def apply_threshold(method: str, people: Sequence[bool], scores: Sequence[float]
         if not math.isfinite(threshold):
             raise MetricError(f"a threshold is a number, cv or split, got {method!r}")
         return Decisions("fixed", threshold, list(range(len(scores))), [s >= threshold for s in scores])
-    folds = _folds(groups, _FOLDS if method == "cv" else 2)
+    # whole groups are dealt out, in an order that depends on their names alone
+    order = sorted(set(groups), key=lambda group: sha256(group.encode("utf-8", "surrogatepass")).digest())
+    fold_of = {group: place % (_FOLDS if method == "cv" else 2) for place, group in enumerate(order)}
+    folds = [fold_of[group] for group in groups]
     if len(set(folds)) < 2 or len(set(people)) < 2:
         raise MetricError(f"--threshold {method} needs labels of both kinds on more than one independent item")
     measured, yes = [], []
@@ -289,10 +278,3 @@ def best_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
         return (-math.inf if youden_j is None else round(youden_j, 9), -abs(threshold - 0.5))
 
     return max(candidates, key=quality)
-
-
-def _folds(groups: Sequence[str], n: int) -> list[int]:
-    """Deal whole groups out to *n* folds, in an order that depends on their names alone."""
-    order = sorted(set(groups), key=lambda group: sha256(group.encode("utf-8", "surrogatepass")).digest())
-    fold = {group: i % n for i, group in enumerate(order)}
-    return [fold[group] for group in groups]

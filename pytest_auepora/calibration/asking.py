@@ -29,17 +29,16 @@ def fill_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
     if metric not in run.metrics:
         raise MetricError(f"the run of {run.title} has no {metric}{did_you_mean(metric, run.metrics)}")
     for item in items:
+        where = f"line {item.line}"
         if not item.case:
-            raise MetricError(f"line {item.line}: no case; which of the run's answers was labelled?")
+            raise MetricError(f"{where}: no case; which of the run's answers was labelled?")
         result = run.cases.get(item.case)
         if result is None:
-            raise MetricError(
-                f"line {item.line}: the run has no case {item.case!r}{did_you_mean(item.case, run.cases)}"
-            )
+            raise MetricError(f"{where}: the run has no case {item.case!r}{did_you_mean(item.case, run.cases)}")
         answer = str(result.outputs.get("answer", ""))
         if item.answer_hash and item.answer_hash != answer_hash(answer):
             raise MetricError(
-                f"line {item.line}: the answer to {item.case} is not the one that was labelled "
+                f"{where}: the answer to {item.case} is not the one that was labelled "
                 f"(hash {answer_hash(answer)}, labelled {item.answer_hash}); which run was it?"
             )
         item.query, item.answer = item.query or result.query, item.answer or answer

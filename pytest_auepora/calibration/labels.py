@@ -23,6 +23,7 @@ import io
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -95,9 +96,7 @@ class LabelSet:
 def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
     """Read *path*, CSV by its suffix, else JSON Lines.
 
-    Args:
-        path: the file.
-        positive: words of the labels that mean yes; of grades, the least that does (4).
+    *positive* are the words of the labels that mean yes; of grades, the least that does (4).
 
     Raises:
         GoldenFileError: everything that is wrong with it, each with its place.
@@ -108,9 +107,8 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
     items = [_parse_item(raw, line, source) for line, raw in rows]
     line_of_id: dict[str, int] = {}
     for item in items:
-        if item.id in line_of_id:
-            source.report_at(item.line, 1, f"the id {item.id!r} is that of line {line_of_id[item.id]} as well")
-        line_of_id.setdefault(item.id, item.line)
+        if (first := line_of_id.setdefault(item.id, item.line)) != item.line:
+            source.report_at(item.line, 1, f"the id {item.id!r} is that of line {first} as well")
     labelled = [item for item in items if item.people]
     scale = _label_scale(labelled, source)
     if not labelled and not source.problems:
@@ -136,7 +134,7 @@ def _csv_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         for name in header:
             if name not in _KEYS and name.partition("_")[0] not in _LIST_COLUMNS:
                 source.report_at(1, 1, f"unknown column {name!r}{did_you_mean(name, _KEYS)}")
-        for name in {name for name in header if header.count(name) > 1}:
+        for name in dict.fromkeys(name for name in header if header.count(name) > 1):
             source.report_at(1, 1, f"the column {name!r} is named twice")
         if source.problems:
             return
@@ -167,7 +165,8 @@ def _join_columns(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _parse_item(raw: Mapping[str, Any], line: int, source: Source) -> Item:
-    item = Item(str(line if raw.get("id") in (None, "") else raw["id"]), line=line)
+    item_id = raw.get("id")
+    item = Item(str(line if item_id in (None, "") else item_id), line=line)
     for name in _TEXTS:
         if (value := raw.get(name)) is not None:
             setattr(item, name, str(value))
@@ -175,9 +174,7 @@ def _parse_item(raw: Mapping[str, Any], line: int, source: Source) -> Item:
     labels = _as_list(raw.get("label")) + _as_list(raw.get("labels"))
     scores = _as_list(raw.get("score")) + _as_list(raw.get("scores"))
     item.people = [value for label in labels if (value := _parse_label(label, line, source)) is not None]
-    item.scores = [
-        number for raw_score in scores if (number := _parse_number(raw_score, "score", line, source)) is not None
-    ]
+    item.scores = [value for score in scores if (value := _parse_number(score, "score", line, source)) is not None]
     item.swapped = _parse_number(raw.get("swapped"), "swapped", line, source)
     return item
 
@@ -207,12 +204,9 @@ def _parse_label(raw: Any, line: int, source: Source) -> LabelValue | None:
 def _parse_number(raw: Any, key: str, line: int, source: Source) -> float | None:
     if raw is None or raw == "":
         return None
-    try:
-        value = float(raw)
-    except (TypeError, ValueError, OverflowError):
-        value = float("nan")
-    if math.isfinite(value):
-        return value
+    with suppress(TypeError, ValueError, OverflowError):
+        if math.isfinite(value := float(raw)):
+            return value
     source.report_at(line, 1, f"{key} must be a number, got {raw!r}; put a reply that is not a score into error")
     return None
 
@@ -222,7 +216,8 @@ def _label_scale(items: Sequence[Item], source: Source) -> LabelScale:
     values = {value: item.line for item in items for value in item.people}
     if all(value in (0, 1) for value in values):
         return "boolean"
-    scales = {_value_scale(value): (value, line) for value, line in values.items()}
+    kinds = {bool: "boolean", int: "grade", str: "class"}
+    scales = {kinds[type(value)]: (value, line) for value, line in values.items()}
     if len(scales) > 1:
         (first, _), (other, line), *_ = scales.values()
         source.report_at(line, 1, f"labels are of one kind in a file: {other!r} here, {first!r} elsewhere")
@@ -230,12 +225,6 @@ def _label_scale(items: Sequence[Item], source: Source) -> LabelScale:
         if list(scales) == ["grade"] and not 1 <= int(value) <= 5:
             source.report_at(line, 1, f"a grade is a whole number from 1 to 5, got {value}")
     return "class" if "class" in scales else "grade"
-
-
-def _value_scale(value: LabelValue) -> LabelScale:
-    if isinstance(value, str):
-        return "class"
-    return "boolean" if isinstance(value, bool) else "grade"
 
 
 def _positive_labels(scale: LabelScale, items: Sequence[Item], words: Sequence[str]) -> frozenset[LabelValue]:

@@ -43,6 +43,7 @@ LEAST_J = 0.5
 ALPHA = 0.05
 TOLERATED = 0.05
 """Share of items on which a judge may contradict itself."""
+_GRADE_DRAWS = 500  # enough for two places, and each takes a pass over all pairs of grades
 _MANY_FAILURES = 0.05
 _FEWEST = 5
 
@@ -90,9 +91,8 @@ class Study:
         }
         if self.change is not None:
             statistics["former judge"] = self.change.to_dict()
-        return Calibration(
-            self.metric, self.gate, self.reason, judge, round(self.decisions.threshold, 6), statistics, self.labels
-        )
+        threshold = round(self.decisions.threshold, 6)
+        return Calibration(self.metric, self.gate, self.reason, judge, threshold, statistics, self.labels)
 
 
 def study(
@@ -109,16 +109,16 @@ def study(
     Raises:
         MetricError: there is nothing to compare, or the threshold is none.
     """
-    remarks = [] if not labels.unlabelled else [f"{labels.unlabelled} without a label are left out"]
     labelled = [(item, label) for item in labels.items if (label := labels.majority(item)) is not None]
-    if tied := len(labels.items) - len(labelled):
-        remarks.append(f"{tied} on which people are divided are left out")
     unreadable = [item for item, _ in labelled if item.error]
     usable = [(item, label) for item, label in labelled if item.scores and not item.error]
-    if silent := len(labelled) - len(unreadable) - len(usable):
-        remarks.append(f"{silent} without a score of the judge are left out")
     if not usable:
         raise MetricError("no item has both a label and a score of the judge")
+    left_out = {
+        "without a label": labels.unlabelled,
+        "on which people are divided": len(labels.items) - len(labelled),
+        "without a score of the judge": len(labelled) - len(unreadable) - len(usable),
+    }
     decisions = apply_threshold(
         threshold,
         [label for _, label in usable],
@@ -126,12 +126,13 @@ def study(
         [item.cluster for item, _ in usable],
     )
     pairs = [_Pair(*usable[i], yes) for i, yes in zip(decisions.measured, decisions.yes, strict=True)]
-    result = Study(metric, decisions, _agreement_figures(pairs), remarks=remarks)
+    result = Study(metric, decisions, _agreement_figures(pairs))
     result.labels = {pair.item.id: (pair.people, pair.judge) for pair in pairs}
     result.figures["parse failures"] = wilson(len(unreadable), len(unreadable) + len(usable))
     result.figures |= _grade_figures(labels, [pair.item for pair in pairs]) | _rater_figures(labels)
     result.biases = _biases(pairs, decisions.threshold)
     result.change = compare_judges(previous, result.labels) if previous else None
+    result.remarks = [f"{count} {which} are left out" for which, count in left_out.items() if count]
     result.remarks += _remarks(result, unreadable, threshold)
     result.shortfalls = _shortfalls(_count(pairs), result.figures["kappa"])
     return result
@@ -183,14 +184,12 @@ def _grade_figures(labels: LabelSet, items: Sequence[Item]) -> dict[str, Estimat
     def pairs(ids: Sequence[int], judged: Sequence[float]) -> list[tuple[float, float]]:
         return [(grades[i], judged[i]) for i in ids]
 
-    draws = 500  # enough for two places, and each takes a pass over all pairs of grades
+    def of_grades(figure: Callable[[list[tuple[float, float]]], float | None]) -> Estimate:
+        return bootstrap(lambda ids: figure(pairs(ids, whole)), groups, _GRADE_DRAWS)
+
     return {
-        "kappa of grades (quadratic)": bootstrap(
-            lambda ids: quadratic_kappa(*zip(*pairs(ids, whole), strict=True)), groups, draws
-        ),
-        "alpha of grades (ordinal)": bootstrap(
-            lambda ids: krippendorff_alpha(pairs(ids, whole), "ordinal"), groups, draws
-        ),
+        "kappa of grades (quadratic)": of_grades(lambda rated: quadratic_kappa(*zip(*rated, strict=True))),
+        "alpha of grades (ordinal)": of_grades(lambda rated: krippendorff_alpha(rated, "ordinal")),
         "alpha of grades (interval)": Estimate(
             krippendorff_alpha(pairs(range(len(grades)), exact), "interval"), n=len(grades)
         ),
@@ -204,7 +203,7 @@ def _rater_figures(labels: LabelSet) -> dict[str, Estimate]:
         return {}
     level: Level = "ordinal" if labels.scale == "grade" else "nominal"
     groups = [item.cluster for item in items]
-    figure = bootstrap(lambda ids: krippendorff_alpha([items[i].people for i in ids], level), groups, 500)
+    figure = bootstrap(lambda ids: krippendorff_alpha([items[i].people for i in ids], level), groups, _GRADE_DRAWS)
     return {f"alpha among people ({level})": figure}
 
 
@@ -224,7 +223,12 @@ class Bias:
 
 def _biases(pairs: Sequence[_Pair], threshold: float) -> list[Bias]:
     """Return the bias checks for which there are data."""
-    checks = [_base_rate_bias(pairs)]
+
+    def rate(ids: Sequence[int]) -> float | None:
+        return sum(pairs[i].judge - pairs[i].people for i in ids) / len(ids) if ids else None
+
+    figure = bootstrap(rate, [pair.item.cluster for pair in pairs])
+    checks = [_difference_bias("base rate", figure, "share of yes, the judge's above people's")]
     if any(pair.item.answer for pair in pairs):
         checks += [_length_bias(pairs), *_verbosity_biases(pairs)]
     swapped = [(pair.judge, pair.item.swapped >= threshold) for pair in pairs if pair.item.swapped is not None]
@@ -239,19 +243,11 @@ def _difference_bias(name: str, figure: Estimate, meaning: str) -> Bias:
     return Bias(name, figure, meaning, off_zero)
 
 
-def _base_rate_bias(pairs: Sequence[_Pair]) -> Bias:
-    def rate(ids: Sequence[int]) -> float | None:
-        return sum(pairs[i].judge - pairs[i].people for i in ids) / len(ids) if ids else None
-
-    figure = bootstrap(rate, [pair.item.cluster for pair in pairs])
-    return _difference_bias("base rate", figure, "share of yes, the judge's above people's")
-
-
 def _length_bias(pairs: Sequence[_Pair]) -> Bias:
     """Correlate rank of length with rank of score, each within what people say: what length adds to the truth."""
     scores, lengths = np.zeros(len(pairs)), np.zeros(len(pairs))
     for label in (True, False):
-        inside = np.array([i for i, pair in enumerate(pairs) if pair.people == label], dtype=int)
+        inside = [i for i, pair in enumerate(pairs) if pair.people == label]
         scores[inside] = _ranks([pairs[i].item.scores[0] for i in inside])
         lengths[inside] = _ranks([len(pairs[i].item.answer) for i in inside])
 
@@ -314,11 +310,9 @@ def _drift_biases(pairs: Sequence[_Pair]) -> list[Bias]:
 
 def _remarks(result: Study, unreadable: Sequence[Item], threshold: str) -> list[str]:
     remarks = []
-    rate = result.figures["parse failures"].value or 0.0
-    if rate > _MANY_FAILURES:
-        remarks.append(
-            f"{len(unreadable)} replies of the judge were no score ({unreadable[0].error}); they are in no figure"
-        )
+    if (result.figures["parse failures"].value or 0.0) > _MANY_FAILURES:
+        why = unreadable[0].error
+        remarks.append(f"{len(unreadable)} replies of the judge were no score ({why}); they are in no figure")
     ceiling = next((f.value for n, f in result.figures.items() if n.startswith("alpha among people")), None)
     if ceiling is not None and ceiling < LEAST_KAPPA:
         remarks.append(f"people agree little with each other (α {ceiling:.2f}): make the question clearer first")

@@ -30,7 +30,7 @@ _STOP_WORDS = (
     "what which when where whose does have been with that this these those from many much long must should could would "
     "there their they them than then into only also such will your each some other about after before while"
 )
-_PARAGRAPH = re.compile(r"\n[ \t]*\n\s*")
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*|\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +56,13 @@ def read_documents(folder: Path) -> dict[str, str]:
         CorpusError: there are none, or one cannot be read.
     """
     if folder.is_file():
-        texts = {chunk.id: chunk.text for chunk in load_corpus(folder).chunks.values() if chunk.text.strip()}
+        texts = {chunk.id: chunk.text for chunk in load_corpus(folder).chunks.values()}
     else:
         paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
         names = {path: path.relative_to(folder) for path in paths}
-        texts = {
-            inner_path.as_posix(): read_text(path, CorpusError)
-            for path, inner_path in names.items()
-            if not any(part.startswith(".") for part in inner_path.parts)
-        }
-        texts = {name: text for name, text in texts.items() if text.strip()}
+        visible = [path for path, name in names.items() if not any(part.startswith(".") for part in name.parts)]
+        texts = {names[path].as_posix(): read_text(path, CorpusError) for path in visible}
+    texts = {name: text for name, text in texts.items() if text.strip()}
     if not texts:
         raise CorpusError(f"{folder}: no documents; expected files of {', '.join(SUFFIXES)}, or JSON Lines with texts")
     return texts
@@ -74,26 +71,21 @@ def read_documents(folder: Path) -> dict[str, str]:
 def passages_of(documents: Mapping[str, str]) -> list[DocumentPassage]:
     """Cut each document at blank lines into passages of at most `LONGEST` characters, where its paragraphs allow it."""
     return [
-        DocumentPassage(doc, start, text)
+        DocumentPassage(doc, start + len(text) - len(text.lstrip()), stripped)
         for doc, document in documents.items()
         for start, text in _split_paragraphs(document)
+        if (stripped := text.strip())
     ]
 
 
 def _split_paragraphs(document: str) -> Iterator[tuple[int, str]]:
-    start, end = 0, 0
-    for paragraph_end in [*(m.start() for m in _PARAGRAPH.finditer(document)), len(document)]:
-        if end > start and paragraph_end - start > LONGEST:
-            yield from _stripped_piece(document, start, end)
+    start = end = 0
+    for paragraph in _PARAGRAPH_END.finditer(document):
+        if end > start and paragraph.start() - start > LONGEST:
+            yield start, document[start:end]
             start = end
-        end = paragraph_end
-    yield from _stripped_piece(document, start, len(document))
-
-
-def _stripped_piece(document: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    text = document[start:end]
-    if stripped := text.strip():
-        yield start + len(text) - len(text.lstrip()), stripped
+        end = paragraph.start()
+    yield start, document[start:]
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -192,8 +184,7 @@ def plan_jobs(passages: Passages, quotas: Mapping[str, int], seed: int) -> dict[
     for doc, of_document in passages.worth_asking.items():
         for kind, quota in quotas.items():
             order = random_order(f"{seed}|{doc}|{kind}", len(of_document))[: TRIES * quota]
-            chosen = [of_document[i] for i in order]
-            out[doc, kind] = [job for passage in chosen for job in _jobs(kind, passage, passages)]
+            out[doc, kind] = [job for i in order for job in _jobs(kind, of_document[i], passages)]
     return out
 
 

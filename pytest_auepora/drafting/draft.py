@@ -7,13 +7,13 @@ until a person accepts it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypeVar
 
 from ..errors import AueporaError
-from ..metrics.judge.critic import JudgeReplyError, LLMCritic
+from ..metrics.judge.critic import Form, JudgeReplyError, LLMCritic
 from ..metrics.ranking.gold import fold_quote
 from ..metrics.text.tokens import squad_words
 from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, ask, provenance_of
@@ -54,27 +54,21 @@ class Known:
     """Questions that exist already, in golden files and among the drafts."""
 
     def __init__(self, questions: Iterable[str] = ()) -> None:
-        self._words: list[tuple[frozenset[str], str]] = []
-        for question in questions:
-            self.add(question)
+        self._words = {question: frozenset(_words(question)) for question in questions}
 
     def add(self, question: str) -> None:
         """Add a question that no further draft may ask."""
-        self._words.append((_words(question), question))
+        self._words[question] = frozenset(_words(question))
 
     def duplicate_of(self, question: str) -> str:
         """Return a known question that asks the same as *question*; an empty string where none does."""
-        own_words = _words(question)
-        duplicates = (
-            other
-            for words, other in self._words
-            if own_words and len(own_words & words) >= SAME * len(own_words | words)
-        )
-        return next(duplicates, "")
+        own = frozenset(_words(question))
+        alike = (other for other, words in self._words.items() if len(own & words) >= SAME * len(own | words))
+        return next(alike, "") if own else ""
 
 
-def _words(question: str) -> frozenset[str]:
-    return frozenset(squad_words(question, multilingual=True))
+def _words(text: str) -> tuple[str, ...]:
+    return squad_words(text, multilingual=True)
 
 
 def find_passage(quote: str, passages: Sequence[DocumentPassage]) -> DocumentPassage | None:
@@ -91,7 +85,7 @@ def quote_overlap(question: str, quote: str) -> float:
 
 def rejection_reason(draft: Draft, known: Known, max_overlap: float = MAX_OVERLAP) -> str:
     """Return why *draft* is rejected, the reason's name before a colon; an empty string where nothing is wrong."""
-    if len(squad_words(draft.question, multilingual=True)) < 3:
+    if len(_words(draft.question)) < 3:
         return "no question"
     if (match := _POINTS_AT_TEXT.search(draft.question)) is not None:
         return f"not self-contained: {match[0]!r}"
@@ -102,7 +96,7 @@ def rejection_reason(draft: Draft, known: Known, max_overlap: float = MAX_OVERLA
     if not draft.answer.strip():
         return "no answer"
     for passage, quote in draft.quotes:
-        if len(squad_words(quote, multilingual=True)) < _SHORTEST_QUOTE:
+        if len(_words(quote)) < _SHORTEST_QUOTE:
             return f"quote too short: {quote!r:.80}"
         if len(quote) > _LONGEST_SHARE * len(passage.text):
             return "quote is the whole passage"
@@ -113,6 +107,10 @@ def rejection_reason(draft: Draft, known: Known, max_overlap: float = MAX_OVERLA
 
 
 T = TypeVar("T")
+R = TypeVar("R")
+
+_Question = tuple[Draft, T, Mapping[str, str]]
+"""A question about a draft, what it is about besides, and its material."""
 
 _AT_ONCE = 8
 """Jobs whose drafts are checked together; these are written before the next ones begin."""
@@ -183,9 +181,13 @@ class Drafting:
         self._write(drafts)
         for draft in _not_rejected(drafts):
             draft.reason = rejection_reason(draft, self._known, self._max_overlap)
-        self._check_self_contained(_not_rejected(drafts))
+        for draft, _, clear in self._ask("alone", VERDICT, _questions(_not_rejected(drafts))):
+            if not clear:
+                draft.reason = "not self-contained"
         self._check_answerable(_not_rejected(answerable))
-        self._check_guessable(_not_rejected(answerable))
+        for draft, agrees in self._compare_answers("know", _questions(_not_rejected(answerable))):
+            if agrees:
+                draft.reason = "answerable without the documents"
         self._check_unanswerable([draft for draft in _not_rejected(drafts) if not draft.job.answerable])
         self._find_other_passages(_not_rejected(answerable))
         for draft in _not_rejected(drafts):
@@ -196,67 +198,55 @@ class Drafting:
                 draft.case = self._golden_case(draft)
         return drafts
 
-    def _ask(
-        self, drafts: Sequence[Draft], prompt: str, form: Any, material: Callable[[Draft], dict[str, str]]
-    ) -> Iterator[tuple[Draft, Any]]:
-        """Ask about each of *drafts* and yield what was read."""
-        replies = ask(self._critic, prompt, form, [material(draft) for draft in drafts])
-        for draft, _, reply in _pair_replies([(draft, None) for draft in drafts], replies):
-            yield draft, reply
+    def _ask(self, prompt: str, form: Form[R], questions: Sequence[_Question[T]]) -> Iterator[tuple[Draft, T, R]]:
+        """Ask *questions* and yield the reply to each; one that cannot be read rejects its draft."""
+        replies = ask(self._critic, prompt, form, [material for *_, material in questions])
+        for (draft, about, _), reply in zip(questions, replies, strict=True):
+            if isinstance(reply, JudgeReplyError):
+                draft.reason = str(reply)
+            elif isinstance(reply, Exception):
+                raise reply if isinstance(reply, AueporaError) else AueporaError(f"the model cannot be asked: {reply}")
+            else:
+                yield draft, about, reply
 
     def _write(self, drafts: Sequence[Draft]) -> None:
         for kind in dict.fromkeys(draft.job.kind for draft in drafts):
             of_kind = [draft for draft in drafts if draft.job.kind == kind]
-            form: Any = WRITTEN if of_kind[0].job.answerable else ASKED
-            for draft, (question, answer, quotes) in self._ask(of_kind, f"write {kind}", form, _passage_texts):
+            form = WRITTEN if of_kind[0].job.answerable else ASKED
+            questions = [(draft, None, _passage_texts(draft.job.passages)) for draft in of_kind]
+            for draft, _, (question, answer, quotes) in self._ask(f"write {kind}", form, questions):
                 draft.question, draft.answer = question, answer
                 if draft.job.answerable:
                     draft.reason = _find_quotes(draft, [quote for quote in quotes if quote])
 
-    def _check_self_contained(self, drafts: Sequence[Draft]) -> None:
-        for draft, clear in self._ask(drafts, "alone", VERDICT, lambda draft: {"question": draft.question}):
-            if not clear:
-                draft.reason = "not self-contained"
-
     def _check_answerable(self, drafts: Sequence[Draft]) -> None:
         """Reject a draft whose quotes do not give its answer, or of which one quote alone gives it."""
-
-        def evidence(draft: Draft) -> dict[str, str]:
-            return {"question": draft.question, "evidence": "\n\n".join(quote for _, quote in draft.quotes)}
-
-        answers = list(self._ask(drafts, "answer", ANSWERED, evidence))
-        for draft, agrees in self._compare_answers(answers):
+        together = [(d, "\n\n".join(quote for _, quote in d.quotes)) for d in drafts]
+        for draft, agrees in self._compare_answers("answer", _with_evidence(together)):
             if not agrees:
                 draft.reason = "not answerable from its quote"
         hops = [(d, quote) for d in _not_rejected(drafts) if d.job.kind == "multi-hop" for _, quote in d.quotes]
-        replies = ask(self._critic, "answer", ANSWERED, [{"question": d.question, "evidence": q} for d, q in hops])
-        answers = [(draft, reply) for draft, _, reply in _pair_replies(hops, replies)]
-        for draft, agrees in self._compare_answers(answers):
+        for draft, agrees in self._compare_answers("answer", _with_evidence(hops)):
             if agrees:
                 draft.reason = "one quote is enough"
 
-    def _check_guessable(self, drafts: Sequence[Draft]) -> None:
-        answers = list(self._ask(drafts, "know", ANSWERED, lambda draft: {"question": draft.question}))
-        for draft, agrees in self._compare_answers(answers):
-            if agrees:
-                draft.reason = "answerable without the documents"
-
-    def _compare_answers(self, answers: Sequence[tuple[Draft, str]]) -> Iterator[tuple[Draft, bool]]:
-        """Yield whether each answer agrees with its draft; the model decides where their words differ."""
+    def _compare_answers(self, prompt: str, questions: Sequence[_Question[None]]) -> Iterator[tuple[Draft, bool]]:
+        """Yield whether the answer to each question agrees with its draft; the model decides where words differ."""
         unsure = []
-        for draft, answer in answers:
+        for draft, _, answer in self._ask(prompt, ANSWERED, questions):
             if not answer or _contains(answer, draft.answer):
                 yield draft, bool(answer)
             else:
-                unsure.append((draft, answer))
-        material = [{"question": draft.question, "first": draft.answer, "second": a} for draft, a in unsure]
-        for draft, _, same in _pair_replies(unsure, ask(self._critic, "same", VERDICT, material)):
+                material = {"question": draft.question, "first": draft.answer, "second": answer}
+                unsure.append((draft, None, material))
+        for draft, _, same in self._ask("same", VERDICT, unsure):
             yield draft, same
 
     def _check_unanswerable(self, drafts: Sequence[Draft]) -> None:
         """Reject a draft that the model claims to find answered in the corpus, asked in groups of passages."""
-        searches = [(draft, passages) for draft in drafts for passages in group_passages(self.passages.all)]
-        for draft, passages, answers in self._search_answers(searches):
+        groups = list(group_passages(self.passages.all))
+        searches = [_search(draft, passages) for draft in drafts for passages in groups]
+        for draft, passages, answers in self._ask("which", FOUND, searches):
             if answers:
                 documents = [passages[n - 1].doc for n, _ in answers if 1 <= n <= len(passages)]
                 draft.reason = f"the corpus answers it: {documents[0] if documents else '?'}"
@@ -265,58 +255,45 @@ class Drafting:
         """Add other passages that answer as labels, where the quotes that the model gives are really theirs."""
         single = [draft for draft in drafts if draft.job.kind == "single-hop"]
         nearest = [self.passages.nearest(f"{d.question} {d.answer}", NEAR, d.job.passages) for d in single]
-        searches = [(draft, passages) for draft, passages in zip(single, nearest, strict=True) if passages]
-        for draft, passages, answers in self._search_answers(searches):
+        searches = [_search(draft, passages) for draft, passages in zip(single, nearest, strict=True) if passages]
+        for draft, passages, answers in self._ask("which", FOUND, searches):
             found_quotes = [(passages[n - 1], quote) for n, quote in answers if 1 <= n <= len(passages)]
             draft.other_quotes = [(p, quote) for p, quote in found_quotes if find_passage(quote, [p]) is not None]
 
-    def _search_answers(
-        self, searches: Sequence[tuple[Draft, Sequence[DocumentPassage]]]
-    ) -> Iterator[tuple[Draft, Sequence[DocumentPassage], Any]]:
-        """Ask which of the passages answer each draft."""
-        material = []
-        for draft, passages in searches:
-            numbered = "\n\n".join(f"[{i}] {passage.text}" for i, passage in enumerate(passages, 1))
-            answer = {"answer": draft.answer} if draft.answer else {}
-            material.append({"question": draft.question, **answer, "passages": numbered})
-        return _pair_replies(searches, ask(self._critic, "which", FOUND, material))
-
     def _golden_case(self, draft: Draft) -> dict[str, Any]:
-        case: dict[str, Any] = {
+        labels = dict.fromkeys((p.doc, fold_quote(quote)) for p, quote in [*draft.quotes, *draft.other_quotes])
+        model, prompts = self.provenance["model"].get("model", "?"), self.provenance["prompts"]
+        return {
             "id": f"draft-{sha256(draft.question.encode()).hexdigest()[:8]}",
             "query": draft.question,
+            "relevant_docs": [{"doc": doc, "quote": quote} for doc, quote in labels],
+            **({"reference_answer": draft.answer} if draft.answer else {}),
+            "scenario": draft.job.kind,
+            "status": "draft",
+            "metadata": {"drafted_by": f"{model}, prompts {prompts}"},
         }
-        labels = [{"doc": p.doc, "quote": fold_quote(quote)} for p, quote in [*draft.quotes, *draft.other_quotes]]
-        case["relevant_docs"] = [dict(pairs) for pairs in dict.fromkeys(tuple(label.items()) for label in labels)]
-        if draft.answer:
-            case["reference_answer"] = draft.answer
-        case |= {"scenario": draft.job.kind, "status": "draft"}
-        model, prompts = self.provenance["model"].get("model", "?"), self.provenance["prompts"]
-        case["metadata"] = {"drafted_by": f"{model}, prompts {prompts}"}
-        return case
 
 
 def _not_rejected(drafts: Sequence[Draft]) -> list[Draft]:
     return [draft for draft in drafts if not draft.reason]
 
 
-def _pair_replies(questions: Iterable[tuple[Draft, T]], replies: Iterable[Any]) -> Iterator[tuple[Draft, T, Any]]:
-    """Yield each question with its reply; a reply that cannot be read rejects its draft.
-
-    Raises:
-        AueporaError: the model cannot be asked.
-    """
-    for (draft, item), reply in zip(questions, replies, strict=True):
-        if isinstance(reply, JudgeReplyError):
-            draft.reason = str(reply)
-        elif isinstance(reply, Exception):
-            raise reply if isinstance(reply, AueporaError) else AueporaError(f"the model cannot be asked: {reply}")
-        else:
-            yield draft, item, reply
+def _questions(drafts: Sequence[Draft]) -> list[_Question[None]]:
+    return [(draft, None, {"question": draft.question}) for draft in drafts]
 
 
-def _passage_texts(draft: Draft) -> dict[str, str]:
-    passages = draft.job.passages
+def _with_evidence(pairs: Sequence[tuple[Draft, str]]) -> list[_Question[None]]:
+    return [(draft, None, {"question": draft.question, "evidence": evidence}) for draft, evidence in pairs]
+
+
+def _search(draft: Draft, passages: Sequence[DocumentPassage]) -> _Question[Sequence[DocumentPassage]]:
+    """Return the question which of the passages answer *draft*."""
+    numbered = "\n\n".join(f"[{i}] {passage.text}" for i, passage in enumerate(passages, 1))
+    answer = {"answer": draft.answer} if draft.answer else {}
+    return draft, passages, {"question": draft.question, **answer, "passages": numbered}
+
+
+def _passage_texts(passages: Sequence[DocumentPassage]) -> dict[str, str]:
     if len(passages) == 1:
         return {"passage": passages[0].text}
     return {f"passage_{i}": passage.text for i, passage in enumerate(passages, 1)}
@@ -335,5 +312,5 @@ def _find_quotes(draft: Draft, quotes: Sequence[str]) -> str:
 
 def _contains(answer: str, expected: str) -> bool:
     """Whether the words of one answer stand in the other, in their order."""
-    first, second = (f" {' '.join(squad_words(text, multilingual=True))} " for text in (answer, expected))
+    first, second = (f" {' '.join(_words(text))} " for text in (answer, expected))
     return bool(first.strip() and second.strip()) and (second in first or first in second)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from struct import unpack
 from typing import Any, Literal
+
+import yaml
 
 from ..core.files import parse_json, read_json_lines, read_text
 from ..core.rag_interface import NOISE_DOCS
@@ -39,6 +40,18 @@ _TRIES = 4  # per variant: short queries give the same form again and again
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_STEPS = ((0, -1), (0, 1), (-1, 0), (-1, 1), (1, -1), (1, 0))
+"""To the keys around a key, rows down and keys to the right; each row begins half a key further right."""
+
+_NEIGHBOUR_KEYS = {
+    key: "".join(
+        _ROWS[y + down][x + right]
+        for down, right in _STEPS
+        if 0 <= y + down < len(_ROWS) and 0 <= x + right < len(_ROWS[y + down])
+    )
+    for y, row in enumerate(_ROWS)
+    for x, key in enumerate(row)
+}
 
 
 class _Draw:
@@ -65,52 +78,29 @@ def random_order(key: str, n: int) -> list[int]:
     return _Draw(key).order(n)
 
 
-def _find_neighbour_keys() -> dict[str, str]:
-    neighbours: dict[str, str] = {}
-    for y, row in enumerate(_ROWS):
-        for x, key in enumerate(row):
-            keys = [row[i] for i in (x - 1, x + 1) if 0 <= i < len(row)]
-            for other in (y - 1, y + 1):
-                if 0 <= other < len(_ROWS):
-                    # each row is shifted by about half a key to the right of the one above
-                    reach = (x, x + 1) if other < y else (x - 1, x)
-                    keys += [_ROWS[other][i] for i in reach if 0 <= i < len(_ROWS[other])]
-            neighbours[key] = "".join(keys)
-    return neighbours
-
-
-_NEIGHBOUR_KEYS = _find_neighbour_keys()
-
-
-def _swap(word: str, at: int) -> str:
-    return word[:at] + word[at + 1] + word[at] + word[at + 2 :] if at + 2 < len(word) else word
-
-
-def _drop(word: str, at: int) -> str:
-    return word[:at] + word[at + 1 :]
-
-
-def _double(word: str, at: int) -> str:
-    return word[:at] + word[at] + word[at:]
-
-
-def _hit_neighbour(draw: _Draw, word: str, at: int) -> str:
-    keys = _NEIGHBOUR_KEYS.get(word[at].lower())
-    if keys is None:
-        return word
-    key = keys[draw.below(len(keys))]
-    return word[:at] + (key.upper() if word[at].isupper() else key) + word[at + 1 :]
-
-
 def _misspell(word: str, draw: _Draw) -> str:
     """Return *word* with one typo that spares its first and last letter."""
-    edits: tuple[Callable[[str, int], str], ...] = (_swap, _drop, _double, partial(_hit_neighbour, draw))
+    edits = ("swap", "drop", "double", "neighbour")
     for index in draw.order(len(edits)):
         for place in draw.order(len(word) - 2):
-            changed = edits[index](word, place + 1)
+            changed = _edit_letter(word, place + 1, edits[index], draw)
             if changed != word:
                 return changed
     return word
+
+
+def _edit_letter(word: str, at: int, edit: str, draw: _Draw) -> str:
+    before, letter, after = word[:at], word[at], word[at + 1 :]
+    if edit == "swap":
+        return before + after[0] + letter + after[1:] if len(after) > 1 else word
+    if edit == "drop":
+        return before + after
+    if edit == "double":
+        return before + letter + letter + after
+    if (keys := _NEIGHBOUR_KEYS.get(letter.lower())) is None:
+        return word
+    key = keys[draw.below(len(keys))]
+    return before + (key.upper() if letter.isupper() else key) + after
 
 
 def _add_typos(text: str, draw: _Draw) -> str:
@@ -122,20 +112,16 @@ def _add_typos(text: str, draw: _Draw) -> str:
     return text
 
 
-def _casings(text: str) -> list[str]:
-    return [text.lower(), text.upper(), text.swapcase(), text.title()]
-
-
-def _punctuations(text: str) -> list[str]:
-    bare = "".join(c for c in text if not unicodedata.category(c).startswith("P"))
-    ending = text.rstrip()
-    spaced = re.sub(r"(?<=\w)([^\w\s])", r" \1", text)
-    return [" ".join(bare.split()), ending + ("??" if ending.endswith("?") else "???"), ending + " ...", spaced]
-
-
-def _pick_form(forms: Sequence[str], text: str, draw: _Draw, index: int) -> str:
-    other_forms = [form for form in dict.fromkeys(forms) if form.strip() and form != text]
-    return other_forms[draw.order(len(other_forms))[index]] if index < len(other_forms) else text
+def _other_forms(text: str, operation: Operation) -> list[str]:
+    """Return the forms of *text* in another letter case or punctuation."""
+    if operation == "casing":
+        forms = [text.lower(), text.upper(), text.swapcase(), text.title()]
+    else:
+        bare = "".join(c for c in text if not unicodedata.category(c).startswith("P"))
+        ending = text.rstrip()
+        more_marks = ending + ("??" if ending.endswith("?") else "???")
+        forms = [" ".join(bare.split()), more_marks, f"{ending} ...", re.sub(r"(?<=\w)([^\w\s])", r" \1", text)]
+    return [form for form in dict.fromkeys(forms) if form.strip() and form != text]
 
 
 def perturb(query: str, *, case_id: str, operation: Operation = "typo", index: int = 0, seed: int = 0) -> str:
@@ -149,18 +135,12 @@ def perturb(query: str, *, case_id: str, operation: Operation = "typo", index: i
             ``"punctuation"``: one of a few other forms, each *index* another, as long as there are any.
         index: which of the variants of this operation.
         seed: any whole number; another seed gives other variants.
-
-    Raises:
-        ValueError: the operation is unknown, or *index* is negative.
     """
-    if operation not in OPERATIONS:
-        raise ValueError(f"operation must be one of {', '.join(OPERATIONS)}, got {operation!r}")
-    if index < 0:
-        raise ValueError(f"index must not be negative, got {index}")
     if operation == "typo":
         return _add_typos(query, _Draw(f"{seed}|{case_id}|{operation}|{index}"))
-    forms = _casings(query) if operation == "casing" else _punctuations(query)
-    return _pick_form(forms, query, _Draw(f"{seed}|{case_id}|{operation}|0"), index)
+    forms = _other_forms(query, operation)
+    order = random_order(f"{seed}|{case_id}|{operation}|0", len(forms))
+    return forms[order[index]] if index < len(forms) else query
 
 
 def variants(
@@ -186,9 +166,8 @@ def reword(
 ) -> list[EvaluationSample]:
     """Return variants of *sample* that ask the first *count* of *queries* that differ from it and from each other."""
     different = (query for query in dict.fromkeys(queries) if query != sample.query)
-    return [
-        _variant(sample, scenario, number, query) for number, query in enumerate(itertools.islice(different, count), 1)
-    ]
+    chosen = itertools.islice(different, count)
+    return [_variant(sample, scenario, number, query) for number, query in enumerate(chosen, 1)]
 
 
 def _variant(sample: EvaluationSample, scenario: str, number: int, query: str, **labels: Any) -> EvaluationSample:
@@ -198,8 +177,6 @@ def _variant(sample: EvaluationSample, scenario: str, number: int, query: str, *
 
 _POOL_FACTOR = 4
 """Times the documents needed that the noise is drawn from: those that share most words with the query."""
-
-_EXPECTED = "JSON Lines with id and query, or a .json or .yaml file that maps ids to texts or lists of texts"
 
 
 def load_paraphrases(path: Path) -> dict[str, list[str]]:
@@ -224,15 +201,14 @@ def _read_rows(path: Path) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _read_mapping(path: Path) -> Iterator[tuple[str, Any, Any]]:
-    import yaml
-
     text = read_text(path)
     try:
         raw = parse_json(text, path) if path.suffix.lower() == ".json" else yaml.safe_load(text)
     except (ValueError, yaml.YAMLError) as exc:
         raise AueporaError(f"{path}: cannot be read: {exc}") from None
     if not isinstance(raw, Mapping):
-        raise AueporaError(f"{path}: expected {_EXPECTED}")
+        expected = "JSON Lines with id and query, or a .json or .yaml file that maps ids to texts or lists of texts"
+        raise AueporaError(f"{path}: expected {expected}")
     for case_id, queries in raw.items():
         for query in queries if isinstance(queries, list) else [queries]:
             yield f"{path}: {case_id}", case_id, query
@@ -262,24 +238,21 @@ def ask_paraphrases(queries: Mapping[str, str], critic: LLMCritic, count: int) -
     Raises:
         AueporaError: the model cannot be asked, or its reply cannot be read.
     """
-    questions = [
-        Question(_PARAPHRASE_PROMPT.fill({"count": str(count)}, question=query), form=_WORDINGS)
-        for query in queries.values()
-    ]
+    prompts = (_PARAPHRASE_PROMPT.fill({"count": str(count)}, question=query) for query in queries.values())
+    questions = [Question(prompt, form=_WORDINGS) for prompt in prompts]
     usable: dict[str, list[str]] = {}
     n_rejected = 0
     for (case_id, query), reply in zip(queries.items(), critic.ask_many(questions), strict=True):
         if isinstance(reply, Exception):
             raise reply if isinstance(reply, AueporaError) else AueporaError(f"{case_id}: {reply}")
-        usable[case_id] = _usable_wordings(query, reply)
+        different = {fold(wording): wording for wording in reply if wording and fold(wording) != fold(query)}
+        usable[case_id] = [wording for wording in different.values() if _numbers(query) <= _numbers(wording)]
         n_rejected += len(reply) - len(usable[case_id])
     return usable, n_rejected
 
 
-def _usable_wordings(query: str, wordings: Sequence[str]) -> list[str]:
-    numbers = set(re.findall(r"\d+", query))
-    different = {fold(wording): wording for wording in wordings if wording and fold(wording) != fold(query)}
-    return [wording for wording in different.values() if numbers <= set(re.findall(r"\d+", wording))]
+def _numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d+", text))
 
 
 def noise_variants(
@@ -295,8 +268,8 @@ def noise_variants(
     if expected_behaviour(sample) == "refuse" or not (sample.relevant_docs or _right_texts(sample)):
         return []
     pool = _noise_pool(sample, corpus.chunks, _POOL_FACTOR * each * count)
-    samples: list[EvaluationSample] = []
     order = random_order(f"{seed}|{sample.sample_id}|noise", len(pool))
+    samples: list[EvaluationSample] = []
     for number in range(1, min(count, len(pool) // each) + 1):
         chosen = [pool[i] for i in order[(number - 1) * each : number * each]]
         noise = [{"id": chunk.id, "text": chunk.text} for chunk in chosen]
@@ -319,9 +292,8 @@ def _noise_pool(sample: EvaluationSample, chunks: Mapping[str, Chunk], size: int
 
 def _right_texts(sample: EvaluationSample) -> Sequence[str]:
     """Return the texts that only a relevant document holds, folded."""
-    references = targets(sample)
+    references, phrases = targets(sample), sample.labels.get("must_contain") or ()
     texts = [*references] if isinstance(references, list) else []
-    phrases = sample.labels.get("must_contain") or ()
     texts += [phrases] if isinstance(phrases, str) else phrases
     texts += [doc.text for doc in sample.relevant_docs or () if doc.metadata.get("match") == "quote"]
     return [folded for text in texts if (folded := fold(str(text)).rstrip("."))]

@@ -55,22 +55,21 @@ def with_variants(
     """
     suite = load_golden(path, registry)
     by_id = {case["id"]: case for case in raw_cases(path)}
-    case_ids = {case.id for case in suite.cases}
     new: list[dict[str, Any]] = []
     for case in suite.cases:
         if case.skip is not None or "variant_of" in case.sample.labels:
             continue
         inherited = {k: v for k, v in by_id[case.id].items() if k not in _OWN_KEYS}
         for variant in variants(case.sample):
-            if variant.sample_id not in case_ids:
-                keys = {
+            if variant.sample_id not in by_id:
+                own = {
                     "id": variant.sample_id,
                     "variant_of": case.id,
                     "scenario": variant.labels["scenario"],
                     "query": variant.query,
                     **({NOISE_DOCS: variant.labels[NOISE_DOCS]} if NOISE_DOCS in variant.labels else {}),
                 }
-                new.append({**keys, **inherited})
+                new.append({**own, **inherited})
     return with_cases(path, new, registry)
 
 
@@ -84,8 +83,8 @@ def with_cases(path: Path, new: Sequence[Mapping[str, Any]], registry: Registry 
     text = path.read_text(encoding="utf-8-sig")
     block = _cases_text(path, StringIO(text).readlines()[suite.cases[0].line - 1], new)
     new_text = text + ("" if text.endswith("\n") else "\n") + block if new else text
-    _check_text(path, suite, new_text, [*raw_cases(path), *new])
-    return Appended(tuple(case["id"] for case in new), block, _with_file_format(path, new_text))
+    file_text = _checked_text(path, suite, new_text, [*raw_cases(path), *new])
+    return Appended(tuple(case["id"] for case in new), block, file_text)
 
 
 def with_replacement(path: Path, case_id: str, new: Mapping[str, Any] | None, registry: Registry | None = None) -> str:
@@ -107,8 +106,7 @@ def with_replacement(path: Path, case_id: str, new: Mapping[str, Any] | None, re
     block = "" if new is None else _changed_block(path, lines[starts[index] : end], old_cases[index], new)
     new_text = "".join([*lines[: starts[index]], block, *lines[end:]])
     cases = [case for old in old_cases if (case := new if old["id"] == case_id else old)]
-    _check_text(path, suite, new_text, cases)
-    return _with_file_format(path, new_text)
+    return _checked_text(path, suite, new_text, cases)
 
 
 def _changed_block(path: Path, lines: Sequence[str], old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
@@ -119,13 +117,6 @@ def _changed_block(path: Path, lines: Sequence[str], old: Mapping[str, Any], new
     return _cases_text(path, lines[0], [new])
 
 
-def _with_file_format(path: Path, text: str) -> str:
-    """Return *text* with the byte order mark and the line ends of the file at *path*."""
-    raw = path.read_bytes()
-    with_line_ends = text.replace("\n", "\r\n") if raw.partition(b"\n")[0].endswith(b"\r") else text
-    return f"\ufeff{with_line_ends}" if raw.startswith(codecs.BOM_UTF8) else with_line_ends
-
-
 def raw_cases(path: Path) -> list[dict[str, Any]]:
     """Return the cases of a golden file as they are written, without what they inherit."""
     text = path.read_text(encoding="utf-8-sig")
@@ -134,14 +125,16 @@ def raw_cases(path: Path) -> list[dict[str, Any]]:
     return list(_parse_yaml(text)["cases"])
 
 
-def _check_text(path: Path, suite: GoldenSuite, new_text: str, cases: Sequence[Any]) -> None:
-    """Raise `GoldenFileError` unless the new text holds exactly these cases and all else as before."""
-    if is_jsonl(path):
-        return
-    if _parse_yaml(new_text) == {**_parse_yaml(path.read_text(encoding="utf-8-sig")), "cases": cases}:
-        return
-    message = "the cases are not a list in block style at the end of the file; paste the new cases where they belong"
-    raise GoldenFileError([Problem(str(path), suite.cases[-1].line, 1, message)])
+def _checked_text(path: Path, suite: GoldenSuite, new_text: str, cases: Sequence[Any]) -> str:
+    """Return the new text, if it holds these cases and all else as before, with the file's line ends and its mark."""
+    old_text = path.read_text(encoding="utf-8-sig")
+    if not is_jsonl(path) and _parse_yaml(new_text) != {**_parse_yaml(old_text), "cases": cases}:
+        where = "the cases are not a list in block style at the end of the file"
+        problem = Problem(str(path), suite.cases[-1].line, 1, f"{where}; paste the new cases where they belong")
+        raise GoldenFileError([problem])
+    raw = path.read_bytes()
+    with_line_ends = new_text.replace("\n", "\r\n") if raw.partition(b"\n")[0].endswith(b"\r") else new_text
+    return f"\ufeff{with_line_ends}" if raw.startswith(codecs.BOM_UTF8) else with_line_ends
 
 
 def _cases_text(path: Path, first: str, cases: Sequence[Mapping[str, Any]]) -> str:
@@ -194,8 +187,8 @@ class LabelFile:
             holder = head.get("defaults") or {}
         labels = holder.get("relevant_docs") or []
         for number, label in enumerate(labels):
-            container, key = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
-            yield (case["id"], number), (container, key)
+            name = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
+            yield (case["id"], number), name
 
     def place(self, slot: Slot) -> tuple[int, int]:
         """Return line and column, both 1-based, of the name of a label."""
@@ -222,9 +215,11 @@ class LabelFile:
             place = self.place(slot)
             if replacements.setdefault(place, new) != new:
                 raise self._refusal(place, f"one place, and two new ids for it: {replacements[place]!r} and {new!r}")
-        ends = {} if self._is_jsonl else _scalar_ends(self.source.text)
-        edits = sorted((*self._span(place, ends), new) for place, new in replacements.items())
         text = self.source.text
+        events = () if self._is_jsonl else yaml.parse(text, Parser)
+        scalars: Iterator[Any] = (event for event in events if isinstance(event, yaml.ScalarEvent))
+        ends = {scalar.start_mark.index: scalar.end_mark.index for scalar in scalars}  # a scalar starts at its anchor
+        edits = sorted((*self._span(place, ends), new) for place, new in replacements.items())
         for start, end, new in reversed(edits):
             text = text[:start] + self._scalar_text(text[start:end], new) + text[end:]
         self._check_text(text, new_ids)
@@ -243,11 +238,11 @@ class LabelFile:
         return start, end
 
     def _scalar_text(self, old: str, new: str) -> str:
-        if self._is_jsonl or old[:1] == '"':
-            return json.dumps(new, ensure_ascii=bool(_UNSAFE.search(new)))
-        if old[:1] == "'" and not _UNSAFE.search(new):
+        is_safe = not _UNSAFE.search(new)
+        if old[:1] == "'" and is_safe:
             return "'" + new.replace("'", "''") + "'"
-        return new if _is_plain(new) else json.dumps(new, ensure_ascii=bool(_UNSAFE.search(new)))
+        is_quoted = self._is_jsonl or old[:1] == '"'
+        return new if not is_quoted and is_safe and _is_plain(new) else json.dumps(new, ensure_ascii=not is_safe)
 
     def _check_text(self, text: str, new_ids: Mapping[Slot, str]) -> None:
         """Check that the new text has the value of the old one but for these ids."""
@@ -265,15 +260,9 @@ class LabelFile:
         return GoldenFileError([Problem(self.source.path, *place, message)])
 
 
-def _scalar_ends(text: str) -> dict[int, int]:
-    """Return where each scalar of *text* ends, by where it (or its anchor) starts."""
-    scalars: Iterator[Any] = (event for event in yaml.parse(text, Parser) if isinstance(event, yaml.ScalarEvent))
-    return {scalar.start_mark.index: scalar.end_mark.index for scalar in scalars}
-
-
 def _is_plain(text: str) -> bool:
     """Whether *text* is read as itself without quotes, in a flow sequence too."""
-    if _UNSAFE.search(text) or _FLOW & set(text) or text != text.strip():
+    if _FLOW & set(text) or text != text.strip():
         return False
     try:
         return bool(yaml.safe_load(f"[{text}]") == [text] and yaml.safe_load(f"a: {text}") == {"a": text})

@@ -26,18 +26,6 @@ class _AnyText(FieldType):
         return value if isinstance(value, str) else BAD
 
 
-class _ObjectType(FieldType):
-    """A mapping read as an object of *cls*."""
-
-    def __init__(self, cls: type[Any], record: Record) -> None:
-        self.cls, self.record = cls, record
-        self.expected = f"a mapping with {', '.join(record.fields)}"
-
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        values = self.read_record(self.record, value, holder, key, source)
-        return BAD if values is BAD else self.cls(**values)
-
-
 class _Nullable(FieldType):
     """A value of another type, or null."""
 
@@ -48,7 +36,20 @@ class _Nullable(FieldType):
         return None if value is None else self.field_type.read(value, holder, key, source)
 
 
-class _Sample(Record):
+class _Object(Record):
+    """A mapping read as an object of *cls*."""
+
+    def __init__(self, cls: type[Any], title: str, *fields: Field) -> None:
+        super().__init__(title, *fields)
+        self.cls = cls
+        self.expected = f"a mapping with {', '.join(self.fields)}"
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        values = self.read_record(self, value, holder, key, source)
+        return BAD if values is BAD else self.cls(**values)
+
+
+class _Sample(_Object):
     """A sample; unknown keys are ignored unless they look like a typo."""
 
     def _report_unknown_key(self, value: Any, name: Any, source: Source) -> str:
@@ -57,28 +58,32 @@ class _Sample(Record):
         return suggestion
 
 
-_DOCUMENT = Record(
+_METADATA = Field("metadata", Free(), "Anything else.")
+_DOCUMENT = _Object(
+    Document,
     "a document",
     Field("doc_id", Text(), "Its id.", required=True),
     Field("text", _AnyText(), "What it says."),
-    Field("metadata", Free(), "Anything else."),
+    _METADATA,
 )
-_ANSWER = Record(
+_ANSWER = _Object(
+    Response,
     "an answer",
     Field("text", _AnyText(), "What it says.", required=True),
     Field("structured", _Nullable(Free()), "The same as data."),
-    Field("metadata", Free(), "Anything else."),
+    _METADATA,
 )
-_DOCUMENTS = _Nullable(ListOf(_ObjectType(Document, _DOCUMENT)))
+_DOCUMENTS = _Nullable(ListOf(_DOCUMENT))
 _SAMPLE = _Sample(
+    EvaluationSample,
     "a sample",
     Field("sample_id", Text(), "Its id.", required=True),
     Field("query", _AnyText(), "The question.", required=True),
     Field("relevant_docs", _DOCUMENTS, "What should be found."),
     Field("candidate_docs", _DOCUMENTS, "What there was to choose from."),
-    Field("reference_answer", _Nullable(_ObjectType(Response, _ANSWER)), "The right answer."),
+    Field("reference_answer", _Nullable(_ANSWER), "The right answer."),
     Field("labels", Free(), "What robustness and assertion metrics read."),
-    Field("metadata", Free(), "Anything else."),
+    _METADATA,
 )
 
 
@@ -103,12 +108,7 @@ def read_samples(source: Source) -> list[EvaluationSample]:
     Raises:
         GoldenFileError: as `load_jsonl_dataset`.
     """
-    samples = []
-    for value in load_lines(source):
-        problem_count = len(source.problems)
-        values = _SAMPLE.read_mapping(value, source)
-        if len(source.problems) == problem_count:
-            samples.append(EvaluationSample(**values))
+    samples = [_SAMPLE.read(value, None, None, source) for value in load_lines(source)]
     if source.problems:
         raise source.error()
     return samples

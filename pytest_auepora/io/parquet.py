@@ -75,20 +75,16 @@ def _refusal(path: Path, cause: Exception) -> AueporaError:
 
 def as_lines(rows: Iterable[dict[str, Any]], path: Path) -> str:
     """Return rows as JSON Lines; text in a column of JSON is parsed."""
-    return "\n".join(json.dumps(_parse_json_columns(row, path), ensure_ascii=False, default=str) for row in rows)
-
-
-def _parse_json_columns(row: dict[str, Any], path: Path) -> dict[str, Any]:
-    values = {}
-    for key, value in row.items():
-        if key in _JSON and isinstance(value, str):
+    lines = []
+    for row in rows:
+        values = {key: value for key, value in row.items() if value is not None}
+        for key in [key for key, value in values.items() if key in _JSON and isinstance(value, str)]:
             try:
-                values[key] = json.loads(value)
+                values[key] = json.loads(values[key])
             except ValueError:
                 raise AueporaError(f"{path}: sample {row.get('sample_id')!r}: {key} is not JSON") from None
-        elif value is not None:
-            values[key] = value
-    return values
+        lines.append(json.dumps(values, ensure_ascii=False, default=str))
+    return "\n".join(lines)
 
 
 def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
@@ -101,11 +97,9 @@ def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
     pyarrow = import_pyarrow()
     columns: dict[str, list[str | None]] = {name: [] for name in (*_TEXTS, *_JSON)}
     for sample in dataset:
-        data = asdict(sample)
-        for name in _TEXTS:
-            columns[name].append(data[name])
-        for name in _JSON:
-            columns[name].append(None if data[name] is None else as_json(sample.sample_id, data[name]))
+        for name, value in asdict(sample).items():
+            is_plain = name in _TEXTS or value is None
+            columns[name].append(value if is_plain else as_json(sample.sample_id, value))
     text = pyarrow.string()
     pyarrow.parquet.write_table(pyarrow.table({n: pyarrow.array(values, text) for n, values in columns.items()}), path)
 

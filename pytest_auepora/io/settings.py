@@ -6,15 +6,15 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
+
+import yaml
 
 from ..errors import GoldenFileError, Problem
 from ..regression.thresholds import Gate, read_gates
 from .json_lines import is_jsonl
 
-Node = Any
-"""A node of PyYAML, which is imported when a file is changed."""
-
+Node = Any  # of PyYAML: a scalar, a sequence or a mapping
 KeyPath = tuple[Any, ...]
 """The keys and indices from the top of a file to a value."""
 
@@ -23,13 +23,10 @@ _BOM = "\ufeff"
 
 
 def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[str, str] | None = None) -> str:
-    """Return the *text* of a golden file with settings merged in; comments, order and all other keys stay.
+    """Return the *text* of the golden file at *path* with settings merged in; comments, order and other keys stay.
 
-    Args:
-        path: the file, for messages and its format.
-        text: its text, which has no problems.
-        gates: thresholds; each replaces that of the file for the same statistic, metric and slice.
-        keys: further keys of the file, with their new values.
+    Each of *gates* replaces the threshold of the file for the same statistic, metric and slice; *keys* are further
+    keys of the file, with their new values.
 
     Raises:
         GoldenFileError: it is written in a way that cannot be changed in place.
@@ -37,8 +34,6 @@ def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[st
     bom, text = text[: text.startswith(_BOM)], text.removeprefix(_BOM)
     if is_jsonl(path):
         return bom + _jsonl_with_settings(text, gates, keys or {})
-    import yaml
-
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # accepts more plain text than the other
     try:
         root = yaml.load(text, loader)
@@ -69,28 +64,22 @@ def _find_changes(root: Mapping[str, Any], gates: Sequence[Gate], keys: Mapping[
     changes: dict[KeyPath, Any] = {(key,): word for key, word in keys.items()}
     thresholds = root.get("thresholds") or {}
     for gate in gates:
-        path = next((path for path, existing in _existing_gates(thresholds, gate) if existing.title == gate.title), ())
-        value: Any = thresholds
-        for step in path:
-            value = value[step]
-        full_path: KeyPath = ("thresholds", *(path or [gate.title]))
-        if not path:
-            changes[full_path] = {gate.bound.op: gate.bound.limit}
-        elif isinstance(value, dict):
-            changes[full_path + (gate.bound.op,)] = gate.bound.limit  # noqa: RUF005
+        op, limit = gate.bound.op, gate.bound.limit
+        for path, value in _written_thresholds(thresholds):
+            existing = read_gates(path[0], value, "higher" if op == "min" else "lower")
+            if any(other.bound.op == op and other.title == gate.title for other in existing):
+                full_path = "thresholds", *path, *([op] if isinstance(value, dict) else [])
+                changes[full_path] = str(gate.bound) if isinstance(value, str) else limit
+                break
         else:
-            changes[full_path] = str(gate.bound) if isinstance(value, str) else gate.bound.limit
+            changes["thresholds", gate.title] = {op: limit}
     return changes
 
 
-def _existing_gates(thresholds: Mapping[str, Any], new_gate: Gate) -> Iterator[tuple[KeyPath, Gate]]:
-    """Yield the gates of the file that bound the same side as *new_gate*, with their paths in ``thresholds``."""
-    worse: Literal["higher", "lower"] = "higher" if new_gate.bound.op == "min" else "lower"
+def _written_thresholds(thresholds: Mapping[str, Any]) -> Iterator[tuple[KeyPath, Any]]:
+    """Yield each threshold of the file with its path in ``thresholds``."""
     for key, raw in thresholds.items():
-        entries = [((key, i), item) for i, item in enumerate(raw)] if isinstance(raw, list) else [((key,), raw)]
-        for path, threshold in entries:
-            gates = read_gates(key, threshold, worse)
-            yield from ((path, gate) for gate in gates if gate.bound.op == new_gate.bound.op)
+        yield from (((key, i), item) for i, item in enumerate(raw)) if isinstance(raw, list) else [((key,), raw)]
 
 
 def _merge(root: Any, changes: Mapping[KeyPath, Any]) -> Any:
@@ -152,32 +141,26 @@ def _insertion(text: str, node: Node, new_keys: Mapping[str, Any], *, top: bool)
     index = names.index("cases") if top and "cases" in names else len(pairs)
     line_end = "\r\n" if "\r\n" in text else "\n"
     indent = " " * pairs[0][0].start_mark.column
-    block = "".join(
-        f"{indent}{line}{line_end}" for key, value in new_keys.items() for line in _lines(key, value, top=top)
-    )
+    lines: list[str] = []
+    for key, value in new_keys.items():
+        if top and isinstance(value, Mapping):
+            lines += [f"{_flow(key)}:", *(f"  {_flow(name)}: {_flow(item)}" for name, item in value.items())]
+        else:
+            lines.append(f"{_flow(key)}: {_flow(value)}")
+    block = "".join(f"{indent}{line}{line_end}" for line in lines)
     if not index:
         offset = pairs[0][0].start_mark.index
         return offset, offset, block
-    offset = _end_offset(pairs[index - 1][1])
+    last = pairs[index - 1][1]
+    while last.id != "scalar" and not last.flow_style:  # the mark of a block is after the comments that follow it
+        last = last.value[-1] if last.id == "sequence" else last.value[-1][1]
+    offset = last.end_mark.index
     if text[offset - 1 : offset] != "\n":
         newline = text.find("\n", offset)
         if newline < 0:
             return len(text), len(text), line_end + block
         offset = newline + 1
     return offset, offset, block
-
-
-def _end_offset(node: Node) -> int:
-    """Return where the last scalar of a node ends; the mark of a block is after the comments that follow it."""
-    while node.id != "scalar" and not node.flow_style:
-        node = node.value[-1] if node.id == "sequence" else node.value[-1][1]
-    return int(node.end_mark.index)
-
-
-def _lines(key: str, value: Any, *, top: bool) -> list[str]:
-    if top and isinstance(value, Mapping):
-        return [f"{_flow(key)}:", *(f"  {_flow(name)}: {_flow(item)}" for name, item in value.items())]
-    return [f"{_flow(key)}: {_flow(value)}"]
 
 
 def _flow(value: Any) -> str:

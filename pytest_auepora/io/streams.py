@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
 from ..errors import Problem
 from .golden.model import GoldenCase, GoldenSuite
-from .json_lines import load_lines
+from .json_lines import load_lines, parse_json_cell
 from .jsonl import read_samples
 from .parquet import as_lines, iter_rows, row_count
 from .source import Source, line_blocks, refusal
@@ -55,11 +54,9 @@ class FileDataset(EvaluationDataset):
         self._length: int | None = None
 
     def __iter__(self) -> Iterator[EvaluationSample]:
-        blocks = line_blocks(self._path)
-        if is_parquet(self._path):
-            blocks = row_blocks(self._path, lambda rows: as_lines(rows, self._path))
-        for block in blocks:
-            yield from read_samples(block)
+        is_table, path = is_parquet(self._path), self._path
+        blocks = row_blocks(path, lambda rows: as_lines(rows, path)) if is_table else line_blocks(path)
+        return chain.from_iterable(map(read_samples, blocks))
 
     @property
     def name(self) -> str:
@@ -98,8 +95,7 @@ _NAME_KEYS = ("topic", "query_id")
 """Keys of a case's metadata under which imports keep names that cannot be case ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedCase:
+class RecordedCase(NamedTuple):
     """The recorded output of a case, without its id."""
 
     case: GoldenCase
@@ -172,14 +168,8 @@ def _records(
 
 def _rows_to_lines(rows: list[dict[str, Any]]) -> str:
     """Return rows as JSON Lines without null; text that is a JSON list or mapping is parsed, except answers."""
-    values = ({k: v if k == "answer" else _parse_cell(v) for k, v in row.items() if v is not None} for row in rows)
+    values = (
+        {k: v if k == "answer" else parse_json_cell(v, "[", "{") for k, v in row.items() if v is not None}
+        for row in rows
+    )
     return "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in values)
-
-
-def _parse_cell(value: Any) -> Any:
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value

@@ -71,30 +71,25 @@ def classify(label: Document, corpus: Corpus, known: Sequence[Chunk] = ()) -> La
         return _check_document_label(label, corpus)
     in_corpus = label.doc_id in corpus
     # while the corpus has the id, the oldest recording decides: later ones may be of another chunk of that name
-    findings = [_find_passage(corpus, passage) for passage in (known if in_corpus else reversed(known))]
-    finding = next((f for f in findings if f is not None and (in_corpus or f.kind != "orphaned")), None)
-    if in_corpus and finding is not None and finding.kind == "orphaned":
-        return LabelFinding("valid", origin=finding.origin, note="its text has changed", source=finding.source)
-    if finding is not None:
-        return finding
+    passages = known if in_corpus else reversed(known)
+    findings = [finding for passage in passages if (finding := _find_passage(corpus, passage)) is not None]
+    for finding in findings:
+        if finding.kind != "orphaned":
+            return finding
+        if in_corpus:
+            return LabelFinding("valid", origin=finding.origin, note="its text has changed", source=finding.source)
     source = next((p.source for p in known if p.source), "")
     if in_corpus:
         return LabelFinding("valid", source=source)
     if chunks := corpus.by_source.get(label.doc_id):
-        return LabelFinding(
-            "split", _first_candidates(chunks), note="it is the name of a document now", source=label.doc_id
-        )
-    orphan = next((f for f in findings if f is not None), None)
-    if orphan is not None:
-        return orphan
-    neighbours = _first_candidates(corpus.by_source.get(source, ()))
-    return LabelFinding("orphaned", neighbours, note=_orphan_note(corpus, known), source=source)
-
-
-def _orphan_note(corpus: Corpus, known: Sequence[Chunk]) -> str:
+        note = "it is the name of a document now"
+        return LabelFinding("split", _first_candidates(chunks), note=note, source=label.doc_id)
+    if findings:
+        return findings[0]
+    note = "" if corpus.has_texts else "the corpus has ids only, so its text cannot be looked for"
     if not any(p.text for p in known):
-        return "what it said is not known"
-    return "" if corpus.has_texts else "the corpus has ids only, so its text cannot be looked for"
+        note = "what it said is not known"
+    return LabelFinding("orphaned", _first_candidates(corpus.by_source.get(source, ())), note=note, source=source)
 
 
 def _first_candidates(chunks: Sequence[Chunk]) -> tuple[Candidate, ...]:
@@ -123,7 +118,9 @@ def _find_text(corpus: Corpus, text: str, passage: Chunk) -> LabelFinding:
         return LabelFinding("valid")
     holding, foreign = _of_same_document(holding, corpus, passage)
     if equal := [i for i in holding if corpus.texts[i] == text]:
-        equal = _at_same_place(equal, corpus, passage)
+        if passage.source and passage.span:  # of several, the one at its place
+            place = passage.source, passage.span
+            equal = [i for i in equal if (corpus.chunks[i].source, corpus.chunks[i].span) == place] or equal
         return _whole_finding("re-anchorable", equal, certain=len(equal) == 1 and not foreign)
     if holding:
         return _whole_finding("merged", holding, certain=len(holding) == 1 and not foreign and len(text) >= MIN_RUN)
@@ -148,14 +145,6 @@ def _of_same_document(ids: Sequence[str], corpus: Corpus, passage: Chunk) -> tup
     if inside or passage.id in corpus:
         return inside, False
     return list(ids), bool(ids)
-
-
-def _at_same_place(equal: list[str], corpus: Corpus, passage: Chunk) -> list[str]:
-    """Keep of chunks with equal texts those at the place of *passage*, where it is known."""
-    if len(equal) > 1 and passage.source and passage.span:
-        exact = [i for i in equal if (corpus.chunks[i].source, corpus.chunks[i].span) == (passage.source, passage.span)]
-        return exact or equal
-    return equal
 
 
 def _partial_finding(runs: Mapping[str, list[tuple[int, int]]], length: int) -> LabelFinding:
@@ -196,30 +185,24 @@ def _check_document_label(label: Document, corpus: Corpus) -> LabelFinding:
         return LabelFinding("valid", note="not checked: the quote names no document")
     if not corpus.by_source and parsed.source not in corpus:
         return LabelFinding("valid", note="not checked: the corpus does not say which document a chunk is of")
-    chunks = corpus.by_source.get(parsed.source, [])
-    if not chunks and parsed.source in corpus:
-        chunks = [corpus.chunks[parsed.source]]
+    in_corpus = [corpus.chunks[parsed.source]] if parsed.source in corpus else []
+    chunks = corpus.by_source.get(parsed.source) or in_corpus
     if not chunks:
         return LabelFinding("orphaned", note=f"there is no document {parsed.source!r}", source=parsed.source)
-    covers = [parsed.covers(Document(c.id, c.text, _span_metadata(c))) for c in chunks]
+    documents = [Document(c.id, c.text, dict(zip(("start", "end"), c.span or (), strict=False))) for c in chunks]
+    covers = [parsed.covers(document) for document in documents]
     if any(covers):
         return LabelFinding("valid", source=parsed.source)
     if all(cover is None for cover in covers):
         return LabelFinding("valid", note="not checked: the corpus has neither texts nor spans", source=parsed.source)
-    return replace(_find_torn_passage(parsed.kind, label, corpus, parsed.source), source=parsed.source)
-
-
-def _span_metadata(chunk: Chunk) -> dict[str, int]:
-    return {} if chunk.span is None else {"start": chunk.span[0], "end": chunk.span[1]}
-
-
-def _find_torn_passage(match_by: str, label: Document, corpus: Corpus, source: str) -> LabelFinding:
-    """Look for the parts of a quote or span that no chunk of its document holds whole."""
-    if match_by == "span":
-        return _find_span("", _spans_of_chunks(corpus, source), (label.metadata["start"], label.metadata["end"]))
-    text = squeeze(fold_quote(label.text))
-    runs = {i: spans for i, spans in corpus.runs(text).items() if corpus.chunks[i].source == source}
-    return _partial_finding(runs, len(text))
+    if parsed.kind == "span":
+        span = label.metadata["start"], label.metadata["end"]
+        finding = _find_span("", _spans_of_chunks(corpus, parsed.source), span)
+    else:
+        text = squeeze(fold_quote(label.text))
+        runs = {i: spans for i, spans in corpus.runs(text).items() if corpus.chunks[i].source == parsed.source}
+        finding = _partial_finding(runs, len(text))
+    return replace(finding, source=parsed.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,12 +247,9 @@ def provable_new_ids(labels: Sequence[CheckedLabel]) -> dict[int, str]:
     Two labels that would come to name the same chunk are left alone: which of them to drop, and which grade
     holds, is for people to say.
     """
-    new_ids = {
-        label.index: label.finding.new_id
-        for label in labels
-        if label.by_id and label.finding.moved and label.finding.new_id
-    }
-    name_counts = Counter(new_ids.get(label.index, label.name) for label in labels if label.by_id)
+    by_id = [label for label in labels if label.by_id]
+    new_ids = {label.index: new for label in by_id if label.finding.moved and (new := label.finding.new_id)}
+    name_counts = Counter(new_ids.get(label.index, label.name) for label in by_id)
     return {index: new for index, new in new_ids.items() if name_counts[new] == 1}
 
 
@@ -292,28 +272,24 @@ def relabel(case: GoldenCase, labels: Sequence[CheckedLabel], corpus: Corpus, *,
     fates: dict[str, dict[str, Any]] = {}
     gold = list(case.sample.relevant_docs)
     for index, checked in moved.items():
-        match, gold[index] = _match_label(gold[index], checked, corpus)
+        match, gold[index] = _match_label(gold[index], checked.finding, corpus)
         if strict and match != "exact":
             match = "none"
-        fates[checked.name] = {
-            "became": checked.finding.kind,
-            "match": match,
-            "chunks": [c.id for c in checked.finding.candidates],
-        }
+        chunk_ids = [candidate.id for candidate in checked.finding.candidates]
+        fates[checked.name] = {"became": checked.finding.kind, "match": match, "chunks": chunk_ids}
     weakest = max((fate["match"] for fate in fates.values()), key=get_args(MatchLevel).index)
     sample = replace(case.sample, relevant_docs=None if weakest == "none" else gold)
     return replace(case, sample=sample, moved={"match": weakest, "labels": fates})
 
 
-def _match_label(label: Document, checked: CheckedLabel, corpus: Corpus) -> tuple[MatchLevel, Document]:
-    finding = checked.finding
+def _match_label(label: Document, finding: LabelFinding, corpus: Corpus) -> tuple[MatchLevel, Document]:
     ids = finding.cover
     source = finding.source or next((s for i in ids if (s := corpus.chunks[i].source)), "")
     metadata = {**label.metadata, "match": "moved", "ids": ids, **({"document_id": source} if source else {})}
     if ids:
-        same = finding.kind == "re-anchorable" and bool(finding.new_id)
-        return "exact" if same else "span", Document(label.doc_id, label.text, metadata)
-    # no system can find a document that is gone as well
-    if source and (source in corpus.by_source or source in corpus or not corpus.by_source):
-        return "fallback_doc", Document(label.doc_id, label.text, metadata)
-    return "none", label
+        match: MatchLevel = "exact" if finding.kind == "re-anchorable" and finding.new_id else "span"
+    elif source and (source in corpus.by_source or source in corpus or not corpus.by_source):
+        match = "fallback_doc"
+    else:  # no system can find a document that is gone as well
+        return "none", label
+    return match, Document(label.doc_id, label.text, metadata)

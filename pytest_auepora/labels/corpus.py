@@ -153,9 +153,9 @@ def _chunks_of_mapping(mapping: Mapping[Any, Any]) -> Iterator[Chunk]:
     for chunk_id, value in mapping.items():
         if value is None or isinstance(value, str):
             yield Chunk(str(chunk_id), value or "")
-            continue
-        chunk = _to_chunk(value) if not isinstance(value, Mapping) else _to_chunk({**value, "chunk_id": str(chunk_id)})
-        yield Chunk(str(chunk_id), chunk.text, chunk.source, chunk.span)
+        else:
+            item = {**value, "chunk_id": str(chunk_id)} if isinstance(value, Mapping) else value
+            yield replace(_to_chunk(item), id=str(chunk_id))
 
 
 def _to_chunk(item: Any) -> Chunk:

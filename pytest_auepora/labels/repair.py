@@ -12,7 +12,7 @@ from ..io.edit import LabelFile, Slot
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline, anchor_path, baseline_path, lock_baseline, read_baseline
+from ..regression.baseline import anchor_path, baseline_path, lock_baseline, read_baseline
 from .check import CheckedLabel, provable_new_ids
 
 CaseLabels = Sequence[CheckedLabel]
@@ -35,9 +35,8 @@ class Repaired:
 def baselines_of(suite: GoldenSuite, override: Path | None = None) -> list[Path]:
     """Return the baselines that belong to *suite*: of every configuration, and their anchors."""
     first = baseline_path(suite.path, suite.name, "", override)
-    if first == override:
-        return [first, anchor_path(first)]
-    return [first, anchor_path(first), *sorted(first.parent.glob(f"{suite.name}@*.json"))]
+    others = [] if first == override else sorted(first.parent.glob(f"{suite.name}@*.json"))
+    return [first, anchor_path(first), *others]
 
 
 def plan_new_ids(checked: Iterable[CaseLabels]) -> dict[Slot, str]:
@@ -73,7 +72,11 @@ def repair(
     except (NotWrittenError, GoldenFileError, OSError) as exc:
         repaired.problem, repaired.new_ids = f"nothing was rewritten: {exc}", {}
         return repaired
-    renames = _renames_by_case(repaired.new_ids, labels)
+    changed = {slot[0] for slot in repaired.new_ids if labels[slot].finding.kind != "re-anchorable"}
+    renames: dict[str, dict[str, str]] = {}  # by case, where only names changed
+    for slot, new in repaired.new_ids.items():
+        if slot[0] not in changed:
+            renames.setdefault(slot[0], {})[labels[slot].name] = new
     for baseline in baselines:
         try:
             if count := _rename_in_baseline(baseline, before, after, renames):
@@ -97,22 +100,16 @@ def _rewrite(
     return before, load_golden(path, registry)
 
 
-def _renames_by_case(new_ids: Mapping[Slot, str], labels: Mapping[Slot, CheckedLabel]) -> dict[str, dict[str, str]]:
-    """Return old and new names of labels by case, for the cases in which only names changed."""
-    renames: dict[str, dict[str, str]] = {}
-    for (case_id, index), new in new_ids.items():
-        renames.setdefault(case_id, {})[labels[case_id, index].name] = new
-    changed = {slot[0] for slot in new_ids if labels[slot].finding.kind != "re-anchorable"}
-    return {case_id: names for case_id, names in renames.items() if case_id not in changed}
-
-
 def _rename_in_baseline(
     path: Path, before: GoldenSuite, after: GoldenSuite, renames: Mapping[str, Mapping[str, str]]
 ) -> int:
     """Rename the labels of cases in a baseline; return how many cases were renamed."""
     with lock_baseline(path):
-        baseline = _load_baseline(path, before)
-        if baseline is None:
+        try:
+            baseline = read_baseline(path)
+        except BaselineError:  # the next run reports a broken baseline
+            return 0
+        if baseline is None or baseline.suite != before.name:
             return 0
         carried = 0
         for case_id, names in renames.items():
@@ -125,11 +122,3 @@ def _rename_in_baseline(
         if carried:
             write_atomically(path.resolve(), baseline.dumps())
         return carried
-
-
-def _load_baseline(path: Path, suite: GoldenSuite) -> Baseline | None:
-    try:
-        baseline = read_baseline(path)
-    except BaselineError:  # the next run reports a broken baseline
-        return None
-    return baseline if baseline is not None and baseline.suite == suite.name else None

@@ -123,9 +123,9 @@ MAX_REPEAT = 1_000
 class _TextOrRecord(FieldType):
     """A text, or a mapping with more keys, completed with *defaults*; with *alias* a text is read as a mapping too."""
 
-    def __init__(self, record: Record, *, alias: str = "", defaults: dict[str, Any] | None = None) -> None:
-        self.record, self.alias, self.defaults = record, alias, defaults or {}
-        self.expected = f"text, or a mapping with {' and '.join(record.fields)}"
+    def __init__(self, title: str, *fields: Field, alias: str = "", defaults: dict[str, Any] | None = None) -> None:
+        self.record, self.alias, self.defaults = Record(title, *fields), alias, defaults or {}
+        self.expected = f"text, or a mapping with {' and '.join(self.record.fields)}"
 
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if isinstance(value, str) and value.strip():
@@ -138,34 +138,26 @@ class _TextOrRecord(FieldType):
 
 
 _NUGGET = _TextOrRecord(
-    Record(
-        "a nugget",
-        Field("any_of", ListOf(Text(), one_ok=True, least=1), "Wordings; one is enough.", required=True),
-        Field("importance", Choice("vital", "okay"), "Whether an answer needs it: vital (default) or okay."),
-    ),
+    "a nugget",
+    Field("any_of", ListOf(Text(), one_ok=True, least=1), "Wordings; one is enough.", required=True),
+    Field("importance", Choice("vital", "okay"), "Whether an answer needs it: vital (default) or okay."),
     alias="any_of",
     defaults={"importance": "vital"},
 )
 _ENTITY = _TextOrRecord(
-    Record(
-        "an entity",
-        Field("name", Text(), "What it is called.", required=True),
-        Field("aliases", ListOf(Text(), one_ok=True), "What else it is called."),
-    )
+    "an entity",
+    Field("name", Text(), "What it is called.", required=True),
+    Field("aliases", ListOf(Text(), one_ok=True), "What else it is called."),
 )
 _NOISE = _TextOrRecord(
-    Record(
-        "a noise document",
-        Field("id", Text(), "Its id; by default one made of its text."),
-        Field("text", Text(), "What it says.", required=True),
-    )
+    "a noise document",
+    Field("id", Text(), "Its id; by default one made of its text."),
+    Field("text", Text(), "What it says.", required=True),
 )
 _SENSITIVE = _TextOrRecord(
-    Record(
-        "a sensitive item",
-        Field("text", Text(), "What must not leak.", required=True),
-        Field("secure", Flag(), "An input with it is to bypass the pipeline."),
-    )
+    "a sensitive item",
+    Field("text", Text(), "What must not leak.", required=True),
+    Field("secure", Flag(), "An input with it is to bypass the pipeline."),
 )
 
 
@@ -268,13 +260,14 @@ class _CaseList(FieldType):
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if isinstance(value, list) and value:
             return value
-        if isinstance(value, list) or value is None:
-            source.report(holder, key, "there are no cases; a golden file without any would pass whatever happens")
-            return BAD
         if isinstance(value, dict):
-            source.report(holder, key, "cases: expected a list of cases, got a mapping; start each case with '- id:'")
-            return BAD
-        return self.refuse(value, holder, key, source)
+            mistake = "cases: expected a list of cases, got a mapping; start each case with '- id:'"
+        elif value is None or isinstance(value, list):
+            mistake = "there are no cases; a golden file without any would pass whatever happens"
+        else:
+            return self.refuse(value, holder, key, source)
+        source.report(holder, key, mistake)
+        return BAD
 
     def schema(self) -> dict[str, Any]:
         return {"type": "array", "items": {"$ref": "#/$defs/case"}, "minItems": 1}

@@ -35,10 +35,8 @@ class ThresholdReader:
             try:
                 self.metrics[name] = self.registry.get(name)
             except (UnknownNameError, MetricError) as exc:
-                if name in PSEUDO_METRICS:
-                    self.source.report(holder, i, f"{name} is always counted; name it in thresholds, not in metrics")
-                else:
-                    self.source.report(holder, i, str(exc))
+                pseudo = f"{name} is always counted; name it in thresholds, not in metrics"
+                self.source.report(holder, i, pseudo if name in PSEUDO_METRICS else str(exc))
         return tuple(names)
 
     def case_bounds(self, raw: dict[Any, Any]) -> dict[str, tuple[Bound, ...]]:
@@ -49,13 +47,13 @@ class ThresholdReader:
     def _read_case_gates(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
         gates = self._read_gates(raw, key, quiet=True)
         if any(g.stat != "aggregate" or g.slice or g.owner for g in gates):
-            message = "a case has one score; stat, slice and owner belong to the file's thresholds"
-            self.source.report(raw, key, f"{key}: {message}")
-            return []
-        if gates and gates[0].metric in PSEUDO_METRICS:
+            message = f"{key}: a case has one score; stat, slice and owner belong to the file's thresholds"
+            self.source.report(raw, key, message)
+        elif gates and gates[0].metric in PSEUDO_METRICS:
             self.source.report_key(raw, key, f"{key} is a share of cases; it belongs to the file's thresholds")
-            return []
-        return gates
+        else:
+            return gates
+        return []
 
     def gates(self, raw: dict[Any, Any], owner: str, owners: Mapping[str, str]) -> list[Gate]:
         """Read the thresholds of the file; a gate without an owner has that of its metric, else that of the file."""
@@ -110,7 +108,9 @@ class ThresholdReader:
             direction, low, high = scale
             gates = read_gates(key, raw[key], direction)
             for gate in gates:
-                self._check_gate(gate, low, high)
+                if gate.metric in PSEUDO_METRICS and gate.stat != "aggregate":
+                    raise ThresholdError(f"{gate.metric} is one number for the whole suite; it has no {gate.stat}")
+                check_range(gate.bound, gate.title, *((0.0, 1.0) if gate.stat == "pass_rate" else (low, high)))
             if not quiet:  # a case may opt out of what it inherits
                 self._warn(raw, key, gates, scale)
         except ThresholdError as exc:
@@ -153,14 +153,6 @@ class ThresholdReader:
                 message = f"the threshold of cases on {name} cannot fail: no case that it is for has {missing}"
                 self.warnings.append(Problem(self.source.path, case.line, case.col, message))
 
-    @staticmethod
-    def _check_gate(gate: Gate, low: float, high: float) -> None:
-        if gate.metric in PSEUDO_METRICS and gate.stat != "aggregate":
-            raise ThresholdError(f"{gate.metric} is one number for the whole suite; it has no {gate.stat}")
-        if gate.stat == "pass_rate":
-            low, high = 0.0, 1.0
-        check_range(gate.bound, gate.title, low, high)
-
     def check_gates(self, gates: Iterable[Gate], cases: Sequence[GoldenCase]) -> None:
         """Report gates without data: an empty slice, a pass rate without case thresholds."""
         gates = list(gates)
@@ -175,14 +167,13 @@ class ThresholdReader:
     def check_slices(self, slices: Sequence[Slice], holder: Any, cases: Sequence[GoldenCase]) -> None:
         """Report slices, listed in *holder*, that no case is in."""
         for i, slice_ in enumerate(slices):
+            messages: Iterable[str] = ()
             if not isinstance(slice_, str):
-                messages = list(_unmatched_labels(slice_, _label_values(cases, slice_)))
-            elif any(True for case in cases for _ in _case_values(case, slice_)):
-                continue
-            else:
+                messages = _unmatched_labels(slice_, _label_values(cases, slice_))
+            elif not any(True for case in cases for _ in _case_values(case, slice_)):
                 labels = {"tag", *(k for case in cases for k, v in case.sample.labels.items() if _is_word(v))}
-                parts = slice_.partition(":")
-                suggestion = f"; write {{{parts[0]}: {parts[2].strip()}}}" if parts[2] else did_you_mean(slice_, labels)
+                label, _, value = slice_.partition(":")
+                suggestion = f"; write {{{label}: {value.strip()}}}" if value else did_you_mean(slice_, labels)
                 messages = [f"no case has the label {slice_!r}{suggestion}"]
             for message in messages:
                 self.source.report(holder, i, f"slices: {message}")
@@ -190,11 +181,7 @@ class ThresholdReader:
 
 def _label_values(cases: Sequence[GoldenCase], keys: Collection[str]) -> dict[str, list[str]]:
     """Return the values that the cases have for each of *keys*, sorted."""
-    values_by_key: dict[str, set[str]] = {key: set() for key in keys}
-    for case in cases if values_by_key else ():
-        for key, values in values_by_key.items():
-            values.update(_case_values(case, key))
-    return {key: sorted(values) for key, values in values_by_key.items()}
+    return {key: sorted({value for case in cases for value in _case_values(case, key)}) for key in keys}
 
 
 def _unmatched_labels(slice_: Mapping[str, str], labels: Mapping[str, list[str]]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -30,15 +30,15 @@ class Format:
         return function
 
 
+_AS_DATA = (".yaml", ".yml", ".json")
+
 FORMATS = {
     "trec": Format("TREC qrels and topics", "trec", ("topics",)),
     "beir": Format("a BEIR directory", "beir", ("split", "texts")),
     "ragas": Format("ragas: JSON, JSON Lines, CSV", "ragas", written=(".jsonl", ".json", ".csv")),
     "deepeval": Format("deepeval goldens: JSON, JSON Lines, CSV", "deepeval", written=(".json", ".jsonl", ".csv")),
-    "promptfoo": Format(
-        "promptfoo tests: YAML, JSON, JSON Lines, CSV", "promptfoo", written=(".yaml", ".yml", ".json")
-    ),
-    "pydantic-evals": Format("pydantic-evals: YAML, JSON", "pydantic_evals", written=(".yaml", ".yml", ".json")),
+    "promptfoo": Format("promptfoo tests: YAML, JSON, JSON Lines, CSV", "promptfoo", written=_AS_DATA),
+    "pydantic-evals": Format("pydantic-evals: YAML, JSON", "pydantic_evals", written=_AS_DATA),
     "csv": Format("one case a row: CSV, TSV", "table", written=(".csv", ".tsv")),
     "parquet": Format("one case a row: Parquet", "table", suffix="_parquet"),
 }
@@ -46,12 +46,7 @@ FORMATS = {
 
 
 def import_cases(path: str | Path, fmt: str, **options: Any) -> ImportedSuite:
-    """Read a file or directory of another tool.
-
-    Args:
-        path: what is read.
-        fmt: a key of `FORMATS`.
-        options: those of the format: ``topics`` (trec), ``split`` and ``texts`` (beir).
+    """Read a file or directory of another tool; *options* are those of the format, a key of `FORMATS`.
 
     Raises:
         UnknownNameError: there is no such format.
@@ -77,19 +72,17 @@ def export_cases(suite: GoldenSuite | ImportedSuite, path: str | Path, fmt: str,
     export_format = _find_format(fmt, options)
     if export_format.written and Path(path).suffix.lower() not in export_format.written:
         raise ImportProblem(f"{path}: {fmt} is written as {' or '.join(export_format.written)}")
-    dropped = Dropped()
-    imported = as_imported(suite) if isinstance(suite, GoldenSuite) else suite
-    export_format.function("save")(imported, Path(path), dropped, **options)
-    if imported is suite:
-        return dropped.sentences()
-    return ["the metrics, thresholds, policy and other keys of the file itself", *dropped.sentences()]
+    dropped, not_cases = Dropped(), []
+    if isinstance(suite, GoldenSuite):
+        suite, not_cases = as_imported(suite), ["the metrics, thresholds, policy and other keys of the file itself"]
+    export_format.function("save")(suite, Path(path), dropped, **options)
+    return [*not_cases, *dropped.sentences()]
 
 
-def _find_format(fmt: str, options: dict[str, Any]) -> Format:
+def _find_format(fmt: str, options: Iterable[str]) -> Format:
     if fmt not in FORMATS:
         raise UnknownNameError("format", fmt, FORMATS)
-    for name in options:
-        if name not in FORMATS[fmt].options:
-            supported = ", ".join(FORMATS[fmt].options) or "none"
-            raise ImportProblem(f"{fmt} has no option {name!r}; it takes {supported}")
+    supported = FORMATS[fmt].options
+    if unknown := next((name for name in options if name not in supported), ""):
+        raise ImportProblem(f"{fmt} has no option {unknown!r}; it takes {', '.join(supported) or 'none'}")
     return FORMATS[fmt]

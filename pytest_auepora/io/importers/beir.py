@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ...core.files import numbered_lines, read_text
-from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, document_name, drop_unsupported, ids_and_grades
+from .model import Cases, Dropped, ImportedSuite, ImportProblem, document_name, documents_of, filled, ids_and_grades
 from .rows import read_rows, write_lines, write_text
 
-_HEADER = ("query-id", "corpus-id", "score")
+_HEADER = ["query-id", "corpus-id", "score"]
 
 
 def load(path: Path, dropped: Dropped, *, split: str | None = None, texts: bool = False) -> ImportedSuite:
-    """Read a BEIR directory.
+    """Read a BEIR directory: of ``qrels`` *split*, ``test`` by default, or the only one there is.
 
-    Args:
-        path: the directory.
-        dropped: notes what does not fit.
-        split: which of ``qrels`` is read: ``test`` by default, or the only one there is.
-        texts: take the texts of the judged documents from the corpus.
+    With *texts*, the texts of the judged documents are taken from the corpus.
     """
     grades = _read_qrels(_split_file(path, split), dropped)
-    corpus = _read_corpus(path, grades, dropped) if texts else {}
-    if not texts:
+    corpus: dict[str, dict[str, Any]] = {}
+    if texts:
+        judged = {document for documents in grades.values() for document in documents}
+        rows = _read_documents(path / "corpus.jsonl")
+        corpus = {name: row for row in rows if (name := str(row["_id"])) in judged}
+        dropped.add("the text of a judged document that the corpus does not have", len(judged - corpus.keys()))
+    else:
         dropped.add("the texts of the judged documents, which stay in the corpus (--texts takes them along)")
-    case_ids = CaseIds(dropped)
-    cases = []
+    cases = Cases(dropped)
     for row in _read_documents(path / "queries.jsonl"):
         if (name := str(row["_id"])) not in grades:
             dropped.add("a query that this split does not judge")
             continue
-        case: dict[str, Any] = {"id": case_ids.unique_id(name, row["text"]), "query": row["text"]}
-        case["relevant_docs"] = [_document(d, grade, corpus) for d, grade in grades.pop(name).items()]
-        metadata = {**row["metadata"], **({"query_id": name} if case["id"] != name else {})}
-        cases.append({**case, **({"metadata": metadata} if metadata else {})})
+        docs = [_document(d, grade, corpus) for d, grade in grades.pop(name).items()]
+        case = cases.add(name, row["text"], relevant_docs=docs)
+        query_id = {"query_id": name} if case["id"] != name else {}
+        case |= filled({"metadata": {**row["metadata"], **query_id}})
     dropped.add("a judged query that is not there", len(grades))
     return ImportedSuite(cases, suite=path.resolve().name)
 
@@ -52,7 +52,7 @@ def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
     for number, line in numbered_lines(read_text(path, ImportProblem)):
         parts = line.split("\t")
-        if number == 1 and tuple(parts) == _HEADER:
+        if number == 1 and parts == _HEADER:
             continue
         try:
             query, document, score = parts
@@ -73,19 +73,10 @@ def _read_documents(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _read_corpus(path: Path, judged: Mapping[str, Iterable[str]], dropped: Dropped) -> dict[str, dict[str, Any]]:
-    names = {d for docs in judged.values() for d in docs}
-    documents = {name: row for row in _read_documents(path / "corpus.jsonl") if (name := str(row["_id"])) in names}
-    dropped.add("the text of a judged document that the corpus does not have", len(names - documents.keys()))
-    return documents
-
-
 def _document(name: str, grade: int, corpus: Mapping[str, Mapping[str, Any]]) -> Any:
-    document: dict[str, Any] = {"id": name}
-    if row := corpus.get(name):
-        document.update({"text": row["text"]} if row.get("text") else {})
-        metadata = {**row["metadata"], **({"title": row["title"]} if row.get("title") else {})}
-        document.update({"metadata": metadata} if metadata else {})
+    row = corpus.get(name, {})
+    metadata = {**row.get("metadata", {}), **filled({"title": row.get("title") or None})}
+    document = {"id": name, **filled({"text": row.get("text"), "metadata": metadata})}
     if grade != 1:
         document["grade"] = grade
     return name if document.keys() == {"id"} else document
@@ -107,20 +98,14 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, split: str = "te
             if "\t" in document or "\n" in document:
                 raise ImportProblem(f"{document!r} cannot be a document of BEIR: the format separates by tabs")
             qrels.append(f"{name}\t{document}\t{grade}")
-        for doc in case.get("relevant_docs") or []:
-            row = _row(doc)
-            corpus[row["_id"]] = row if row["text"] else corpus.get(row["_id"], row)
+        for doc in documents_of(case):
+            extra = dict(doc.get("metadata", {}))
+            text = doc.get("text", "" if "doc" in doc else doc.get("quote", ""))
+            row = {"_id": document_name(doc), "title": extra.pop("title", ""), "text": text, "metadata": extra}
+            corpus[row["_id"]] = row if text else corpus.get(row["_id"], row)
         if not case.get("relevant_docs"):
             dropped.add("a case without relevant documents: a query nobody judged is not evaluated")
-        drop_unsupported(case, ("id", "query", "relevant_docs", "metadata"), dropped)
+        dropped.add_unsupported(case, ("id", "query", "relevant_docs", "metadata"))
     write_lines(path / "queries.jsonl", queries)
     write_lines(path / "corpus.jsonl", corpus.values())
     write_text(path / "qrels" / f"{split}.tsv", "".join(f"{line}\n" for line in qrels))
-
-
-def _row(doc: Any) -> dict[str, Any]:
-    if isinstance(doc, str):
-        return {"_id": doc, "title": "", "text": "", "metadata": {}}
-    metadata = dict(doc.get("metadata", {}))
-    text = doc.get("text", "" if "doc" in doc else doc.get("quote", ""))
-    return {"_id": document_name(doc), "title": metadata.pop("title", ""), "text": text, "metadata": metadata}

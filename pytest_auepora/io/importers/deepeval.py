@@ -7,23 +7,13 @@ In CSV the contexts of a row stand between ``|``.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import (
-    CaseIds,
-    Dropped,
-    ImportedSuite,
-    as_quotes,
-    document_texts,
-    drop_unsupported,
-    quote_notes,
-    reference_text,
-    relevant_documents,
-)
+from ..json_lines import parse_json_cell
+from .model import Cases, Dropped, ImportedSuite, as_quotes, quote_notes, reference_text, relevant_documents
 from .rows import as_list, dump_json, read_rows, write_csv, write_data
 
 _COLUMNS = (
@@ -37,8 +27,7 @@ _EXTRA = "additional_metadata"
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read goldens of deepeval; see the module."""
-    case_ids = CaseIds(dropped)
-    cases = []
+    cases = Cases(dropped)
     for raw in read_rows(path, "goldens", "test_cases"):
         row = {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", k).lower(): v for k, v in raw.items() if v not in (None, "", [])}
         query = row.get("input")
@@ -46,42 +35,21 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
             is_chat = "scenario" in row or "turns" in row
             dropped.add("a conversation: a golden case is one question" if is_chat else "a golden without an input")
             continue
-        case: dict[str, Any] = {"id": case_ids.unique_id(row.get("name"), query), "query": query}
-        if docs := _documents(row):
-            case["relevant_docs"] = docs
-        if row.get("expected_output"):
-            case["reference_answer"] = str(row["expected_output"])
-        if metadata := _metadata(row):
-            case["metadata"] = metadata
+        source = {"doc": str(row["source_file"])} if row.get("source_file") else {}
+        docs = as_quotes(map(str, as_list(row.get("context"))), **source)
+        answer = str(row.get("expected_output") or "")
+        cases.add(row.get("name"), query, relevant_docs=docs, reference_answer=answer, metadata=_metadata(row))
         for key in _OUTPUTS:
             dropped.add(f"{key}: a recorded answer", key in row)
         dropped.add("expected_tools: no metric here reads it", "expected_tools" in row)
-        drop_unsupported(row, _COLUMNS, dropped, "{}: not one of the columns of a golden")
-        cases.append(case)
+        dropped.add_unsupported(row, _COLUMNS, "{}: not one of the columns of a golden")
     return ImportedSuite(cases, notes=quote_notes(cases))
 
 
-def _documents(row: Mapping[str, Any]) -> list[Any]:
-    texts = [str(t) for t in as_list(row.get("context"))]
-    if not (source := row.get("source_file")):
-        return as_quotes(texts)
-    return [{"doc": str(source), "quote": t} for t in dict.fromkeys(texts) if t.strip()]
-
-
 def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    additional = _parse_json_object(row.get(_EXTRA))
+    additional = parse_json_cell(row.get(_EXTRA), "{")
     metadata = dict(additional) if isinstance(additional, Mapping) else {_EXTRA: additional} if additional else {}
-    metadata.update({k: _parse_json_object(row[k]) for k in _METADATA_COLUMNS if k in row})
-    return metadata
-
-
-def _parse_json_object(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith("{"):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
+    return {**metadata, **{k: parse_json_cell(row[k], "{") for k in _METADATA_COLUMNS if k in row}}
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
@@ -104,10 +72,9 @@ def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     row.update({"input": case["query"], "name": case["id"], "expected_output": reference_text(case, dropped)})
     row.update({k: metadata.pop(k) for k in _METADATA_COLUMNS if k in metadata})
     docs = relevant_documents(case, dropped)
-    texts = document_texts({"relevant_docs": docs})
-    row["context"] = texts or None
-    dropped.add("a relevant document without a text: a context is a text", len(docs) - len(texts))
     with_text = [d for d in docs if d.get("text") or d.get("quote")]
+    row["context"] = [str(d.get("text") or d["quote"]) for d in with_text] or None
+    dropped.add("a relevant document without a text: a context is a text", len(docs) - len(with_text))
     sources = {d.get("doc") for d in with_text}
     if row["source_file"] is None and len(sources) == 1:
         row["source_file"] = sources.pop()
@@ -115,8 +82,7 @@ def _row(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     dropped.add("the document of a context: a golden has one source_file",
                 sum("doc" in d and d["doc"] != row["source_file"] for d in with_text))  # fmt: skip
     dropped.add("a span: a context is a text", sum("span" in d for d in with_text))
-    row[_EXTRA] = (
-        metadata if metadata.keys() != {_EXTRA} or isinstance(metadata[_EXTRA], Mapping) else metadata[_EXTRA]
-    ) or None
-    drop_unsupported(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
+    only_extra = metadata.keys() == {_EXTRA} and not isinstance(metadata[_EXTRA], Mapping)
+    row[_EXTRA] = (metadata[_EXTRA] if only_extra else metadata) or None
+    dropped.add_unsupported(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"))
     return row

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
+
+import yaml
 
 from ...core.progress import Progress
 from ...core.types import Document
 from ..golden.fields import CASE_FIELDS, LABELS
 from ..golden.model import DRAFT, GoldenCase, GoldenSuite
-from .model import ImportedSuite, ImportProblem
+from .model import ImportedSuite, ImportProblem, filled
 
 SCHEMA_LINE = "# yaml-language-server: $schema=auepora.schema.json\n"
 
@@ -27,9 +28,7 @@ _EXECUTION_KEYS = ("xfail", "timeout", "must_pass", "quarantine", "benchmark")
 def golden_text(suite: ImportedSuite, *, progress: bool | None = False) -> str:
     """Return *suite* as YAML, a blank line between cases, with the line that tells editors the schema.
 
-    Args:
-        suite: what was imported.
-        progress: whether a bar is shown on standard error; None: if it is a terminal.
+    *progress* is whether a bar is shown on standard error; None: if it is a terminal.
 
     Raises:
         ImportProblem: there are no cases.
@@ -52,35 +51,30 @@ def case_text(case: Mapping[str, Any], indent: str = "  ") -> str:
 
 
 def _dump(value: Any) -> str:
-    import yaml
-
-    text: str = yaml.dump(value, None, _dumper(), sort_keys=False, allow_unicode=True, width=100)
+    text: str = yaml.dump(value, None, _Dumper, sort_keys=False, allow_unicode=True, width=100)
     # all of these are in double quotes
     text = re.sub(r"(?m)^(\s*):(?=:)", r"\1\\x3a", re.sub(_OLD_COMMAND, r"#\\x23", text))
     return re.sub(_BIDI_CONTROLS, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-@cache
-def _dumper() -> Any:
-    import yaml
+class _Dumper(yaml.SafeDumper):
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
+        super().increase_indent(flow, indentless=False)  # lists stand under their keys
 
-    class Dumper(yaml.SafeDumper):
-        def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
-            super().increase_indent(flow, indentless=False)  # lists stand under their keys
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
 
-        def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
-            return True
 
-    def text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
-        style = None
-        if _LINE_BREAKS.search(value) or _COMMANDS.search(value):  # line breaks to YAML; commands to a CI runner
-            style = '"'
-        elif "\n" in value and all(line == line.strip() for line in value.split("\n")):
-            style = "|"
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+def _represent_text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
+    style = None
+    if _LINE_BREAKS.search(value) or _COMMANDS.search(value):  # line breaks to YAML; commands to a CI runner
+        style = '"'
+    elif "\n" in value and all(line == line.strip() for line in value.split("\n")):
+        style = "|"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
-    Dumper.add_representer(str, text)
-    return Dumper
+
+_Dumper.add_representer(str, _represent_text)
 
 
 def case_mapping(case: GoldenCase, top_k: int | None = None) -> dict[str, Any]:
@@ -91,45 +85,31 @@ def case_mapping(case: GoldenCase, top_k: int | None = None) -> dict[str, Any]:
         if (docs := getattr(sample, name)) is not None:
             mapping[name] = [_document_mapping(d) for d in docs]
     if (answer := sample.reference_answer) is not None:
-        alternatives = answer.metadata.get("alternatives", [])
+        alternatives = answer.metadata.get("alternatives")
         mapping["reference_answer"] = [answer.text, *alternatives] if alternatives else answer.text
     mapping.update({k: sample.labels[k] for k in LABELS if k in sample.labels})
-    if labels := {k: v for k, v in sample.labels.items() if k not in LABELS}:
-        mapping["labels"] = labels
-    if case.tags:
-        mapping["tags"] = list(case.tags)
-    if sample.metadata:
-        mapping["metadata"] = dict(sample.metadata)
+    own_labels = {k: v for k, v in sample.labels.items() if k not in LABELS}
+    mapping |= filled({"labels": own_labels, "tags": list(case.tags), "metadata": dict(sample.metadata)})
     if case.cluster not in ("", case.id, sample.labels.get("variant_of")):
         mapping["cluster"] = case.cluster
     if top_k not in (None, case.top_k):
         mapping["top_k"] = case.top_k
     if case.skip is not None:
         mapping |= {"status": "draft"} if case.skip == DRAFT else {"skip": case.skip}
-    if case.thresholds:
-        mapping["thresholds"] = {metric: [str(b) for b in bounds] for metric, bounds in case.thresholds.items()}
-    mapping.update({k: v for k in _EXECUTION_KEYS if (v := getattr(case, k)) is not None and v is not False})
-    return mapping
+    mapping |= filled({"thresholds": {metric: [str(b) for b in bounds] for metric, bounds in case.thresholds.items()}})
+    return mapping | {k: v for k in _EXECUTION_KEYS if (v := getattr(case, k)) is not None and v is not False}
 
 
 def _document_mapping(doc: Document) -> Any:
     metadata = dict(doc.metadata)
-    match metadata.pop("match", None):
-        case "quote":
-            mapping: dict[str, Any] = {"doc": doc.doc_id, "quote": doc.text}
-            if metadata.pop("anywhere", False):
-                del mapping["doc"]
-        case "span":
-            mapping = {"doc": doc.doc_id, "span": [metadata.pop("start"), metadata.pop("end")]}
-            mapping.update({"text": doc.text} if doc.text else {})
-        case "doc":
-            mapping = {"doc": doc.doc_id, **({"text": doc.text} if doc.text else {})}
-        case _:
-            mapping = {"id": doc.doc_id, **({"text": doc.text} if doc.text else {})}
-    if "grade" in metadata:
-        mapping["grade"] = metadata.pop("grade")
-    if metadata:
-        mapping["metadata"] = metadata
+    match = metadata.pop("match", None)
+    mapping: dict[str, Any] = {"doc" if match in ("doc", "quote", "span") else "id": doc.doc_id}
+    if match == "quote":
+        mapping = {**({} if metadata.pop("anywhere", False) else mapping), "quote": doc.text}
+    elif match == "span":
+        mapping["span"] = [metadata.pop("start"), metadata.pop("end")]
+    text = "" if match == "quote" else doc.text
+    mapping |= filled({"text": text, "grade": metadata.pop("grade", None), "metadata": metadata})
     return doc.doc_id if mapping.keys() == {"id"} else mapping
 
 

@@ -6,13 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
+from textwrap import shorten
 from typing import Any
 
 from ...core.types import id_of_text
 from ...errors import AueporaError
 from ..golden.names import CONTROL, CaseId
 
-_CASE_ID = CaseId()
 _ILLEGAL = re.compile(rf"::|[\[\]{CONTROL}]+")
 _MAX_SLUG_LENGTH = 80
 _MAX_ID_LENGTH = CaseId.max_length
@@ -50,27 +51,39 @@ class Dropped:
         if times:
             self._counts[what] += times
 
+    def add_unsupported(
+        self, mapping: Iterable[str], supported: Container[str], what: str = "{}: the format has no place for it"
+    ) -> None:
+        """Note every key of *mapping* that is not *supported*; *what* has a ``{}`` for it."""
+        for key in mapping:
+            self.add(what.format(key), key not in supported)
+
     def sentences(self) -> list[str]:
         """Return what was dropped, with counts, in the order of the first."""
-        return [f"{what} ({count} time{'s' if count > 1 else ''})" for what, count in self._counts.items()]
+        return [f"{what} ({times} time{'s' if times > 1 else ''})" for what, times in self._counts.items()]
 
 
-class CaseIds:
-    """Gives every case a unique id that pytest accepts."""
+class Cases(list[dict[str, Any]]):
+    """Imported cases, each with a unique id that pytest accepts."""
 
     def __init__(self, dropped: Dropped) -> None:
+        super().__init__()
         self._used_ids: set[str] = set()
         self._dropped = dropped
+
+    def add(self, name: Any, query: str, **values: Any) -> dict[str, Any]:
+        """Append a case called *name* with those of *values* that are not empty, and return it."""
+        case = {"id": self.unique_id(name, query), "query": query, **filled(values)}
+        self.append(case)
+        return case
 
     def unique_id(self, name: Any, query: str) -> str:
         """Return *name* as an id, or one made from *query*; repeats get a number."""
         text = "" if name is None else str(name)
         base = _legal_id(text) if text else _slug(query)
-        number = 2
-        unique = base
-        while unique in self._used_ids:
-            suffix = f"-{number}"
-            unique, number = f"{base[: _MAX_ID_LENGTH - len(suffix)]}{suffix}", number + 1
+        suffixes = chain([""], (f"-{number}" for number in count(2)))
+        numbered = (f"{base[: _MAX_ID_LENGTH - len(suffix)]}{suffix}" for suffix in suffixes)
+        unique = next(case_id for case_id in numbered if case_id not in self._used_ids)
         self._used_ids.add(unique)
         if text and unique != text:
             self._dropped.add("the exact name of a case: the id of a golden case is unique and fit for pytest")
@@ -79,17 +92,12 @@ class CaseIds:
 
 def _legal_id(name: str) -> str:
     legal = _ILLEGAL.sub("-", name).strip()[:_MAX_ID_LENGTH].strip()
-    return legal if legal and not _CASE_ID.broken_rule(legal) else f"case-{legal}"[:_MAX_ID_LENGTH].rstrip("- ")
+    return legal if legal and not CaseId().broken_rule(legal) else f"case-{legal}"[:_MAX_ID_LENGTH].rstrip("- ")
 
 
 def _slug(query: str) -> str:
-    words = re.findall(r"\w+", query.lower())
-    slug = ""
-    for word in words[:8]:
-        if slug and len(slug) + len(word) >= _MAX_SLUG_LENGTH:
-            break
-        slug = f"{slug}-{word}" if slug else word[:_MAX_SLUG_LENGTH]
-    return _legal_id(slug or "case")
+    words = [word[:_MAX_SLUG_LENGTH] for word in re.findall(r"\w+", query.lower())[:8]]
+    return _legal_id(shorten(" ".join(words), _MAX_SLUG_LENGTH, placeholder="").replace(" ", "-") or "case")
 
 
 def pop_notes(metadata: dict[str, Any], tool: str) -> dict[str, Any]:
@@ -97,42 +105,34 @@ def pop_notes(metadata: dict[str, Any], tool: str) -> dict[str, Any]:
     return dict(metadata.pop(tool)) if isinstance(metadata.get(tool), Mapping) else {}
 
 
+def filled(values: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return *values* without those that are empty."""
+    return {key: value for key, value in values.items() if value is not None and value not in ("", [], {})}
+
+
 def split_metadata(row: Mapping[str, Any], known: Iterable[str]) -> dict[str, Any]:
     """Return the columns of *row* that are not *known* and not empty: they become metadata."""
     known = set(known)
-    return {str(k): v for k, v in row.items() if k not in known and v is not None and v not in ("", [], {})}
+    return {str(key): value for key, value in filled(row).items() if key not in known}
 
 
-def as_quotes(texts: Iterable[str]) -> list[dict[str, Any]]:
-    """Return contexts without ids as quotes from any document, each text once."""
-    return [{"quote": t} for t in dict.fromkeys(texts) if t.strip()]
+def as_quotes(texts: Iterable[str], **source: str) -> list[dict[str, Any]]:
+    """Return contexts without ids as quotes, each text once; from any document unless *source* names its ``doc``."""
+    return [{**source, "quote": text} for text in dict.fromkeys(texts) if text.strip()]
 
 
 def quote_notes(cases: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return a note on how many contexts of *cases* are quotes from any document, if there are some."""
-    docs = (doc for case in cases for doc in case.get("relevant_docs", ()))
-    count = sum(isinstance(doc, Mapping) and doc.keys() == {"quote"} for doc in docs)
-    if not count:
-        return []
-    subject, their = (
-        ("context without an id is a quote", "its") if count == 1 else ("contexts without an id are quotes", "their")
-    )
-    return [f"{count} {subject}: any chunk that contains {their} text counts as relevant"]
+    n_quotes = sum(doc.keys() == {"quote"} for case in cases for doc in documents_of(case))
+    words = "context without an id is a quote: any chunk that contains its"
+    if n_quotes > 1:
+        words = "contexts without an id are quotes: any chunk that contains their"
+    return [f"{n_quotes} {words} text counts as relevant"] if n_quotes else []
 
 
-def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str, int]]:
-    """Return the ids of the relevant documents and their grades."""
-    grades: dict[str, int] = {}
-    for doc in case.get("relevant_docs") or []:
-        mapping = {"id": doc} if isinstance(doc, str) else doc
-        if "quote" in mapping or "span" in mapping:
-            dropped.add("a quote or span: the format names whole documents")
-        name = document_name(mapping)
-        dropped.add(
-            "that a label names a document, not a chunk", mapping.keys() & {"id", "doc", "quote", "span"} == {"doc"}
-        )
-        grades[name] = max(grades.get(name, -1), int(mapping.get("grade", 1)))
-    return list(grades.items())
+def documents_of(case: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the relevant documents of a case as mappings."""
+    return [{"id": doc} if isinstance(doc, str) else doc for doc in case.get("relevant_docs") or ()]
 
 
 def document_name(doc: Mapping[str, Any]) -> str:
@@ -140,12 +140,23 @@ def document_name(doc: Mapping[str, Any]) -> str:
     return str(doc.get("id", doc.get("doc", id_of_text(str(doc.get("quote"))))))
 
 
+def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str, int]]:
+    """Return the ids of the relevant documents and their grades."""
+    grades: dict[str, int] = {}
+    for doc in documents_of(case):
+        keys = doc.keys() & {"id", "doc", "quote", "span"}
+        dropped.add("a quote or span: the format names whole documents", bool(keys & {"quote", "span"}))
+        dropped.add("that a label names a document, not a chunk", keys == {"doc"})
+        name = document_name(doc)
+        grades[name] = max(grades.get(name, -1), int(doc.get("grade", 1)))
+    return list(grades.items())
+
+
 def relevant_documents(case: Mapping[str, Any], dropped: Dropped) -> list[dict[str, Any]]:
     """Return the relevant documents as mappings; note what a list of contexts cannot hold."""
-    docs = case.get("relevant_docs")
-    documents: list[dict[str, Any]] = [{"id": d} if isinstance(d, str) else d for d in docs or []]
+    documents = documents_of(case)
     relevant = [d for d in documents if d.get("grade", 1) > 0]
-    dropped.add("that nothing is relevant", docs == [])
+    dropped.add("that nothing is relevant", case.get("relevant_docs") == [])
     dropped.add("a document judged not relevant", len(documents) - len(relevant))
     dropped.add("a grade above 1: every context counts alike", sum(d.get("grade", 1) > 1 for d in relevant))
     dropped.add("the metadata of a document", sum("metadata" in d for d in relevant))
@@ -154,8 +165,7 @@ def relevant_documents(case: Mapping[str, Any], dropped: Dropped) -> list[dict[s
 
 def document_texts(case: Mapping[str, Any]) -> list[str]:
     """Return the texts of the relevant documents that have one."""
-    docs = [d for d in case.get("relevant_docs") or [] if isinstance(d, Mapping)]
-    return [str(d.get("text") or d.get("quote")) for d in docs if d.get("text") or d.get("quote")]
+    return [str(text) for doc in documents_of(case) if (text := doc.get("text") or doc.get("quote"))]
 
 
 def reference_text(case: Mapping[str, Any], dropped: Dropped) -> str | None:
@@ -163,17 +173,11 @@ def reference_text(case: Mapping[str, Any], dropped: Dropped) -> str | None:
     answer = case.get("reference_answer")
     if isinstance(answer, list):
         dropped.add("a further reference answer: the format has one", len(answer) - 1)
-        return str(answer[0])
+        answer = answer[0]
     return None if answer is None else str(answer)
 
 
-def drop_unsupported(
-    mapping: Mapping[str, Any],
-    supported: Container[str],
-    dropped: Dropped,
-    message: str = "{}: the format has no place for it",
-) -> None:
-    """Note every key of *mapping* that is not *supported*, with *message*."""
-    for key in mapping:
-        if key not in supported:
-            dropped.add(message.format(key))
+def texts_of(case: Mapping[str, Any], key: str) -> list[str]:
+    """Return the texts at *key*, where one text stands for a list of it."""
+    texts = case.get(key) or []
+    return [texts] if isinstance(texts, str) else texts

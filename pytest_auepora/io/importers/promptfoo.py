@@ -9,44 +9,42 @@ The question is the variable named as in `QUERY_VARS`, or the only one.  Of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, drop_unsupported, pop_notes, reference_text
+from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text, texts_of
 from .rows import as_list, as_text, list_or_empty, mapping_or_empty, read_data, write_data
 
 QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt", "message", "q")
 _NOTES = "promptfoo"
+_KEYS = (
+    "id", "query", "reference_answer", "must_contain", "forbidden", "match", "expect", "answer_schema", "rubric",
+    "metadata",
+)  # fmt: skip
 
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read tests of promptfoo; see the module."""
-    case_ids = CaseIds(dropped)
     tests, default = _read_tests(path, dropped)
-    cases = []
+    cases = Cases(dropped)
     for test in tests:
         # a text instead of a mapping names a file, which is not read
         variables = {**mapping_or_empty(default.get("vars")), **mapping_or_empty(test.get("vars"))}
-        query_var = next(
-            (k for k in QUERY_VARS if k in variables), next(iter(variables), None) if len(variables) == 1 else None
-        )
+        only_var = next(iter(variables)) if len(variables) == 1 else None
+        query_var = next((k for k in QUERY_VARS if k in variables), only_var)
         query = variables.get(query_var) if query_var else None
         if not isinstance(query, str) or not query.strip():
             dropped.add(f"a test without one of the variables {', '.join(QUERY_VARS)}")
             continue
-        case: dict[str, Any] = {"id": case_ids.unique_id(test.get("description"), query), "query": query}
-        assertions = Assertions(dropped)
-        for assertion in [*list_or_empty(default.get("assert")), *list_or_empty(test.get("assert"))]:
-            assertions.read(assertion)
-        case.update(assertions.fields())
-        notes = {**({"query": query_var} if query_var != "query" else {}), **assertions.notes}
-        if rest := {k: v for k, v in variables.items() if k != query_var}:
-            notes["vars"] = rest
-        if metadata := {**mapping_or_empty(test.get("metadata")), **({_NOTES: notes} if notes else {})}:
-            case["metadata"] = metadata
-        drop_unsupported(test, ("vars", "assert", "description", "metadata"), dropped, "{} of a test")
-        cases.append(case)
+        case = cases.add(test.get("description"), query)
+        assertions = [*list_or_empty(default.get("assert")), *list_or_empty(test.get("assert"))]
+        fields, assertion_notes = read_assertions(assertions, dropped)
+        other_vars = {k: v for k, v in variables.items() if k != query_var}
+        notes = {"query": query_var if query_var != "query" else None, **assertion_notes, "vars": other_vars}
+        metadata = {**mapping_or_empty(test.get("metadata")), **filled({_NOTES: filled(notes)})}
+        case.update(fields | filled({"metadata": metadata}))
+        dropped.add_unsupported(test, ("vars", "assert", "description", "metadata"), "{} of a test")
     return ImportedSuite(cases)
 
 
@@ -65,11 +63,11 @@ def _read_tests(
         return tests, {}
     if not isinstance(data, Mapping) or "tests" not in data:
         raise ImportProblem(f"{path}: expected a list of tests, or a configuration with tests")
-    drop_unsupported(data, ("tests", "defaultTest", "description"), dropped, "{} of the configuration")
+    dropped.add_unsupported(data, ("tests", "defaultTest", "description"), "{} of the configuration")
     default = data.get("defaultTest")
     if isinstance(default, str):
         dropped.add("defaultTest of another file")
-    drop_unsupported(mapping_or_empty(default), ("vars", "assert"), dropped, "{} of defaultTest")
+    dropped.add_unsupported(mapping_or_empty(default), ("vars", "assert"), "{} of defaultTest")
     tests = []
     declared = data["tests"]
     for test in declared if isinstance(declared, list) else [declared]:
@@ -109,18 +107,14 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     for case in suite.cases:
         metadata = dict(case.get("metadata", {}))
         notes = pop_notes(metadata, _NOTES)
-        test: dict[str, Any] = {"description": case["id"]}
-        test["vars"] = {str(notes.get("query", "query")): case["query"], **mapping_or_empty(notes.get("vars"))}
-        if assertions := case_assertions(case, notes, reference_text(case, dropped)):
-            test["assert"] = assertions
-        if metadata:
-            test["metadata"] = metadata
+        variables = {str(notes.get("query", "query")): case["query"], **mapping_or_empty(notes.get("vars"))}
+        assertions = case_assertions(case, notes, reference_text(case, dropped))
+        optional = filled({"assert": assertions, "metadata": metadata})
+        tests.append({"description": case["id"], "vars": variables, **optional})
         dropped.add("expect: clarify: no assertion says it", case.get("expect") == "clarify")
         by_word = any(case.get(key) for key in ("must_contain", "forbidden")) and case.get("match", "word") == "word"
         dropped.add("that a text is looked for word by word", by_word)
-        drop_unsupported(case, ("id", "query", "reference_answer", "must_contain", "forbidden", "match", "expect",
-                         "answer_schema", "rubric", "metadata"), dropped)  # fmt: skip
-        tests.append(test)
+        dropped.add_unsupported(case, _KEYS)
     write_data(path, {"tests": tests})
 
 
@@ -157,73 +151,63 @@ def parse_expected_cell(cell: str) -> dict[str, Any]:
     return assertion
 
 
-class Assertions:
-    """Collects the assertions of one test; `fields` are the keys of the case, ``notes`` what export needs."""
-
-    def __init__(self, dropped: Dropped) -> None:
-        self.notes: dict[str, Any] = {}
-        self._dropped = dropped
-        self._texts: dict[str, list[tuple[str, str]]] = {"must_contain": [], "forbidden": []}
-        """Key → regular expressions, each with the text that says the same without one, if there is such a text."""
-        self._fields: dict[str, Any] = {}
-
-    def read(self, assertion: Any) -> None:
-        """Read one assertion; it is dropped if it has no counterpart."""
+def read_assertions(assertions: Iterable[Any], dropped: Dropped) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the keys of the case that a test with *assertions* becomes, and the notes that its export needs."""
+    fields: dict[str, Any] = {}
+    notes: dict[str, Any] = {}
+    # regular expressions, each with the text that says the same without one, if there is such a text
+    patterns: dict[str, list[tuple[str, str]]] = {"must_contain": [], "forbidden": []}
+    for assertion in assertions:
         if not isinstance(assertion, Mapping):
-            self._dropped.add("an assertion that is not written out")
-            return
-        assertion_type = str(assertion.get("type"))
-        value = assertion.get("value")
+            dropped.add("an assertion that is not written out")
+            continue
+        assertion_type, value = str(assertion.get("type")), assertion.get("value")
         base_type = assertion_type.removeprefix("not-")
         key = "forbidden" if assertion_type != base_type else "must_contain"
         if base_type in _CONTAINS_TYPES or base_type in _ANY_TYPES or base_type == "regex":
-            texts = [as_text(v) for v in (value if isinstance(value, list) else as_list(value, ",") if
-                     base_type.endswith(("-all", "-any")) else [value])]  # fmt: skip
-            self._add_texts(key, base_type, [t for t in texts if t.strip()])
+            is_list = isinstance(value, list) or base_type.endswith(("-all", "-any"))
+            texts = map(as_text, as_list(value, ",") if is_list else [value])
+            patterns[key] += _text_patterns(key, base_type, [text for text in texts if text.strip()], dropped)
         elif base_type == "equals" and isinstance(value, str):
-            self._texts[key].append((_whole_pattern(value), ""))
-            if key == "must_contain" and "reference_answer" not in self._fields:
-                self._fields["reference_answer"] = value
-                self.notes["reference"] = {"type": "equals"}
-        elif assertion_type in _REFERENCE_TYPES and isinstance(value, str) and "reference_answer" not in self._fields:
-            self._fields["reference_answer"] = value
-            self.notes["reference"] = {k: assertion[k] for k in ("type", "threshold") if k in assertion}
-        elif assertion_type in ("is-refusal", "not-is-refusal"):
-            self._fields["expect"] = "refuse" if assertion_type == "is-refusal" else "answer"
+            patterns[key].append((_whole_pattern(value), ""))
+            if key == "must_contain" and "reference_answer" not in fields:
+                fields["reference_answer"] = value
+                notes["reference"] = {"type": "equals"}
+        elif assertion_type in _REFERENCE_TYPES and isinstance(value, str) and "reference_answer" not in fields:
+            fields["reference_answer"] = value
+            notes["reference"] = {k: assertion[k] for k in ("type", "threshold") if k in assertion}
+        elif base_type == "is-refusal":
+            fields["expect"] = "refuse" if assertion_type == base_type else "answer"
         elif assertion_type == "is-json" and (value is None or isinstance(value, Mapping)):
-            self._fields["answer_schema"] = dict(value or {})  # any JSON satisfies the empty schema
+            fields["answer_schema"] = dict(value or {})  # any JSON satisfies the empty schema
         elif assertion_type == "llm-rubric" and isinstance(value, str) and value.strip():
-            self._fields.setdefault("rubric", []).append(value)
+            fields.setdefault("rubric", []).append(value)
         else:
-            self._dropped.add(f"the assertion {assertion_type}")
-            return
-        drop_unsupported(assertion, ("type", "value", "threshold"), self._dropped, "{} of an assertion")
-
-    def _add_texts(self, key: str, base_type: str, texts: list[str]) -> None:
-        patterns = [re.escape(text) for text in texts]
-        if base_type == "regex":
-            self._texts[key] += [(text, "") for text in texts]
-        elif base_type in _ANY_TYPES and key == "must_contain" and len(texts) > 1:
-            self._texts[key].append(("(?i)" + "|".join(patterns), ""))
-        elif base_type.endswith("-all") and key == "forbidden" and len(texts) > 1:
-            flags = "si" if base_type.startswith("i") else "s"
-            together = "".join(f"(?=.*{pattern})" for pattern in patterns)
-            self._texts[key].append((rf"(?{flags})\A{together}", ""))
-        else:  # each alone; forbidden means none of the texts, so any of several is each of them
-            self._dropped.add("that letters count as upper or lower case", base_type in ("contains", "contains-all"))
-            self._texts[key] += [(f"(?i){pattern}", text) for pattern, text in zip(patterns, texts, strict=True)]
-
-    def fields(self) -> dict[str, Any]:
-        """Return the keys of the golden case."""
-        entries = [entry for of_key in self._texts.values() for entry in of_key]
-        as_patterns = not all(text for _, text in entries)
-        fields = dict(self._fields)
-        for key, of_key in self._texts.items():
-            if of_key:
-                fields[key] = list(dict.fromkeys(pattern if as_patterns else text for pattern, text in of_key))
+            dropped.add(f"the assertion {assertion_type}")
+            continue
+        dropped.add_unsupported(assertion, ("type", "value", "threshold"), "{} of an assertion")
+    as_regex = not all(text for entries in patterns.values() for _, text in entries)
+    for key, entries in patterns.items():
         if entries:
-            fields["match"] = "regex" if as_patterns else "substring"
-        return fields
+            fields[key] = list(dict.fromkeys(pattern if as_regex else text for pattern, text in entries))
+    if any(patterns.values()):
+        fields["match"] = "regex" if as_regex else "substring"
+    return fields, notes
+
+
+def _text_patterns(key: str, base_type: str, texts: list[str], dropped: Dropped) -> list[tuple[str, str]]:
+    if base_type == "regex":
+        return [(text, "") for text in texts]
+    patterns = [re.escape(text) for text in texts]
+    if base_type in _ANY_TYPES and key == "must_contain" and len(texts) > 1:
+        return [("(?i)" + "|".join(patterns), "")]
+    if base_type.endswith("-all") and key == "forbidden" and len(texts) > 1:
+        flags = "si" if base_type.startswith("i") else "s"
+        together = "".join(f"(?=.*{pattern})" for pattern in patterns)
+        return [(rf"(?{flags})\A{together}", "")]
+    # each alone; forbidden means none of the texts, so any of several is each of them
+    dropped.add("that letters count as upper or lower case", base_type in ("contains", "contains-all"))
+    return [(f"(?i){pattern}", text) for pattern, text in zip(patterns, texts, strict=True)]
 
 
 def _whole_pattern(text: str) -> str:
@@ -232,23 +216,15 @@ def _whole_pattern(text: str) -> str:
 
 def case_assertions(case: Mapping[str, Any], notes: Mapping[str, Any], answer: str | None) -> list[dict[str, Any]]:
     """Return the assertions of a case."""
-    assertions: list[dict[str, Any]] = []
-    reference = {"type": "factuality", **mapping_or_empty(notes.get("reference"))}
-    if answer is not None:
-        assertions.append(
-            {"type": reference["type"], "value": answer, **{k: reference[k] for k in reference if k != "type"}}
-        )
+    reference = mapping_or_empty(notes.get("reference"))
+    assertions = [{"type": "factuality", "value": answer, **reference}] if answer is not None else []
+    equals = _whole_pattern(answer) if answer is not None and reference.get("type") == "equals" else None
     text_type = "regex" if case.get("match") == "regex" else "icontains"
     for key, negated in (("must_contain", ""), ("forbidden", "not-")):
-        texts = case.get(key, [])
-        texts = [texts] if isinstance(texts, str) else texts
-        is_reference = answer is not None and reference["type"] == "equals" and not negated
-        equals = _whole_pattern(answer or "") if is_reference else None
-        assertions += [{"type": f"{negated}{text_type}", "value": text} for text in texts if text != equals]
+        texts = [text for text in texts_of(case, key) if negated or text != equals]
+        assertions += [{"type": f"{negated}{text_type}", "value": text} for text in texts]
     if (expect := case.get("expect")) in ("refuse", "answer"):
         assertions.append({"type": "is-refusal" if expect == "refuse" else "not-is-refusal"})
     if (schema := case.get("answer_schema")) is not None:
         assertions.append({"type": "is-json", **({"value": schema} if schema else {})})
-    rubric = case.get("rubric", ())
-    assertions += [{"type": "llm-rubric", "value": text} for text in ([rubric] if isinstance(rubric, str) else rubric)]
-    return assertions
+    return assertions + [{"type": "llm-rubric", "value": text} for text in texts_of(case, "rubric")]

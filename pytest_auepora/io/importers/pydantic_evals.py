@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, drop_unsupported, pop_notes, reference_text
+from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text, texts_of
 from .rows import as_text, list_or_empty, mapping_or_empty, read_data, write_data
 
 QUERY_KEYS = ("query", "question", "user_input", "input", "prompt", "text")
@@ -28,9 +28,8 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     if not isinstance(data, Mapping) or not isinstance(data.get("cases"), list):
         raise ImportProblem(f"{path}: expected a mapping with a list of cases")
     set_keys = ("$schema", "name", "cases", "evaluators", "report_evaluators")
-    drop_unsupported(data, set_keys, dropped, "{} of the data set")
-    case_ids = CaseIds(dropped)
-    cases = []
+    dropped.add_unsupported(data, set_keys, "{} of the data set")
+    cases = Cases(dropped)
     for raw in data["cases"]:
         if not isinstance(raw, Mapping):
             dropped.add("a case that is not a mapping")
@@ -40,18 +39,16 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         if query is None:
             dropped.add(f"a case whose inputs hold no question ({', '.join(QUERY_KEYS)})")
             continue
-        case: dict[str, Any] = {"id": case_ids.unique_id(raw.get("name"), query), "query": query}
+        case = cases.add(raw.get("name"), query)
         if (expected := raw.get("expected_output")) is not None and (answer := _find_answer(expected, notes)).strip():
             case["reference_answer"] = answer
         for evaluator in [*list_or_empty(data.get("evaluators")), *list_or_empty(raw.get("evaluators"))]:
             _read_evaluator(evaluator, case, dropped)
         case_keys = ("name", "inputs", "expected_output", "metadata", "evaluators")
-        drop_unsupported(raw, case_keys, dropped, "{} of a case")
+        dropped.add_unsupported(raw, case_keys, "{} of a case")
         metadata = raw.get("metadata")
-        metadata = dict(metadata) if isinstance(metadata, Mapping) else {"metadata": metadata} if metadata else {}
-        if metadata := {**metadata, **({_NOTES: notes} if notes else {})}:
-            case["metadata"] = metadata
-        cases.append(case)
+        metadata = metadata if isinstance(metadata, Mapping) else {"metadata": metadata} if metadata else {}
+        case |= filled({"metadata": {**metadata, **filled({_NOTES: notes})}})
     dropped.add("report_evaluators", len(list_or_empty(data.get("report_evaluators"))))
     return ImportedSuite(cases, suite=str(data.get("name") or ""))
 
@@ -59,36 +56,30 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
 def _find_query(inputs: Any, notes: dict[str, Any]) -> str | None:
     if isinstance(inputs, str):
         return inputs if inputs.strip() else None
-    if not isinstance(inputs, Mapping):
-        return None
-    texts = [k for k, v in inputs.items() if isinstance(v, str) and v.strip()]
+    texts = [k for k, v in mapping_or_empty(inputs).items() if isinstance(v, str) and v.strip()]
     key = next((k for k in QUERY_KEYS if k in texts), texts[0] if len(texts) == 1 else None)
-    if key is None:
-        return None
-    notes["query"] = key
-    if rest := {k: v for k, v in inputs.items() if k != key}:
-        notes["inputs"] = rest
-    return str(inputs[key])
+    return None if key is None else _take_text(inputs, key, notes, "query", "inputs")
 
 
 def _find_answer(expected: Any, notes: dict[str, Any]) -> str:
-    if isinstance(expected, Mapping):
-        key = next((k for k in _ANSWER_KEYS if isinstance(expected.get(k), str)), None)
-        if key is not None:
-            notes["answer"] = key
-            if rest := {k: v for k, v in expected.items() if k != key}:
-                notes["expected_output"] = rest
-            return str(expected[key])
+    texts = [k for k, v in mapping_or_empty(expected).items() if isinstance(v, str)]
+    if (key := next((k for k in _ANSWER_KEYS if k in texts), None)) is not None:
+        return _take_text(expected, key, notes, "answer", "expected_output")
     if not isinstance(expected, str):
         notes["expected_output"] = expected
     return as_text(expected)
 
 
+def _take_text(mapping: Mapping[str, Any], key: str, notes: dict[str, Any], key_note: str, rest_note: str) -> str:
+    """Return the text at *key*, and note the key and what else there is, for the export."""
+    notes |= {key_note: key, **filled({rest_note: {k: v for k, v in mapping.items() if k != key}})}
+    return str(mapping[key])
+
+
 def _read_evaluator(evaluator: Any, case: dict[str, Any], dropped: Dropped) -> None:
     """Read an evaluator: its name, or a mapping from its name to its arguments."""
-    name, arguments = evaluator, None
-    if isinstance(evaluator, Mapping) and len(evaluator) == 1:
-        ((name, arguments),) = evaluator.items()
+    is_call = isinstance(evaluator, Mapping) and len(evaluator) == 1
+    ((name, arguments),) = evaluator.items() if is_call else [(evaluator, None)]
     value = arguments.get("value") if isinstance(arguments, Mapping) else arguments
     if name != "Contains" or not isinstance(value, str) or not value.strip():
         dropped.add(f"the evaluator {name}")
@@ -113,9 +104,7 @@ def _build_case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     inputs: Any = case["query"]
     if "query" in notes:
         inputs = {str(notes["query"]): inputs, **mapping_or_empty(notes.get("inputs"))}
-    row: dict[str, Any] = {"name": case["id"], "inputs": inputs}
-    if metadata:
-        row["metadata"] = metadata
+    row = {"name": case["id"], "inputs": inputs, **filled({"metadata": metadata})}
     if (answer := reference_text(case, dropped)) is not None:
         expected: Any = answer
         if "answer" in notes:
@@ -123,13 +112,11 @@ def _build_case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
         elif "expected_output" in notes and as_text(notes["expected_output"]) == answer:
             expected = notes["expected_output"]
         row["expected_output"] = expected
-    texts = case.get("must_contain", [])
-    texts = [texts] if isinstance(texts, str) else texts
+    texts = texts_of(case, "must_contain")
     if case.get("match") == "regex":
         dropped.add("a regular expression", len(texts))
     elif texts:
         row["evaluators"] = [{"Contains": {"value": t, "case_sensitive": False}} for t in texts]
         dropped.add("that a text is looked for word by word", case.get("match", "word") == "word")
-    supported = ("id", "query", "reference_answer", "must_contain", "match", "metadata")
-    drop_unsupported(case, supported, dropped)
+    dropped.add_unsupported(case, ("id", "query", "reference_answer", "must_contain", "match", "metadata"))
     return row

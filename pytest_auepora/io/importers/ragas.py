@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from .model import (
-    CaseIds,
+    Cases,
     Dropped,
     ImportedSuite,
     as_quotes,
-    drop_unsupported,
     ids_and_grades,
     quote_notes,
     reference_text,
@@ -33,31 +32,27 @@ _KNOWN = (*_QUERY, *_ANSWER, *_OUTPUTS, *_CONTEXTS, *_RULES)
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read a data set of ragas; see the module."""
-    case_ids = CaseIds(dropped)
-    cases = []
+    cases = Cases(dropped)
     for row in read_rows(path, "samples", "data"):
         query = row.get(first_filled(row, _QUERY) or "")
         if not isinstance(query, str) or not query.strip():
             is_chat = isinstance(query, list)
             dropped.add("a conversation: a golden case is one question" if is_chat else "a sample without a question")
             continue
-        case: dict[str, Any] = {"id": case_ids.unique_id(None, query), "query": query}
-        if docs := _documents(row, dropped):
-            case["relevant_docs"] = docs
-        if (key := first_filled(row, _ANSWER)) and (answers := [a for a in _answers(row, key) if a.strip()]):
-            case["reference_answer"] = answers if len(answers) > 1 else answers[0]
+        docs, answers, metadata = _documents(row, dropped), _answers(row), split_metadata(row, _KNOWN)
+        answer = answers[0] if len(answers) == 1 else answers
+        cases.add(None, query, relevant_docs=docs, reference_answer=answer, metadata=metadata)
         for key in (*_OUTPUTS, *_RULES):
-            if row.get(key) not in (None, "", []):
-                dropped.add(f"{key}: {'a recorded answer' if key in _OUTPUTS else 'no metric here reads it'}")
-        if metadata := split_metadata(row, _KNOWN):
-            case["metadata"] = metadata
-        cases.append(case)
+            why = "a recorded answer" if key in _OUTPUTS else "no metric here reads it"
+            dropped.add(f"{key}: {why}", first_filled(row, [key]) is not None)
     return ImportedSuite(cases, notes=quote_notes(cases))
 
 
-def _answers(row: dict[str, Any], key: str) -> list[str]:
-    several = key == "ground_truths" or isinstance(row[key], list)
-    return [str(answer) for answer in (as_list(row[key]) if several else [row[key]])]
+def _answers(row: dict[str, Any]) -> list[str]:
+    if (key := first_filled(row, _ANSWER)) is None:
+        return []
+    answers = as_list(row[key]) if key == "ground_truths" or isinstance(row[key], list) else [row[key]]
+    return [text for text in map(str, answers) if text.strip()]
 
 
 def _documents(row: dict[str, Any], dropped: Dropped) -> list[Any]:
@@ -68,12 +63,12 @@ def _documents(row: dict[str, Any], dropped: Dropped) -> list[Any]:
     if len(ids) == len(texts):
         return [{"id": i, "text": t} for i, t in zip(ids, texts, strict=True)]
     dropped.add("reference_contexts that are not as many as their ids", bool(texts))
-    return list(ids)
+    return ids
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     """Write ``.jsonl``, ``.json`` or ``.csv`` as ragas does."""
-    case_ids = CaseIds(Dropped())
+    made_ids = Cases(Dropped())
     rows = []
     for case in suite.cases:
         row: dict[str, Any] = {"user_input": case["query"], **_contexts(case, dropped)}
@@ -83,8 +78,8 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
         row.update({k: v for k, v in metadata.items() if k not in _KNOWN})
         for key in metadata:
             dropped.add(f"{key} in metadata: the format has a column of this name", key in _KNOWN)
-        dropped.add("id: the format has no place for it", case_ids.unique_id(None, case["query"]) != case["id"])
-        drop_unsupported(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"), dropped)
+        dropped.add("id: the format has no place for it", made_ids.unique_id(None, case["query"]) != case["id"])
+        dropped.add_unsupported(case, ("id", "query", "relevant_docs", "reference_answer", "metadata"))
         rows.append(row)
     if path.suffix.lower() == ".csv":
         columns = list(dict.fromkeys(k for row in rows for k in row))

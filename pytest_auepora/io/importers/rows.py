@@ -6,11 +6,13 @@ import ast
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from math import isfinite
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from ...core.files import numbered_lines, parse_json, read_text
 from ...errors import GoldenFileError
@@ -60,7 +62,7 @@ def read_rows(path: Path, *keys: str) -> list[dict[str, Any]]:
 def _parse_json(text: str, path: Path, line: int) -> Any:
     data = parse_json(text, path, line, ImportProblem)
     try:
-        _check_json(data)
+        _check(data, _check_json_value)
     except RecursionError:
         raise ImportProblem(f"{path}:{line}: nests too deep") from None
     except ValueError as exc:
@@ -68,24 +70,19 @@ def _parse_json(text: str, path: Path, line: int) -> Any:
     return data
 
 
-def _check_json(data: Any, depth: int = 0) -> None:
-    """Refuse JSON that no golden file may hold: NaN, half a character, deep nesting."""
-    if isinstance(data, (dict, list)):
-        if depth > _MAX_DEPTH:
-            raise RecursionError
-        for part in (*data, *data.values()) if isinstance(data, dict) else data:
-            _check_json(part, depth + 1)
-    elif isinstance(data, str):
-        data.encode()
-    elif isinstance(data, float) and not isfinite(data):
-        raise ValueError(f"{data} is not a number")
-    elif isinstance(data, int):
-        check_integer(data)
+def _check_json_value(value: Any) -> None:
+    """Refuse what no golden file may hold: NaN, half a character."""
+    if isinstance(value, str):
+        value.encode()
+    elif isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{value} is not a number")
+    elif isinstance(value, int):
+        check_integer(value)
 
 
 def _parse_yaml(text: str, path: Path) -> Any:
     try:
-        _check_depth(data := load_yaml(Source(str(path), text)))
+        _check(data := load_yaml(Source(str(path), text)))  # aliases may nest deeper than the reader saw
     except GoldenFileError as exc:
         raise ImportProblem(str(exc)) from None
     except RecursionError:
@@ -93,13 +90,15 @@ def _parse_yaml(text: str, path: Path) -> Any:
     return data
 
 
-def _check_depth(data: Any, depth: int = 0) -> None:
-    """Raise `RecursionError` if aliases nest lists and mappings too deep."""
-    if isinstance(data, (dict, list)):
-        if depth > _MAX_DEPTH:
-            raise RecursionError
-        for part in data.values() if isinstance(data, dict) else data:
-            _check_depth(part, depth + 1)
+def _check(data: Any, check_value: Callable[[Any], None] = lambda _: None, depth: int = 0) -> None:
+    """Check all keys and values of *data*; raise `RecursionError` if lists and mappings nest too deep."""
+    if not isinstance(data, (dict, list)):
+        check_value(data)
+        return
+    if depth > _MAX_DEPTH:
+        raise RecursionError
+    for part in (*data, *data.values()) if isinstance(data, dict) else data:
+        _check(part, check_value, depth + 1)
 
 
 def _parse_csv(text: str, delimiter: str, path: Path) -> list[dict[str, str]]:
@@ -127,8 +126,6 @@ def write_text(path: Path, text: str) -> None:
 
 def write_data(path: Path, data: Any, indent: int | None = None) -> None:
     """Write *data* as JSON, on one line without *indent*, as JSON Lines, or as YAML, whatever *path* ends in."""
-    import yaml
-
     if path.suffix.lower() == ".json":
         write_text(path, dump_json(data, indent) + "\n")
     elif is_jsonl(path):

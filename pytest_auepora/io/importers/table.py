@@ -16,7 +16,7 @@ from ..golden.fields import CASE_FIELDS
 from ..golden.kinds import FieldType, Flag, Free, ListOf, Number, Reason, Whole
 from ..golden.passages import Documents
 from ..parquet import import_pyarrow, iter_rows
-from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, drop_unsupported, split_metadata
+from .model import Cases, Dropped, ImportedSuite, ImportProblem, split_metadata
 from .rows import as_list, dump_json, read_rows, write_csv
 
 ALIASES = {
@@ -55,48 +55,42 @@ def load_parquet(path: Path, dropped: Dropped) -> ImportedSuite:
 
 
 def _build_suite(rows: list[dict[str, Any]], path: Path, dropped: Dropped) -> ImportedSuite:
-    case_ids = CaseIds(dropped)
-    cases = []
-    if rows and not any({"query", *ALIASES["query"]} & row.keys() for row in rows):
-        all_columns = list(dict.fromkeys(name for row in rows for name in row))
-        suggestion = did_you_mean("query", all_columns)
-        names = ", ".join(("query", *ALIASES["query"]))
+    names = dict.fromkeys(name for row in rows for name in row)
+    if rows and not {"query", *ALIASES["query"]} & names.keys():
         raise ImportProblem(
-            f"{path}: no column holds questions ({names}); available: {', '.join(all_columns)}{suggestion}"
+            f"{path}: no column holds questions ({', '.join(('query', *ALIASES['query']))}); "
+            f"available: {', '.join(names)}{did_you_mean('query', names)}"
         )
+    cases = Cases(dropped)
     for number, row in enumerate(rows, 1):
         columns = _find_columns(row)
         query = row.get(columns["query"])
         if not isinstance(query, str) or not query.strip():
             dropped.add(f"a row without a question (columns query, {', '.join(ALIASES['query'])})")
             continue
-        case: dict[str, Any] = {"id": case_ids.unique_id(row.get(columns["id"]), query), "query": query}
-        for key in [*_COLUMNS][2:]:
-            if (cell := row.get(columns[key])) not in (None, ""):
-                case[key] = _parse_cell(key, cell, f"{path}: row {number}, column {columns[key]}")
+        case = cases.add(row.get(columns["id"]), query)
+        for key, name in [*columns.items()][2:]:
+            if (cell := row.get(name)) in (None, ""):
+                continue
+            if (value := _parse_cell(key, cell, f"{path}: row {number}, column {name}")) is not None:
+                case[key] = value
         rest = split_metadata(row, columns.values())
-        for name in rest.keys() & CASE_FIELDS.keys():  # thresholds, benchmark: settings of the run
+        for name in [name for name in rest if name in CASE_FIELDS]:  # thresholds, benchmark: settings of the run
             dropped.add(f"the column {name}")
             del rest[name]
         if rest:
             metadata = case.get("metadata", {})
             case["metadata"] = {**(metadata if isinstance(metadata, Mapping) else {"metadata": metadata}), **rest}
-        cases.append({k: v for k, v in case.items() if v is not None})
-    return ImportedSuite(cases, notes=_column_notes(rows))
+    columns = _find_columns(names)
+    renamed = [f"the column {name} is read as {key}" for key, name in columns.items() if name in names and name != key]
+    others = [name for name in names if name not in columns.values() and name not in CASE_FIELDS]
+    kept = [f"the column {name} is kept as metadata, which no metric reads" for name in others]
+    return ImportedSuite(cases, notes=[*renamed, *kept])
 
 
 def _find_columns(names: Container[str]) -> dict[str, str]:
     """Return the name that each column has among *names*."""
     return {key: next((n for n in (key, *ALIASES.get(key, ())) if n in names), key) for key in _COLUMNS}
-
-
-def _column_notes(rows: list[dict[str, Any]]) -> list[str]:
-    """Return notes on columns that were renamed or kept as metadata."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    columns = _find_columns(names)
-    renamed = [f"the column {name} is read as {key}" for key, name in columns.items() if name in names and name != key]
-    rest = [n for n in names if n not in columns.values() and n not in CASE_FIELDS]
-    return [*renamed, *(f"the column {name} is kept as metadata, which no metric reads" for name in rest)]
 
 
 def _parse_cell(key: str, cell: Any, place: str) -> Any:
@@ -122,7 +116,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
 
 def _used_columns(suite: ImportedSuite, dropped: Dropped) -> list[str]:
     for case in suite.cases:
-        drop_unsupported(case, _COLUMNS, dropped, "{}: no column")
+        dropped.add_unsupported(case, _COLUMNS, "{}: no column")
     return [c for c in _COLUMNS if any(c in case for case in suite.cases)]
 
 
@@ -140,9 +134,8 @@ def _csv_cell(key: str, value: Any) -> Any:
 def save_parquet(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     """Write a Parquet file, nested values as JSON.  Needs the extra ``parquet``."""
     pyarrow = import_pyarrow()
-    columns = {
-        c: pyarrow.array([_scalar(c, case.get(c)) for case in suite.cases]) for c in _used_columns(suite, dropped)
-    }
+    names = _used_columns(suite, dropped)
+    columns = {name: pyarrow.array([_scalar(name, case.get(name)) for case in suite.cases]) for name in names}
     path.parent.mkdir(parents=True, exist_ok=True)
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ...core.files import numbered_lines, read_text
 from ...core.types import Document, RetrievedDocument
-from .model import CaseIds, Dropped, ImportedSuite, ImportProblem, document_texts, drop_unsupported, ids_and_grades
+from .model import Cases, Dropped, ImportedSuite, ImportProblem, document_texts, ids_and_grades
 from .rows import write_text
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
@@ -34,16 +34,13 @@ def load(path: Path, dropped: Dropped, *, topics: str | Path | None = None) -> I
     if topics_path is None:
         dropped.add("the query of a topic: there is no file of topics, its name stands for it", len(queries))
     dropped.add("a judged topic without a query", len(grades.keys() - queries.keys()))
-    case_ids = CaseIds(dropped)
-    cases = []
+    cases = Cases(dropped)
     for topic, query in queries.items():
-        case: dict[str, Any] = {"id": case_ids.unique_id(topic, query), "query": query}
+        judged = grades.get(topic, {})
+        docs = [document if grade == 1 else {"id": document, "grade": grade} for document, grade in judged.items()]
+        case = cases.add(topic, query, relevant_docs=docs)
         if case["id"] != topic:
             case["metadata"] = {"topic": topic}
-        if topic in grades:
-            case["relevant_docs"] = [d if grade == 1 else {"id": d, "grade": grade}
-                                     for d, grade in grades[topic].items()]  # fmt: skip
-        cases.append(case)
     return ImportedSuite(cases)
 
 
@@ -92,29 +89,28 @@ def read_topics(path: Path) -> dict[str, str]:
         ImportProblem: a line or a topic lacks one of them, or a topic is there twice.
     """
     text = read_text(path, ImportProblem)
-    if "<top>" in text.lower():
-        return _read_tagged(text, path)
     queries: dict[str, str] = {}
-    for number, line in numbered_lines(text):
-        topic, separator, query = line.partition("\t")
-        if not separator or not query.strip():
-            raise ImportProblem(f"{path}:{number}: expected 'topic<TAB>query', got {line!r:.80}")
-        if topic.strip() in queries:
-            raise ImportProblem(f"{path}:{number}: topic {topic.strip()!r} is there twice")
-        queries[topic.strip()] = query.strip()
+    for where, topic, query in (_tagged_topics if "<top>" in text.lower() else _topic_lines)(text, path):
+        if topic in queries:
+            raise ImportProblem(f"{where}: topic {topic!r} is there twice")
+        queries[topic] = query
     return queries
 
 
-def _read_tagged(text: str, path: Path) -> dict[str, str]:
-    queries = {}
+def _topic_lines(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
+    for number, line in numbered_lines(text):
+        topic, _, query = map(str.strip, line.partition("\t"))
+        if not query:
+            raise ImportProblem(f"{path}:{number}: expected 'topic<TAB>query', got {line!r:.80}")
+        yield f"{path}:{number}", topic, query
+
+
+def _tagged_topics(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
     for body in _TOPIC.findall(text):
         number, title = _NUMBER.search(body), _TITLE.search(body)
         if number is None or title is None or not title[1]:
             raise ImportProblem(f"{path}: a topic has no <num> or no <title>: {' '.join(body.split())[:80]!r}")
-        if number[1] in queries:
-            raise ImportProblem(f"{path}: topic {number[1]!r} is there twice")
-        queries[number[1]] = " ".join(title[1].split())
-    return queries
+        yield str(path), number[1], " ".join(title[1].split())
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, topics: str | Path | None = None) -> None:
@@ -138,9 +134,8 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, topics: str | Pa
         if case.get("relevant_docs") == []:
             dropped.add("that nothing is relevant: a topic without judgements says that nobody looked")
         dropped.add("the text of a document: judgements are ids and grades", len(document_texts(case)))
-        supported = ("id", "query", "relevant_docs", "metadata") if case.get("metadata", {}).keys() == {"topic"} else (
-            "id", "query", "relevant_docs")  # fmt: skip
-        drop_unsupported(case, supported, dropped)
+        metadata_key = ["metadata"] if case.get("metadata", {}).keys() == {"topic"} else []
+        dropped.add_unsupported(case, ("id", "query", "relevant_docs", *metadata_key))
     write_text(path, "".join(qrels))
     write_text(Path(topics) if topics is not None else path.parent / "topics.tsv", "".join(queries))
 

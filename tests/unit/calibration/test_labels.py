@@ -67,6 +67,18 @@ def test_words_need_to_be_told_which_mean_yes(tmp_path: Path, positive: list[str
     assert said in str(caught.value)
 
 
+def test_columns_named_twice_are_told_in_their_order(tmp_path: Path) -> None:
+    names = ["score", "label", "id", "model", "batch"]
+    path = tmp_path / "l.csv"
+    path.write_text(",".join(names * 2) + "\n", encoding="utf-8")
+    with pytest.raises(GoldenFileError) as caught:
+        read_label_file(path)
+    assert [p.message for p in caught.value.problems[:2]] == [
+        f"the column {name!r} is named twice" for name in names[:2]
+    ]
+    assert len(caught.value.problems) == len(names)
+
+
 @pytest.mark.parametrize("word", ["--5", "1" * 5000])
 def test_a_label_that_looks_like_a_number_is_a_word(tmp_path: Path, word: str) -> None:
     path = tmp_path / "w.csv"

@@ -115,15 +115,3 @@ def test_variants_are_cases_of_their_own() -> None:
     assert made[0].relevant_docs == sample.relevant_docs
     assert len({v.query for v in made} | {QUERY}) == 5
     assert sample.labels == {"lang": "en"}
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ({"operation": "noise"}, "operation must be one of typo, casing, punctuation"),
-        ({"index": -1}, "index must not be negative"),
-    ],
-)
-def test_bad_options(options: dict[str, object], complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        perturb(QUERY, case_id="c", **options)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from pytest_auepora.io.golden.fields import CASE_FIELDS
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import export_cases, import_cases
 from pytest_auepora.io.importers.golden import as_imported, case_mapping, golden_text
-from pytest_auepora.io.importers.model import CaseIds, Dropped, ImportedSuite
+from pytest_auepora.io.importers.model import Cases, Dropped, ImportedSuite
 from tests.unit.io.files import write_golden
 
 
@@ -59,7 +59,7 @@ _CASES = st.lists(
 
 @given(_CASES)
 def test_whatever_was_imported_comes_back(cases: list[dict[str, Any]]) -> None:
-    case_ids = CaseIds(Dropped())
+    case_ids = Cases(Dropped())
     suite = ImportedSuite([{"id": case_ids.unique_id(None, c["query"]), **c} for c in cases])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.golden.yaml"
@@ -74,7 +74,7 @@ def test_whatever_was_imported_comes_back(cases: list[dict[str, Any]]) -> None:
 @example(["0" * 200] * 12)
 @example(["__" + "x" * 198] * 2)
 def test_every_name_is_fit_for_pytest_and_unique(given_names: list[str]) -> None:
-    case_ids = CaseIds(Dropped())
+    case_ids = Cases(Dropped())
     ids = [case_ids.unique_id(name, "Why?") for name in given_names]
     assert len(set(ids)) == len(ids)
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +85,7 @@ def test_every_name_is_fit_for_pytest_and_unique(given_names: list[str]) -> None
 
 def test_name_that_had_to_change_is_told() -> None:
     dropped = Dropped()
-    case_ids = CaseIds(dropped)
+    case_ids = Cases(dropped)
     assert [case_ids.unique_id(n, "q") for n in ("a::b[1]", "a", "a", "setup_module")] == [
         "a-b-1-",
         "a",

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from pytest_auepora.io.importers.model import (
-    CaseIds,
+    Cases,
     Dropped,
     as_quotes,
     document_texts,
-    drop_unsupported,
     ids_and_grades,
     quote_notes,
     reference_text,
@@ -20,16 +19,16 @@ from pytest_auepora.io.importers.model import (
 
 
 def test_a_name_is_made_from_the_query_and_numbered() -> None:
-    case_ids = CaseIds(Dropped())
-    assert [case_ids.unique_id(None, "Who pays, and when?") for _ in range(3)] == [
+    cases = Cases(Dropped())
+    assert [cases.unique_id(None, "Who pays, and when?") for _ in range(3)] == [
         "who-pays-and-when", "who-pays-and-when-2", "who-pays-and-when-3",
     ]  # fmt: skip
 
 
 def test_a_name_that_had_to_change_is_counted() -> None:
     dropped = Dropped()
-    case_ids = CaseIds(dropped)
-    assert [case_ids.unique_id(given, "q") for given in ("a::b[1]", "fine", "fine")] == ["a-b-1-", "fine", "fine-2"]
+    cases = Cases(dropped)
+    assert [cases.unique_id(given, "q") for given in ("a::b[1]", "fine", "fine")] == ["a-b-1-", "fine", "fine-2"]
     assert dropped.sentences() == [
         "the exact name of a case: the id of a golden case is unique and fit for pytest (2 times)"
     ]
@@ -74,7 +73,7 @@ def test_texts_and_answers() -> None:
     dropped = Dropped()
     assert document_texts(case) == ["long", "short"]
     assert reference_text(case, dropped) == "x"
-    drop_unsupported(case, ("relevant_docs",), dropped)
+    dropped.add_unsupported(case, ("relevant_docs",))
     assert dropped.sentences() == [
         "a further reference answer: the format has one (1 time)",
         "reference_answer: the format has no place for it (1 time)",
@@ -88,5 +87,5 @@ def test_other_columns_that_hold_something_are_metadata() -> None:
 
 def test_what_is_left_out_is_told_in_the_order_of_the_case() -> None:
     dropped, keys = Dropped(), ["timeout", "xfail", "cluster", "tags", "rubric", "top_k", "status", "skip"]
-    drop_unsupported(dict.fromkeys(["id", *keys]), ("id",), dropped)
+    dropped.add_unsupported(dict.fromkeys(["id", *keys]), ("id",))
     assert [told.partition(":")[0] for told in dropped.sentences()] == keys

@@ -45,6 +45,13 @@ def test_metadata_that_is_no_mapping_is_kept(tmp_path: Path) -> None:
     assert import_cases(path, "csv").cases[0]["metadata"] == {"metadata": [1], "lang": "en"}
 
 
+def test_columns_left_out_are_told_in_their_order(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("query,thresholds,benchmark,status\nWhy?,{},true,draft\n", encoding="utf-8")
+    told = [f"the column {name} (1 time)" for name in ("thresholds", "benchmark", "status")]
+    assert import_cases(path, "csv").dropped == told
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
