@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -185,14 +185,25 @@ def _break_mentions(text: str) -> str:
     return _MENTION.sub("\\1\u200b", text)
 
 
-def more_line(n: int) -> list[str]:
-    """Return the last item of a Markdown list that leaves out *n*; no line where it leaves out none."""
+def more_item(n: int) -> list[str]:
+    """Return the last item of a Markdown list that leaves out *n*; none where it leaves out none."""
     return [f"- \u2026 and {n:,} more"] if n > 0 else []
 
 
-def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> Iterator[str]:
-    """Yield a Markdown table of user text, escaped; the columns in *right* are right-aligned."""
-    yield f"| {' | '.join(map(escape_markdown, heads))} |"
-    yield f"| {' | '.join('---:' if i in right else '---' for i in range(len(heads)))} |"
-    for row in rows:
-        yield f"| {' | '.join(map(escape_markdown, row))} |"
+def markdown_list(items: Sequence[str], most: int | None = None) -> str:
+    """Return a Markdown list of *items*, which are escaped; those after the first *most* are counted."""
+    left_out = 0 if most is None else len(items) - most
+    return "\n".join([*(f"- {item}" for item in items[:most]), *more_item(left_out)])
+
+
+def markdown_table(
+    heads: Sequence[str],
+    rows: Iterable[Iterable[str]],
+    right: Container[int] = (),
+    *,
+    escape: Callable[[str], str] = escape_markdown,
+) -> str:
+    """Return a Markdown table, its cells escaped by *escape*; the columns in *right* are right-aligned."""
+    rule = ["---:" if i in right else "---" for i in range(len(heads))]
+    lines = [map(escape, heads), rule, *(map(escape, row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
