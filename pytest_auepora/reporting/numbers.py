@@ -15,8 +15,7 @@ NOT_MEASURED = "n/a"
 """Shown instead of a number where nothing was measured."""
 
 _MOST_PLACES = 15
-_VISIBLE_PLACES = 4
-"""Most decimals to add until a digit is not zero."""
+_VISIBLE_PLACES = 4  # as many at most, until a digit is not zero
 
 
 def number(value: float, places: int = 3, bound: Bound | None = None) -> str:
@@ -65,16 +64,19 @@ def seconds(value: float, bound: Bound | None = None) -> str:
 
 def percent(share: float, places: int = 1) -> str:
     """Return a share of 1 as a percentage; only exactly 0 is ``0 %`` and only exactly 1 is ``100 %``."""
-    if not math.isfinite(share):
-        return f"{float(share)} %"
-    smallest = 10.0**-places
+    value, smallest = share * 100, 10.0**-places
     if share in (0.0, 1.0):
-        return f"{share * 100:.0f} %"
-    if 0 < share * 100 < smallest / 2:
+        return f"{value:.0f} %"
+    if 0 < value < smallest / 2:
         return f"< {smallest:.{places}f} %"
-    if 100 - smallest / 2 <= share * 100 < 100:
+    if 100 - smallest / 2 <= value < 100:
         return f"> {100 - smallest:.{places}f} %"
-    return f"{_without_zero_sign(f'{share * 100:.{places}f}')} %"
+    return f"{_without_zero_sign(f'{value:.{places}f}')} %"
+
+
+def sign(value: float) -> int:
+    """Return 1 for a positive *value*, -1 for a negative one, else 0."""
+    return (value > 0) - (value < 0)
 
 
 def plural(n: int, singular: str, plural_form: str = "") -> str:
