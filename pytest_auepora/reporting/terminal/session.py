@@ -35,15 +35,9 @@ _NOISE_COLUMNS = (
 
 
 def header_lines(
-    *,
-    files: Sequence[str] = (),
-    concurrency: int | None = None,
-    timeout: float | None = None,
-    seed: int | None = None,
-    spread: bool = False,
-    accepting: str = "",
-    baseline: str = "",
-) -> list[str]:
+    *, files: Sequence[str] = (), concurrency: int | None = None, timeout: float | None = None, seed: int | None = None,
+    spread: bool = False, accepting: str = "", baseline: str = "",
+) -> list[str]:  # fmt: skip
     """Return the lines below pytest's own header, before collection.
 
     Args:
@@ -83,27 +77,19 @@ def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
         and info.target != "LATENCY" and n != "empty_result_rate"
     ]  # fmt: skip
     chosen = [n for n in blamed_metrics(result, metrics) if n in names]
-    components = {component(metrics[n]) for n in chosen}
     for name in names:
-        if component(metrics[name]) not in components:
+        if component(metrics[name]) not in (component(metrics[n]) for n in chosen):
             chosen.append(name)
-            components.add(component(metrics[name]))
     return " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:3])
 
 
 def accepted_lines(accepted: Accepted, root: Path) -> list[str]:
     """Return the lines on a baseline update: what was written to ``accepted.path``, and what was left unchanged."""
-    parts = [
-        f"{len(ids)} {word} ({names_words(ids, _MOST)})"
-        for word, ids in (("added", accepted.added), ("changed", accepted.changed), ("removed", accepted.removed))
-        if ids
-    ]
-    if accepted.written and not parts:
-        parts.append("what it says of metrics changed")
-    if accepted.unchanged:
-        parts.append(f"{accepted.unchanged} unchanged")
-    if accepted.not_selected:
-        parts.append(f"{accepted.not_selected} not asked for")
+    groups = {"added": accepted.added, "changed": accepted.changed, "removed": accepted.removed}
+    parts = [f"{len(ids)} {word} ({names_words(ids, _MOST)})" for word, ids in groups.items() if ids]
+    parts += ["what it says of metrics changed"] if accepted.written and not parts else []
+    parts += [f"{accepted.unchanged} unchanged"] if accepted.unchanged else []
+    parts += [f"{accepted.not_selected} not asked for"] if accepted.not_selected else []
     state = "written" if accepted.written else "left as it was"
     lines = [f"baseline {shown_path(accepted.path, root)} {state}: {', '.join(parts) or 'nothing to accept'}"]
     # only the class of an error: the cases have its message
@@ -127,8 +113,7 @@ def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: boo
         parts += [f"{name} {score(change.before, 3)} \u2192 {score(change.after, 3)}" for name, change in fell]
     parts += [f"{plural(len(failing), 'case')} failed ({names_words(failing, 3)})"] if failing else []
     failed = sum(gate.state == "failed" for gate in verdict.gates)
-    if failed and (accepted.added or accepted.changed):
-        parts.append(f"{plural(failed, 'gate')} failed")
+    parts += [f"{plural(failed, 'gate')} failed"] if failed and (accepted.added or accepted.changed) else []
     if not accepted.written or not (parts or in_ci):
         return ""
     return f"accepted {run.title}{' in CI' if in_ci else ''}: {', '.join(parts) or 'nothing scored lower'}"
