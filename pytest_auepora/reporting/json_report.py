@@ -122,7 +122,7 @@ def read_json_report(text: str) -> Report:
 
 
 class _StoredSuite(TypedDict):
-    run: Run
+    run: Annotated[dict[str, Any], Run]
     verdict: dict[str, Any]
 
 

@@ -7,9 +7,13 @@ zero (down to the fourth decimal, the precision of files); a value that breaks a
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from ..core.run import MetricInfo
 from ..regression.thresholds import Bound, read_bound
+
+if TYPE_CHECKING:
+    from ..regression.statistics.intervals import Difference
 
 NOT_MEASURED = "n/a"
 """Shown instead of a number where nothing was measured."""
@@ -101,6 +105,13 @@ def metric_change(difference: float, info: MetricInfo | None) -> str:
 def metric_gain(gain: float, info: MetricInfo | None) -> str:
     """Return a gain (positive is better) as the signed difference of two values of a metric."""
     return metric_change(-gain if info is not None and info.direction == "lower" else gain, info)
+
+
+def with_interval(difference: Difference, info: MetricInfo | None) -> str:
+    """Return ``+0.120 [+0.040, +0.200]``: a difference, which has a value, and its interval, if it has one."""
+    parts = (difference.value, difference.low, difference.high)
+    value, *ends = [metric_change(part, info) for part in parts if part is not None]
+    return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value
 
 
 def bound_of(text: str) -> Bound | None:

@@ -153,10 +153,10 @@ def _scatter(pairs: Mapping[int, ScoreChange], ends: tuple[float, float], prefix
         for name, direction, marker in (("same", 0, "o"), ("better", 1, "^"), ("worse", -1, "v")):
             chosen = [i for i, pair in pairs.items() if sign(pair.gain) == direction]
             if chosen:
+                xs, ys = zip(*(positions[i] for i in chosen), strict=True)
                 axes.scatter(
-                    *zip(*(positions[i] for i in chosen), strict=True), s=size, color=INKS[name], marker=marker,
-                    linewidths=0, alpha=0.85 if direction else 0.6, zorder=3,
-                    gid=f"{_DOTS}{','.join(map(str, chosen))}",
+                    xs, ys, s=size, color=INKS[name], marker=marker, linewidths=0, alpha=0.85 if direction else 0.6,
+                    zorder=3, gid=f"{_DOTS}{','.join(map(str, chosen))}",
                 )  # fmt: skip
         axes.set_xlim(*corners)
         axes.set_ylim(*corners)

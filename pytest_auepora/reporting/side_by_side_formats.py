@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypedDict
 
 from ..core.json import fields_of
 from .metric_rows import state_symbol
-from .numbers import metric_change, metric_value, number, percent, plural
+from .numbers import metric_value, number, percent, plural, with_interval
 from .report import Report
 from .side_by_side import CaseRow, Figure, Row, SideBySide
 from .terminal import layout
@@ -54,11 +54,8 @@ def difference_text(row: Row, figure: Figure, symbols: Symbols) -> str:
         return figure.note
     if figure.standing == "equal":
         return "="
-    text = metric_change(difference.value, row.info)
-    if difference.low is not None and difference.high is not None:
-        text += f" [{metric_change(difference.low, row.info)}, {metric_change(difference.high, row.info)}]"
     symbol = {"better": symbols.good, "worse": symbols.bad}.get(figure.standing or "", symbols.unsure)
-    return f"{text} {symbol}"
+    return f"{with_interval(difference, row.info)} {symbol}"
 
 
 def legend(compared: SideBySide, symbols: Symbols) -> list[str]:

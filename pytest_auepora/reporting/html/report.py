@@ -41,19 +41,12 @@ def html_report(report: Report) -> str:
     style, scripts = ("".join((sources / name).read_text("utf-8") for name in names) for names in (_STYLES, _SCRIPTS))
     script = f'(() => {{\n"use strict";\n{scripts}}})();\n'
     word, mark = OUTCOMES[report.outcome]
+    own = f"script-src {hash_source(script)}; style-src {hash_source(style)}"
     return env.get_template("report.html.j2").render(
-        comparisons=_comparison_views(report),
-        suites=suite_views(report),
-        outcome=report.outcome,
-        word=word,
-        mark=mark,
-        headline=report.headline,
-        mistakes=report.mistakes,
-        mistakes_title=mistakes_note(report.mistakes),
-        style=style,
-        script=script,
-        policy=_policy(style, script),
-    )
+        comparisons=_comparison_views(report), suites=suite_views(report), outcome=report.outcome, word=word, mark=mark,
+        headline=report.headline, mistakes=report.mistakes, mistakes_title=mistakes_note(report.mistakes), style=style,
+        script=script, policy=f"default-src 'none'; {own}; img-src data:; base-uri 'none'; form-action 'none'",
+    )  # fmt: skip
 
 
 def _environment() -> Environment:
@@ -65,32 +58,17 @@ def _environment() -> Environment:
         loader=PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_escape_text,
+        finalize=lambda value: safe_text(value) if type(value) is str else value,  # markup has a type of its own
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
     env.filters["pieces"] = _BREAKS.split
     env.globals |= {
-        "MOST_CASES": MOST_CASES,
-        "SYMBOLS": UNICODE,
-        "plural": plural,
-        "value_text": value_text,
-        "difference_text": difference_text,
-        "case_cell": case_cell,
-    }
+        "MOST_CASES": MOST_CASES, "SYMBOLS": UNICODE, "plural": plural, "value_text": value_text,
+        "difference_text": difference_text, "case_cell": case_cell,
+    }  # fmt: skip
     return env
-
-
-def _escape_text(value: object) -> object:
-    """Escape control characters in the texts of the templates; markup stays."""
-    return safe_text(value) if type(value) is str else value
-
-
-def _policy(style: str, script: str) -> str:
-    """Return a content security policy that allows only the report's own style and script."""
-    own = f"script-src {hash_source(script)}; style-src {hash_source(style)}"
-    return f"default-src 'none'; {own}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def hash_source(text: str) -> str:
