@@ -29,16 +29,13 @@ from .common import FAILED, GOLDEN_ENDINGS, PASSED, UsageError, load_suite, open
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        "golden", nargs="+", type=existing_path, metavar="GOLDEN", help="golden files, or directories of them"
-    )
+    add, chunks = parser.add_argument, "chunks there are (JSONL: id, text, doc): say which labels moved"
+    add("golden", nargs="+", type=existing_path, metavar="GOLDEN", help="golden files, or directories of them")
     add_metrics(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument(
-        "--corpus", type=Path, metavar="FILE", help="chunks there are (JSONL: id, text, doc): say which labels moved"
-    )
-    parser.add_argument("--reanchor-from", type=Path, metavar="FILE", help="the corpus before: what old chunk ids said")
-    parser.add_argument("--reanchor", action="store_true", help="rewrite labels that provably moved")
+    add("--json", action="store_true", help="print JSON")
+    add("--corpus", type=Path, metavar="FILE", help=chunks)
+    add("--reanchor-from", type=Path, metavar="FILE", help="the corpus before: what old chunk ids said")
+    add("--reanchor", action="store_true", help="rewrite labels that provably moved")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,10 +81,8 @@ def _shared_baselines(suite: GoldenSuite, suites: dict[tuple[Path, str], Path]) 
     """Yield a problem where *suite* shares its baseline with one of *suites*."""
     first = suites.setdefault((suite.path.resolve().parent, suite.name), suite.path)
     if first.resolve() != suite.path.resolve():
-        clash = (
-            f"suite {suite.name!r} is also that of {first}: they would share a baseline; rename one of them with suite:"
-        )
-        yield Problem(str(suite.path), 0, 0, clash)
+        clash = f"suite {suite.name!r} is also that of {first}: they would share a baseline"
+        yield Problem(str(suite.path), 0, 0, f"{clash}; rename one of them with suite:")
 
 
 def _golden_files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -102,21 +97,16 @@ def _golden_files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _label_check(args: argparse.Namespace, registry: Registry) -> _LabelCheck | None:
-    """Return the check of labels that is asked for; None where no corpus is named.
-
-    Raises:
-        UsageError: the corpus cannot be read, or an option needs one.
-    """
+    """Return the check of labels that is asked for; None where no corpus is named."""
     before = args.reanchor_from
-    if args.corpus is None:
-        if args.reanchor or before is not None:
-            raise UsageError("--reanchor and --reanchor-from need --corpus FILE: the chunks there are now")
-        return None
+    if args.corpus is None and (args.reanchor or before is not None):
+        raise UsageError("--reanchor and --reanchor-from need --corpus FILE: the chunks there are now")
     try:
         recalls = [corpus_recall(load_corpus(before), before)] if before is not None else []
-        return _LabelCheck(load_corpus(args.corpus), recalls, registry if args.reanchor else None)
+        corpus = load_corpus(args.corpus) if args.corpus is not None else None
     except CorpusError as exc:
         raise UsageError(str(exc)) from None
+    return _LabelCheck(corpus, recalls, registry if args.reanchor else None) if corpus is not None else None
 
 
 @dataclass
@@ -140,19 +130,16 @@ class _LabelCheck:
             recalls.append(history_recall(store, suite.name, path, hashes))
         checked = [check_case(case, self.corpus, recalls) for case in suite.cases]
         labels = [label for of_case in checked for label in of_case]
-        places = LabelFile(suite.path).places()
-        repaired = (
-            repair(suite.path, checked, baselines_of(suite), self.registry) if self.registry is not None else None
-        )
+        places, repaired = LabelFile(suite.path).places(), None
+        if self.registry is not None:
+            repaired = repair(suite.path, checked, baselines_of(suite), self.registry)
         lines = render(label_page(suite.name, str(suite.path), labels, places, repaired, width=120)).splitlines()
+        lines += repaired_texts(repaired, labels) if repaired is not None else []
         new_ids = repaired.new_ids if repaired is not None else {}
         data = []
         for label in labels:
             slot = (label.case_id, label.index)
             line, col = places.get(slot, (0, 0))
             data.append({**label.to_dict(), "line": line, "col": col, "rewritten_to": new_ids.get(slot)})
-        self.moved |= bool(remaining_labels(repaired, labels))
-        if repaired is not None:
-            lines += repaired_texts(repaired, labels)
-            self.moved |= bool(repaired.problem)
+        self.moved |= bool(remaining_labels(repaired, labels) or (repaired is not None and repaired.problem))
         return data, lines

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,8 @@ if TYPE_CHECKING:
 _GIT = "git:"
 _STEERS = "[\x7f-\x9f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
 
-PASSED = 0
-FAILED = 1
-USAGE = 2
-UNJUDGED = 3
-
+PASSED, FAILED, USAGE, UNJUDGED = range(4)
+"""Exit codes."""
 
 GOLDEN_ENDINGS = (".golden.yaml", ".golden.yml", ".golden.jsonl")
 
@@ -89,13 +87,12 @@ def _with_hint(problem: Problem, golden: Path) -> Problem:
         return problem
     for folder in golden.resolve().parents:
         conftest = folder / "conftest.py"
-        try:
-            hooked = METRICS_HOOK in conftest.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        if hooked:
-            path = os.path.relpath(conftest)
-            return problem._replace(message=f"{problem.message}; if {path} defines it: --metrics {path}:{METRICS_HOOK}")
+        with suppress(OSError):
+            if METRICS_HOOK in conftest.read_text(encoding="utf-8", errors="replace"):
+                hint = (
+                    f"if {os.path.relpath(conftest)} defines it: --metrics {os.path.relpath(conftest)}:{METRICS_HOOK}"
+                )
+                return problem._replace(message=f"{problem.message}; {hint}")
     return problem
 
 
@@ -135,8 +132,7 @@ class Sources:
         if name.startswith(_GIT):
             return name, self._committed_baseline(name, reference)
         if name.endswith(".json"):
-            runs = _runs_of_file(name, reference)
-            fitting: Sequence[Run] = runs
+            runs = fitting = _runs_of_file(name, reference)
             if len(runs) > 1 and reference is not None:
                 alike = [run for run in runs if (run.suite, run.variant) == (reference.suite, reference.variant)]
                 fitting = _of_golden_file(alike, reference)
@@ -186,7 +182,7 @@ def read_report(name: str) -> Report:
         UsageError: the file cannot be read.
         NotComparableError: it is no report.
     """
-    return _read_report(name, read_text(Path(name), UsageError))
+    return _parse_report(name, read_text(Path(name), UsageError))
 
 
 def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
@@ -204,7 +200,7 @@ def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
         raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
 
 
-def _read_report(name: str, text: str) -> Report:
+def _parse_report(name: str, text: str) -> Report:
     from ..reporting.json_report import read_json_report
 
     try:
@@ -221,7 +217,7 @@ def _runs_of_file(name: str, reference: Run | None) -> list[Run]:
     except (ValueError, RecursionError):
         raw = None  # the reader of baselines says what is wrong
     if isinstance(raw, dict) and "suites" in raw:
-        return [*_read_report(name, text).runs]
+        return [*_parse_report(name, text).runs]
     return [_baseline_run(text, name, reference)]
 
 
@@ -232,12 +228,12 @@ def _baseline_run(text: str, name: str, reference: Run | None) -> Run:
     return as_run(parse_baseline(text, name), reference.path if reference is not None else "")
 
 
-def _of_golden_file(runs: Sequence[Run], reference: Run | None) -> Sequence[Run]:
+def _of_golden_file(runs: list[Run], reference: Run | None) -> list[Run]:
     """Return those of *runs* that are of the golden file of *reference*; all where none is."""
     return [run for run in runs if reference is not None and run.path == reference.path] or runs
 
 
-def _run_titles(runs: Sequence[Run]) -> str:
+def _run_titles(runs: list[Run]) -> str:
     return ", ".join(run.title for run in runs) or "nothing"
 
 
@@ -252,12 +248,12 @@ def write_output(text: str, path: Path | None) -> None:
     """
     from ..reporting.formats import write_report
 
-    if path is None:
-        if text[:1] in ("{", "["):  # JSON: what steers a terminal is written as escapes
-            text = re.sub(_STEERS, lambda match: json.dumps(match[0])[1:-1], text)
-        print(text, end="")
-    else:
+    if path is not None:
         write_report(path, text)
+    elif text[:1] in ("{", "["):  # JSON: what steers a terminal is written as escapes
+        print(re.sub(_STEERS, lambda match: json.dumps(match[0])[1:-1], text), end="")
+    else:
+        print(text, end="")
 
 
 def exit_code(outcome: str) -> int:

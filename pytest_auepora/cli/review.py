@@ -34,11 +34,9 @@ def run(args: argparse.Namespace) -> int:
         if decision == "quit":
             break
         counts[decision] += 1
-    summary = ", ".join(f"{n} {decision}" for decision, n in counts.items()) or (
-        "nothing decided" if drafts else "no drafts"
-    )
+    summary = ", ".join(f"{n} {decision}" for decision, n in counts.items())
     left = len(drafts_of(args.golden)) if args.golden.exists() else 0
-    print(f"{summary}; {left} left in {args.golden}")
+    print(f"{summary or ('nothing decided' if drafts else 'no drafts')}; {left} left in {args.golden}")
     return PASSED
 
 
