@@ -110,11 +110,7 @@ def _find_columns(sources: Sources, names: Sequence[str]) -> list[tuple[str, Run
 def compare_in_project(
     root: Path, a: Run, b: Run, *, names: tuple[str, str], strict_chunker_version: bool = False
 ) -> CompareReport:
-    """Compare *b* with *a* as `compare` does, by the policy, calibrations and baseline of the golden file of *b*.
-
-    Raises:
-        NotComparableError: as `compare`.
-    """
+    """Compare *b* with *a* as `compare` does, by the policy, calibrations and baseline of the golden file of *b*."""
     return compare(
         a, b, names=names, strict_chunker_version=strict_chunker_version, policy=policy_of(root, b),
         calibrations=calibrations_folder(root / b.path if b.path else None), steady=steady_metrics(root, b),

@@ -35,8 +35,6 @@ _COMMANDS = {
 _MODULES = {"import": "import_command"}
 """Commands that are words of Python, and their modules."""
 
-_WHAT = "Stores and compares runs, scores recorded outputs, checks golden files: all that needs no pytest."
-
 _EXIT = f"exit codes: {PASSED} pass, {FAILED} fail, {USAGE} usage, {UNJUDGED} could not judge"
 
 
@@ -126,7 +124,8 @@ def parser_for(argv: Sequence[str]) -> Parser:
     """Return the parser; of the commands, those named in *argv* know their arguments."""
     from .. import __version__
 
-    parser = Parser("auepora", description=_WHAT, epilog=_EXIT)
+    description = "Stores and compares runs, scores recorded outputs, checks golden files: all that needs no pytest."
+    parser = Parser("auepora", description=description, epilog=_EXIT)
     parser.add_argument("--version", action="version", version=f"pytest-auepora {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     for name, summary in _COMMANDS.items():

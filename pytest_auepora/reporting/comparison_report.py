@@ -9,9 +9,7 @@ from ..history.compare import CompareReport, ComparisonKind
 from .numbers import NOT_MEASURED, change, number, plural
 from .text import escape_markdown, listed, markdown_list, more_item, text_width
 
-MOST = 50
-"""Most cases listed of each kind."""
-
+MOST = 50  # cases listed of each kind
 _HEADINGS = {
     ComparisonKind.REGRESSION: "Regressions: found before, missed now",
     ComparisonKind.LOSS: "Losses: further down",

@@ -23,9 +23,7 @@ FORMAT = 1
 
 BEST = "*"
 NEAR = "~"
-MOST_CASES = 10
-"""Most cases shown in a terminal."""
-
+MOST_CASES = 10  # in a terminal
 MOST_IN_MARKDOWN = 1000
 
 _STYLE = {
@@ -35,8 +33,7 @@ _STYLE = {
 """Styles of differences and of case states."""
 
 _GAP = 2
-_LEAST = 6
-"""Width to which columns may shrink."""
+_LEAST = 6  # columns to which a column may shrink
 
 
 def value_text(row: Row, figure: Figure) -> str:

@@ -26,7 +26,6 @@ ORDER: tuple[CaseStatus, ...] = get_args(CaseStatus)
 FAILING = ORDER[: ORDER.index("fixed")]
 """Kinds of failing cases; one that still fails may have been accepted as it is."""
 
-_WORDS = {"edited": "not comparable (edited)"}
 _SHORT_NOTE = 40
 
 
@@ -118,7 +117,8 @@ def long_note(verdict: Verdict) -> str:
 
 
 def _counts_text(counts: Counter[CaseStatus]) -> str:
-    return ", ".join(f"{counts[status]:,} {_WORDS.get(status, status)}" for status in ORDER if counts[status])
+    words = {"edited": "not comparable (edited)"}
+    return ", ".join(f"{counts[status]:,} {words.get(status, status)}" for status in ORDER if counts[status])
 
 
 def _baseline_reason(notes: set[str]) -> str:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 _BY_CHUNK = ("hit@", "mrr@", "recall@")
 """Prefixes of figures that count chunks."""
 
-MOST_RUNS = 30
-"""Most earlier runs in a trend."""
+MOST_RUNS = 30  # in a trend
 
 
 @dataclass(frozen=True, slots=True)

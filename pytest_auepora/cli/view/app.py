@@ -34,8 +34,7 @@ from .content import case_page, cases_page, evidence_of, overview, run_entry, sl
 from .library import Library, Pair, label_path, put_label
 
 MOST_BODY = 64 * 1024
-RUNS = 200
-"""Runs of a list that are sent at a time."""
+RUNS = 200  # of a list that are sent at a time
 
 _REPORT = files("pytest_auepora.reporting.html") / "templates"
 _PAGE = files(__package__) / "page"

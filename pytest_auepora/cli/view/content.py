@@ -28,20 +28,13 @@ from ...reporting.relevant_docs import source_text
 from ...reporting.tally import ORDER, comparison_word, headline
 from .library import Library, Pair, label_path, labels_of
 
-MOST_RUNS = 40
-MOST_CHOICES = 200
-"""Runs of a suite that can be chosen, whatever their configuration."""
-MOST_VALUES = 40
-"""Values of a label that still make slices of it."""
+MOST_RUNS = 40  # in the history of the metrics
+MOST_CHOICES = 200  # runs of a suite that can be chosen, whatever their configuration
+MOST_VALUES = 40  # of a label that still make slices of it
+PAGE = 100  # rows that are sent at a time
 
+_AROUND = 320  # characters of a long passage that are shown before and behind what is highlighted
 _STATES = ("failed", "inconclusive", "advisory", "passed", "not judged")
-
-PAGE = 100
-"""Rows that are sent at a time."""
-
-_AROUND = 320
-"""Characters of a long passage that are shown before and behind what is highlighted."""
-
 _PLACE = {kind: place for place, kind in enumerate(ORDER)}
 
 

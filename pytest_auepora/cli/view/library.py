@@ -27,11 +27,8 @@ from ...reporting.text import listed
 from ..common import stored_verdict
 from ..compare import compare_in_project, steady_metrics
 
-_CACHE_SIZE = 4
-"""Runs, and pairs of them, in memory."""
-
-_LONGEST_NAME = 100
-"""Characters of a person's name."""
+_CACHE_SIZE = 4  # runs, and pairs of them, in memory
+_LONGEST_NAME = 100  # characters of a person's name
 
 
 @dataclass

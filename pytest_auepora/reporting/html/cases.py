@@ -23,9 +23,7 @@ from ..tally import FAILING, case_status
 from ..text import printable
 
 MOST_COLUMNS = 5
-MOST_HITS = 20
-"""Hits shown of a ranking; relevant ones further down are shown as well."""
-
+MOST_HITS = 20  # shown of a ranking; relevant ones further down are shown as well
 _RATIONALE = ("rationale", "reason", "reasoning", "explanation")
 
 
@@ -70,56 +68,49 @@ def case_line(case: CaseResult, run: Run, verdict: Verdict, columns: Sequence[st
     compared = verdict.case_comparisons.get(case.case_id)
     kind = case_status(case, compared)
     pair = compared if compared is not None and compared.paired else None
-    return _without_empty(
-        {
-            "id": safe_text(case.case_id),
-            "kind": kind,
-            "is": list(_filters(case, pair, kind, verdict.flaky)),
-            "query": safe_text(case.query, keep_lines=True),
-            "worst": pair.worst or pair.best if pair is not None else None,
-            "change": _worst_change(pair, run),
-            "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
-            "tags": [safe_text(t) for t in case.labels.get("tags", ())],
-            "labels": {safe_text(k): safe_text(v) for k, v in case.labels.items() if k != "tags"},
-            "why": safe_text(diagnose(case, compared, run.metrics) or ""),
-        }
-    )
+    largest = pair.worst or pair.best if pair is not None else None  # drop, or gain where nothing dropped
+    names = [name for name, change in pair.changes.items() if change.gain == largest] if pair is not None else []
+    row = {
+        "id": safe_text(case.case_id),
+        "kind": kind,
+        "is": list(_filters(case, pair, kind, verdict.flaky)),
+        "query": safe_text(case.query, keep_lines=True),
+        "worst": largest,
+        "change": [safe_text(names[0]), metric_gain(largest, run.metrics.get(names[0]))] if largest else [],
+        "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
+        "tags": [safe_text(t) for t in case.labels.get("tags", ())],
+        "labels": {safe_text(k): safe_text(v) for k, v in case.labels.items() if k != "tags"},
+        "why": safe_text(diagnose(case, compared, run.metrics) or ""),
+    }
+    return _without_empty(row)
 
 
 def case_details(case: CaseResult, run: Run, verdict: Verdict) -> dict[str, Any]:
     """Return the details of a case, shown when it is opened, without empty values."""
     compared = verdict.case_comparisons.get(case.case_id)
-    case = as_shown(case)
-    return _without_empty(
-        {
-            "where": safe_text(case.where),
-            "owner": safe_text(run.owner),
-            "problems": [safe_text(p) for p in case.problems],
-            "advice": [safe_text(p) for p in case.extra.get("advisory", ())],
-            "error": safe_text(case.error, keep_lines=True),
-            "answer": safe_text(case.outputs.get("answer") or "", keep_lines=True)
-            if "answer" in case.outputs
-            else None,
-            "expected": _expected(case),
-            "docs": [[safe_text(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(case, compared)],
-            "hits": [
-                [
-                    rank,
-                    safe_text(hit.get("id")),
-                    score,
-                    grade,
-                    safe_text(hit.get("text") or ""),
-                    safe_text(source_text(hit)),
-                ]
-                for rank, hit, score, grade in shown_hits(case)
-            ],
-            "returned": len(case.outputs.get("retrieved") or ()),
-            "cuts": _cutoffs(case, run),
-            "scores": [_score(n, s, compared, run.metrics.get(n), case) for n, s in case.scores.items()],
-            "judged": list(_rationales(case)),
-            "facts": list(_facts(case, verdict.flaky.get(case.case_id, ""))),
-        }
-    )
+    case, hits = as_shown(case), []
+    for rank, hit, score, grade in shown_hits(case):
+        text, source = safe_text(hit.get("text") or ""), safe_text(source_text(hit))
+        hits.append([rank, safe_text(hit.get("id")), score, grade, text, source])
+    answer = case.outputs.get("answer") or ""
+    cuts = {k: n for n in case.scores if n in run.metrics and (k := cutoff(run.metrics[n])) is not None}
+    row = {
+        "where": safe_text(case.where),
+        "owner": safe_text(run.owner),
+        "problems": [safe_text(p) for p in case.problems],
+        "advice": [safe_text(p) for p in case.extra.get("advisory", ())],
+        "error": safe_text(case.error, keep_lines=True),
+        "answer": safe_text(answer, keep_lines=True) if "answer" in case.outputs else None,
+        "expected": _expected(case),
+        "docs": [[safe_text(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(case, compared)],
+        "hits": hits,
+        "returned": len(case.outputs.get("retrieved") or ()),
+        "cuts": {f"{k}": safe_text(name) for k, name in cuts.items() if k == max(cuts)},  # the deepest
+        "scores": [_score(n, s, compared, run.metrics.get(n), case) for n, s in case.scores.items()],
+        "judged": list(_rationales(case)),
+        "facts": list(_facts(case, verdict.flaky.get(case.case_id, ""))),
+    }
+    return _without_empty(row)
 
 
 def _without_empty(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,14 +143,6 @@ def _cell(score: Score | None, compared: CaseComparison | None, name: str, info:
     return [score.value, text, turn, score.value == info.worst]
 
 
-def _worst_change(pair: CaseComparison | None, run: Run) -> list[str]:
-    """Return the largest drop, or the largest gain where nothing dropped: ``["recall@5", "-0.500"]``."""
-    if pair is None or not (gain := pair.worst or pair.best):
-        return []
-    name = next(name for name, change in pair.changes.items() if change.gain == gain)
-    return [safe_text(name), metric_gain(gain, run.metrics.get(name))]
-
-
 def _expected(case: CaseResult) -> dict[str, Any]:
     expected = case.expected
     answer = str(case.outputs.get("answer") or "").casefold()
@@ -186,13 +169,6 @@ def shown_hits(case: CaseResult) -> Iterator[tuple[int, Mapping[str, Any], str, 
         grade = int(hit.get("grade") or 0)
         if rank <= MOST_HITS or grade > 0:
             yield rank, hit, score, grade
-
-
-def _cutoffs(case: CaseResult, run: Run) -> dict[str, str]:
-    """Return the deepest cutoff of the metrics → its metric."""
-    cuts = {k: n for n in case.scores if n in run.metrics and (k := cutoff(run.metrics[n])) is not None}
-    deepest = max(cuts, default=None)
-    return {} if deepest is None else {str(deepest): safe_text(cuts[deepest])}
 
 
 def _score(

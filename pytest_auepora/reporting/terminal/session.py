@@ -40,14 +40,8 @@ def header_lines(
 ) -> list[str]:  # fmt: skip
     """Return the lines below pytest's own header, before collection.
 
-    Args:
-        files: the globs of golden files.
-        concurrency: calls in flight, if given.
-        timeout: seconds a call may take, if given.
-        seed: of the random generators, if given.
-        spread: whether the cases are shared out among workers, each of which makes one call at a time.
-        accepting: the words of ``--auepora-update``.
-        baseline: where baselines are looked for, if not beside the golden files.
+    *timeout* is in seconds.  *spread* says whether the cases are shared out among workers, each of which makes one call
+    at a time; *accepting* are the words of ``--auepora-update``; *baseline* is where baselines are, if not beside them.
     """
     parts = [f"golden files {' '.join(files)}"] if files else []
     one_call = "one call at a time" + (" in each worker" if spread else "")

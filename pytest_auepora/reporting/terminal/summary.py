@@ -19,8 +19,7 @@ from ..text import Symbols, listed, text_width
 from .layout import Cell, Column, Line, Page, table
 
 MOST_CASES = 10
-MOST_SLICES = 4
-"""Most slices with a line each; more share one line, which names this many."""
+MOST_SLICES = 4  # with a line each; more share one line, which names this many
 
 _COLUMNS = (
     Column("metric", least=12),
