@@ -17,7 +17,7 @@ from ..regression.guards.calibration import CalibrationError, calibration_path, 
 from ..reporting.notes import usage_text
 from ..reporting.numbers import plural
 from ..reporting.terminal.calibration import study_text
-from .arguments import add_calibrations, add_history, add_metrics, existing_path, whole_number
+from .arguments import add_shared, existing_path, whole_number
 from .common import FAILED, PASSED, Sources, UsageError, calibrations_folder, load_suite, registry_of, write_output
 
 
@@ -38,9 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--swap", action="store_true", help="ask once more with the evidence in the opposite order")
     add("--dry-run", action="store_true", help="write nothing")
     add("--json", action="store_true", help="print the calibration instead of text")
-    add_calibrations(parser)
-    add_metrics(parser)
-    add_history(parser)
+    add_shared(parser, "--calibrations", "--metrics", "--history")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ from ..reporting.numbers import plural
 from ..reporting.terminal.labels import label_page, remaining_labels, repaired_texts
 from ..reporting.terminal.layout import render
 from ..reporting.text import harmless
-from .arguments import add_metrics, existing_path
+from .arguments import add_shared, existing_path
 from .common import FAILED, GOLDEN_ENDINGS, PASSED, UsageError, load_suite, open_history, registry_of, write_output
 
 
@@ -30,8 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add, chunks = parser.add_argument, "chunks there are (JSONL: id, text, doc): say which labels moved"
     add("golden", nargs="+", type=existing_path, metavar="GOLDEN", help="golden files, or directories of them")
-    add_metrics(parser)
-    add("--json", action="store_true", help="print JSON")
+    add_shared(parser, "--metrics", "--json")
     add("--corpus", type=Path, metavar="FILE", help=chunks)
     add("--reanchor-from", type=Path, metavar="FILE", help="the corpus before: what old chunk ids said")
     add("--reanchor", action="store_true", help="rewrite labels that provably moved")

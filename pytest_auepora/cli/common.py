@@ -71,11 +71,7 @@ def _configured_path(setting: str) -> Path | None:
 
 
 def load_suite(path: Path, registry: Registry, max_bytes: int = MAX_BYTES) -> GoldenSuite:
-    """Read a golden file as `load_golden`; where a metric is unknown, say that a conftest.py nearby may know it.
-
-    Raises:
-        GoldenFileError: the file is wrong.
-    """
+    """Read a golden file as `load_golden`; where a metric is unknown, say which conftest.py nearby may know it."""
     try:
         return load_golden(path, registry, max_bytes=max_bytes)
     except GoldenFileError as exc:
@@ -89,9 +85,8 @@ def _with_hint(problem: Problem, golden: Path) -> Problem:
         conftest = folder / "conftest.py"
         with suppress(OSError):
             if METRICS_HOOK in conftest.read_text(encoding="utf-8", errors="replace"):
-                hint = (
-                    f"if {os.path.relpath(conftest)} defines it: --metrics {os.path.relpath(conftest)}:{METRICS_HOOK}"
-                )
+                path = os.path.relpath(conftest)
+                hint = f"if {path} defines it: --metrics {path}:{METRICS_HOOK}"
                 return problem._replace(message=f"{problem.message}; {hint}")
     return problem
 
@@ -100,11 +95,7 @@ def _with_hint(problem: Problem, golden: Path) -> Problem:
 
 
 def open_history(location: str) -> HistoryStore:
-    """Return the history that ``--history`` names, by default that of the project here.
-
-    Raises:
-        UsageError: it is switched off.
-    """
+    """Return the history of ``--history``, by default the project's; raises `UsageError` where it is switched off."""
     from ..history.store import HistoryStore
 
     place = find_place(location, Path.cwd()) if location else project_place(Path.cwd())
@@ -175,22 +166,24 @@ class Sources:
         return _baseline_run(text, f"{path.name} at {ref}", reference)
 
 
-def read_report(name: str) -> Report:
-    """Return the JSON report *name*.
+def read_report(name: str, text: str = "") -> Report:
+    """Return the JSON report *name*, whose *text* may be known.
 
     Raises:
         UsageError: the file cannot be read.
         NotComparableError: it is no report.
     """
-    return _parse_report(name, read_text(Path(name), UsageError))
+    from ..reporting.json_report import read_json_report
+
+    text = text or read_text(Path(name), UsageError)
+    try:
+        return read_json_report(text)
+    except AueporaError as exc:
+        raise NotComparableError(f"{name}: {exc}") from None
 
 
 def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
-    """Return the verdict that a run of *store* got then.
-
-    Raises:
-        HistoryError: it cannot be read.
-    """
+    """Return the verdict that a run of *store* got then; raises `HistoryError` where it cannot be read."""
     from ..reporting.json_report import read_verdict
 
     raw = store.verdict(run_id)
@@ -198,15 +191,6 @@ def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
         return read_verdict(raw)
     except ShapeError as exc:
         raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
-
-
-def _parse_report(name: str, text: str) -> Report:
-    from ..reporting.json_report import read_json_report
-
-    try:
-        return read_json_report(text)
-    except AueporaError as exc:
-        raise NotComparableError(f"{name}: {exc}") from None
 
 
 def _runs_of_file(name: str, reference: Run | None) -> list[Run]:
@@ -217,7 +201,7 @@ def _runs_of_file(name: str, reference: Run | None) -> list[Run]:
     except (ValueError, RecursionError):
         raw = None  # the reader of baselines says what is wrong
     if isinstance(raw, dict) and "suites" in raw:
-        return [*_parse_report(name, text).runs]
+        return [*read_report(name, text).runs]
     return [_baseline_run(text, name, reference)]
 
 
@@ -241,11 +225,7 @@ def _run_titles(runs: list[Run]) -> str:
 
 
 def write_output(text: str, path: Path | None) -> None:
-    """Write *text* to *path*, or print it where that is None.
-
-    Raises:
-        AueporaError, OSError: it cannot be written.
-    """
+    """Write *text* to *path*, or print it where that is None; raises `AueporaError` or `OSError` if it cannot."""
     from ..reporting.formats import write_report
 
     if path is not None:

@@ -20,7 +20,7 @@ from ..reporting.comparison_report import render_report_md
 from ..reporting.json_report import from_outside
 from ..reporting.side_by_side import side_by_side
 from ..reporting.terminal.layout import render
-from .arguments import add_history
+from .arguments import add_shared
 from .common import PASSED, Sources, UsageError, calibrations_folder, exit_code, open_history, write_output
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
@@ -37,8 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--strict-chunker-version", action="store_true", help="refuse runs whose chunks have other ids")
     add("--format", choices=["text", "md", "json", "csv"], help="what to make (text, csv: side by side)")
     add("--json", action="store_const", const="json", dest="format", help="print JSON")
-    add("--out", type=Path, metavar="FILE", help="write the report there instead of printing it")
-    add_history(parser)
+    add_shared(parser, "--out", "--history")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from ..metrics.judge.settings import critic_from_environment
 from ..metrics.judge.usage import Prices
 from ..metrics.registry import Registry
 from ..reporting.notes import usage_text
-from .arguments import add_metrics, existing_path
+from .arguments import add_shared, existing_path
 from .common import GOLDEN_ENDINGS, PASSED, UsageError, load_suite, registry_of
 
 _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, metavar="N", help="seed for the choice of passages (0)")
     add("--estimate", action="store_true", help="print the estimated cost, and ask nothing")
     add("--yes", action="store_true", help="start without asking for confirmation")
-    add_metrics(parser)
+    add_shared(parser, "--metrics")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from ..io.importers.model import ImportProblem
 from ..io.importers.rows import write_text
 from ..reporting.numbers import plural
 from ..reporting.text import harmless
-from .arguments import add_metrics, existing_path
+from .arguments import add_shared, existing_path
 from .common import PASSED, UsageError, load_suite, registry_of
 
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", help="beir: which qrels (test)")
     parser.add_argument("--texts", action="store_true", help="beir: also import the texts of the judged documents")
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
-    add_metrics(parser)
+    add_shared(parser, "--metrics")
 
 
 def run(args: argparse.Namespace) -> int:

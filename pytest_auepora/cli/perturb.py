@@ -18,7 +18,7 @@ from ..io.golden.model import GoldenSuite
 from ..labels.corpus import Chunk, Corpus, load_corpus
 from ..metrics.judge.settings import critic_from_environment
 from ..reporting.numbers import plural
-from .arguments import add_metrics, existing_path, whole_number
+from .arguments import add_shared, existing_path, whole_number
 from .common import PASSED, load_suite, registry_of, write_output
 
 
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--count", type=whole_number(1), default=3, metavar="N", help="variants of each case and operation (3)")
     add("--seed", type=int, default=0, metavar="N", help="another number, other variants (0)")
     add("--write", action="store_true", help="append them to the file; else they are only printed")
-    add_metrics(parser)
+    add_shared(parser, "--metrics")
 
 
 def _variant_maker(

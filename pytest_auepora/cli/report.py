@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from pathlib import Path
 
 from ..reporting.formats import FORMATS, WITH_TRENDS, report_text
 from ..reporting.json_report import from_outside
@@ -15,7 +14,7 @@ from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines
 from ..reporting.text import printable
 from ..reporting.trend import trend_of
-from .arguments import add_history
+from .arguments import add_shared
 from .common import PASSED, open_history, read_report, stored_verdict, write_output
 
 
@@ -23,8 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("name", metavar="RUN", help="a run id or its beginning, last, last~2, or a JSON report (.json)")
     parser.add_argument("--format", choices=["text", *FORMATS], default="text", help="what to make (default: text)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report there instead of printing it")
-    add_history(parser)
+    add_shared(parser, "--out", "--history")
 
 
 def run(args: argparse.Namespace) -> int:

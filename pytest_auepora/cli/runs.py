@@ -14,7 +14,7 @@ from ..reporting.notes import cost_text
 from ..reporting.numbers import plural, score
 from ..reporting.terminal.layout import Cell, Column, render, table
 from ..reporting.text import harmless
-from .arguments import add_history, whole_number
+from .arguments import add_shared, whole_number
 from .common import PASSED, UNJUDGED, open_history
 
 _COLUMNS = (
@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")
     instead.add_argument("--prune", type=whole_number(1), metavar="N", help=prune)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_history(parser)
+    add_shared(parser, "--json", "--history")
 
 
 def run(args: argparse.Namespace) -> int:

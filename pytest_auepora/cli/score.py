@@ -22,7 +22,7 @@ from ..reporting.json_report import json_report
 from ..reporting.metrics_export import write_csv
 from ..reporting.report import Report
 from ..reporting.text import harmless
-from .arguments import add_calibrations, add_history, add_metrics, existing_path, whole_number
+from .arguments import add_shared, existing_path, whole_number
 from .common import (
     FAILED,
     UNJUDGED,
@@ -54,9 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="no progress bar")
     add("--save", action="store_true", help="keep the run in the history")
     add("--json", action="store_true", help="print the JSON report")
-    add_calibrations(parser)
-    add_metrics(parser)
-    add_history(parser)
+    add_shared(parser, "--calibrations", "--metrics", "--history")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -233,17 +233,15 @@ def _detectable_drop(verdict: Verdict) -> Iterator[str]:
 def latency_line(run: Run, verdict: Verdict) -> str:
     """Return the times without a row of their own: ``latency: mean 12 ms, p50 10 ms, p95 35 ms over 44 cases``."""
     gated = {g.metric for g in verdict.gates if g.kind == "threshold"}
-    parts: list[str] = []
-    n = 0
+    parts, n = [], 0
     for name, aggregate in verdict.aggregates.items():
         info = run.metrics.get(name)
-        if info is None or info.target != "LATENCY" or name in gated or aggregate.value is None:
-            continue
-        text = f"{name.replace('_latency', '')} {metric_value(aggregate.value, info)}"
-        if aggregate.details.get("reliable") is False:
-            text += f" (needs at least {aggregate.details.get('needs')} cases)"
-        parts.append(text)
-        n = aggregate.n
+        if info is not None and info.target == "LATENCY" and name not in gated and aggregate.value is not None:
+            needs = f" (needs at least {aggregate.details.get('needs')} cases)"
+            unreliable = aggregate.details.get("reliable") is False
+            value = metric_value(aggregate.value, info)
+            parts.append(f"{name.replace('_latency', '')} {value}{needs if unreliable else ''}")
+            n = aggregate.n
     return f"latency: {', '.join(parts)} over {plural(n, 'case')}" if parts else ""
 
 
@@ -284,10 +282,7 @@ def run_notes(run: Run, verdict: Verdict) -> list[str]:
 
 
 def judge_lines(run: Run) -> list[str]:
-    """Return ``judge: 24 requests, 2,400 + 240 tokens, cost 0.0072``, the same by metric, and problems.
-
-    Empty for a run without judge requests.
-    """
+    """Return ``judge: 24 requests, 2,400 + 240 tokens, cost 0.0072``, the same by metric, and problems, if any."""
     if not (usages := usage_of(run)):
         return []
     total = _total(usages)

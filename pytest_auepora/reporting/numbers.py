@@ -56,8 +56,9 @@ def seconds(value: float, bound: Bound | None = None) -> str:
     """Return a duration: ``0.4 ms``, ``350 ms``, ``1.25 s``, ``2 min 05 s``.  *bound* is in seconds."""
     if not math.isfinite(value):
         return f"{float(value)} s"
-    size = abs(value)
-    if size >= 119.5 and (bound is None or not _is_near(value, bound)):
+    size, whole = abs(value), round(value)
+    near = bound is not None and (bound.holds(float(whole)) != bound.holds(value) or whole == bound.limit)
+    if size >= 119.5 and not near:
         minutes, rest = divmod(round(size), 60)
         return f"{'-' if value < 0 else ''}{minutes} min {rest:02d} s"
     if size >= 0.9995:
@@ -117,10 +118,6 @@ def with_interval(difference: Difference, info: MetricInfo | None) -> str:
 def bound_of(text: str) -> Bound | None:
     """Parse a bound such as ``">= 0.8"``; None for other conditions (``"drop <= 0.01"``)."""
     return read_bound(text, "higher") if text.startswith((">=", "<=")) else None
-
-
-def _is_near(value: float, bound: Bound) -> bool:
-    return bound.holds(float(round(value))) != bound.holds(value) or round(value) == bound.limit
 
 
 def _faithful_text(value: float, places: int, bound: Bound | None, *, scale: float = 1.0) -> str:

@@ -55,10 +55,7 @@ _SPREAD = 0.1  # of the axis: the longest distance that dots with equal scores a
 
 
 class MetricPlots(NamedTuple):
-    """The plots of one metric as SVG, and their summary in words; ``scatter`` is empty without a baseline.
-
-    The metric that ``leads`` is shown first.
-    """
+    """The plots of a metric as SVG, no scatter without a baseline; their summary; whether it is shown first."""
 
     name: str
     distribution: str
@@ -68,11 +65,7 @@ class MetricPlots(NamedTuple):
 
 
 def metric_plots(run: Run, verdict: Verdict, prefix: str, most: int = MOST_PLOTS) -> list[MetricPlots]:
-    """Draw the *most* metrics of *run* that matter most.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
+    """Draw the *most* metrics of *run* that matter most; raises `MissingExtraError` without matplotlib."""
     names = chosen_metrics(run, verdict, most, times=True)
     first = min(names, key=lambda n: rank_of(n, run, verdict), default="")
     out = []
@@ -179,11 +172,7 @@ def _spread_dots(pairs: Mapping[int, ScoreChange], span: float) -> tuple[dict[in
 
 
 def trend_plot(values: Sequence[float | None], prefix: str, label: str, since: str) -> str:
-    """Plot a figure over the runs, oldest first: the first is of the day *since*, the last this run; None is a gap.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
+    """Plot a figure over the runs, from the day *since* to this run, oldest first; None is a gap."""
     with _figure(2.4, 1.3) as (figure, axes):
         ys: list[Any] = [math.nan if v is None else v for v in values]
         axes.grid(axis="y", color=INKS["line"], linewidth=0.5)

@@ -31,13 +31,13 @@ _SHORT_NOTE = 40
 
 def case_status(result: CaseResult, comparison: CaseComparison | None) -> CaseStatus:
     """Return the status of a case against its baseline; without a baseline, that of the case alone."""
-    if result.state == "skipped":
-        return "expected to fail" if result.expected_to_fail else "skipped"
-    bad = result.state in ("failed", "error")
-    if bad and result.expected_to_fail:
+    if result.expected_to_fail and result.state != "passed":
         return "expected to fail"
+    if result.state == "skipped":
+        return "skipped"
     if result.state == "error":
         return "errored"
+    bad = result.state == "failed"
     match comparison.flip if comparison is not None else None:
         case None | "errored" | "skipped":
             return "failed" if bad else "passed"
@@ -62,10 +62,7 @@ def tally(run: Run, verdict: Verdict) -> Counter[CaseStatus]:
 
 
 def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
-    """Return the sentence that sums up the judged *runs*.
-
-    ``2 newly failing, 1 fixed, 41 unchanged, 1 not comparable (edited); 1 gate failed``
-    """
+    """Sum up the judged *runs*: ``2 newly failing, 1 fixed, 1 not comparable (edited); 1 gate failed``."""
     compared: Counter[CaseStatus] = Counter()
     uncompared: Counter[CaseStatus] = Counter()
     for run, verdict in zip(runs, verdicts, strict=True):

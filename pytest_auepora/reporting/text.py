@@ -179,9 +179,7 @@ def escape_html(text: str) -> str:
 
 
 def _break_mentions(text: str) -> str:
-    """Break ``@somebody``, ``#123``, ``GH-123`` and ``owner/name#123`` with a zero-width character: GitHub would notify
-    people and link issues.
-    """
+    """Break what GitHub would notify people of or link: ``@somebody``, ``#123``, ``owner/name#123``."""
     return _MENTION.sub("\\1\u200b", text)
 
 

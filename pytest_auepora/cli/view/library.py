@@ -130,11 +130,7 @@ class Library:
         return Pair(info, run, verdict, other, other_info, False, report.not_comparable)
 
     def case(self, pair: Pair, case_id: str) -> CaseResult:
-        """Return a case of the pair's run.
-
-        Raises:
-            UnknownRunError: there is none of that name.
-        """
+        """Return a case of the pair's run; raises `UnknownRunError` where there is none of that name."""
         if (case := pair.run.cases.get(case_id)) is None:
             raise UnknownRunError(f"run {pair.info.run_id} has no case {case_id!r}")
         return case
@@ -167,11 +163,7 @@ def label_path(folder: Path, suite: str, metric: str) -> Path:
 
 
 def labels_of(path: Path, case: CaseResult) -> dict[str, Any]:
-    """Return what people said of the answer of *case*, by name; empty where nobody did.
-
-    Raises:
-        AueporaError: the file is not what this module writes.
-    """
+    """Return what people said of the answer of *case*, by name; `AueporaError` where the file holds something else."""
     key = _row_key(case)
     return next((dict(row["labels"]) for row in _read_label_rows(path) if row.get("id") == key), {})
 

@@ -92,10 +92,7 @@ def accepted_lines(accepted: Accepted, root: Path) -> list[str]:
 
 
 def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: bool = False) -> str:
-    """Return the warning about a baseline update that accepted lower scores or failures.
-
-    Empty where there were none, except in CI, where nobody watches.
-    """
+    """Return the warning that an update accepted lower scores or failures; empty without, except in CI."""
     pairs = verdict.case_comparisons
     lower = [i for i in accepted.changed if i in pairs and pairs[i].worst < 0]
     results = [case for i in (*accepted.added, *accepted.changed) if not (case := run.cases[i]).expected_to_fail]

@@ -144,10 +144,7 @@ def _add_moved_scores(page: Page, run: Run, verdict: Verdict) -> set[str]:
 
 
 def _add_gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow], named: set[str]) -> None:
-    """Add the gates that did not pass, as far as *rows* do not show them; slices by name.
-
-    In a failed run, inconclusive gates are only counted.
-    """
+    """Add the gates that did not pass and *rows* do not show; of a failed run, inconclusive ones are only counted."""
     is_outage = all(case.state in ("error", "skipped") for case in run.cases.values())
     in_rows = [row.gate for row in rows if row.gate is not None and (row.gate.value is not None or is_outage)]
     for group in notes.gate_groups(verdict):
