@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache
+from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from ..errors import names_words
@@ -94,12 +95,8 @@ def _fitting_prefix(text: str, room: int) -> str:
     """Return the longest prefix of *text* that fits, keeping combining marks with their letters."""
     if room >= 0 and text[: room + 1].isascii():
         return text[:room]
-    used = 0
-    for i, char in enumerate(text):
-        used += _char_width(char)
-        if used > room:
-            return text[:i]
-    return text
+    widths = accumulate(map(_char_width, text))
+    return text[: len([*takewhile(lambda width: width <= room, widths)])]
 
 
 def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> list[str]:
