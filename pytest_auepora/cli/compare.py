@@ -66,9 +66,10 @@ def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
         raise UsageError(f"{a_name} and {b_name} are one and the same, {title_a}; name two runs, such as last~1 last")
     strict = args.strict_chunker_version
     report = compare_in_project(sources.root, a, b, names=(title_a, title_b), strict_chunker_version=strict)
-    text = render_report_md(report)
     if args.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    else:
+        text = render_report_md(report)
     write_output(text, args.out)
     return exit_code(report.outcome)
 

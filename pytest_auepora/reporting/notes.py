@@ -143,9 +143,8 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
         cases = plural(len(verdict.varies), "case")
         steps.append(f"varies: {cases} answered differently when asked again; {_PAGE}")
     if html is None and (is_worse or not steps):
-        html = "`pytest --auepora-report html:report.html`" + (
-            " shows each case beside its baseline" if is_worse else ""
-        )
+        shows = " shows each case beside its baseline" if is_worse else ""
+        html = f"`pytest --auepora-report html:report.html`{shows}"
     return [*steps, f"look closer: {html}"] if html else steps
 
 

@@ -55,7 +55,8 @@ def relevant_docs(result: CaseResult, comparison: CaseComparison | None = None) 
 def score_texts(hits: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the retrieval scores of the documents; empty texts where all are missing or zero."""
     scores = [hit.get("score") for hit in hits]
-    return [f"{score:.4g}" if any(scores) and isinstance(score, (int, float)) else "" for score in scores]
+    known = any(scores)
+    return [f"{score:.4g}" if known and isinstance(score, (int, float)) else "" for score in scores]
 
 
 def source_text(hit: Mapping[str, Any]) -> str:

@@ -71,9 +71,11 @@ def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
         and info.target != "LATENCY" and n != "empty_result_rate"
     ]  # fmt: skip
     chosen = [n for n in blamed_metrics(result, metrics) if n in names]
+    components = {component(metrics[n]) for n in chosen}
     for name in names:
-        if component(metrics[name]) not in (component(metrics[n]) for n in chosen):
+        if component(metrics[name]) not in components:
             chosen.append(name)
+            components.add(component(metrics[name]))
     return " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:3])
 
 
