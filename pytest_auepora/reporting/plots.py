@@ -172,7 +172,7 @@ def _spread_dots(pairs: Mapping[int, ScoreChange], span: float) -> tuple[dict[in
 
 
 def trend_plot(values: Sequence[float | None], prefix: str, label: str, since: str) -> str:
-    """Plot a figure over the runs, from the day *since* to this run, oldest first; None is a gap."""
+    """Plot a figure from the day *since* to this run, None is a gap; raises `MissingExtraError` without matplotlib."""
     with _figure(2.4, 1.3) as (figure, axes):
         ys: list[Any] = [math.nan if v is None else v for v in values]
         axes.grid(axis="y", color=INKS["line"], linewidth=0.5)

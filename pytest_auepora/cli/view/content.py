@@ -233,7 +233,7 @@ def cases_page(pair: Pair, query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def case_page(library: Library, pair: Pair, case_id: str, query: Mapping[str, str]) -> dict[str, Any]:
-    """Return everything about one case, and its neighbours among the cases that *query* selects."""
+    """Return all about a case, and its neighbours among those that *query* selects; `UnknownRunError` without it."""
     case = library.case(pair, case_id)
     before = pair.earlier_case(case)
     line = next(row for row in pair.lines if row["id"] == safe_text(case_id))

@@ -76,7 +76,7 @@ class Broken(NamedTuple):
 
 
 def suite_views(report: Report) -> list[dict[str, Any]]:
-    """Return the template data of every run."""
+    """Return the template data of every run; raises `MissingExtraError` without matplotlib."""
     most_plots = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(report.runs))))  # they take time to draw
     return [_view(i, *pair, report, most_plots) for i, pair in enumerate(report.pairs)]
 
