@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..errors import did_you_mean
 from ..history.settings import FILE, VARIABLE
@@ -34,24 +35,27 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
     return read
 
 
-def add_calibrations(parser: argparse.ArgumentParser) -> None:
-    """Add ``--calibrations``."""
-    help_text = f"folder of calibrated judges (default: pytest's auepora_calibrations, {FOLDER} beside the golden file)"
-    parser.add_argument("--calibrations", type=Path, metavar="DIR", help=help_text)
-
-
-def add_metrics(parser: argparse.ArgumentParser) -> None:
-    """Add ``--metrics``."""
-    parser.add_argument(
-        "--metrics", action="append", default=[], metavar="MODULE:OBJECT",
-        help=f"metrics of your own (repeatable): a metric, or a function that takes the registry, "
+_SHARED: Mapping[str, dict[str, Any]] = {
+    "--json": {"action": "store_true", "help": "print JSON"},
+    "--out": {"type": Path, "metavar": "FILE", "help": "write the report there instead of printing it"},
+    "--calibrations": {
+        "type": Path, "metavar": "DIR",
+        "help": "folder of calibrated judges "
+        f"(default: pytest's auepora_calibrations, {FOLDER} beside the golden file)",
+    },
+    "--metrics": {
+        "action": "append", "default": [], "metavar": "MODULE:OBJECT",
+        "help": "metrics of your own (repeatable): a metric, or a function that takes the registry, "
         f"such as conftest.py:{METRICS_HOOK} (default: ${METRICS_VARIABLE})",
-    )  # fmt: skip
+    },
+    "--history": {
+        "default": "", "metavar": "PLACE",
+        "help": f"path or URL of the history (default: pytest's auepora_history, ${VARIABLE}, the nearest {FILE})",
+    },
+}  # fmt: skip
 
 
-def add_history(parser: argparse.ArgumentParser) -> None:
-    """Add ``--history``."""
-    parser.add_argument(
-        "--history", default="", metavar="PLACE",
-        help=f"path or URL of the history (default: pytest's auepora_history, ${VARIABLE}, the nearest {FILE})",
-    )  # fmt: skip
+def add_shared(parser: argparse.ArgumentParser, *options: str) -> None:
+    """Add options that mean the same in several commands: ``--metrics``, ``--history``, …"""
+    for option in options:
+        parser.add_argument(option, **_SHARED[option])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from ..calibration.asking import ask, fill_from_run
@@ -15,45 +14,32 @@ from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
 from ..errors import did_you_mean, names_words
 from ..metrics.judge.usage import metered
-from ..regression.guards.calibration import Calibration, CalibrationError, calibration_path, load_calibration
+from ..regression.guards.calibration import CalibrationError, calibration_path, load_calibration
 from ..reporting.notes import usage_text
 from ..reporting.numbers import plural
 from ..reporting.terminal.calibration import study_text
-from .arguments import add_calibrations, add_history, add_metrics, existing_path, whole_number
+from .arguments import add_shared, existing_path, whole_number
 from .common import FAILED, PASSED, Sources, UsageError, calibrations_folder, load_suite, registry_of, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    add(
-        "labels", type=existing_path, metavar="LABELS",
-        help="human labels: JSON Lines or CSV, one judged answer a row",
-    )  # fmt: skip
+    answers = "take answers and scores of the labelled cases from a stored run"
+    yes = "labels that mean yes, comma-separated; for grades, the lowest (4)"
+    times = "ask N times, to see whether the judge agrees with itself"
+    add("labels", type=existing_path, metavar="LABELS", help="human labels: JSON Lines or CSV, one judged answer a row")
     add("--metric", metavar="NAME", help="the judged metric (default: the one of the golden file)")
     add("--golden", type=existing_path, metavar="FILE", help="the golden file; the calibration goes beside it")
-    add(
-        "--run", dest="kept", default="", metavar="RUN",
-        help="take answers and scores of the labelled cases from a stored run",
-    )  # fmt: skip
-    add(
-        "--positive",
-        default="",
-        metavar="WORDS",
-        help="labels that mean yes, comma-separated; for grades, the lowest (4)",
-    )
+    add("--run", dest="kept", default="", metavar="RUN", help=answers)
+    add("--positive", default="", metavar="WORDS", help=yes)
     add("--threshold", default="0.5", metavar="T", help="lowest score that counts as yes: a number (0.5), cv, split")
     add("--ask", action="store_true", help="ask the judge also where a score is given")
-    add(
-        "--repeat", type=whole_number(1), default=1, metavar="N",
-        help="ask N times, to see whether the judge agrees with itself",
-    )  # fmt: skip
+    add("--repeat", type=whole_number(1), default=1, metavar="N", help=times)
     add("--swap", action="store_true", help="ask once more with the evidence in the opposite order")
     add("--dry-run", action="store_true", help="write nothing")
     add("--json", action="store_true", help="print the calibration instead of text")
-    add_calibrations(parser)
-    add_metrics(parser)
-    add_history(parser)
+    add_shared(parser, "--calibrations", "--metrics", "--history")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,26 +62,24 @@ def run(args: argparse.Namespace) -> int:
         if left_out:
             print(f"{plural(len(left_out), 'label')} left out: {names_words(left_out, 3)}", file=sys.stderr)
     path = calibration_path(calibrations_folder(args.golden, args.calibrations), name)
-    previous = _previous_calibration(path)
-    changed = previous is not None and bool(previous.mismatch(judge_info))
-    result = study(
-        name, labels, threshold=args.threshold, previous=previous.labels if previous is not None and changed else None
-    )
+    try:
+        previous = load_calibration(path)
+    except CalibrationError as exc:
+        print(f"auepora: not compared with the calibration before: {exc}", file=sys.stderr)
+        previous = None
+    changed = previous is not None and previous.mismatch(judge_info)
+    result = study(name, labels, threshold=args.threshold, previous=previous.labels if previous and changed else None)
     calibration = result.calibration(judge_info)
-    _print_result(args, result, calibration)
+    if args.json:
+        write_output(calibration.dumps(), None)
+    else:
+        print(study_text(result, ascii_only="utf" not in (sys.stdout.encoding or "").lower()), end="")
+        if not calibration.judge.get("params", {}).get("judge"):
+            print("note: no model is named, so a change of it will go unseen", file=sys.stderr)
     if not args.dry_run:
         write_atomically(path, calibration.dumps())
         print(f"written to {path}", file=sys.stderr)
     return PASSED if calibration.gate else FAILED
-
-
-def _previous_calibration(path: Path) -> Calibration | None:
-    """Return the calibration that is about to be replaced; None where there is none, or it cannot be read."""
-    try:
-        return load_calibration(path)
-    except CalibrationError as exc:
-        print(f"auepora: not compared with the calibration before: {exc}", file=sys.stderr)
-        return None
 
 
 def _find_metric(args: argparse.Namespace) -> tuple[str, Metric]:
@@ -119,18 +103,5 @@ def _check_models(models: list[str], judge: dict[str, Any]) -> None:
     current = str(judge_params.get("model", "")) if isinstance(judge_params, dict) else ""
     for model in models:
         if model != current:
-            suggestion = did_you_mean(model, [current])
-            raise UsageError(
-                f"the labels hold scores of {model}, the judge is {current or 'not named'}{suggestion}: "
-                "ask it anew with --ask"
-            )
-
-
-def _print_result(args: argparse.Namespace, result: Any, calibration: Calibration) -> None:
-    if args.json:
-        write_output(calibration.dumps(), None)
-        return
-    ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
-    print(study_text(result, ascii_only=ascii_only), end="")
-    if not calibration.judge.get("params", {}).get("judge"):
-        print("note: no model is named, so a change of it will go unseen", file=sys.stderr)
+            judge_name = f"{current or 'not named'}{did_you_mean(model, [current])}"
+            raise UsageError(f"the labels hold scores of {model}, the judge is {judge_name}: ask it anew with --ask")

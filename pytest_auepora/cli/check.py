@@ -6,7 +6,6 @@ import argparse
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,28 +22,25 @@ from ..reporting.numbers import plural
 from ..reporting.terminal.labels import label_page, remaining_labels, repaired_texts
 from ..reporting.terminal.layout import render
 from ..reporting.text import harmless
-from .arguments import add_metrics, existing_path
+from .arguments import add_shared, existing_path
 from .common import FAILED, GOLDEN_ENDINGS, PASSED, UsageError, load_suite, open_history, registry_of, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        "golden", nargs="+", type=existing_path, metavar="GOLDEN", help="golden files, or directories of them"
-    )
-    add_metrics(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument(
-        "--corpus", type=Path, metavar="FILE", help="chunks there are (JSONL: id, text, doc): say which labels moved"
-    )
-    parser.add_argument("--reanchor-from", type=Path, metavar="FILE", help="the corpus before: what old chunk ids said")
-    parser.add_argument("--reanchor", action="store_true", help="rewrite labels that provably moved")
+    add, chunks = parser.add_argument, "chunks there are (JSONL: id, text, doc): say which labels moved"
+    add("golden", nargs="+", type=existing_path, metavar="GOLDEN", help="golden files, or directories of them")
+    add_shared(parser, "--metrics", "--json")
+    add("--corpus", type=Path, metavar="FILE", help=chunks)
+    add("--reanchor-from", type=Path, metavar="FILE", help="the corpus before: what old chunk ids said")
+    add("--reanchor", action="store_true", help="rewrite labels that provably moved")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the contents of each file in numbers, or its problems."""
     registry = registry_of(args.metrics)
-    label_check = _label_check(args, registry)
+    corpus, recalls = _read_corpora(args)
+    moved = False
     reports: list[dict[str, Any]] = []
     suites: dict[tuple[Path, str], Path] = {}
     for path in _golden_files(args.golden):
@@ -55,15 +51,16 @@ def run(args: argparse.Namespace) -> int:
             lines = [str(p) for p in exc.problems]
         else:
             report, lines = _contents(path, suite, [*suite.warnings, *_shared_baselines(suite, suites)])
-            if label_check is not None:
-                report["labels"], label_lines = label_check.report(suite)
+            if corpus is not None:
+                rewriting = registry if args.reanchor else None
+                report["labels"], label_lines, has_moved = _check_labels(suite, corpus, recalls, rewriting)
                 lines += label_lines
+                moved |= has_moved
         reports.append(report)
         if not args.json:
             print(harmless("\n".join(lines)))
     if args.json:
         write_output(json.dumps(reports, indent=1, ensure_ascii=False) + "\n", None)
-    moved = label_check is not None and label_check.moved
     return FAILED if moved or any(report["problems"] for report in reports) else PASSED
 
 
@@ -84,10 +81,8 @@ def _shared_baselines(suite: GoldenSuite, suites: dict[tuple[Path, str], Path]) 
     """Yield a problem where *suite* shares its baseline with one of *suites*."""
     first = suites.setdefault((suite.path.resolve().parent, suite.name), suite.path)
     if first.resolve() != suite.path.resolve():
-        clash = (
-            f"suite {suite.name!r} is also that of {first}: they would share a baseline; rename one of them with suite:"
-        )
-        yield Problem(str(suite.path), 0, 0, clash)
+        clash = f"suite {suite.name!r} is also that of {first}: they would share a baseline"
+        yield Problem(str(suite.path), 0, 0, f"{clash}; rename one of them with suite:")
 
 
 def _golden_files(paths: Iterable[Path]) -> Iterator[Path]:
@@ -101,58 +96,38 @@ def _golden_files(paths: Iterable[Path]) -> Iterator[Path]:
         yield from files
 
 
-def _label_check(args: argparse.Namespace, registry: Registry) -> _LabelCheck | None:
-    """Return the check of labels that is asked for; None where no corpus is named.
-
-    Raises:
-        UsageError: the corpus cannot be read, or an option needs one.
-    """
+def _read_corpora(args: argparse.Namespace) -> tuple[Corpus | None, list[Recall]]:
+    """Return the corpus that labels are checked against, None where none is named, and what is known of old chunks."""
     before = args.reanchor_from
-    if args.corpus is None:
-        if args.reanchor or before is not None:
-            raise UsageError("--reanchor and --reanchor-from need --corpus FILE: the chunks there are now")
-        return None
+    if args.corpus is None and (args.reanchor or before is not None):
+        raise UsageError("--reanchor and --reanchor-from need --corpus FILE: the chunks there are now")
     try:
         recalls = [corpus_recall(load_corpus(before), before)] if before is not None else []
-        return _LabelCheck(load_corpus(args.corpus), recalls, registry if args.reanchor else None)
+        return (load_corpus(args.corpus) if args.corpus is not None else None), recalls
     except CorpusError as exc:
         raise UsageError(str(exc)) from None
 
 
-@dataclass
-class _LabelCheck:
-    """Checks labels against *corpus*, by what *recalls* know of old chunks; a *registry* is there to rewrite them.
-
-    ``moved``: a label moved and was not rewritten.
-    """
-
-    corpus: Corpus
-    recalls: Sequence[Recall]
-    registry: Registry | None
-    moved: bool = False
-
-    def report(self, suite: GoldenSuite) -> tuple[list[dict[str, Any]], list[str]]:
-        """Return the labels of a golden file, as data and as text."""
-        recalls = [*self.recalls]
-        with suppress(UsageError):  # history is switched off
-            store, hashes = open_history(""), {c.id: c.content_hash for c in suite.cases}
-            path = shown_path(suite.path.resolve(), store.root)
-            recalls.append(history_recall(store, suite.name, path, hashes))
-        checked = [check_case(case, self.corpus, recalls) for case in suite.cases]
-        labels = [label for of_case in checked for label in of_case]
-        places = LabelFile(suite.path).places()
-        repaired = (
-            repair(suite.path, checked, baselines_of(suite), self.registry) if self.registry is not None else None
-        )
-        lines = render(label_page(suite.name, str(suite.path), labels, places, repaired, width=120)).splitlines()
-        new_ids = repaired.new_ids if repaired is not None else {}
-        data = []
-        for label in labels:
-            slot = (label.case_id, label.index)
-            line, col = places.get(slot, (0, 0))
-            data.append({**label.to_dict(), "line": line, "col": col, "rewritten_to": new_ids.get(slot)})
-        self.moved |= bool(remaining_labels(repaired, labels))
-        if repaired is not None:
-            lines += repaired_texts(repaired, labels)
-            self.moved |= bool(repaired.problem)
-        return data, lines
+def _check_labels(
+    suite: GoldenSuite, corpus: Corpus, recalls: Sequence[Recall], registry: Registry | None
+) -> tuple[list[dict[str, Any]], list[str], bool]:
+    """Return the labels of *suite* as data and as text, and whether one moved; with a *registry* they are rewritten."""
+    recalls = [*recalls]
+    with suppress(UsageError):  # history is switched off
+        store, hashes = open_history(""), {c.id: c.content_hash for c in suite.cases}
+        path = shown_path(suite.path.resolve(), store.root)
+        recalls.append(history_recall(store, suite.name, path, hashes))
+    checked = [check_case(case, corpus, recalls) for case in suite.cases]
+    labels = [label for of_case in checked for label in of_case]
+    places = LabelFile(suite.path).places()
+    repaired = repair(suite.path, checked, baselines_of(suite), registry) if registry is not None else None
+    lines = render(label_page(suite.name, str(suite.path), labels, places, repaired, width=120)).splitlines()
+    lines += repaired_texts(repaired, labels) if repaired is not None else []
+    new_ids = repaired.new_ids if repaired is not None else {}
+    data = []
+    for label in labels:
+        slot = (label.case_id, label.index)
+        line, col = places.get(slot, (0, 0))
+        data.append({**label.to_dict(), "line": line, "col": col, "rewritten_to": new_ids.get(slot)})
+    unsolved = repaired is not None and repaired.problem
+    return data, lines, bool(unsolved or remaining_labels(repaired, labels))

@@ -34,25 +34,19 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("report", metavar="REPORT.json", help="what --auepora-report json: wrote")
-    parser.add_argument(
-        "--repo", metavar="OWNER/NAME", default=os.environ.get("GITHUB_REPOSITORY"),
-        help="the repository (default: $GITHUB_REPOSITORY)",
-    )  # fmt: skip
+    add = parser.add_argument
+    repo, api = os.environ.get("GITHUB_REPOSITORY"), os.environ.get("GITHUB_API_URL") or API
+    author = f"who writes: only comments by this account are updated (default: {_BOT})"
+    add("report", metavar="REPORT.json", help="what --auepora-report json: wrote")
+    add("--repo", metavar="OWNER/NAME", default=repo, help="the repository (default: $GITHUB_REPOSITORY)")
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--pr", type=int, metavar="N", help="the number of the pull request")
     which.add_argument("--head", metavar="OWNER:BRANCH", help="the open pull request of this branch, if there is one")
-    parser.add_argument("--sha", default="", help="with --head: only while this is the branch's latest commit")
-    parser.add_argument("--key", default="", help="keeps the comments of several jobs apart")
-    parser.add_argument(
-        "--author", default=_BOT, metavar="LOGIN",
-        help=f"who writes: only comments by this account are updated (default: {_BOT})",
-    )  # fmt: skip
-    parser.add_argument(
-        "--api", metavar="URL", default=os.environ.get("GITHUB_API_URL") or API,
-        help="where the API is (default: $GITHUB_API_URL, which every job has)",
-    )  # fmt: skip
-    parser.add_argument("--dry-run", action="store_true", help="print the comment, call nobody")
+    add("--sha", default="", help="with --head: only while this is the branch's latest commit")
+    add("--key", default="", help="keeps the comments of several jobs apart")
+    add("--author", default=_BOT, metavar="LOGIN", help=author)
+    add("--api", metavar="URL", default=api, help="where the API is (default: $GITHUB_API_URL, which every job has)")
+    add("--dry-run", action="store_true", help="print the comment, call nobody")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,7 +58,12 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         print(body, end="")
         return PASSED
-    github = GitHub(args.api, _check_repository(args.repo), _read_token())
+    if not args.repo or not _REPOSITORY.fullmatch(args.repo):
+        raise UsageError(f"--repo {args.repo or ''}: OWNER/NAME is wanted")
+    tokens = [token for name in _TOKENS if (token := os.environ.get(name, "").strip())]
+    if not tokens:
+        raise UsageError(f"there is no token: set {' or '.join(_TOKENS)}")
+    github = GitHub(args.api, args.repo, tokens[0])
     number = args.pr or _find_pull(github, args.head, args.sha)
     if number is None:
         print(f"no open pull request of {args.head}{f' at {args.sha}' if args.sha else ''}: nothing to write")
@@ -82,19 +81,6 @@ def marker_for(key: str) -> str:
     return MARKER.replace(" -->", f": {key} -->")
 
 
-def _check_repository(name: str | None) -> str:
-    if not name or not _REPOSITORY.fullmatch(name):
-        raise UsageError(f"--repo {name or ''}: OWNER/NAME is wanted")
-    return name
-
-
-def _read_token() -> str:
-    for name in _TOKENS:
-        if token := os.environ.get(name, "").strip():
-            return token
-    raise UsageError(f"there is no token: set {' or '.join(_TOKENS)}")
-
-
 def _find_pull(github: GitHub, head: str, sha: str) -> int | None:
     """Return the number of the open pull request of *head* whose latest commit is *sha*; None without one."""
     if ":" not in head:
@@ -108,19 +94,15 @@ def _find_pull(github: GitHub, head: str, sha: str) -> int | None:
 def _put_comment(github: GitHub, number: int, body: str, marker: str, author: str) -> str:
     """Update the comment of this command, or write it; return what was done, with its address."""
     for comment in github.pages(f"issues/{number}/comments"):
-        if _is_own(comment, marker, author):
-            if comment["body"].rstrip() == body.rstrip():
-                return f"as it was: {comment['html_url']}"
-            if not isinstance(comment_id := comment["id"], int):
-                raise AueporaError(f"GitHub gave a comment with the id {comment_id!r}")
-            return f"updated: {github.send('PATCH', f'issues/comments/{comment_id}', {'body': body})['html_url']}"
+        has_marker = (comment.get("body") or "").lstrip("\ufeff").startswith(marker)
+        if not has_marker or (comment.get("user") or {}).get("login") != author:  # anybody can write the marker
+            continue
+        if comment["body"].rstrip() == body.rstrip():
+            return f"as it was: {comment['html_url']}"
+        if not isinstance(comment_id := comment["id"], int):
+            raise AueporaError(f"GitHub gave a comment with the id {comment_id!r}")
+        return f"updated: {github.send('PATCH', f'issues/comments/{comment_id}', {'body': body})['html_url']}"
     return f"written: {github.send('POST', f'issues/{number}/comments', {'body': body})['html_url']}"
-
-
-def _is_own(comment: Any, marker: str, author: str) -> bool:
-    """Whether this command wrote *comment*: anybody can write the marker, so *author* has to match as well."""
-    body = (comment.get("body") or "").lstrip("\ufeff")
-    return body.startswith(marker) and (comment.get("user") or {}).get("login") == author
 
 
 class GitHubError(AueporaError):
@@ -128,7 +110,7 @@ class GitHubError(AueporaError):
 
 
 class GitHub:
-    """One repository, by the few requests to GitHub's REST API that a comment takes.
+    """One repository, by the few requests to GitHub's REST API that a comment takes; each may raise `GitHubError`.
 
     Raises:
         UsageError: the token would travel in the clear.
@@ -142,11 +124,7 @@ class GitHub:
         self._token = token
 
     def pages(self, path: str, query: Mapping[str, str] | None = None) -> Iterator[Any]:
-        """Yield what all pages of a list hold.
-
-        Raises:
-            GitHubError: see the class.
-        """
+        """Yield what all pages of a list hold."""
         for page in range(1, _MOST_PAGES + 1):
             encoded = urlencode({**(query or {}), "per_page": _PAGE, "page": page})
             items = self.send("GET", f"{path}?{encoded}")
@@ -157,17 +135,11 @@ class GitHub:
                 return
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
-        """Send *body* as JSON and return the reply.
-
-        Raises:
-            GitHubError: see the class.
-        """
+        """Send *body* as JSON and return the reply."""
         headers = {
-            "Accept": "application/vnd.github+json",
-            "Authorization": f"Bearer {self._token}",
-            "User-Agent": "pytest-auepora",
-            "X-GitHub-Api-Version": "2022-11-28",
-        }
+            "Accept": "application/vnd.github+json", "Authorization": f"Bearer {self._token}",
+            "User-Agent": "pytest-auepora", "X-GitHub-Api-Version": "2022-11-28",
+        }  # fmt: skip
         url = f"{self._root}/{path}"
         try:
             return request_json(method, url, body, headers=headers, timeout=_TIMEOUT, secrets=[self._token])[1]
@@ -184,7 +156,6 @@ def _github_error(method: str, path: str, exc: HttpError) -> GitHubError:
         message = str(json.loads(exc.detail)["message"])
     except (ValueError, KeyError, TypeError, RecursionError):
         message = "nothing more"
-    hint = ""
-    if exc.status in (401, 403, 404):
-        hint = "; the job needs `permissions: pull-requests: write`, which a pull request from a fork does not get"
+    hint = "; the job needs `permissions: pull-requests: write`, which a pull request from a fork does not get"
+    hint = hint if exc.status in (401, 403, 404) else ""
     return GitHubError(f"GitHub said {exc.status} to {method} {path}: {message[:300]}{hint}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,8 @@ if TYPE_CHECKING:
 _GIT = "git:"
 _STEERS = "[\x7f-\x9f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
 
-PASSED = 0
-FAILED = 1
-USAGE = 2
-UNJUDGED = 3
-
+PASSED, FAILED, USAGE, UNJUDGED = range(4)
+"""Exit codes."""
 
 GOLDEN_ENDINGS = (".golden.yaml", ".golden.yml", ".golden.jsonl")
 
@@ -73,11 +71,7 @@ def _configured_path(setting: str) -> Path | None:
 
 
 def load_suite(path: Path, registry: Registry, max_bytes: int = MAX_BYTES) -> GoldenSuite:
-    """Read a golden file as `load_golden`; where a metric is unknown, say that a conftest.py nearby may know it.
-
-    Raises:
-        GoldenFileError: the file is wrong.
-    """
+    """Read a golden file as `load_golden`; where a metric is unknown, say which conftest.py nearby may know it."""
     try:
         return load_golden(path, registry, max_bytes=max_bytes)
     except GoldenFileError as exc:
@@ -89,13 +83,11 @@ def _with_hint(problem: Problem, golden: Path) -> Problem:
         return problem
     for folder in golden.resolve().parents:
         conftest = folder / "conftest.py"
-        try:
-            hooked = METRICS_HOOK in conftest.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        if hooked:
-            path = os.path.relpath(conftest)
-            return problem._replace(message=f"{problem.message}; if {path} defines it: --metrics {path}:{METRICS_HOOK}")
+        with suppress(OSError):
+            if METRICS_HOOK in conftest.read_text(encoding="utf-8", errors="replace"):
+                path = os.path.relpath(conftest)
+                hint = f"if {path} defines it: --metrics {path}:{METRICS_HOOK}"
+                return problem._replace(message=f"{problem.message}; {hint}")
     return problem
 
 
@@ -103,11 +95,7 @@ def _with_hint(problem: Problem, golden: Path) -> Problem:
 
 
 def open_history(location: str) -> HistoryStore:
-    """Return the history that ``--history`` names, by default that of the project here.
-
-    Raises:
-        UsageError: it is switched off.
-    """
+    """Return the history of ``--history``, by default the project's; raises `UsageError` where it is switched off."""
     from ..history.store import HistoryStore
 
     place = find_place(location, Path.cwd()) if location else project_place(Path.cwd())
@@ -135,8 +123,7 @@ class Sources:
         if name.startswith(_GIT):
             return name, self._committed_baseline(name, reference)
         if name.endswith(".json"):
-            runs = _runs_of_file(name, reference)
-            fitting: Sequence[Run] = runs
+            runs = fitting = _runs_of_file(name, reference)
             if len(runs) > 1 and reference is not None:
                 alike = [run for run in runs if (run.suite, run.variant) == (reference.suite, reference.variant)]
                 fitting = _of_golden_file(alike, reference)
@@ -179,22 +166,24 @@ class Sources:
         return _baseline_run(text, f"{path.name} at {ref}", reference)
 
 
-def read_report(name: str) -> Report:
-    """Return the JSON report *name*.
+def read_report(name: str, text: str = "") -> Report:
+    """Return the JSON report *name*, whose *text* may be known.
 
     Raises:
         UsageError: the file cannot be read.
         NotComparableError: it is no report.
     """
-    return _read_report(name, read_text(Path(name), UsageError))
+    from ..reporting.json_report import read_json_report
+
+    text = text or read_text(Path(name), UsageError)
+    try:
+        return read_json_report(text)
+    except AueporaError as exc:
+        raise NotComparableError(f"{name}: {exc}") from None
 
 
 def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
-    """Return the verdict that a run of *store* got then.
-
-    Raises:
-        HistoryError: it cannot be read.
-    """
+    """Return the verdict that a run of *store* got then; raises `HistoryError` where it cannot be read."""
     from ..reporting.json_report import read_verdict
 
     raw = store.verdict(run_id)
@@ -202,15 +191,6 @@ def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
         return read_verdict(raw)
     except ShapeError as exc:
         raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
-
-
-def _read_report(name: str, text: str) -> Report:
-    from ..reporting.json_report import read_json_report
-
-    try:
-        return read_json_report(text)
-    except AueporaError as exc:
-        raise NotComparableError(f"{name}: {exc}") from None
 
 
 def _runs_of_file(name: str, reference: Run | None) -> list[Run]:
@@ -221,7 +201,7 @@ def _runs_of_file(name: str, reference: Run | None) -> list[Run]:
     except (ValueError, RecursionError):
         raw = None  # the reader of baselines says what is wrong
     if isinstance(raw, dict) and "suites" in raw:
-        return [*_read_report(name, text).runs]
+        return [*read_report(name, text).runs]
     return [_baseline_run(text, name, reference)]
 
 
@@ -232,12 +212,12 @@ def _baseline_run(text: str, name: str, reference: Run | None) -> Run:
     return as_run(parse_baseline(text, name), reference.path if reference is not None else "")
 
 
-def _of_golden_file(runs: Sequence[Run], reference: Run | None) -> Sequence[Run]:
+def _of_golden_file(runs: list[Run], reference: Run | None) -> list[Run]:
     """Return those of *runs* that are of the golden file of *reference*; all where none is."""
     return [run for run in runs if reference is not None and run.path == reference.path] or runs
 
 
-def _run_titles(runs: Sequence[Run]) -> str:
+def _run_titles(runs: list[Run]) -> str:
     return ", ".join(run.title for run in runs) or "nothing"
 
 
@@ -245,19 +225,15 @@ def _run_titles(runs: Sequence[Run]) -> str:
 
 
 def write_output(text: str, path: Path | None) -> None:
-    """Write *text* to *path*, or print it where that is None.
-
-    Raises:
-        AueporaError, OSError: it cannot be written.
-    """
+    """Write *text* to *path*, or print it where that is None; raises `AueporaError` or `OSError` if it cannot."""
     from ..reporting.formats import write_report
 
-    if path is None:
-        if text[:1] in ("{", "["):  # JSON: what steers a terminal is written as escapes
-            text = re.sub(_STEERS, lambda match: json.dumps(match[0])[1:-1], text)
-        print(text, end="")
-    else:
+    if path is not None:
         write_report(path, text)
+    elif text[:1] in ("{", "["):  # JSON: what steers a terminal is written as escapes
+        print(re.sub(_STEERS, lambda match: json.dumps(match[0])[1:-1], text), end="")
+    else:
+        print(text, end="")
 
 
 def exit_code(outcome: str) -> int:

@@ -6,6 +6,7 @@ import argparse
 import json
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ..core.run import Run
@@ -19,7 +20,7 @@ from ..reporting.comparison_report import render_report_md
 from ..reporting.json_report import from_outside
 from ..reporting.side_by_side import side_by_side
 from ..reporting.terminal.layout import render
-from .arguments import add_history
+from .arguments import add_shared
 from .common import PASSED, Sources, UsageError, calibrations_folder, exit_code, open_history, write_output
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
@@ -28,39 +29,29 @@ _DEFAULT = ("last~1", "last")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        "runs", nargs="*", metavar="RUN",
-        help=f"the earlier run, the later one (default: {' '.join(_DEFAULT)}), and more, side by side: {_SIDES}",
-    )  # fmt: skip
-    parser.add_argument(
-        "--side-by-side", action="store_true",
-        help="columns against the first; also for two runs, and for the configurations in one JSON report",
-    )  # fmt: skip
-    parser.add_argument("--strict-chunker-version", action="store_true", help="refuse runs whose chunks have other ids")
-    parser.add_argument(
-        "--format", choices=["text", "md", "json", "csv"], help="what to make (text, csv: side by side)"
-    )
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="print JSON")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report there instead of printing it")
-    add_history(parser)
+    runs = f"the earlier run, the later one (default: {' '.join(_DEFAULT)}), and more, side by side: {_SIDES}"
+    columns = "columns against the first; also for two runs, and for the configurations in one JSON report"
+    add = parser.add_argument
+    add("runs", nargs="*", metavar="RUN", help=runs)
+    add("--side-by-side", action="store_true", help=columns)
+    add("--strict-chunker-version", action="store_true", help="refuse runs whose chunks have other ids")
+    add("--format", choices=["text", "md", "json", "csv"], help="what to make (text, csv: side by side)")
+    add("--json", action="store_const", const="json", dest="format", help="print JSON")
+    add_shared(parser, "--out", "--history")
 
 
 def run(args: argparse.Namespace) -> int:
     """Compare and print; the exit code says whether B is worse, except side by side."""
-    if args.side_by_side or len(args.runs) > 2:
-        with from_outside(_runs_title(args)):
-            return _side_by_side(args)
-    if args.format in ("text", "csv"):
+    is_side_by_side = args.side_by_side or len(args.runs) > 2
+    if args.format in ("text", "csv") and not is_side_by_side:
         raise UsageError(f"--format {args.format} is for --side-by-side; two runs are compared as md or json")
-    with from_outside(_runs_title(args)):
-        return _compare_two(args, *args.runs, *_DEFAULT[len(args.runs) :])
-
-
-def _runs_title(args: argparse.Namespace) -> str:
-    """Return the names of the runs, and of the history they are from."""
     names = args.runs or _DEFAULT
     stored = any(not name.endswith(".json") and not name.startswith("git:") for name in names)
-    return " or ".join(names) + (f" of {open_history(args.history).name}" if stored else "")
+    title = " or ".join(names) + (f" of {open_history(args.history).name}" if stored else "")
+    with from_outside(title):
+        if is_side_by_side:
+            return _side_by_side(args)
+        return _compare_two(args, *args.runs, *_DEFAULT[len(args.runs) :])
 
 
 def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
@@ -73,9 +64,8 @@ def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
         title_a, a = sources.find(a_name, b)
     if title_a == title_b:
         raise UsageError(f"{a_name} and {b_name} are one and the same, {title_a}; name two runs, such as last~1 last")
-    report = compare_in_project(
-        sources.root, a, b, names=(title_a, title_b), strict_chunker_version=args.strict_chunker_version
-    )
+    strict = args.strict_chunker_version
+    report = compare_in_project(sources.root, a, b, names=(title_a, title_b), strict_chunker_version=strict)
     if args.format == "json":
         text = json.dumps(report.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     else:
@@ -114,17 +104,13 @@ def _find_columns(sources: Sources, names: Sequence[str]) -> list[tuple[str, Run
     for i in sorted(range(len(names)), key=lambda i: (names[i].startswith("git:"), -i)):
         columns[i] = sources.find_all(names[i], reference)
         reference = reference or columns[i][0][1]
-    return [column for i in range(len(names)) for column in columns[i]]
+    return [column for i in sorted(columns) for column in columns[i]]
 
 
 def compare_in_project(
     root: Path, a: Run, b: Run, *, names: tuple[str, str], strict_chunker_version: bool = False
 ) -> CompareReport:
-    """Compare *b* with *a* as `compare` does, by the policy, calibrations and baseline of the golden file of *b*.
-
-    Raises:
-        NotComparableError: as `compare`.
-    """
+    """Compare *b* with *a* as `compare` does, by the policy, calibrations and baseline of the golden file of *b*."""
     return compare(
         a, b, names=names, strict_chunker_version=strict_chunker_version, policy=policy_of(root, b),
         calibrations=calibrations_folder(root / b.path if b.path else None), steady=steady_metrics(root, b),
@@ -134,19 +120,15 @@ def compare_in_project(
 def steady_metrics(root: Path, run: Run) -> frozenset[str]:
     """Return the metrics that are steady by the baseline of the run's golden file; none without a baseline."""
     path = baseline_path(root / run.path, run.suite, run.variant)
-    try:
-        baseline = load_baseline(path, run.suite, run.variant) if run.path else None
-    except AueporaError:
-        return frozenset()
-    return frozenset() if baseline is None else baseline.steady
+    with suppress(AueporaError):
+        if run.path and (baseline := load_baseline(path, run.suite, run.variant)) is not None:
+            return baseline.steady
+    return frozenset()
 
 
 def policy_of(root: Path, run: Run) -> RegressionPolicy | None:
     """Return the policy of the run's golden file; None where the file is gone or cannot be read."""
     path = root / run.path
-    if not run.path or not path.is_file():
-        return None
-    try:
-        return load_policy(path)
-    except AueporaError:
-        return None
+    with suppress(AueporaError):
+        return load_policy(path) if run.path and path.is_file() else None
+    return None

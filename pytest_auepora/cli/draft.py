@@ -16,7 +16,7 @@ from ..metrics.judge.settings import critic_from_environment
 from ..metrics.judge.usage import Prices
 from ..metrics.registry import Registry
 from ..reporting.notes import usage_text
-from .arguments import add_metrics, existing_path
+from .arguments import add_shared, existing_path
 from .common import GOLDEN_ENDINGS, PASSED, UsageError, load_suite, registry_of
 
 _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
@@ -24,26 +24,19 @@ _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        "folder", type=existing_path, metavar="FOLDER", help="documents: .md, .rst, .txt, or a corpus in JSON Lines"
-    )
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="GOLDEN", help="where drafts are appended")
-    parser.add_argument(
-        "--quota", default=_QUOTAS, metavar="KINDS", help=f"cases of each kind for every document ({_QUOTAS})"
-    )
-    parser.add_argument(
-        "--known", type=existing_path, action="append", default=[], metavar="GOLDEN",
-        help="golden files, or folders of them, whose questions are not asked again (repeatable; "
-        "those beside the output always)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--max-overlap", type=float, default=0.7, metavar="SHARE",
-        help="words of a question that its quote may have, at most (0.7)",
-    )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed for the choice of passages (0)")
-    parser.add_argument("--estimate", action="store_true", help="print the estimated cost, and ask nothing")
-    parser.add_argument("--yes", action="store_true", help="start without asking for confirmation")
-    add_metrics(parser)
+    add, documents = parser.add_argument, "documents: .md, .rst, .txt, or a corpus in JSON Lines"
+    known = "golden files, or folders of them, whose questions are not asked again"
+    known += " (repeatable; those beside the output always)"
+    overlap = "words of a question that its quote may have, at most (0.7)"
+    add("folder", type=existing_path, metavar="FOLDER", help=documents)
+    add("-o", "--output", type=Path, required=True, metavar="GOLDEN", help="where drafts are appended")
+    add("--quota", default=_QUOTAS, metavar="KINDS", help=f"cases of each kind for every document ({_QUOTAS})")
+    add("--known", type=existing_path, action="append", default=[], metavar="GOLDEN", help=known)
+    add("--max-overlap", type=float, default=0.7, metavar="SHARE", help=overlap)
+    add("--seed", type=int, default=0, metavar="N", help="seed for the choice of passages (0)")
+    add("--estimate", action="store_true", help="print the estimated cost, and ask nothing")
+    add("--yes", action="store_true", help="start without asking for confirmation")
+    add_shared(parser, "--metrics")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -87,12 +80,13 @@ def _known_questions(output: Path, known: Sequence[Path], registry: Registry) ->
 
 def _price_text(bounds: tuple[Price, Price], prices: Prices | None) -> str:
     least, most = bounds
-    cost = [prices.cost(price.prompt_tokens, price.reply_tokens, 0) for price in bounds] if prices is not None else []
-    return (
-        f"{least.calls:,} to {most.calls:,} calls, about {least.prompt_tokens:,} to {most.prompt_tokens:,} tokens of "
-        f"prompts and {least.reply_tokens:,} to {most.reply_tokens:,} of replies"
-        + (f", cost about {cost[0]:.2g} to {cost[1]:.2g}" if cost else "")
-    )
+    prompts = f"about {least.prompt_tokens:,} to {most.prompt_tokens:,} tokens of prompts"
+    replies = f"{least.reply_tokens:,} to {most.reply_tokens:,} of replies"
+    cost = ""
+    if prices is not None:
+        low, high = (prices.cost(price.prompt_tokens, price.reply_tokens, 0) for price in bounds)
+        cost = f", cost about {low:.2g} to {high:.2g}"
+    return f"{least.calls:,} to {most.calls:,} calls, {prompts} and {replies}{cost}"
 
 
 def _confirm() -> bool:

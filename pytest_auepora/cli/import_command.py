@@ -15,7 +15,7 @@ from ..io.importers.model import ImportProblem
 from ..io.importers.rows import write_text
 from ..reporting.numbers import plural
 from ..reporting.text import harmless
-from .arguments import add_metrics, existing_path
+from .arguments import add_shared, existing_path
 from .common import PASSED, UsageError, load_suite, registry_of
 
 
@@ -25,15 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=existing_path, metavar="PATH", help="the file or directory to read")
     direction = parser.add_mutually_exclusive_group(required=True)
     direction.add_argument("--from", dest="source", choices=FORMATS, metavar="FORMAT", help=f"read PATH as {formats}")
-    direction.add_argument(
-        "--to", dest="target", choices=FORMATS, metavar="FORMAT", help="read PATH, a golden file, and write FORMAT"
-    )
+    target = "read PATH, a golden file, and write FORMAT"
+    direction.add_argument("--to", dest="target", choices=FORMATS, metavar="FORMAT", help=target)
     parser.add_argument("-o", "--output", type=Path, help="what to write; without it, golden YAML is printed")
     parser.add_argument("--topics", type=Path, metavar="FILE", help="trec: the file of the queries")
     parser.add_argument("--split", help="beir: which qrels (test)")
     parser.add_argument("--texts", action="store_true", help="beir: also import the texts of the judged documents")
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
-    add_metrics(parser)
+    add_shared(parser, "--metrics")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,21 +44,20 @@ def run(args: argparse.Namespace) -> int:
 def _import(args: argparse.Namespace, options: dict[str, Any]) -> int:
     """Write or print a golden file; a written file that needs mending by hand stays, and its problems are raised."""
     path, output = args.path, args.output
-    if output is not None:
-        if output.suffix.lower() not in (".yaml", ".yml"):
-            raise UsageError(f"{output}: a golden file ends in .golden.yaml")
-        _check_free(args)
+    if output is not None and output.suffix.lower() not in (".yaml", ".yml"):
+        raise UsageError(f"{output}: a golden file ends in .golden.yaml")
+    _check_free(args)
     suite = import_cases(path, args.source, **options)
     if not suite.cases:
         raise ImportProblem(f"{path}: no case was found. Dropped: {'; '.join(suite.dropped) or 'nothing'}")
-    text = golden_text(suite, progress=None)
+    text, summary = golden_text(suite, progress=None), f"{plural(len(suite.cases), 'case')} from {path}"
     if output is None:
         print(text, end="")
     else:
         write_text(output, text)
         load_golden(output)  # a file that cannot be read fails here, not in the first run
-    written = f" to {output}" if output else ""
-    _print_notes(suite.dropped, f"{plural(len(suite.cases), 'case')} from {path}{written}", suite.notes)
+        summary += f" to {output}"
+    _print_notes(suite.dropped, summary, suite.notes)
     return PASSED
 
 
@@ -75,7 +73,7 @@ def _export(args: argparse.Namespace, options: dict[str, Any]) -> int:
 
 
 def _check_free(args: argparse.Namespace) -> None:
-    if args.output.exists() and not args.force:
+    if args.output is not None and args.output.exists() and not args.force:
         raise UsageError(f"{args.output} exists; --force overwrites it")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import takewhile
 from typing import Any
@@ -35,11 +35,7 @@ _COMMANDS = {
 _MODULES = {"import": "import_command"}
 """Commands that are words of Python, and their modules."""
 
-_WHAT = "Stores and compares runs, scores recorded outputs, checks golden files: all that needs no pytest."
-
 _EXIT = f"exit codes: {PASSED} pass, {FAILED} fail, {USAGE} usage, {UNJUDGED} could not judge"
-
-Command = Callable[[argparse.Namespace], int]
 
 
 class Parser(argparse.ArgumentParser):
@@ -73,11 +69,10 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
             return
-        argument = None if action is self._commands else action
-        offender = f"{'command ' if argument is None else ''}{str(value)!r}"
+        argument, what = (None, "command ") if action is self._commands else (action, "")
         known = [str(choice) for choice in action.choices]
-        suggestion = did_you_mean(str(value), known)
-        raise argparse.ArgumentError(argument, f"there is no {offender}{suggestion}; choose from {', '.join(known)}")
+        offender = f"{what}{str(value)!r}{did_you_mean(str(value), known)}"
+        raise argparse.ArgumentError(argument, f"there is no {offender}; choose from {', '.join(known)}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -99,8 +94,7 @@ def _run(argv: list[str]) -> int:
             parser.print_help(sys.stderr)
             return USAGE
         args = parser.parse_args(argv)
-        run: Command = args.run
-        return run(args)
+        return int(args.run(args))
     except SystemExit as exc:  # argparse: --help, or a usage error that it has printed
         return exc.code if isinstance(exc.code, int) else USAGE
     except UnknownRunError as exc:
@@ -126,19 +120,17 @@ def _report_error(error: BaseException | str, code: int) -> int:
     return code
 
 
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}{'' if text.endswith('?') else '.'}"
-
-
 def parser_for(argv: Sequence[str]) -> Parser:
     """Return the parser; of the commands, those named in *argv* know their arguments."""
     from .. import __version__
 
-    parser = Parser("auepora", description=_WHAT, epilog=_EXIT)
+    description = "Stores and compares runs, scores recorded outputs, checks golden files: all that needs no pytest."
+    parser = Parser("auepora", description=description, epilog=_EXIT)
     parser.add_argument("--version", action="version", version=f"pytest-auepora {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
     for name, summary in _COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=_sentence(summary), epilog=_EXIT)
+        sentence = f"{summary[0].upper()}{summary[1:]}{'' if summary.endswith('?') else '.'}"
+        command = commands.add_parser(name, help=summary, description=sentence, epilog=_EXIT)
         if name in argv:  # the modules of the others stay unread
             module = import_module(f"{__package__}.{_MODULES.get(name, name)}")
             module.add_arguments(command)

@@ -81,8 +81,7 @@ def _next_steps(folder: Path, form: str, name: str) -> str:
     module, package = FORMS[form]
     folder_name = os.path.relpath(folder)
     steps = [f"cd {folder_name}"] if folder_name != "." else []
-    if module and find_spec(module) is None:
-        steps.append(f"pip install {package}")
+    steps += [f"pip install {package}"] if module and find_spec(module) is None else []
     steps.append("pytest --auepora")
     return (
         f"\nNext:\n"

@@ -18,34 +18,25 @@ from ..io.golden.model import GoldenSuite
 from ..labels.corpus import Chunk, Corpus, load_corpus
 from ..metrics.judge.settings import critic_from_environment
 from ..reporting.numbers import plural
-from .arguments import add_metrics, existing_path, whole_number
+from .arguments import add_shared, existing_path, whole_number
 from .common import PASSED, load_suite, registry_of, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("golden", type=existing_path, metavar="GOLDEN", help="the golden file")
-    parser.add_argument(
-        "--operation", action="append", choices=(*OPERATIONS, "paraphrase"),
-        help="what is done to the queries (repeatable; typo); paraphrase asks the judge's model",
-    )  # fmt: skip
-    parser.add_argument(
-        "--paraphrases", type=existing_path, metavar="FILE",
-        help="other wordings of the queries: JSON Lines with id and query, or a mapping of ids to texts",
-    )  # fmt: skip
-    parser.add_argument(
-        "--noise", type=existing_path, metavar="CORPUS",
-        help="put irrelevant documents of this corpus (JSON Lines of id and text, or a folder) among a generator's",
-    )  # fmt: skip
-    parser.add_argument(
-        "--noise-docs", type=whole_number(1), default=3, metavar="N", help="how many documents a variant gets (3)"
-    )
-    parser.add_argument(
-        "--count", type=whole_number(1), default=3, metavar="N", help="variants of each case and operation (3)"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="another number, other variants (0)")
-    parser.add_argument("--write", action="store_true", help="append them to the file; else they are only printed")
-    add_metrics(parser)
+    add = parser.add_argument
+    operation = "what is done to the queries (repeatable; typo); paraphrase asks the judge's model"
+    wordings = "other wordings of the queries: JSON Lines with id and query, or a mapping of ids to texts"
+    noise = "put irrelevant documents of this corpus (JSON Lines of id and text, or a folder) among a generator's"
+    add("golden", type=existing_path, metavar="GOLDEN", help="the golden file")
+    add("--operation", action="append", choices=(*OPERATIONS, "paraphrase"), help=operation)
+    add("--paraphrases", type=existing_path, metavar="FILE", help=wordings)
+    add("--noise", type=existing_path, metavar="CORPUS", help=noise)
+    add("--noise-docs", type=whole_number(1), default=3, metavar="N", help="how many documents a variant gets (3)")
+    add("--count", type=whole_number(1), default=3, metavar="N", help="variants of each case and operation (3)")
+    add("--seed", type=int, default=0, metavar="N", help="another number, other variants (0)")
+    add("--write", action="store_true", help="append them to the file; else they are only printed")
+    add_shared(parser, "--metrics")
 
 
 def _variant_maker(
@@ -56,7 +47,12 @@ def _variant_maker(
     mechanical: list[Operation] = [name for name in operations if name != "paraphrase"]
     paraphrases = _read_paraphrases(args.paraphrases, suite) if args.paraphrases else {}
     if "paraphrase" in operations:
-        paraphrases |= _ask_model(suite, args.count)
+        cases = [c for c in suite.cases if c.skip is None and "variant_of" not in c.sample.labels]
+        queries = {case.id: case.sample.query for case in cases}
+        wordings, refused = ask_paraphrases(queries, critic_from_environment(), args.count)
+        paraphrases |= wordings
+        if refused:
+            print(f"{refused} wordings left out: the same as the query, or without one of its numbers", file=sys.stderr)
     corpus = _read_corpus(args.noise) if args.noise else None
 
     def variants(sample: EvaluationSample) -> list[EvaluationSample]:
@@ -79,24 +75,12 @@ def _read_corpus(path: Path) -> Corpus:
 
 
 def _read_paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
-    """Read other wordings.
-
-    Raises:
-        AueporaError: the file cannot be read, or names a case that is not there.
-    """
+    """Read other wordings of the queries of *suite*, by case."""
     paraphrases = load_paraphrases(path)
     known = [case.id for case in suite.cases]
     for case_id in paraphrases:
         if case_id not in known:
             raise AueporaError(f"{path}: {suite.path} has no case {case_id!r}{did_you_mean(case_id, known)}")
-    return paraphrases
-
-
-def _ask_model(suite: GoldenSuite, count: int) -> dict[str, list[str]]:
-    cases = [c for c in suite.cases if c.skip is None and "variant_of" not in c.sample.labels]
-    paraphrases, refused = ask_paraphrases({c.id: c.sample.query for c in cases}, critic_from_environment(), count)
-    if refused:
-        print(f"{refused} wordings left out: the same as the query, or without one of its numbers", file=sys.stderr)
     return paraphrases
 
 

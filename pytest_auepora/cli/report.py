@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from pathlib import Path
 
-from ..history.store import HistoryStore
 from ..reporting.formats import FORMATS, WITH_TRENDS, report_text
 from ..reporting.json_report import from_outside
 from ..reporting.report import Report
@@ -16,18 +14,15 @@ from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines
 from ..reporting.text import printable
 from ..reporting.trend import trend_of
-from .arguments import add_history
+from .arguments import add_shared
 from .common import PASSED, open_history, read_report, stored_verdict, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        "name", metavar="RUN", help="a run id or its beginning, last, last~2, or a JSON report (.json)"
-    )  # fmt: skip
+    parser.add_argument("name", metavar="RUN", help="a run id or its beginning, last, last~2, or a JSON report (.json)")
     parser.add_argument("--format", choices=["text", *FORMATS], default="text", help="what to make (default: text)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the report there instead of printing it")
-    add_history(parser)
+    add_shared(parser, "--out", "--history")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,18 +30,15 @@ def run(args: argparse.Namespace) -> int:
     if args.name.endswith(".json"):
         report = read_report(args.name)
     else:
-        report = _stored_report(open_history(args.history), args.name, with_trend=args.format in WITH_TRENDS)
+        store = open_history(args.history)
+        run_id = store.resolve(args.name)
+        stored = store.load(run_id)
+        trends = {(stored.path, stored.variant): trend_of(store, stored, run_id)} if args.format in WITH_TRENDS else {}
+        report = Report([stored], [stored_verdict(store, run_id)], trends=trends)
     with from_outside(args.name):
         text = summary_text(report) if args.format == "text" else report_text(args.format, report)
     write_output(text, args.out)
     return PASSED
-
-
-def _stored_report(store: HistoryStore, name: str, *, with_trend: bool) -> Report:
-    run_id = store.resolve(name)
-    run = store.load(run_id)
-    trends = {(run.path, run.variant): trend_of(store, run, run_id)} if with_trend else {}
-    return Report([run], [stored_verdict(store, run_id)], trends=trends)
 
 
 def summary_text(report: Report, *, steps: bool = True) -> str:
@@ -55,11 +47,9 @@ def summary_text(report: Report, *, steps: bool = True) -> str:
     Without *steps* it leaves out what to do next, which pytest does.
     """
     width = shutil.get_terminal_size((100, 24)).columns
-    problem_lines = [mistakes_note(report.mistakes), *map(str, report.mistakes)] if report.mistakes else []
-    parts = [[[Cell(printable(text))] for text in problem_lines]] if problem_lines else []
-    parts += [
-        summary_lines(run, verdict, width=width, steps=steps, later=report.verdicts[i:])
-        for i, (run, verdict) in enumerate(report.pairs, 1)
-    ]
+    mistakes = [mistakes_note(report.mistakes), *map(str, report.mistakes)] if report.mistakes else []
+    parts = [[[Cell(printable(text))]] for text in mistakes]
+    for i, (run, verdict) in enumerate(report.pairs, 1):
+        parts.append(summary_lines(run, verdict, width=width, steps=steps, later=report.verdicts[i:]))
     parts += [[[], *side_by_side_lines(comparison, width=width)] for comparison in report.comparisons()]
     return "".join(render(lines) + "\n" for lines in parts)

@@ -11,7 +11,7 @@ from typing import Any
 from ..drafting.files import DraftJournal, accept, drafts_of, journal_path, reject
 from ..metrics.registry import Registry
 from ..reporting.text import harmless
-from .arguments import add_metrics, existing_path
+from .arguments import add_shared, existing_path
 from .common import PASSED, load_suite, registry_of
 
 _PROMPT = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
@@ -20,7 +20,7 @@ _PROMPT = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("golden", type=existing_path, metavar="GOLDEN", help="the golden file with drafts")
-    add_metrics(parser)
+    add_shared(parser, "--metrics")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -34,11 +34,9 @@ def run(args: argparse.Namespace) -> int:
         if decision == "quit":
             break
         counts[decision] += 1
-    summary = ", ".join(f"{n} {decision}" for decision, n in counts.items()) or (
-        "nothing decided" if drafts else "no drafts"
-    )
+    summary = ", ".join(f"{n} {decision}" for decision, n in counts.items())
     left = len(drafts_of(args.golden)) if args.golden.exists() else 0
-    print(f"{summary}; {left} left in {args.golden}")
+    print(f"{summary or ('nothing decided' if drafts else 'no drafts')}; {left} left in {args.golden}")
     return PASSED
 
 

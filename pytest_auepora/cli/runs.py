@@ -6,7 +6,7 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..errors import UnknownRunError, did_you_mean
 from ..history.tables import StoredRun
@@ -14,23 +14,25 @@ from ..reporting.notes import cost_text
 from ..reporting.numbers import plural, score
 from ..reporting.terminal.layout import Cell, Column, render, table
 from ..reporting.text import harmless
-from .arguments import add_history, whole_number
+from .arguments import add_shared, whole_number
 from .common import PASSED, UNJUDGED, open_history
+
+_COLUMNS = (
+    Column("run"), Column("started"), Column("suite", least=8), Column("outcome"), Column("cases", right=True),
+    Column("failed", right=True), Column("hit@5", right=True, expendable=1), Column("mrr@10", right=True, expendable=1),
+    Column("judge", right=True, expendable=1), Column("commit", expendable=2),
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
+    limit, prune = "at most this many (default 20; 0: all)", "keep the last N of each suite, delete the others"
     parser.add_argument("--suite", help="only runs of this suite")
-    parser.add_argument(
-        "--limit", type=whole_number(0), default=20, metavar="N", help="at most this many (default 20; 0: all)"
-    )
+    parser.add_argument("--limit", type=whole_number(0), default=20, metavar="N", help=limit)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")
-    instead.add_argument(
-        "--prune", type=whole_number(1), metavar="N", help="keep the last N of each suite, delete the others"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_history(parser)
+    instead.add_argument("--prune", type=whole_number(1), metavar="N", help=prune)
+    add_shared(parser, "--json", "--history")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,22 +62,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _runs_table(runs: Sequence[StoredRun]) -> str:
-    judged = any(stored_run.aggregate.get("judge") for stored_run in runs)
-    columns: list[tuple[Column, Callable[[StoredRun], str]]] = [
-        (Column("run"), lambda stored_run: stored_run.run_id),
-        (Column("started"), lambda stored_run: stored_run.started[:19].replace("T", " ")),
-        (Column("suite", least=8), lambda stored_run: stored_run.title),
-        (Column("outcome"), _outcome_text),
-        (Column("cases", right=True), lambda stored_run: f"{stored_run.cases}"),
-        (Column("failed", right=True), lambda stored_run: f"{stored_run.failed}"),
-        (Column("hit@5", right=True, expendable=1), lambda stored_run: score(_figure(stored_run, "hit_at_k", "5"))),
-        (Column("mrr@10", right=True, expendable=1), lambda stored_run: score(_figure(stored_run, "mrr"))),
-        *([(Column("judge", right=True, expendable=1), _judge_cost)] if judged else []),
-        (Column("commit", expendable=2), lambda stored_run: stored_run.git_commit[:8]),
-    ]
-    rows = [[Cell(cell_text(stored_run)) for _, cell_text in columns] for stored_run in runs]
-    width = max(shutil.get_terminal_size((110, 24)).columns, 80)
-    return render(table([column for column, _ in columns], rows, width))
+    """Return the runs as a table; the column of the judge is left out where all of its cells are empty."""
+    rows = []
+    for stored in runs:
+        remarks = [*([] if stored.complete else ["partial"]), *stored.origin.split()[:1]]
+        outcome = stored.outcome + (f" ({', '.join(remarks)})" if remarks else "")
+        hit_rates = stored.aggregate.get("hit_at_k")
+        hit_rate = score(hit_rates.get("5") if isinstance(hit_rates, dict) else hit_rates)
+        texts = [stored.run_id, stored.started[:19].replace("T", " "), stored.title, outcome, f"{stored.cases}"]
+        texts += [f"{stored.failed}", hit_rate, score(stored.aggregate.get("mrr")), _judge_cost(stored)]
+        rows.append([Cell(text) for text in (*texts, stored.git_commit[:8])])
+    return render(table(_COLUMNS, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))
 
 
 def _judge_cost(stored_run: StoredRun) -> str:
@@ -85,13 +82,3 @@ def _judge_cost(stored_run: StoredRun) -> str:
         return cost_text(cost)
     tokens = usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0)
     return f"{tokens:,} tokens" if usage.get("requests") else ""
-
-
-def _outcome_text(stored_run: StoredRun) -> str:
-    remarks = [*([] if stored_run.complete else ["partial"]), *stored_run.origin.split()[:1]]
-    return stored_run.outcome + (f" ({', '.join(remarks)})" if remarks else "")
-
-
-def _figure(stored_run: StoredRun, name: str, key: str = "") -> float | None:
-    value = stored_run.aggregate.get(name)
-    return value.get(key) if isinstance(value, dict) else value

@@ -22,7 +22,7 @@ from ..reporting.json_report import json_report
 from ..reporting.metrics_export import write_csv
 from ..reporting.report import Report
 from ..reporting.text import harmless
-from .arguments import add_calibrations, add_history, add_metrics, existing_path, whole_number
+from .arguments import add_shared, existing_path, whole_number
 from .common import (
     FAILED,
     UNJUDGED,
@@ -41,27 +41,20 @@ _LARGE_OUTPUTS = 10_000_000  # bytes: for less, one process is faster
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument(
-        "outputs", type=existing_path, metavar="OUTPUTS",
-        help="one JSON object a line, or Parquet: id, answer, documents, timings (seconds); or id and error; or a .run "
-        "of TREC",
-    )  # fmt: skip
-    parser.add_argument("--golden", type=existing_path, required=True, metavar="FILE", help="the golden file")
     add = parser.add_argument
+    outputs = "one JSON object a line, or Parquet: id, answer, documents, timings (seconds); or id and error"
+    jobs = "processes that score (default: all cores for large outputs, else 1)"
+    add("outputs", type=existing_path, metavar="OUTPUTS", help=f"{outputs}; or a .run of TREC")
+    add("--golden", type=existing_path, required=True, metavar="FILE", help="the golden file")
     add("--out", type=Path, default=Path("out"), metavar="DIR", help="for metrics.csv and summary.json (default: out)")
     add("--baseline", type=Path, metavar="PATH", help="directory or .json file instead of __baselines__/")
-    parser.add_argument("--require-baseline", action="store_true", help="without a baseline nothing is judged")
-    parser.add_argument("--variant", default="", metavar="NAME", help="the configuration that gave the outputs")
-    add(
-        "--jobs", type=whole_number(1), metavar="N",
-        help="processes that score (default: all cores for large outputs, else 1)",
-    )  # fmt: skip
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress bar")
-    parser.add_argument("--save", action="store_true", help="keep the run in the history")
-    parser.add_argument("--json", action="store_true", help="print the JSON report")
-    add_calibrations(parser)
-    add_metrics(parser)
-    add_history(parser)
+    add("--require-baseline", action="store_true", help="without a baseline nothing is judged")
+    add("--variant", default="", metavar="NAME", help="the configuration that gave the outputs")
+    add("--jobs", type=whole_number(1), metavar="N", help=jobs)
+    add("-q", "--quiet", action="store_true", help="no progress bar")
+    add("--save", action="store_true", help="keep the run in the history")
+    add("--json", action="store_true", help="print the JSON report")
+    add_shared(parser, "--calibrations", "--metrics", "--history")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -78,7 +71,10 @@ def run(args: argparse.Namespace) -> int:
         run_id = store.add(result.run, verdict, started=started, keep=keep.runs or 0, keep_recorded=keep.answers or 0)
         print(f"kept as {run_id}", file=sys.stderr)
     report = Report([result.run], [verdict])
-    _write_files(args.out, report)
+    args.out.mkdir(parents=True, exist_ok=True)
+    with (args.out / "metrics.csv").open("w", encoding="utf-8", errors="backslashreplace") as file:
+        write_csv(file, report.runs)
+    (args.out / "summary.json").write_text(report_text("summary", report), encoding="utf-8")
     if args.json:
         write_output(json_report(report), None)
     else:
@@ -103,10 +99,3 @@ def _score(suite: GoldenSuite, registry: Registry, args: argparse.Namespace) -> 
     except UnsendableError as exc:
         print(f"auepora: using one process: {exc}", file=sys.stderr)
         return scored(jobs=1)
-
-
-def _write_files(folder: Path, report: Report) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "metrics.csv").open("w", encoding="utf-8", errors="backslashreplace") as file:
-        write_csv(file, report.runs)
-    (folder / "summary.json").write_text(report_text("summary", report), encoding="utf-8")

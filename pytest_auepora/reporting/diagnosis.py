@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,11 @@ _CONTENT = re.compile(r": (?:[{\[('\"].*|\d+)", re.DOTALL)
 """The content of an output of the wrong shape; the message has the shape before it."""
 _LONG_WORD = re.compile(r"[\w:.+-]{5,}")
 _SHORT_QUERY = 8
+_DETAILS: Mapping[str, tuple[str, Callable[[Sequence[Any]], str]]] = {
+    "missed": ("missed", listed), "missing": ("misses", quoted), "forbidden_present": ("says", quoted),
+    "unsupported": ("unsupported:", quoted), "wrong": ("wrong:", quoted),
+}  # fmt: skip
+"""Key of the details of a score → how its texts are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,22 +98,18 @@ def cause_key(text: str, case: CaseResult) -> str:
     return _LONG_WORD.sub(lambda word: "#" if any(map(str.isdigit, word[0])) else word[0], text)
 
 
-def worst_first(cases: Iterable[CaseResult], compared: Mapping[str, CaseComparison]) -> list[CaseResult]:
-    """Return *cases*, largest drop since the baseline first."""
-    return sorted(cases, key=lambda case: compared[case.case_id].worst if case.case_id in compared else 0.0)
-
-
 def group_by_cause(
-    cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison]
+    cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison], *, merge_equal: bool = False
 ) -> list[tuple[Diagnosis | None, list[CaseResult]]]:
-    """Group *cases*, the worst first, whose errors, or whose metrics' errors, have one cause.
+    """Group *cases*, largest drop since the baseline first, whose errors, or whose metrics' errors, have one cause.
 
-    Each group comes with the diagnosis of its first case.
+    Each group comes with the diagnosis of its first case.  With *merge_equal*, equal diagnoses are one group as well.
     """
     groups: dict[str, tuple[Diagnosis | None, list[CaseResult]]] = {}
-    for case in worst_first(cases, compared):
+    for case in sorted(cases, key=lambda case: compared[case.case_id].worst if case.case_id in compared else 0.0):
         diagnosis = diagnose(case, compared.get(case.case_id), run.metrics)
-        groups.setdefault(cause_key(str(diagnosis), case) or f"|{case.case_id}", (diagnosis, []))[1].append(case)
+        other_key = str(diagnosis or case.state) if merge_equal else f"|{case.case_id}"
+        groups.setdefault(cause_key(str(diagnosis), case) or other_key, (diagnosis, []))[1].append(case)
     return [*groups.values()]
 
 
@@ -144,14 +145,7 @@ def details_text(score: Score) -> str:
     if score.state == "error":
         return f"error: {score.reason}"
     details = score.details
-    parts: list[str] = []
-    if missed := details.get("missed"):
-        parts.append(f"missed {listed(missed)}")
-    if missing := details.get("missing"):
-        parts.append(f"misses {quoted(missing)}")
-    if present := details.get("forbidden_present"):
-        parts.append(f"says {quoted(present)}")
-    parts += [f"{key}: {quoted(details[key])}" for key in ("unsupported", "wrong") if details.get(key)]
+    parts = [f"{word} {texts_of(details[key])}" for key, (word, texts_of) in _DETAILS.items() if details.get(key)]
     if "rank" in details:
         parts.append("no hit" if details["rank"] is None else f"first hit at rank {details['rank']}")
     if note := details.get("note"):
@@ -184,7 +178,9 @@ def _retrieval_fault(
         worst = min(lost, key=lambda d: (not d.was_within(k), -d.grade, d.rank or len(returned) + 1))
         limit = f"{name} looks at {k}" if k else score_text
         missed = min(len(lost), k) if k else len(lost)  # more than k have no room in the top k
-        return _describe_loss(worst, missed, k, limit, len(returned)) + _missing_ids_note(returned)
+        ids_made_up = all(str(hit.get("id", "")).startswith(MADE_UP) for hit in returned)  # then labels cannot match
+        note = "; the documents came without an id, so theirs are made from their texts" if ids_made_up else ""
+        return _describe_loss(worst, missed, k, limit, len(returned)) + note
     if fell:
         worst = max(fell, key=lambda d: (d.rank or 0) - (d.before or 0))
         return f"{worst.short} fell from rank {worst.before} to {worst.rank} ({score_text})"
@@ -195,13 +191,6 @@ def _retrieval_fault(
         hits = sum(int(hit.get("grade") or 0) > 0 for hit in returned[:k])
         return f"{hits} of the first {k} {'is' if hits == 1 else 'are'} relevant ({_problem(result, name)})"
     return _problem(result, name)
-
-
-def _missing_ids_note(returned: Sequence[Mapping[str, Any]]) -> str:
-    """Return a note if no document had an id: labels that are ids cannot match then."""
-    if all(str(hit.get("id", "")).startswith(MADE_UP) for hit in returned):
-        return "; the documents came without an id, so theirs are made from their texts"
-    return ""
 
 
 def _describe_loss(doc: RelevantDoc, missed: int, k: int | None, limit: str, n_returned: int) -> str:
@@ -254,15 +243,12 @@ def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> str:
     response = Response(answer, metadata={} if refused is None else {"refused": refused})
     if is_refusal(SystemOutputs([], response)):
         return "the system refused to answer"
-    for name in blamed:
-        if name in result.scores and (fault := assertion_fault(result.scores[name].details, 2, quote)):
-            return fault
-    for name in blamed:
-        if name in result.scores and (unsupported := result.scores[name].details.get("unsupported")):
-            return (
-                f"the answer says what the documents do not: {quoted(unsupported, 1)} ({_problem(result, blamed[0])})"
-            )
-    return f"the answer falls short ({_problem(result, blamed[0])})"
+    details = [result.scores[name].details for name in blamed if name in result.scores]
+    if faults := [fault for one in details if (fault := assertion_fault(one, 2, quote))]:
+        return faults[0]
+    claims = [quoted(one["unsupported"], 1) for one in details if one.get("unsupported")]
+    fault = f"says what the documents do not: {claims[0]}" if claims else "falls short"
+    return f"the answer {fault} ({_problem(result, blamed[0])})"
 
 
 def _problem(result: CaseResult, name: str) -> str:

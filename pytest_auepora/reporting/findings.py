@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from ..core.run import CaseResult, Run
+from ..core.run import Run
 from ..regression.guards.gates import GateKind
 from ..regression.verdict import Verdict
 from .diagnosis import blamed_metrics, group_by_cause
@@ -20,12 +20,9 @@ MOST_ANNOTATIONS = 10
 """GitHub shows ten errors and ten warnings of a step and drops the rest silently."""
 
 _GITLAB_SEVERITY = {
-    "mistake": "blocker",
-    "errored": "blocker",
-    "newly failing": "critical",
-    "baseline": "critical",
+    "mistake": "blocker", "errored": "blocker", "newly failing": "critical", "baseline": "critical",
     "still failing": "minor",
-}
+}  # fmt: skip
 
 Severity = Literal["error", "warning"]
 
@@ -46,19 +43,9 @@ class Finding:
     line: int
     key: str
 
-    @property
-    def summary(self) -> str:
-        """Title and message together, in one line."""
-        return with_title(self.title, "; ".join(self.message.splitlines()))
-
     def path_from(self, prefix: str) -> str:
         """Return the path under *prefix*, the way from the root of the repository; empty without a path."""
         return f"{prefix.rstrip('/')}/{self.path}" if prefix and self.path else self.path
-
-    @property
-    def is_gate(self) -> bool:
-        """Whether it is about a whole suite, not a case."""
-        return self.kind in get_args(GateKind)
 
 
 def with_title(title: str, message: str) -> str:
@@ -78,58 +65,44 @@ def findings(report: Report) -> list[Finding]:
     newly failing first and the largest drop first; inconclusive gates; advisory gates that would fail; baselines that
     nothing compares with.
     """
-    pairs, mistakes = report.pairs, report.mistakes
-    out = [
-        Finding(
-            "error",
-            "mistake",
-            "baseline" if m.path.endswith(".json") else "golden file",
-            m.message,
-            m.path,
-            m.line,
-            f"mistake|{m.message}",
-        )
-        for m in mistakes
-    ]
-    out += [f for run, verdict in pairs for f in _gates(run, verdict, "failed")]
+    gates = {
+        state: [finding for run, verdict in report.pairs for finding in _gates(run, verdict, state)]
+        for state in ("failed", "inconclusive", "advisory", "not judged")
+    }
+    out = []
+    for path, line, _, message in report.mistakes:
+        title = "baseline" if path.endswith(".json") else "golden file"
+        out.append(Finding("error", "mistake", title, message, path, line, f"mistake|{message}"))
+    out += gates["failed"]
     for kind in sorted(FAILING, key=lambda kind: kind != "errored"):
-        out += [f for run, verdict in pairs for f in _failures(run, verdict, kind)]
-    out += [f for run, verdict in pairs for f in _gates(run, verdict, "inconclusive")]
-    out += [f for run, verdict in pairs for f in _gates(run, verdict, "advisory")]
-    out += [f for run, verdict in pairs for f in _gates(run, verdict, "not judged") if f.kind == "baseline"]
-    return out
+        out += [finding for run, verdict in report.pairs for finding in _failures(run, verdict, kind)]
+    out += gates["inconclusive"] + gates["advisory"]
+    return out + [finding for finding in gates["not judged"] if finding.kind == "baseline"]
 
 
 def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
     for gate in verdict.gates:
         if gate.state != state or gate.would_be not in ("", "failed"):
             continue
-        lines = [gate.message]
-        if gate.costliest:
-            lines.append(f"Cases that cost most: {', '.join(gate.costliest)}")
-        if gate.owner:
-            lines.append(f"Owner: {gate.owner}")
-        severity: Severity = "error" if state == "failed" else "warning"
+        cost = f"\nCases that cost most: {', '.join(gate.costliest)}" if gate.costliest else ""
+        owner = f"\nOwner: {gate.owner}" if gate.owner else ""
         title, key = f"{run.title}: {gate.title}", f"{run.title}|{gate.kind}|{gate.title}"
-        yield Finding(severity, gate.kind, title, "\n".join(lines), run.path, gate.line, key)
+        severity: Severity = "error" if state == "failed" else "warning"
+        yield Finding(severity, gate.kind, title, f"{gate.message}{cost}{owner}", run.path, gate.line, key)
 
 
 def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]:
     cases = cases_of(run, verdict).get(kind, [])
     for reason, (case, *others) in group_by_cause(cases, run, verdict.case_comparisons):
-        path, line = _location(case, run)
+        path, _, line = case.where.rpartition(":")
+        path, line = (path, line) if path and line.isdigit() else (case.where or run.path, "0")
         owners = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
         message = "\n".join([str(reason), *case.problems, *([f"Owner: {', '.join(owners)}"] if owners else [])])
         ids = [c.case_id for c in (case, *others)]
         subject = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
         severity: Severity = "warning" if case.state == "passed" else "error"  # an assertion that was accepted
         key = f"{run.title}|{'errored' if kind == 'errored' else 'case'}|{case.case_id}"
-        yield Finding(severity, kind, f"{run.title}: {subject}", message, path, line, key)
-
-
-def _location(case: CaseResult, run: Run) -> tuple[str, int]:
-    path, _, line = case.where.rpartition(":")
-    return (path, int(line)) if path and line.isdigit() else (case.where or run.path, 0)
+        yield Finding(severity, kind, f"{run.title}: {subject}", message, path, int(line), key)
 
 
 def annotation_lines(report: Report) -> str:
@@ -153,14 +126,14 @@ def annotation_lines(report: Report) -> str:
 def _merge_gates(group: Sequence[Finding]) -> list[Finding]:
     """Merge the gates of each golden file into one finding, to leave room for the cases."""
     out: list[Finding] = []
+    kinds = get_args(GateKind)
     for path in dict.fromkeys(f.path for f in group):
-        gates = [f for f in group if f.path == path and f.is_gate]
+        gates = [f for f in group if f.path == path and f.kind in kinds]
         if len(gates) > 1:
             message = "\n".join(with_title(f.title, f.message.splitlines()[0]) for f in gates)
-            out.append(replace(gates[0], title=f"{len(gates)} gates", message=message))
-        else:
-            out += gates
-    return [*out, *(f for f in group if not f.is_gate)]
+            gates = [replace(gates[0], title=f"{len(gates)} gates", message=message)]
+        out += gates
+    return [*out, *(f for f in group if f.kind not in kinds)]
 
 
 def escape_data(text: str) -> str:
@@ -174,12 +147,9 @@ def escape_property(text: str) -> str:
 
 
 def _workflow_command(finding: Finding, prefix: str) -> str:
-    properties = {"title": printable(finding.title)}
-    if finding.path:
-        properties = {"file": finding.path_from(prefix), **properties}
-        if finding.line:
-            properties["line"] = str(finding.line)
-    arguments = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items())
+    line = str(finding.line) if finding.path and finding.line else ""
+    properties = {"file": finding.path_from(prefix), "title": printable(finding.title), "line": line}
+    arguments = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items() if value)
     return f"::{finding.severity} {arguments}::{escape_data(printable(finding.message, keep_lines=True))}"
 
 
@@ -191,7 +161,7 @@ def code_quality(report: Report) -> str:
     """
     issues = [
         {
-            "description": printable(finding.summary),
+            "description": printable(with_title(finding.title, "; ".join(finding.message.splitlines()))),
             "check_name": f"auepora/{finding.kind.replace(' ', '-')}",
             "fingerprint": hashlib.sha256(f"{finding.path}|{finding.key}".encode("utf-8", "surrogatepass")).hexdigest(),
             "severity": "info" if finding.severity == "warning" else _GITLAB_SEVERITY.get(finding.kind, "major"),

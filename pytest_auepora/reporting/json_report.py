@@ -1,7 +1,7 @@
 """The whole result as JSON: every run with every case, and its verdict.  Written, read back, described by a schema.
 
-Other reports can be made from it alone, without a run.  The schemas are derived from the written classes; ``MEANING``
-has their descriptions by ``Class.field``.
+Other reports can be made from it alone, without a run.  The schemas are derived from the written classes; descriptions
+are in the annotations of a class, or in ``MEANING`` by ``Class.field``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import json
 import math
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from types import UnionType
-from typing import Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from ..core.json import fields_of
+from ..core.json import fields_of, known_fields
 from ..core.run import MetricInfo, Run
 from ..errors import AueporaError, Problem
 from ..regression.guards.gates import REGRESSION
@@ -31,32 +31,36 @@ from .tally import CaseStatus, tally
 FORMAT = 1
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""
 
+_MISTAKES = (
+    "errors in golden files that could not be read, and required baselines that no run used; absent if there are none"
+)
+
 
 class SuiteReport(TypedDict):
     """One judged run."""
 
-    title: str
+    title: Annotated[str, "suite, with the configuration in brackets"]
     outcome: Outcome
-    word: Word
-    counts: dict[CaseStatus, int]
-    judge: dict[str, Any]
+    word: Annotated[Word, "the comparison with the baseline: worse, better, same, inconclusive, not judged or mixed"]
+    counts: Annotated[dict[CaseStatus, int], "number of cases by status"]
+    judge: Annotated[dict[str, Any], "usage of LLM judges, in total and by metric; empty where none was asked"]
     run: Run
     verdict: dict[str, Any]
 
 
 class _RequiredKeys(TypedDict):
     format: int
-    outcome: Outcome
-    headline: str
+    outcome: Annotated[Outcome, "the worst outcome of the suites"]
+    headline: Annotated[str, "the sentence every report starts with"]
     suites: list[SuiteReport]
 
 
 class ReportData(_RequiredKeys, total=False):
     """The whole report; `report_schema` is derived from it.  Keys without content are absent."""
 
-    side_by_side: list[dict[str, Any]]
-    mistakes: list[dict[str, Any]]
-    stopped: bool
+    side_by_side: Annotated[list[dict[str, Any]], "suites that several systems ran; absent if there are none"]
+    mistakes: Annotated[list[dict[str, Any]], _MISTAKES]
+    stopped: Annotated[bool, "the run was stopped, so not everything ran; absent if it was not"]
 
 
 def json_report(report: Report) -> str:
@@ -106,11 +110,11 @@ def read_json_report(text: str) -> Report:
             raise AueporaError("not an auepora report: there is no 'format' key")
         if raw["format"] != FORMAT:
             raise AueporaError(f"report format {raw['format']!r}, this version reads {FORMAT}")
-        check_shape(raw, _StoredReport)
-        suites, rows = raw["suites"], raw.get("mistakes", ())
-        mistakes = [Problem(m["path"], m["line"], m["col"], m["message"]) for m in rows]
-        runs, verdicts = [Run.from_dict(s["run"]) for s in suites], [read_verdict(s["verdict"]) for s in suites]
-        return Report(runs, verdicts, mistakes, is_stopped=raw.get("stopped", False))
+        stored = _StoredReport(**known_fields(_StoredReport, check_shape(raw, _StoredReport)))
+        runs = [Run.from_dict(suite["run"]) for suite in stored.suites]
+        verdicts = [read_verdict(suite["verdict"]) for suite in stored.suites]
+        mistakes = [Problem(m["path"], m["line"], m["col"], m["message"]) for m in stored.mistakes]
+        return Report(runs, verdicts, mistakes, is_stopped=stored.stopped)
     except (json.JSONDecodeError, ShapeError) as exc:
         raise AueporaError(f"not an auepora report: {exc}") from None
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:
@@ -118,17 +122,17 @@ def read_json_report(text: str) -> Report:
 
 
 class _StoredSuite(TypedDict):
-    run: Run
+    run: Annotated[dict[str, Any], Run]
     verdict: dict[str, Any]
 
 
-class _StoredSuites(TypedDict):
+@dataclass
+class _StoredReport:
+    """The keys that are read; those with a default may be missing."""
+
     suites: list[_StoredSuite]
-
-
-class _StoredReport(_StoredSuites, total=False):
-    mistakes: list[Problem]
-    stopped: bool
+    mistakes: Annotated[list[dict[str, Any]], list[Problem]] = field(default_factory=list)
+    stopped: bool = False
 
 
 @contextmanager
@@ -198,14 +202,11 @@ def _built(hint: Any, value: Any) -> Any:
         return origin(_built(args[0], item) for item in value)
     if isinstance(hint, type) and is_dataclass(hint):
         hints = _field_types(hint)
-        return hint(**{key: _built(hints[key], item) for key, item in value.items() if key in hints})
+        return hint(**{key: _built(hints[key], item) for key, item in known_fields(hint, value).items()})
     return value
 
 
-@cache
-def _field_types(kind: Any) -> dict[str, Any]:
-    hints = get_type_hints(kind)
-    return {f.name: hints[f.name] for f in fields(kind)} if is_dataclass(kind) else hints
+_field_types = cache(get_type_hints)
 
 
 MEANING = {
@@ -213,21 +214,17 @@ MEANING = {
     "Aggregate.value": "over the n measured cases; null when there are none",
     "CaseComparison.changes": "gain is negative where the score got worse, whichever direction is better",
     "CaseComparison.flip": "change of the pass/fail state",
-    "CaseRow.differs": "some systems pass the case and others fail it",
-    "CaseRow.systems": "one per column; null where the case was not run",
     "CaseResult.error": "the exception, first line first, or empty",
     "CaseResult.outputs": "answer, retrieved (id, score, grade, text), timings in seconds",
     "CaseResult.problems": "why it failed",
     "CaseResult.ranks": "1-based rank of relevant labels",
     "CaseResult.where": "file:line of the case",
-    "Column.name": "the configuration",
     "Comparison.aggregates": "changes of metrics whose aggregate is not a mean",
     "Comparison.steady": "metrics with equal scores for repeated answers to a case",
     "Comparison.former": "baseline means of metrics that are not comparable",
     "Comparison.incomparable": "metrics that are not comparable, with what changed",
     "Difference.low": "lower end of the interval; null where there is none",
     "Difference.value": "this column - the first, in the metric's own unit and sign",
-    "Figure.standing": "what the interval of the difference says",
     "GateOutcome.before": "the value of the baseline or anchor; null without one",
     "GateOutcome.brief": "a shorter message, for use beside a table of the numbers",
     "GateOutcome.worst_cases": "cases that lower the value most, worst first",
@@ -250,18 +247,6 @@ MEANING = {
     "MetricInfo.steady": "whether repeated answers to a case have equal scores; null where no baseline says so",
     "MetricInfo.target": "target category of the Auepora framework",
     "Problem.line": "1-based; 0 for the whole file",
-    "SuiteReport.judge": "usage of LLM judges, in total and by metric; empty where none was asked",
-    "ReportData.headline": "the sentence every report starts with",
-    "ReportData.mistakes": "errors in golden files that could not be read, and required baselines that no run used; "
-    "absent if there are none",
-    "ReportData.outcome": "the worst outcome of the suites",
-    "ReportData.stopped": "the run was stopped, so not everything ran; absent if it was not",
-    "ReportData.side_by_side": "suites that several systems ran; absent if there are none",
-    "RowData.direction": "higher or lower is better",
-    "RowData.figures": "one per column",
-    "RowData.metric": "a metric of the suite, or pass_rate",
-    "RowData.n": "cases that all comparable systems have measured",
-    "RowData.owner": "owner of the metric, if not that of the suite",
     "Run.expected_ids": "all cases of the suite, also those that did not run",
     "Run.origin": "run that answers were taken from (run, kind, taken), or empty",
     "Run.path": "the golden file",
@@ -269,12 +254,6 @@ MEANING = {
     "Score.data": "what the metric aggregates, where a number is not enough",
     "Score.reason": "why there is not a number",
     "Score.value": "null unless the state is number",
-    "SideBySide.columns": "the first is the reference of the others",
-    "SideBySide.confidence": "joint level of all intervals of a metric",
-    "SideBySide.shared": "cases with the same wording that every system ran",
-    "SuiteReport.counts": "number of cases by status",
-    "SuiteReport.word": "the comparison with the baseline: worse, better, same, inconclusive, not judged or mixed",
-    "SuiteReport.title": "suite, with the configuration in brackets",
     "Verdict.baseline_note": "why there is no baseline",
     "Verdict.comparison": "null without a baseline",
     "Verdict.regressed_cases": "cases that failed because they are worse than their baseline",
@@ -301,18 +280,23 @@ def report_schema() -> dict[str, Any]:
     keys["format"] = {"const": FORMAT}
     keys["side_by_side"]["items"] = _schema_of_side_by_side()
     keys["mistakes"]["items"] = _schema_of(Problem)
-    verdict = keys["suites"]["items"]["properties"]["verdict"] = _schema_of(Verdict)
-    verdict["properties"] = {"outcome": _schema_of(Outcome), **verdict["properties"]}
-    verdict["required"] = ["outcome", *verdict["required"]]
-    return _schema_document("auepora report", body)
+    keys["suites"]["items"]["properties"]["verdict"] = _with_first(_schema_of(Verdict), "outcome", _schema_of(Outcome))
+    return {**_document("auepora report"), **body}
 
 
 def side_by_side_schema() -> dict[str, Any]:
     """Return the schema (draft 2020-12) of `side_by_side_json`, under the same rules as that of the report."""
-    body = _schema_of_side_by_side()
-    body["properties"] = {"format": {"const": SIDE_BY_SIDE_FORMAT}, **body["properties"]}
-    body["required"] = ["format", *body["required"]]
-    return _schema_document("auepora systems side by side", body)
+    body = _with_first(_schema_of_side_by_side(), "format", {"const": SIDE_BY_SIDE_FORMAT})
+    return {**_document("auepora systems side by side"), **body}
+
+
+def _document(title: str) -> dict[str, Any]:
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+
+
+def _with_first(body: dict[str, Any], key: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that also has *key*, before the others."""
+    return body | {"properties": {key: schema, **body["properties"]}, "required": [key, *body["required"]]}
 
 
 def _schema_of_side_by_side() -> dict[str, Any]:
@@ -321,15 +305,14 @@ def _schema_of_side_by_side() -> dict[str, Any]:
     return body
 
 
-def _schema_document(title: str, body: dict[str, Any]) -> dict[str, Any]:
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **body}
-
-
 def _schema_of(kind: Any) -> dict[str, Any]:
     """Return the schema of the JSON of a type."""
     if kind in _SCHEMAS:
         return dict(_SCHEMAS[kind])
     origin, args = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        meanings = [{"description": text} for text in args[1:] if isinstance(text, str)]
+        return {**_schema_of(args[0]), **(meanings[0] if meanings else {})}
     if origin is Literal:
         return {"enum": list(args)}
     if origin in (Union, UnionType):
@@ -341,16 +324,13 @@ def _schema_of(kind: Any) -> dict[str, Any]:
         out = {"type": "array", "items": _schema_of(args[0])}
         is_fixed = origin is tuple and args[-1] is not Ellipsis
         return out | ({"minItems": len(args), "maxItems": len(args)} if is_fixed else {})
-    if is_typeddict(kind) or is_dataclass(kind) or hasattr(kind, "_fields"):
-        return _object_schema(kind)
-    return {}  # anything
-
-
-def _object_schema(kind: Any) -> dict[str, Any]:
-    hints = _field_types(kind)
-    properties = {}
-    for name, hint in hints.items():
-        meaning = MEANING.get(f"{kind.__name__}.{name}")
-        properties[name] = {**_schema_of(hint), **({"description": meaning} if meaning else {})}
-    required = [name for name in hints if name in getattr(kind, "__required_keys__", hints)]
+    if not (is_typeddict(kind) or is_dataclass(kind) or hasattr(kind, "_fields")):
+        return {}  # anything
+    hints = get_type_hints(kind, include_extras=True)
+    names = [f.name for f in fields(kind)] if is_dataclass(kind) else list(hints)
+    properties = {name: _schema_of(hints[name]) for name in names}
+    for name, schema in properties.items():
+        if meaning := MEANING.get(f"{kind.__name__}.{name}"):
+            schema["description"] = meaning
+    required = [name for name in names if name in getattr(kind, "__required_keys__", names)]
     return {"type": "object", "properties": properties, "required": required}

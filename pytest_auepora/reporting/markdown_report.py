@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..core.grouping import grouped
 from ..core.run import CaseResult, MetricInfo, Run
+from ..core.scoring import Score
 from ..regression.guards.gates import REGRESSION
 from ..regression.verdict import Verdict
 from . import notes
@@ -19,10 +20,20 @@ from .metric_rows import MetricRow, has_values, metric_rows, state_symbol
 from .numbers import metric_value, plural
 from .report import Report
 from .side_by_side import SideBySide
-from .side_by_side_formats import side_by_side_parts
-from .tally import FAILING, CaseStatus, cases_of, comparison_word, headline
+from .side_by_side_formats import side_by_side_blocks
+from .tally import FAILING, cases_of, comparison_word, headline
 from .terminal.failure import failure_text
-from .text import UNICODE, escape_html, escape_markdown, escape_step, listed, more_line, printable, table_lines
+from .text import (
+    UNICODE,
+    escape_html,
+    escape_markdown,
+    escape_step,
+    listed,
+    markdown_list,
+    markdown_table,
+    more_item,
+    printable,
+)
 
 COMMENT_LIMIT = 65_536 - 64
 """Characters GitHub accepts in a comment, without those of a key in its marker."""
@@ -64,10 +75,12 @@ def markdown_report(report: Report, limit: int = COMMENT_LIMIT) -> str:
     """
     comparisons = report.comparisons()
     for detail in _LEVELS:
-        text = "\n".join(_lines(report, comparisons, detail)) + "\n"
+        text = "\n\n".join(_blocks(report, comparisons, detail)) + "\n"
         if len(text) <= limit:
             return text
-    return _truncate(text, limit)
+    note = "\n\n\u2026 shortened: the report is longer than fits here\n"
+    head = text[: max(limit - len(note), 0)]  # whole lines: at the lowest level of detail no element spans lines
+    return (head[: head.rfind("\n")] + note)[:limit]
 
 
 def step_summary(report: Report, room: int = SUMMARY_BYTES) -> str:
@@ -82,116 +95,97 @@ def step_summary(report: Report, room: int = SUMMARY_BYTES) -> str:
     return text
 
 
-def _lines(report: Report, comparisons: Sequence[SideBySide], detail: _Detail) -> Iterator[str]:
-    yield MARKER
-    yield f"## {_ICONS[report.outcome]} auepora: {report.outcome}"
-    yield ""
+def _blocks(report: Report, comparisons: Sequence[SideBySide], detail: _Detail) -> Iterator[str]:
+    """Yield the parts of the report, which empty lines separate."""
+    yield f"{MARKER}\n## {_ICONS[report.outcome]} auepora: {report.outcome}"
     yield f"**{escape_markdown(report.headline)}**"
     if report.mistakes:
-        yield ""
-        most = max(detail.listed, 1)
-        yield from (f"- **{escape_markdown(m.place)}** {escape_markdown(m.message)}" for m in report.mistakes[:most])
-        yield from more_line(len(report.mistakes) - most)
+        mistakes = [f"**{escape_markdown(m.place)}** {escape_markdown(m.message)}" for m in report.mistakes]
+        yield markdown_list(mistakes, max(detail.listed, 1))
     for suite in comparisons:
-        yield ""
-        yield from side_by_side_parts(suite, most=detail.listed)
+        yield from side_by_side_blocks(suite, most=detail.listed)
     for run, verdict in report.pairs:
-        yield ""
         yield from _suite(run, verdict, detail, alone=len(report.runs) == 1)
 
 
 def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Iterator[str]:
     word = f": {comparison_word(verdict)}" if comparison_word(verdict) else ""
     owner = f" \u00b7 owner {escape_markdown(run.owner)}" if run.owner else ""
-    yield f"### {_ICONS[verdict.outcome]} {escape_markdown(run.title)}{word}{owner}"
-    if not alone:
-        yield f"{escape_markdown(headline([verdict], [run]))}"
-    if note := notes.balance_note(verdict):
-        yield f"**{escape_markdown(note)}**"
     rows = metric_rows(run, verdict)
-    yield ""
-    yield from _table(rows)
-    yield from _notes(run, verdict, rows)
+    lines = [f"### {_ICONS[verdict.outcome]} {escape_markdown(run.title)}{word}{owner}"]
+    lines += [] if alone else [escape_markdown(headline([verdict], [run]))]
+    lines += [f"**{escape_markdown(note)}**"] if (note := notes.balance_note(verdict)) else []
+    yield "\n".join([*lines, "", *([_table(rows)] if rows else [])])
+    remarks = [notes.latency_line(run, verdict), *notes.missing_notes(run, verdict, rows)]
+    remarks += [*notes.warnings(verdict, 1000), *notes.run_notes(run, verdict), notes.changed_note(verdict)]
+    if any(remarks):
+        yield "\n".join(f"<sub>{escape_markdown(remark)}</sub><br>" for remark in remarks if remark)
     yield from _gates(run, verdict, detail)
     for kind, cases in cases_of(run, verdict).items():
         if kind in FAILING:
-            yield from _case_list(kind, cases, run, verdict, detail)
+            yield f"**{len(cases):,} {kind}**"
+            yield "\n".join(_case_items(cases, run, verdict, detail))
         elif kind == "fixed":
-            yield ""
             yield f"**Fixed:** {escape_markdown(listed([c.case_id for c in cases], max(detail.listed, 1)))}"
     if detail.everything:
         yield from _all_cases(run)
     if steps := notes.next_steps(verdict):
-        yield ""
         yield "**What to do next**"
-        yield ""
-        yield from (f"- {escape_step(step)}" for step in steps)
+        yield markdown_list([*map(escape_step, steps)])
 
 
-def _table(rows: Sequence[MetricRow]) -> Iterator[str]:
-    if not rows:
-        return
+def _table(rows: Sequence[MetricRow]) -> str:
     compared = any(row.baseline_text or row.change_text for row in rows)
-    yield f"| metric | value | n |{' baseline | change |' if compared else ''} gate |"
-    yield f"| --- | ---: | ---: |{' ---: | ---: |' if compared else ''} --- |"
+    heads = ["metric", "value", "n", *(["baseline", "change"] if compared else []), "gate"]
+    lines = []
     for row in rows:
-        change = escape_markdown(row.change_text)
-        if row.mark:
-            change = f"**{change}** {state_symbol(row.mark, UNICODE)}"
-        middle = f" {escape_markdown(row.baseline_text)} | {change} |" if compared else ""
-        start = " | ".join(map(escape_markdown, (row.name, row.value_text, row.n_text)))
-        yield f"| {start} |{middle} {escape_markdown(row.gate_text(UNICODE))} |"
-
-
-def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
-    lines = [notes.latency_line(run, verdict), *notes.missing_notes(run, verdict, rows), *notes.warnings(verdict, 1000)]
-    lines += [*notes.run_notes(run, verdict), notes.changed_note(verdict)]
-    for i, note in enumerate(filter(None, lines)):
-        if i == 0:
-            yield ""
-        yield f"<sub>{escape_markdown(note)}</sub><br>"
+        texts = [row.name, row.value_text, row.n_text, *([row.baseline_text, row.change_text] if compared else [])]
+        cells = [*map(escape_markdown, texts), escape_markdown(row.gate_text(UNICODE))]
+        if compared and row.mark:
+            cells[4] = f"**{cells[4]}** {state_symbol(row.mark, UNICODE)}"
+        lines.append(cells)
+    return markdown_table(heads, lines, range(1, len(heads) - 1), escape=str)
 
 
 def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
     for group in notes.gate_groups(verdict):
-        folded = not group.open
-        if group.state == "advisory" or (folded and not detail.texts):  # the notes have the advisory gates
+        if group.state == "advisory" or not (group.open or detail.texts):  # the notes have the advisory gates
             continue
-        yield ""
-        yield f"<details><summary>{_inline(group.title)}</summary>" if folded else f"**{escape_markdown(group.title)}**"
-        yield ""
         stories = []
         for gate in group.gates:
             before = REGRESSION if gate.kind == "regression" else ""
             stories.append(((before, gate.message, *notes.owner_and_cost([gate], run)), gate.part))
+        lines = []
         for (kind, message, *extras), parts in grouped(stories).items():
-            line = " \u00b7 ".join(map(escape_markdown, [with_title(kind + ", ".join(parts), message), *extras]))
-            yield f"- {state_symbol(group.state, UNICODE)} {line}"
-        if folded:
-            yield ""
-            yield "</details>"
+            texts = map(escape_markdown, [with_title(kind + ", ".join(parts), message), *extras])
+            lines.append(f"{state_symbol(group.state, UNICODE)} {' · '.join(texts)}")
+        items = markdown_list(lines)
+        if group.open:
+            yield f"**{escape_markdown(group.title)}**"
+            yield items
+        else:
+            yield from _folded(group.title, items)
 
 
-def _case_list(
-    kind: CaseStatus, cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail
-) -> Iterator[str]:
+def _folded(title: str, content: str) -> Iterator[str]:
+    yield f"<details><summary>{_inline(title)}</summary>"
+    yield content
+    yield "</details>"
+
+
+def _case_items(cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
     """Yield the cases of one kind: some collapsible with their text, some as a line, the others as a count."""
     groups = group_by_cause(cases, run, verdict.case_comparisons)
-    yield ""
-    yield f"**{len(cases):,} {kind}**"
-    yield ""
-    for i, (diagnosis, (case, *others)) in enumerate(groups):
+    for i, (diagnosis, (case, *others)) in enumerate(groups[: detail.listed]):
         reason = str(diagnosis or case.state)
         name = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
         if i < detail.texts:
             text = failure_text(case, verdict.case_comparisons.get(case.case_id), run.metrics, width=100)
             yield f"<details><summary><b>{_inline(name)}</b> {_inline(reason)}</summary>"
             yield f"\n<pre>{escape_html(text)}</pre>\n</details>\n"
-        elif i < detail.listed:
-            yield f"- **{escape_markdown(name)}** {escape_markdown(reason)}"
         else:
-            yield from more_line(len(groups) - i)
-            return
+            yield f"- **{escape_markdown(name)}** {escape_markdown(reason)}"
+    yield from more_item(len(groups) - detail.listed)
 
 
 def _inline(text: str) -> str:
@@ -199,27 +193,16 @@ def _inline(text: str) -> str:
 
 
 def _all_cases(run: Run) -> Iterator[str]:
-    names = [n for n, info in run.metrics.items() if info.target != "LATENCY" and has_values(run, n)]
-    yield ""
-    yield f"<details><summary>All {plural(len(run.cases), 'case')}</summary>"
-    yield ""
+    infos = {n: info for n, info in run.metrics.items() if info.target != "LATENCY" and has_values(run, n)}
     rows = [
-        [case.case_id, case.state, *(_score_text(case, run.metrics[name]) for name in names)]
+        [case.case_id, case.state, *(_score_text(case.scores.get(n), info) for n, info in infos.items())]
         for case in run.cases.values()
     ]
-    yield from table_lines(["case", "state", *names], rows, right=range(2, 2 + len(names)))
-    yield ""
-    yield "</details>"
+    table = markdown_table(["case", "state", *infos], rows, range(2, 2 + len(infos)))
+    yield from _folded(f"All {plural(len(rows), 'case')}", table)
 
 
-def _score_text(case: CaseResult, info: MetricInfo) -> str:
-    if (score := case.scores.get(info.name)) is None:
+def _score_text(score: Score | None, info: MetricInfo) -> str:
+    if score is None:
         return ""
     return "error" if score.state == "error" else metric_value(score.value, info)
-
-
-def _truncate(text: str, limit: int) -> str:
-    """Return as many whole lines as fit; at the lowest level of detail no element spans lines."""
-    note = "\n\n\u2026 shortened: the report is longer than fits here\n"
-    head = text[: max(limit - len(note), 0)]
-    return (head[: head.rfind("\n")] + note)[:limit]

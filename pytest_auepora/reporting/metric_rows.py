@@ -9,7 +9,7 @@ from ..core.scoring import Aggregate
 from ..regression.compare import MetricChange
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict
-from .numbers import bound_of, metric_gain, metric_value
+from .numbers import bound_of, metric_gain, metric_value, sign
 from .text import Symbols
 
 
@@ -17,8 +17,8 @@ class MetricRow(NamedTuple):
     """One metric, or one gate on a statistic of it.
 
     ``change`` is over the cases that compare; ``mark`` is the state of the comparison if ``failed`` or
-    ``inconclusive``; ``gate`` is None without a gate.  ``baseline_word`` is shown where no number compares: ``"new"``,
-    ``"changed"`` or nothing; ``former`` is then the value of the baseline, measured differently.
+    ``inconclusive``.  ``baseline_word`` is shown where no number compares: ``"new"``, ``"changed"`` or nothing;
+    ``former`` is then the value of the baseline, measured differently.
     """
 
     name: str
@@ -60,8 +60,7 @@ class MetricRow(NamedTuple):
     @property
     def sign(self) -> int:
         """1 for a gain, -1 for a loss."""
-        gain = self.change.gain if self.change is not None else 0.0
-        return (gain > 0) - (gain < 0)
+        return sign(self.change.gain) if self.change is not None else 0
 
     @property
     def gate_state(self) -> str:
@@ -98,19 +97,18 @@ def metric_rows(run: Run, verdict: Verdict) -> list[MetricRow]:
     gates = [g for g in verdict.gates if g.kind == "threshold"]
     rows: list[MetricRow] = []
     for name, aggregate in verdict.aggregates.items():
-        metric_gates = [g for g in gates if g.metric == name]
-        main_gate = next((g for g in metric_gates if g.title == name), None)
-        further_gates = [g for g in metric_gates if g is not main_gate]
+        info = run.metrics.get(name)
+        main_gate = next((g for g in gates if g.metric == g.title == name), None)
         row = _row(run, verdict, aggregate, main_gate)
         if main_gate is not None or _worth_showing(row):
             rows.append(row)
-        rows += [_gate_row(g, run.metrics.get(name)) for g in further_gates]
+        rows += [_gate_row(g, info) for g in gates if g.metric == name and g is not main_gate]
         anchors = (g for g in verdict.gates if g.metric == name and g.kind == "anchor" and g.state != "not judged")
-        rows += [_anchor_row(g, run.metrics.get(name)) for g in anchors]
-    for gate in gates:
-        if gate.metric == "pass_rate" or (gate.metric == "error_rate" and (gate.line or gate.state == "failed")):
-            rows.append(_gate_row(gate, None))
-    return rows
+        rows += [_anchor_row(g, info) for g in anchors]
+    rates = [
+        g for g in gates if g.metric == "pass_rate" or (g.metric == "error_rate" and (g.line or g.state == "failed"))
+    ]
+    return rows + [_gate_row(gate, None) for gate in rates]
 
 
 def _worth_showing(row: MetricRow) -> bool:
@@ -122,21 +120,19 @@ def _worth_showing(row: MetricRow) -> bool:
 
 
 def _row(run: Run, verdict: Verdict, aggregate: Aggregate, gate: GateOutcome | None) -> MetricRow:
-    name, comparison = aggregate.name, verdict.comparison
-    change = comparison.metric(name) if comparison is not None else None
-    info = run.metrics.get(name)
-    word = ""
-    if comparison is not None and change is None and info is not None and info.baselined:
+    name, info = aggregate.name, run.metrics.get(aggregate.name)
+    row = MetricRow(name, aggregate.value, aggregate.n, aggregate.total, info, aggregate.n_error, gate=gate)
+    row = row._replace(mark=next((_mark(g) for g in verdict.gates if g.metric == name and g.is_of_whole), ""))
+    if (comparison := verdict.comparison) is None:
+        return row
+    change, word = comparison.metric(name), ""
+    if change is None and info is not None and info.baselined:
         has_cases = any(s.state == "number" for s in run.scores_of(name))  # baselines hold only these
         word = "changed" if name in comparison.incomparable else "new" if has_cases else ""
-    mark = next((_comparison_state(g) for g in verdict.gates if g.metric == name and g.is_of_whole), "")
-    former = comparison.former.get(name) if comparison is not None else None
-    return MetricRow(
-        name, aggregate.value, aggregate.n, aggregate.total, info, aggregate.n_error, change, word, gate, mark, former
-    )
+    return row._replace(change=change, baseline_word=word, former=comparison.former.get(name))
 
 
-def _comparison_state(gate: GateOutcome) -> str:
+def _mark(gate: GateOutcome) -> str:
     return gate.state if gate.state in ("failed", "inconclusive") else ""
 
 
@@ -149,7 +145,7 @@ def _anchor_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
     if gate.before is not None and gate.value is not None:
         gain = gate.value - gate.before if info is None else info.gain(gate.before, gate.value)
         change = MetricChange(gate.n, gate.before, gate.value, gain)
-    return MetricRow(gate.part, gate.value, gate.n, gate.n, info, change=change, mark=_comparison_state(gate))
+    return MetricRow(gate.part, gate.value, gate.n, gate.n, info, change=change, mark=_mark(gate))
 
 
 def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False) -> list[str]:
@@ -164,7 +160,7 @@ def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False
         for n, info in run.metrics.items()
         if n != "empty_result_rate" and (times or info.target != "LATENCY" or n in failed) and has_values(run, n)
     ]
-    chosen = set(sorted(names, key=lambda n: rank_of(n, run, verdict))[:most])
+    chosen = sorted(names, key=lambda n: rank_of(n, run, verdict))[:most]
     return [n for n in names if n in chosen]
 
 

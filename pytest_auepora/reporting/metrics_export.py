@@ -34,13 +34,10 @@ VERSION = "v0"
 """The version of the format of the totals."""
 
 _METRIC_OF = {
-    "p_at_5": "precision@5",
-    "p_at_10": "precision@10",
-    "ndcg_10": "ndcg@10",
-    "mrr_10": "mrr@10",
-    "cov_entities": "coverage_entities",
-    "retries": "retries",
-}
+    "p_at_5": ["precision@5"], "p_at_10": ["precision@10"], "ndcg_10": ["ndcg@10"], "mrr_10": ["mrr@10"],
+    "cov_entities": ["coverage_entities"], "retries": ["retries"],
+    "privacy_leak": ["redaction_efficacy", "block_efficacy"],
+}  # fmt: skip
 _RANKED = {"p_at_5": PrecisionAtK(5), "p_at_10": PrecisionAtK(10), "ndcg_10": NDCGAtK(10), "mrr_10": MRRAtK(10)}
 _NOT_QUALITY = ("LATENCY", "OPERATIONAL", "PRIVACY")
 
@@ -65,21 +62,19 @@ def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*COLUMNS, "suite", "variant", "state", "owner", *names])
     for run in runs:
-        metric_names = {column: find_metric(run.metrics, name) for column, name in _METRIC_OF.items()}
-        metric_names["privacy_leak"] = find_metric(run.metrics, "redaction_efficacy") or find_metric(
-            run.metrics, "block_efficacy"
-        )
+        metric_names = {column: find_metric(run.metrics, *wanted) for column, wanted in _METRIC_OF.items()}
         suite, variant, owner = map(spreadsheet_text, (run.suite, run.variant, run.owner))
         for case in run.cases.values():
             values = [spreadsheet_text(case.case_id), *(_cell(case, metric_names, column) for column in COLUMNS[1:])]
             writer.writerow([*values, suite, variant, case.state, owner, *(_value(case, name) for name in names)])
 
 
-def find_metric(metrics: Mapping[str, MetricInfo], name: str) -> str | None:
-    """Return the metric called *name*, with or without options in brackets; the plain one first."""
-    if name in metrics:
-        return name
-    return next((n for n in metrics if n.startswith(f"{name}[")), None)
+def find_metric(metrics: Mapping[str, MetricInfo], *names: str) -> str | None:
+    """Return the first metric called one of *names*, with or without options in brackets; the plain one first."""
+    for name in names:
+        if found := [n for n in metrics if n == name or n.startswith(f"{name}[")]:
+            return name if name in found else found[0]
+    return None
 
 
 def _cell(case: CaseResult, metric_names: Mapping[str, str | None], column: str) -> str:
@@ -141,32 +136,24 @@ def summary_json(report: Report) -> str:
     as specified; ``leak_rate`` is 1 - redaction_efficacy.
     """
     titles = distinct_names([run.title for run in report.runs])
-    totals = {title: _totals(run, verdict) for title, (run, verdict) in zip(titles, report.pairs, strict=True)}
-    body = next(iter(totals.values())) if len(totals) == 1 else {"suites": totals}
+    totals = {title: _totals(*pair) for title, pair in zip(titles, report.pairs, strict=True)}
+    body = totals[titles[0]] if len(totals) == 1 else {"suites": totals}
     return json.dumps({"version": VERSION, **body}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _totals(run: Run, verdict: Verdict) -> dict[str, Any]:
-    quality = {
-        _short_name(name): aggregate
-        for name, aggregate in verdict.aggregates.items()
-        if name in run.metrics and run.metrics[name].target not in _NOT_QUALITY
-    }
-    p50, p95, redaction = (
-        verdict.aggregates.get(find_metric(run.metrics, name) or "")
-        for name in ("p50_latency", "p95_latency", "redaction_efficacy")
-    )
-    redacted_share = _rounded(redaction)
-    ran = [c for c in run.cases.values() if c.state != "skipped"]
+    wanted = {name for name, info in run.metrics.items() if info.target not in _NOT_QUALITY}
+    quality = {_short_name(name): aggregate for name, aggregate in verdict.aggregates.items() if name in wanted}
+    names = [find_metric(run.metrics, name) or "" for name in ("p50_latency", "p95_latency", "redaction_efficacy")]
+    p50, p95, redaction = map(verdict.aggregates.get, names)
+    redacted = _rounded(redaction)
+    ran = list(run.in_state("passed", "failed", "error"))
+    error_rate = round(sum(is_counted(c, "error_rate") for c in ran) / len(ran), 4) if ran else None
     owners = {_short_name(name): info.owner for name, info in run.metrics.items() if info.owner}
     return {
         "quality": {name: _rounded(aggregate) for name, aggregate in quality.items()},
-        "operational": {
-            "p50_ms": _rounded(p50, 1, 1000),
-            "p95_ms": _rounded(p95, 1, 1000),
-            "error_rate": round(sum(is_counted(c, "error_rate") for c in ran) / len(ran), 4) if ran else None,
-        },
-        "privacy": {"leak_rate": None if redacted_share is None else round(1 - redacted_share, 4)},
+        "operational": {"p50_ms": _rounded(p50, 1, 1000), "p95_ms": _rounded(p95, 1, 1000), "error_rate": error_rate},
+        "privacy": {"leak_rate": None if redacted is None else round(1 - redacted, 4)},
         "n": {"cases": len(ran), **{name: aggregate.n for name, aggregate in quality.items()}},
         **({"owners": owners} if owners else {}),
     }

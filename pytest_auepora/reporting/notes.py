@@ -20,15 +20,10 @@ from .text import listed
 _MOST_FLAKY = 10
 _MOST_METRICS = 4
 _MOST_UNEVEN = 5
-_CLEAR = 0.001
-"""Below this p-value, a drop is not called possible chance."""
-_PERHAPS = (
-    "nothing changed: metrics that vary make a share `alpha` of such runs red; run again, see the page "
-    "Non-deterministic systems"
-)
-_MOST_OPEN = 12
-"""Most gates in a group that is open by default."""
-
+_CLEAR = 0.001  # below this p-value, a drop is not called possible chance
+_MOST_OPEN = 12  # most gates in a group that is open by default
+_PAGE = "see the page Non-deterministic systems"
+_PERHAPS = f"nothing changed: metrics that vary make a share `alpha` of such runs red; run again, {_PAGE}"
 _STOPPED = "JudgeBudgetError: "
 
 
@@ -37,9 +32,8 @@ def warnings(verdict: Verdict, most_flaky: int = _MOST_FLAKY) -> list[str]:
 
     In a failed run, the number of cases needed to detect smaller drops is left out.
     """
-    notes = verdict.notes
-    if verdict.outcome == "failed":
-        notes = [note for note in notes if not any(g.warning and g.warning in note for g in verdict.gates)]
+    left_out = [gate.warning for gate in verdict.gates if gate.warning and verdict.outcome == "failed"]
+    notes = [note for note in verdict.notes if not any(warning in note for warning in left_out)]
     return [note for note in (*notes, flaky_line(verdict, most_flaky), long_note(verdict)) if note]
 
 
@@ -89,8 +83,8 @@ def owner_and_cost(gates: Sequence[GateOutcome], run: Run, named: Collection[str
     """Return the owners of *gates*, without that of the suite, and the costliest cases, unless all are *named*."""
     owners = sorted({gate.owner for gate in gates} - {"", run.owner})
     worst_cases = gates[0].costliest[:3]
-    cost = [f"costs most: {', '.join(worst_cases)}"] if not set(named).issuperset(worst_cases) else []
-    return [*([f"owner {', '.join(owners)}"] if owners else []), *cost]
+    parts = [f"owner {', '.join(owners)}"] if owners else []
+    return parts if {*worst_cases} <= {*named} else [*parts, f"costs most: {', '.join(worst_cases)}"]
 
 
 class GateGroup(NamedTuple):
@@ -123,14 +117,6 @@ def gate_groups(verdict: Verdict) -> Iterator[GateGroup]:
             yield GateGroup(title.format(count_text), is_open, "failed" if state == "slices" else state, gates)
 
 
-def _words(verdict: Verdict) -> str:
-    """Return the words for ``--auepora-update``: a run that fails against its anchor needs ``anchor`` as well."""
-    failed = {gate.kind for gate in verdict.gates if gate.state == "failed" and gate.word == "worse"}
-    if "anchor" not in failed:
-        return ""
-    return " all,anchor" if verdict.regressed_cases or "regression" in failed else " anchor"
-
-
 def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
     """Return the next steps for a run that failed or got better, a sentence each; none for others.
 
@@ -140,37 +126,31 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
     if verdict.outcome != "failed":
         accept = "got better: accept it with `pytest --auepora-update`, and later runs are held to it"
         return [accept] if word == "better" else []
-    steps = []
+    is_worse, steps = word in ("worse", "mixed"), []
     if errors := [g for g in verdict.gates if g.metric == "error_rate" and g.state != "passed" and g.value]:
         errored = f"{round((errors[0].value or 0.0) * errors[0].n)} of {errors[0].n} cases"
         steps.append(f"{errored} errored: fix that, then `pytest --auepora-resume` asks only those again")
-    elif word in ("worse", "mixed"):
-        steps += [_PERHAPS] if _perhaps_chance(verdict) else []
-        steps.append(f"intended: accept it with `pytest --auepora-update{_words(verdict)}`, and commit the baseline")
+    elif is_worse:
+        failed = [gate for gate in verdict.gates if gate.state == "failed"]
+        steady = verdict.comparison.steady if verdict.comparison is not None else ()
+        small = all(g.p is not None and g.p >= _CLEAR and g.metric not in steady for g in failed)
+        steps += [_PERHAPS] if small and not verdict.failed_cases else []
+        kinds, words = {gate.kind for gate in failed if gate.word == "worse"}, ""
+        if "anchor" in kinds:
+            words = " all,anchor" if verdict.regressed_cases or "regression" in kinds else " anchor"
+        steps.append(f"intended: accept it with `pytest --auepora-update{words}`, and commit the baseline")
     if verdict.varies:
         cases = plural(len(verdict.varies), "case")
-        steps.append(f"varies: {cases} answered differently when asked again; see the page Non-deterministic systems")
-    if html is None and word in ("worse", "mixed"):
-        html = "`pytest --auepora-report html:report.html` shows each case beside its baseline"
-    elif html is None and not steps:
-        html = "`pytest --auepora-report html:report.html`"
+        steps.append(f"varies: {cases} answered differently when asked again; {_PAGE}")
+    if html is None and (is_worse or not steps):
+        shows = " shows each case beside its baseline" if is_worse else ""
+        html = f"`pytest --auepora-report html:report.html`{shows}"
     return [*steps, f"look closer: {html}"] if html else steps
-
-
-def _perhaps_chance(verdict: Verdict) -> bool:
-    """Whether the run failed only by small drops of non-deterministic metrics."""
-    steady = verdict.comparison.steady if verdict.comparison is not None else ()
-    failed = [gate for gate in verdict.gates if gate.state == "failed"]
-    return not verdict.failed_cases and all(
-        g.p is not None and g.p >= _CLEAR and g.metric not in steady for g in failed
-    )
 
 
 def changed_lines(verdict: Verdict) -> list[str]:
     """Return ``index: v1 → v2`` for everything that changed since the baseline."""
-    if verdict.comparison is None:
-        return []
-    changes = verdict.comparison.provenance.items()
+    changes = verdict.comparison.provenance.items() if verdict.comparison is not None else ()
     texts = {key: ["(nothing)" if value is None else listed([value]) for value in change] for key, change in changes}
     return [f"{key} {old} → {new}" for key, (old, new) in texts.items()]
 
@@ -185,11 +165,7 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
     """Yield notes on the denominators of *rows*: errors, n/a and why, changes over fewer cases than the value."""
     if any(row.n for row in rows) and (errors := _error_counts(run, rows)):
         yield f"{errors}: left out of the values, the worst value in gates and changes"
-    gaps = grouped(
-        ((aggregate.n_na if aggregate.n or aggregate.n_error else "all", _na_reasons(run, name)), name)
-        for name, aggregate in verdict.aggregates.items()
-        if aggregate.n_na
-    )
+    gaps = grouped(_gaps(run, verdict))
     if gaps:
         texts = (f"{n} in {', '.join(names)}{f' ({reason})' if reason else ''}" for (n, reason), names in gaps.items())
         yield f"n/a: {'; '.join(texts)}"
@@ -200,13 +176,24 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
             yield f"{row.name}: needs at least {aggregate.details.get('needs')} values, got {aggregate.n}"
         if note := aggregate.details.get("reason") or aggregate.details.get("note"):
             yield f"{row.name}: {note}"
-    yield from _labelled_shares(verdict)
+    details = ((name, *item) for name, aggregate in verdict.aggregates.items() for item in aggregate.details.items())
+    shares = ((f"{key} {number(share)}", n) for n, key, share in details if key.startswith("judged@") and share < 1)
+    if text := _by_metric("beside", shares):  # of metrics that count unlabelled documents as irrelevant
+        yield f"labelled: {text}"
     if verdict.comparison is not None:
         yield from _comparison_notes(verdict.comparison, rows)
         yield from _detectable_drop(verdict)
     by_owner = grouped((info.owner, name) for name, info in run.metrics.items() if info.owner not in ("", run.owner))
     if by_owner:
         yield f"owners: {'; '.join(f'{owner} of {_join_names(names)}' for owner, names in by_owner.items())}"
+
+
+def _gaps(run: Run, verdict: Verdict) -> Iterator[tuple[tuple[int | str, str], str]]:
+    """Yield each metric that is n/a in some cases, after their number and the reasons."""
+    for name, aggregate in verdict.aggregates.items():
+        if aggregate.n_na:
+            reasons = sorted({s.reason for s in run.scores_of(name) if s.state == "n/a" and s.reason})[:2]
+            yield (aggregate.n_na if aggregate.n or aggregate.n_error else "all", "; ".join(reasons)), name
 
 
 def _by_metric(word: str, pairs: Iterable[tuple[object, str]]) -> str:
@@ -232,14 +219,6 @@ def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iter
         yield f"not comparable{brackets}: {', '.join(names)} ({reason})"
 
 
-def _labelled_shares(verdict: Verdict) -> Iterator[str]:
-    """Yield the labelled share of the returned documents, for metrics that count unlabelled ones as irrelevant."""
-    details = ((name, item) for name, aggregate in verdict.aggregates.items() for item in aggregate.details.items())
-    shares = ((name, key, share) for name, (key, share) in details if key.startswith("judged@") and share < 1)
-    if text := _by_metric("beside", ((f"{key} {number(share)}", name) for name, key, share in shares)):
-        yield f"labelled: {text}"
-
-
 def _detectable_drop(verdict: Verdict) -> Iterator[str]:
     """Yield the minimum detectable drop of the metrics that were tested as a whole."""
     gates = (gate for gate in verdict.gates if gate.state != "not judged" and gate.is_of_whole)
@@ -250,24 +229,18 @@ def _detectable_drop(verdict: Verdict) -> Iterator[str]:
         yield f"minimum detectable drop (80 % power): {text}"
 
 
-def _na_reasons(run: Run, name: str) -> str:
-    return "; ".join(sorted({s.reason for s in run.scores_of(name) if s.state == "n/a" and s.reason})[:2])
-
-
 def latency_line(run: Run, verdict: Verdict) -> str:
     """Return the times without a row of their own: ``latency: mean 12 ms, p50 10 ms, p95 35 ms over 44 cases``."""
     gated = {g.metric for g in verdict.gates if g.kind == "threshold"}
-    parts: list[str] = []
-    n = 0
+    parts, n = [], 0
     for name, aggregate in verdict.aggregates.items():
         info = run.metrics.get(name)
-        if info is None or info.target != "LATENCY" or name in gated or aggregate.value is None:
-            continue
-        text = f"{name.replace('_latency', '')} {metric_value(aggregate.value, info)}"
-        if aggregate.details.get("reliable") is False:
-            text += f" (needs at least {aggregate.details.get('needs')} cases)"
-        parts.append(text)
-        n = aggregate.n
+        if info is not None and info.target == "LATENCY" and name not in gated and aggregate.value is not None:
+            needs = f" (needs at least {aggregate.details.get('needs')} cases)"
+            unreliable = aggregate.details.get("reliable") is False
+            value = metric_value(aggregate.value, info)
+            parts.append(f"{name.replace('_latency', '')} {value}{needs if unreliable else ''}")
+            n = aggregate.n
     return f"latency: {', '.join(parts)} over {plural(n, 'case')}" if parts else ""
 
 
@@ -277,12 +250,14 @@ def _join_names(names: Sequence[str]) -> str:
 
 def repeats_line(run: Run) -> str:
     """Return ``each case asked 5 times, seed 7``; empty where nothing was repeated or seeded."""
-    times = sorted({case.repeats for case in run.in_state("passed", "failed")})
-    text = ""
+    times, parts = sorted({case.repeats for case in run.in_state("passed", "failed")}), []
     if times and times[-1] > 1:
-        text = f"each case asked {times[-1]} times" if len(times) == 1 else f"asked {times[0]} to {times[-1]} times"
-    seed = run.provenance.get("seed")
-    return ", ".join(filter(None, [text, "" if seed is None else f"seed {seed}"]))
+        parts.append(
+            f"each case asked {times[0]} times" if len(times) == 1 else f"asked {times[0]} to {times[-1]} times"
+        )
+    if (seed := run.provenance.get("seed")) is not None:
+        parts.append(f"seed {seed}")
+    return ", ".join(parts)
 
 
 def flaky_line(verdict: Verdict, most: int = _MOST_FLAKY) -> str:
@@ -306,12 +281,8 @@ def run_notes(run: Run, verdict: Verdict) -> list[str]:
 
 
 def judge_lines(run: Run) -> list[str]:
-    """Return ``judge: 24 requests, 2,400 + 240 tokens, cost 0.0072``, the same by metric, and problems.
-
-    Empty for a run without judge requests.
-    """
-    usages = usage_of(run)
-    if not usages:
+    """Return ``judge: 24 requests, 2,400 + 240 tokens, cost 0.0072``, the same by metric, and problems, if any."""
+    if not (usages := usage_of(run)):
         return []
     total = _total(usages)
     lines = [f"judge: {usage_text(total)}"]
@@ -325,8 +296,7 @@ def judge_lines(run: Run) -> list[str]:
 
 def judge_usage_dict(run: Run) -> dict[str, Any]:
     """Return the usage by metric, and in ``total``; empty for a run without judge requests."""
-    usages = usage_of(run)
-    if not usages:
+    if not (usages := usage_of(run)):
         return {}
     return {"total": _total(usages).to_dict(), "metrics": {name: usage.to_dict() for name, usage in usages.items()}}
 

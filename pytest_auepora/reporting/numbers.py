@@ -7,16 +7,19 @@ zero (down to the fourth decimal, the precision of files); a value that breaks a
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from ..core.run import MetricInfo
 from ..regression.thresholds import Bound, read_comparison
+
+if TYPE_CHECKING:
+    from ..regression.statistics.intervals import Difference
 
 NOT_MEASURED = "n/a"
 """Shown instead of a number where nothing was measured."""
 
 _MOST_PLACES = 15
-_VISIBLE_PLACES = 4
-"""Most decimals to add until a digit is not zero."""
+_VISIBLE_PLACES = 4  # as many at most, until a digit is not zero
 
 
 def number(value: float, places: int = 3, bound: Bound | None = None) -> str:
@@ -53,8 +56,9 @@ def seconds(value: float, bound: Bound | None = None) -> str:
     """Return a duration: ``0.4 ms``, ``350 ms``, ``1.25 s``, ``2 min 05 s``.  *bound* is in seconds."""
     if not math.isfinite(value):
         return f"{float(value)} s"
-    size = abs(value)
-    if size >= 119.5 and (bound is None or not _is_near(value, bound)):
+    size, whole = abs(value), round(value)
+    near = bound is not None and (bound.holds(float(whole)) != bound.holds(value) or whole == bound.limit)
+    if size >= 119.5 and not near:
         minutes, rest = divmod(round(size), 60)
         return f"{'-' if value < 0 else ''}{minutes} min {rest:02d} s"
     if size >= 0.9995:
@@ -65,16 +69,19 @@ def seconds(value: float, bound: Bound | None = None) -> str:
 
 def percent(share: float, places: int = 1) -> str:
     """Return a share of 1 as a percentage; only exactly 0 is ``0 %`` and only exactly 1 is ``100 %``."""
-    if not math.isfinite(share):
-        return f"{float(share)} %"
-    smallest = 10.0**-places
+    value, smallest = share * 100, 10.0**-places
     if share in (0.0, 1.0):
-        return f"{share * 100:.0f} %"
-    if 0 < share * 100 < smallest / 2:
+        return f"{value:.0f} %"
+    if 0 < value < smallest / 2:
         return f"< {smallest:.{places}f} %"
-    if 100 - smallest / 2 <= share * 100 < 100:
+    if 100 - smallest / 2 <= value < 100:
         return f"> {100 - smallest:.{places}f} %"
-    return f"{_without_zero_sign(f'{share * 100:.{places}f}')} %"
+    return f"{_without_zero_sign(f'{value:.{places}f}')} %"
+
+
+def sign(value: float) -> int:
+    """Return 1 for a positive *value*, -1 for a negative one, else 0."""
+    return (value > 0) - (value < 0)
 
 
 def plural(n: int, singular: str, plural_form: str = "") -> str:
@@ -101,13 +108,16 @@ def metric_gain(gain: float, info: MetricInfo | None) -> str:
     return metric_change(-gain if info is not None and info.direction == "lower" else gain, info)
 
 
+def with_interval(difference: Difference, info: MetricInfo | None) -> str:
+    """Return ``+0.120 [+0.040, +0.200]``: a difference, which has a value, and its interval, if it has one."""
+    parts = (difference.value, difference.low, difference.high)
+    value, *ends = [metric_change(part, info) for part in parts if part is not None]
+    return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value
+
+
 def bound_of(text: str) -> Bound | None:
     """Parse a bound such as ``">= 0.8"``; None for other conditions (``"drop <= 0.01"``)."""
     return read_comparison(text) if text.startswith((">=", "<=")) else None
-
-
-def _is_near(value: float, bound: Bound) -> bool:
-    return bound.holds(float(round(value))) != bound.holds(value) or round(value) == bound.limit
 
 
 def _faithful_text(value: float, places: int, bound: Bound | None, *, scale: float = 1.0) -> str:

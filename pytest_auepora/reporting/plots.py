@@ -12,10 +12,10 @@ from __future__ import annotations
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from ..core.grouping import grouped
@@ -24,7 +24,7 @@ from ..errors import MissingExtraError
 from ..regression.compare import ScoreChange
 from ..regression.verdict import Verdict
 from .metric_rows import chosen_metrics, rank_of
-from .numbers import plural
+from .numbers import plural, sign
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,8 +41,8 @@ _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _REFERENCE = re.compile(r"(?:^|\()#([^)]+)")
 _KEPT_PROPERTIES = {
-    "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "fill-opacity", "stroke-opacity",
-    "opacity", "text-anchor", "font-size",
+    "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "fill-opacity",
+    "stroke-opacity", "opacity", "text-anchor", "font-size",
 }  # fmt: skip
 _DOTS = "dots:"
 _LONG_DECIMALS = re.compile(r"(\.\d\d)\d+")
@@ -51,16 +51,11 @@ _UPRIGHT = re.compile(r"rotate\(-?0 .*\)")
 MOST_PLOTS = 6
 _BINS = 20
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
-_SPREAD = 0.1
-"""Longest distance, as a share of the axis, that dots with equal scores are moved."""
+_SPREAD = 0.1  # of the axis: the longest distance that dots with equal scores are moved
 
 
-@dataclass(frozen=True, slots=True)
-class MetricPlots:
-    """The plots of one metric as SVG, and their summary in words; ``scatter`` is empty without a baseline.
-
-    The metric that ``leads`` is shown first.
-    """
+class MetricPlots(NamedTuple):
+    """The plots of a metric as SVG, no scatter without a baseline; their summary; whether it is shown first."""
 
     name: str
     distribution: str
@@ -70,31 +65,25 @@ class MetricPlots:
 
 
 def metric_plots(run: Run, verdict: Verdict, prefix: str, most: int = MOST_PLOTS) -> list[MetricPlots]:
-    """Draw the *most* metrics of *run* that matter most.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
+    """Draw the *most* metrics of *run* that matter most; raises `MissingExtraError` without matplotlib."""
     names = chosen_metrics(run, verdict, most, times=True)
     first = min(names, key=lambda n: rank_of(n, run, verdict), default="")
-    return [_plots_of(run, verdict, name, f"{prefix}m{i}", leads=name == first) for i, name in enumerate(names)]
-
-
-def _plots_of(run: Run, verdict: Verdict, name: str, prefix: str, *, leads: bool) -> MetricPlots:
-    info = run.metrics[name]
-    changes = verdict.comparison.changes_of(name) if verdict.comparison is not None else {}
-    pairs = {i: changes[case_id] for i, case_id in enumerate(run.cases) if case_id in changes}
-    now = [score.value for score in run.scores_of(name) if score.value is not None]
-    before = [pair.before for pair in pairs.values()]
-    ends = _axis_range(info, [*now, *before, *(pair.after for pair in pairs.values())])
-    worse, better = (sum(sign * pair.gain > 0 for pair in pairs.values()) for sign in (-1, 1))
-    counts = f"compare: {worse} worse, {better} better, {len(pairs) - worse - better} the same"
-    words = (
-        f"{plural(len(pairs), 'case')} {counts}" if pairs else f"{plural(len(now), 'case')}; nothing to compare with"
-    )
-    distribution = _distribution(now, before, ends, info, prefix)
-    scatter = _scatter(pairs, ends, f"{prefix}s", words) if pairs else ""
-    return MetricPlots(name, distribution, scatter, words, leads)
+    out = []
+    for n, name in enumerate(names):
+        changes = verdict.comparison.changes_of(name) if verdict.comparison is not None else {}
+        pairs = {i: changes[case_id] for i, case_id in enumerate(run.cases) if case_id in changes}
+        now = [score.value for score in run.scores_of(name) if score.value is not None]
+        before = [pair.before for pair in pairs.values()]
+        ends = _axis_range(run.metrics[name], [*now, *before, *(pair.after for pair in pairs.values())])
+        words = f"{plural(len(now), 'case')}; nothing to compare with"
+        if pairs:
+            counts = Counter(sign(pair.gain) for pair in pairs.values())
+            changed = f"{counts[-1]} worse, {counts[1]} better, {counts[0]} the same"
+            words = f"{plural(len(pairs), 'case')} compare: {changed}"
+        distribution = _distribution(now, before, ends, run.metrics[name], f"{prefix}m{n}")
+        scatter = _scatter(pairs, ends, f"{prefix}m{n}s", words) if pairs else ""
+        out.append(MetricPlots(name, distribution, scatter, words, name == first))
+    return out
 
 
 def _axis_range(info: MetricInfo, values: Sequence[float]) -> tuple[float, float]:
@@ -154,13 +143,13 @@ def _scatter(pairs: Mapping[int, ScoreChange], ends: tuple[float, float], prefix
         room = spread + span * 0.03
         corners = [lowest - room, highest + room]
         axes.plot(corners, corners, color=INKS["line"], linewidth=1, zorder=1)
-        for name, sign, marker in (("same", 0, "o"), ("better", 1, "^"), ("worse", -1, "v")):
-            chosen = [i for i, pair in pairs.items() if (pair.gain > 0) - (pair.gain < 0) == sign]
+        for name, direction, marker in (("same", 0, "o"), ("better", 1, "^"), ("worse", -1, "v")):
+            chosen = [i for i, pair in pairs.items() if sign(pair.gain) == direction]
             if chosen:
+                xs, ys = zip(*(positions[i] for i in chosen), strict=True)
                 axes.scatter(
-                    [positions[i][0] for i in chosen], [positions[i][1] for i in chosen], s=size,
-                    color=INKS[name], marker=marker, linewidths=0, alpha=0.85 if sign else 0.6, zorder=3,
-                    gid=f"{_DOTS}{','.join(map(str, chosen))}",
+                    xs, ys, s=size, color=INKS[name], marker=marker, linewidths=0, alpha=0.85 if direction else 0.6,
+                    zorder=3, gid=f"{_DOTS}{','.join(map(str, chosen))}",
                 )  # fmt: skip
         axes.set_xlim(*corners)
         axes.set_ylim(*corners)
@@ -169,11 +158,7 @@ def _scatter(pairs: Mapping[int, ScoreChange], ends: tuple[float, float], prefix
 
 
 def _spread_dots(pairs: Mapping[int, ScoreChange], span: float) -> tuple[dict[int, tuple[float, float]], float, int]:
-    """Place cases with equal scores on a spiral around their point, so that each is visible.
-
-    Returns:
-        The positions, the radius of the largest group, and its size.
-    """
+    """Place cases with equal scores on a spiral around their point; return also the radius and size of the largest."""
     groups = grouped(((round(pair.before, 3), round(pair.after, 3)), i) for i, pair in pairs.items())
     largest = max(map(len, groups.values()))
     spread = min(_SPREAD, 0.008 * math.sqrt(largest)) * span
@@ -187,11 +172,7 @@ def _spread_dots(pairs: Mapping[int, ScoreChange], span: float) -> tuple[dict[in
 
 
 def trend_plot(values: Sequence[float | None], prefix: str, label: str, since: str) -> str:
-    """Plot a figure over the runs, oldest first: the first is of the day *since*, the last this run; None is a gap.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
+    """Plot a figure from the day *since* to this run, None is a gap; raises `MissingExtraError` without matplotlib."""
     with _figure(2.4, 1.3) as (figure, axes):
         ys: list[Any] = [math.nan if v is None else v for v in values]
         axes.grid(axis="y", color=INKS["line"], linewidth=0.5)
@@ -208,12 +189,9 @@ def trend_plot(values: Sequence[float | None], prefix: str, label: str, since: s
 
 
 def svg_text(figure: Figure, prefix: str, label: str) -> str:
-    """Draw *figure* and return its ``<svg>`` element.
+    """Draw *figure*, without user text and in colours of `INKS`, and return its ``<svg>`` element.
 
-    Args:
-        figure: without user text; all colours are of `INKS`.
-        prefix: starts every identifier.
-        label: the text for screen readers.
+    *prefix* makes its identifiers its own; *label* is the text for screen readers.
     """
     import matplotlib as mpl
 
@@ -222,21 +200,16 @@ def svg_text(figure: Figure, prefix: str, label: str) -> str:
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     root = ET.fromstring(out.getvalue())
     for parent in root.iter():
-        for child in list(parent):
-            if child.tag.rpartition("}")[2] in ("metadata", "style"):
-                parent.remove(child)
+        parent[:] = [child for child in parent if child.tag not in (f"{_SVG}metadata", f"{_SVG}style")]
     references = {name for e in root.iter() for value in e.attrib.values() for name in _REFERENCE.findall(value)}
     for element in root.iter():
         _convert_ids(element, references)
         _convert_style(element)
     root.attrib = {
-        "viewBox": root.attrib["viewBox"],
-        "preserveAspectRatio": "xMinYMin meet",
-        "role": "img",
-        "aria-label": label,
+        "viewBox": root.attrib["viewBox"], "preserveAspectRatio": "xMinYMin meet", "role": "img", "aria-label": label,
         "class": "plot",
-    }
-    return ET.tostring(root, encoding="unicode", short_empty_elements=True)
+    }  # fmt: skip
+    return ET.tostring(root, encoding="unicode")
 
 
 def _convert_ids(element: ET.Element, references: Collection[str]) -> None:
@@ -253,10 +226,8 @@ def _convert_ids(element: ET.Element, references: Collection[str]) -> None:
 
 def _convert_style(element: ET.Element) -> None:
     """Turn the style of *element* into classes and attributes; shorten its coordinates."""
-    element.tag = element.tag.rpartition("}")[2]
-    element.tail = None
-    if not (element.text or "").strip():
-        element.text = None
+    element.tag, element.tail = element.tag.rpartition("}")[2], None
+    element.text = element.text if (element.text or "").strip() else None
     if _UPRIGHT.fullmatch(element.get("transform", "")):
         del element.attrib["transform"]
     for key in ("d", "x", "y"):
@@ -269,11 +240,6 @@ def _convert_style(element: ET.Element) -> None:
             style.setdefault(key, element.attrib.pop(key))
     if "font" in style:
         style["font-size"] = next(part for part in style["font"].split() if part.endswith("px"))
-    classes: list[str] = []
-    for key, value in style.items():
-        if value in _CLASS:
-            classes.append(f"{key[0]}-{_CLASS[value]}")
-        elif key in ("fill", "stroke") or key in _KEPT_PROPERTIES:
-            element.set(key, value)
-    if classes:
+    element.attrib |= {key: v for key, v in style.items() if key in _KEPT_PROPERTIES and v not in _CLASS}
+    if classes := [f"{key[0]}-{_CLASS[value]}" for key, value in style.items() if value in _CLASS]:
         element.set("class", " ".join(classes))

@@ -12,10 +12,7 @@ from .text import shortened
 
 
 class RelevantDoc(NamedTuple):
-    """A relevant document: its rank now and in the baseline; None where it was not retrieved.
-
-    ``known`` says whether the baseline has it.
-    """
+    """A relevant document: its rank now and before, None where not retrieved; ``known``: the baseline has it."""
 
     label: str
     grade: int
@@ -41,31 +38,25 @@ class RelevantDoc(NamedTuple):
 def relevant_docs(result: CaseResult, comparison: CaseComparison | None = None) -> list[RelevantDoc]:
     """Return the relevant documents of a case with their ranks, in the order of the golden file."""
     before = comparison.before.ranks if comparison is not None and comparison.before is not None else {}
-    labels: Sequence[Mapping[str, Any]] = result.expected.get("relevant") or ()
-    grades = grouped((_label_name(label), int(label.get("grade", 1))) for label in labels)  # a label may be given twice
+    labels = []
+    for label in result.expected.get("relevant") or ():
+        label_id, quote = str(label.get("id")), label.get("quote")
+        labels.append((label_id, f'{label_id}: "{quote}"' if quote else label_id, int(label.get("grade", 1))))
     if not result.ranks:
-        return [
-            RelevantDoc(_label_name(d), int(d.get("grade", 1)), None) for d in labels if int(d.get("grade", 1)) >= 1
-        ]
+        return [RelevantDoc(name, grade, None) for _, name, grade in labels if grade >= 1]
+    grades = grouped((name, grade) for _, name, grade in labels)  # a label may be given twice
     out = []
     for name, rank in result.ranks.items():
-        span_of = (label for label in labels if name.startswith(f"{label.get('id')}["))
-        label_grades = grades.get(name) or [int(label.get("grade", 1)) for label in span_of]
+        label_grades = grades.get(name) or [grade for label_id, _, grade in labels if name.startswith(f"{label_id}[")]
         out.append(RelevantDoc(name, max(label_grades, default=1), rank, before.get(name), name in before))
     return out
-
-
-def _label_name(label: Mapping[str, Any]) -> str:
-    quote = label.get("quote")
-    return f'{label.get("id")}: "{quote}"' if quote else str(label.get("id"))
 
 
 def score_texts(hits: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the retrieval scores of the documents; empty texts where all are missing or zero."""
     scores = [hit.get("score") for hit in hits]
-    if not any(scores):
-        return [""] * len(hits)
-    return [f"{score:.4g}" if isinstance(score, (int, float)) else "" for score in scores]
+    known = any(scores)
+    return [f"{score:.4g}" if known and isinstance(score, (int, float)) else "" for score in scores]
 
 
 def source_text(hit: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Annotated, Literal
 
 from ..core.grouping import grouped
 from ..core.metrics_base import Measurement, Metric
@@ -34,7 +34,7 @@ CONFIDENCE = 0.95
 class Column:
     """One system.  The counts are over all its cases; rows are over those that every system has."""
 
-    name: str
+    name: Annotated[str, "the configuration"]
     title: str
     cases: int
     passed: int
@@ -45,19 +45,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One metric of one system.
+    """One metric of one system, over the cases of the row.
 
-    Attributes:
-        value: over the cases of the row; None where nothing comparable was measured.
-        mark: whether it is the best of its row, or not distinguishable from the best.
-        standing: the meaning of the difference, in the metric's direction.
-        difference: value - that of the first column; None in the first column and where they do not compare.
-        note: why it has no value or does not compare.
+    ``value`` is None where nothing comparable was measured.  ``mark`` says whether it is the best of its row, or not
+    distinguishable from the best.  ``difference`` is the value - that of the first column; None in the first column and
+    where they do not compare, and ``note`` then says why.
     """
 
     value: float | None
     mark: Mark = ""
-    standing: Standing | None = None
+    standing: Annotated[Standing | None, "what the interval of the difference says"] = None
     difference: Difference | None = None
     note: str = ""
 
@@ -73,11 +70,6 @@ class Row:
     info: MetricInfo | None
     n: int
     figures: tuple[Figure, ...]
-
-    @property
-    def direction(self) -> str:
-        """Which values are better."""
-        return self.info.direction if self.info is not None else "higher"
 
     @property
     def is_idle(self) -> bool:
@@ -105,33 +97,28 @@ class SystemCase:
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """One case in every system; None where a system did not run it."""
+    """One case in every system."""
 
     case_id: str
     where: str
-    differs: bool
-    systems: tuple[SystemCase | None, ...]
+    differs: Annotated[bool, "some systems pass the case and others fail it"]
+    systems: Annotated[tuple[SystemCase | None, ...], "one per column; null where the case was not run"]
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
     """Several systems on one suite.
 
-    Attributes:
-        confidence: joint confidence of all intervals of a metric.
-        shared: how many cases every system ran, in the same wording.
-        columns: the first is the reference of the others.
-        rows: ``pass_rate``, then the metrics in the suite's order.
-        cases: every case that any system ran, in the suite's order.
-        notes: what was left out, and why.
+    ``rows`` are ``pass_rate``, then the metrics in the suite's order; ``cases`` are all that any system ran, in the
+    suite's order; ``notes`` say what was left out, and why.
     """
 
     suite: str
     path: str
     owner: str
-    confidence: float
-    shared: int
-    columns: tuple[Column, ...]
+    confidence: Annotated[float, "joint level of all intervals of a metric"]
+    shared: Annotated[int, "cases with the same wording that every system ran"]
+    columns: Annotated[tuple[Column, ...], "the first is the reference of the others"]
     rows: tuple[Row, ...]
     cases: tuple[CaseRow, ...]
     notes: tuple[str, ...]
@@ -166,7 +153,6 @@ def side_by_side(
     ids = list(dict.fromkeys(case_id for run in runs for case_id in run.cases))
     shared, notes = _shared_cases(runs, ids)
     incomparable = [{}, *(comparability_of(run, as_baseline(runs[0])).incomparable for run in runs[1:])]
-    alpha = (1.0 - CONFIDENCE) / (len(runs) - 1)
     rows: list[Row] = []
     remarks: list[tuple[str, str]] = []
     for name in ("pass_rate", *dict.fromkeys(n for run in runs for n in run.metrics)):
@@ -174,17 +160,21 @@ def side_by_side(
         if table is None:
             remarks.append(("the metric is not known here, nor how to aggregate it", name))
         elif any(table.values):
-            rows.append(Row(name, table.info, len(table.case_ids), tuple(_figures(table, alpha))))
+            rows.append(Row(name, table.info, len(table.case_ids), tuple(_figures(table))))
             if table.lacking:
                 remarks.append((f"{plural(table.lacking, 'case')} not measured by all, left out", name))
     for run, reasons in zip(runs, incomparable, strict=True):
         remarks += [(f"not comparable in {run.title} ({why})", name) for name, why in reasons.items()]
     notes += [f"{', '.join(metric_names)}: {remark}" for remark, metric_names in grouped(remarks).items()]
+    columns = []
     column_names = names if names is not None else [run.variant or run.suite for run in runs]
-    columns = tuple(_column(run, name) for run, name in zip(runs, distinct_names(column_names), strict=True))
+    for run, name in zip(runs, distinct_names(column_names), strict=True):
+        states = Counter(case.state for case in run.cases.values())
+        counts = (states[state] for state in ("passed", "failed", "error", "skipped"))
+        columns.append(Column(name, run.title, len(run.cases), *counts))
     cases = tuple(_case_row(case_id, [run.cases.get(case_id) for run in runs]) for case_id in ids)
     suite_fields = runs[0].suite, runs[0].path, runs[0].owner
-    return SideBySide(*suite_fields, CONFIDENCE, len(shared), columns, tuple(rows), cases, tuple(notes))
+    return SideBySide(*suite_fields, CONFIDENCE, len(shared), tuple(columns), tuple(rows), cases, tuple(notes))
 
 
 def _shared_cases(runs: Sequence[Run], ids: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -207,41 +197,25 @@ def _case_row(case_id: str, results: Sequence[CaseResult | None]) -> CaseRow:
     """Return a case; it differs if some systems pass it and others do not."""
     first = next(case for case in results if case is not None)
     passes = {case.state == "passed" for case in results if case is not None and case.state != "skipped"}
-    systems = tuple(None if case is None else _system_case(case) for case in results)
+    systems = tuple(
+        SystemCase(case.state, {n: finite(s.value) for n, s in case.scores.items()}) if case is not None else None
+        for case in results
+    )
     return CaseRow(case_id, first.where, len(passes) > 1, systems)
-
-
-def _system_case(case: CaseResult) -> SystemCase:
-    return SystemCase(case.state, {n: finite(s.value) for n, s in case.scores.items()})
-
-
-def _column(run: Run, name: str) -> Column:
-    states = Counter(case.state for case in run.cases.values())
-    counts = (states[state] for state in ("passed", "failed", "error", "skipped"))
-    return Column(name, run.title, len(run.cases), *counts)
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
     """Return distinct names: further runs of one configuration get a number."""
-    counts = Counter[str]()
-    out = []
-    for name in names:
-        counts[name] += 1
-        out.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
-    return out
+    counts = [names[: i + 1].count(name) for i, name in enumerate(names)]
+    return [name if n == 1 else f"{name} ({n})" for name, n in zip(names, counts, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class _MetricTable:
-    """One metric in every system over the same cases.
+    """One metric in every system over the *case_ids* that every comparable system measured.
 
-    Attributes:
-        info: the metric, from the first system that has it.
-        values: by system, case id → measurement.
-        case_ids: the cases that every comparable system measured.
-        reasons: by system, why it does not compare, or an empty string.
-        metric: aggregates the measurements; None where the aggregate is the mean.
-        lacking: number of cases that only some of the comparable systems measured.
+    ``values`` has each system's measurements by case, ``reasons`` why it does not compare, or an empty string;
+    ``metric`` is None where the aggregate is the mean; ``lacking`` counts the cases that only some of them measured.
     """
 
     info: MetricInfo | None
@@ -260,9 +234,10 @@ class _MetricTable:
             return aggregate_of(self.metric, measurements)
         return math.fsum(_value(m) for m in measurements) / len(measurements)
 
-    def difference(self, reference: int, candidate: int, alpha: float) -> Difference:
+    def difference(self, reference: int, candidate: int) -> Difference:
         """Return the difference of *candidate* from *reference*; a quantile of too few cases has no interval."""
         a, b = self.values[reference], self.values[candidate]
+        alpha = (1.0 - CONFIDENCE) / (len(self.values) - 1)
         if self.metric is None:
             pairs = {i: (_value(a[i]), _value(b[i])) for i in self.case_ids}
             return mean_difference(pairs, self.clusters, alpha=alpha)
@@ -283,8 +258,8 @@ def _metric_table(
 ) -> _MetricTable | None:
     """Return metric *name* of all *runs* over the *shared* cases that each of them measured.
 
-    *reasons* says for each run why the metric does not compare with the first run, if it does not.  The result is None
-    for an unknown metric of a project whose aggregate is no mean.
+    *reasons* says of each run why the metric does not compare with the first, if it does not.  None for an unknown
+    metric whose aggregate is no mean.
     """
     info = next((run.metrics[name] for run in runs if name in run.metrics), None)
     try:
@@ -328,30 +303,22 @@ def _run_measurements(
     return out
 
 
-def _figures(table: _MetricTable, alpha: float) -> list[Figure]:
-    """Return a figure per system: its value, its difference from the first, whether it is best."""
+def _figures(table: _MetricTable) -> list[Figure]:
+    """Return a figure per system: its value, its difference from the first, whether it is best; several may tie."""
     direction = table.info.direction if table.info is not None else "higher"
     values = [table.aggregate([*measurements.values()]) for measurements in table.values]
-    difference = cache(lambda a, b: table.difference(a, b, alpha))
-    comparable = [None if why else value for value, why in zip(values, table.reasons, strict=True)]
-    best = _best_systems(comparable, direction)
+    difference = cache(table.difference)
+    comparable = {i: v for i, v in enumerate(values) if v is not None and not table.reasons[i]}
+    top = (max if direction == "higher" else min)(comparable.values(), default=0.0)
+    best = [i for i, value in comparable.items() if abs(value - top) <= TIE]
     out = []
     for i, (value, note) in enumerate(zip(values, table.reasons, strict=True)):
-        if comparable[i] is None or not best:
+        if i not in comparable or len(comparable) < 2:
             out.append(Figure(value, note=note))
             continue
         mark: Mark = "best" if i in best else ""
         if not mark and not difference(*sorted((best[0], i))).is_significant:
             mark = "not distinguishable from the best"
-        from_first = difference(0, i) if i and comparable[0] is not None else None
+        from_first = difference(0, i) if i and 0 in comparable else None
         out.append(Figure(value, mark, from_first.standing(direction) if from_first else None, from_first, note))
     return out
-
-
-def _best_systems(values: Sequence[float | None], direction: str) -> list[int]:
-    """Return the systems with the best value, several where they tie; none where fewer than two have a value."""
-    known = [value for value in values if value is not None]
-    if len(known) < 2:
-        return []
-    top = max(known) if direction == "higher" else min(known)
-    return [i for i, value in enumerate(values) if value is not None and abs(value - top) <= TIE]

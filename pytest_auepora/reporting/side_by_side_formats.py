@@ -7,25 +7,23 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from ..core.json import fields_of
 from .metric_rows import state_symbol
-from .numbers import metric_change, metric_value, number, percent, plural
+from .numbers import metric_value, number, percent, plural, with_interval
 from .report import Report
 from .side_by_side import CaseRow, Figure, Row, SideBySide
 from .terminal import layout
 from .terminal.layout import Cell, Line, Page
-from .text import UNICODE, Symbols, escape_markdown, spreadsheet_text, table_lines, text_width
+from .text import UNICODE, Symbols, escape_markdown, markdown_table, spreadsheet_text, text_width
 
 FORMAT = 1
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""
 
 BEST = "*"
 NEAR = "~"
-MOST_CASES = 10
-"""Most cases shown in a terminal."""
-
+MOST_CASES = 10  # in a terminal
 MOST_IN_MARKDOWN = 1000
 
 _STYLE = {
@@ -35,8 +33,7 @@ _STYLE = {
 """Styles of differences and of case states."""
 
 _GAP = 2
-_LEAST = 6
-"""Width to which columns may shrink."""
+_LEAST = 6  # columns to which a column may shrink
 
 
 def value_text(row: Row, figure: Figure) -> str:
@@ -54,11 +51,8 @@ def difference_text(row: Row, figure: Figure, symbols: Symbols) -> str:
         return figure.note
     if figure.standing == "equal":
         return "="
-    text = metric_change(difference.value, row.info)
-    if difference.low is not None and difference.high is not None:
-        text += f" [{metric_change(difference.low, row.info)}, {metric_change(difference.high, row.info)}]"
     symbol = {"better": symbols.good, "worse": symbols.bad}.get(figure.standing or "", symbols.unsure)
-    return f"{text} {symbol}"
+    return f"{with_interval(difference, row.info)} {symbol}"
 
 
 def legend(compared: SideBySide, symbols: Symbols) -> list[str]:
@@ -174,70 +168,53 @@ def _add_tables(page: Page, left: Sequence[layout.Column], heads: Sequence[str],
 
 def side_by_side_markdown(compared: SideBySide) -> str:
     """Return the comparison as a document of its own."""
-    return "\n".join(side_by_side_parts(compared, most=MOST_IN_MARKDOWN, level=2)) + "\n"
+    return "\n\n".join(side_by_side_blocks(compared, most=MOST_IN_MARKDOWN, level=2)) + "\n"
 
 
-def side_by_side_parts(compared: SideBySide, *, most: int, level: int = 3) -> Iterator[str]:
-    """Yield the lines of the comparison in Markdown, at most *most* cases in each of its two lists of cases."""
+def side_by_side_blocks(compared: SideBySide, *, most: int, level: int = 3) -> Iterator[str]:
+    """Yield the parts of the comparison in Markdown, at most *most* cases in each of its two lists of cases."""
     owner = f" \u00b7 owner {escape_markdown(compared.owner)}" if compared.owner else ""
     yield f"{'#' * level} {escape_markdown(compared.suite)} side by side{owner}"
-    yield ""
     yield f"over {plural(compared.shared, 'case')} that all ran"
-    yield ""
-    yield from _metrics_in_markdown(compared)
-    yield ""
-    for note in (*legend(compared, UNICODE), *compared.notes):
-        yield f"<sub>{escape_markdown(note)}</sub><br>"
+    first, *others = names = [column.name for column in compared.columns]
+    rows = []
+    for row in compared.rows:
+        if not row.is_idle:
+            differences = [difference_text(row, figure, UNICODE) for figure in row.figures[1:]]
+            rows.append([row.name, f"{row.n}", *(value_text(row, figure) for figure in row.figures), *differences])
+    heads = ["metric", "n", *names, *(f"{name} - {first}" for name in others)]
+    yield markdown_table(heads, rows, range(1, 2 + len(names)))
+    notes = [*legend(compared, UNICODE), *compared.notes]
+    yield "\n".join(f"<sub>{escape_markdown(note)}</sub><br>" for note in notes)
     differing = [case for case in compared.cases if case.differs]
     if differing and most:
-        yield ""
         yield f"**{plural(len(differing), 'case')} that only some of them pass**"
-        yield ""
-        yield from _cases_in_markdown(compared, differing, most)
+        yield _case_table(compared, differing[:most])
+        if len(differing) > most:
+            yield f"\u2026 and {len(differing) - most:,} more"
     if len(compared.cases) <= most:
-        yield ""
         yield f"<details><summary>All {plural(len(compared.cases), 'case')}</summary>"
-        yield ""
-        yield from _cases_in_markdown(compared, compared.cases, most)
-        yield ""
+        yield _case_table(compared, compared.cases)
         yield "</details>"
 
 
-def _metrics_in_markdown(compared: SideBySide) -> Iterator[str]:
-    names = [column.name for column in compared.columns]
-    heads = ["metric", "n", *names, *(f"{name} - {names[0]}" for name in names[1:])]
-    rows = [
-        [
-            row.name,
-            f"{row.n}",
-            *(value_text(row, figure) for figure in row.figures),
-            *(difference_text(row, figure, UNICODE) for figure in row.figures[1:]),
-        ]
-        for row in compared.rows
-        if not row.is_idle
-    ]
-    yield from table_lines(heads, rows, right=range(1, 2 + len(names)))
-
-
-def _cases_in_markdown(compared: SideBySide, cases: Sequence[CaseRow], most: int) -> Iterator[str]:
-    row = key_metric(compared)
-    heads = [f"case ({row.name})" if row is not None else "case", *(column.name for column in compared.columns)]
+def _case_table(compared: SideBySide, cases: Sequence[CaseRow]) -> str:
+    key = key_metric(compared)
+    heads = [f"case ({key.name})" if key is not None else "case", *(column.name for column in compared.columns)]
     columns = range(len(compared.columns))
-    rows = [[case.case_id, *(case_cell(case, i, row, UNICODE) for i in columns)] for case in cases[:most]]
-    yield from table_lines(heads, rows, right=())
-    if len(cases) > most:
-        yield ""
-        yield f"\u2026 and {len(cases) - most:,} more"
+    return markdown_table(
+        heads, [[case.case_id, *(case_cell(case, i, key, UNICODE) for i in columns)] for case in cases]
+    )
 
 
 class RowData(TypedDict):
     """One metric, a figure per system."""
 
-    metric: str
-    direction: str
-    owner: str
-    n: int
-    figures: Sequence[Figure]
+    metric: Annotated[str, "a metric of the suite, or pass_rate"]
+    direction: Annotated[str, "higher or lower is better"]
+    owner: Annotated[str, "owner of the metric, if not that of the suite"]
+    n: Annotated[int, "cases that all comparable systems have measured"]
+    figures: Annotated[Sequence[Figure], "one per column"]
 
 
 def side_by_side_json(compared: SideBySide) -> str:
@@ -248,10 +225,10 @@ def side_by_side_json(compared: SideBySide) -> str:
 
 def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
     """Return the comparison as data, its rows as `RowData`.  Numbers are unrounded."""
-    rows: list[RowData] = [
-        {"metric": row.name, "direction": row.direction, "owner": row.owner, "n": row.n, "figures": row.figures}
-        for row in compared.rows
-    ]
+    rows = []
+    for row in compared.rows:
+        direction = row.info.direction if row.info is not None else "higher"
+        rows.append(RowData(metric=row.name, direction=direction, owner=row.owner, n=row.n, figures=row.figures))
     return fields_of(compared) | {"rows": rows}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, get_args
 
 from ..core.grouping import grouped
@@ -11,7 +11,6 @@ from ..core.run import CaseResult, Run
 from ..errors import Problem
 from ..regression.baseline import BROKEN
 from ..regression.compare import CaseComparison, without_hashes
-from ..regression.guards.gates import GateState
 from ..regression.verdict import Outcome, Verdict
 from .numbers import plural
 
@@ -27,19 +26,18 @@ ORDER: tuple[CaseStatus, ...] = get_args(CaseStatus)
 FAILING = ORDER[: ORDER.index("fixed")]
 """Kinds of failing cases; one that still fails may have been accepted as it is."""
 
-_WORDS = {"edited": "not comparable (edited)"}
 _SHORT_NOTE = 40
 
 
 def case_status(result: CaseResult, comparison: CaseComparison | None) -> CaseStatus:
     """Return the status of a case against its baseline; without a baseline, that of the case alone."""
-    if result.state == "skipped":
-        return "expected to fail" if result.expected_to_fail else "skipped"
-    bad = result.state in ("failed", "error")
-    if bad and result.expected_to_fail:
+    if result.expected_to_fail and result.state != "passed":
         return "expected to fail"
+    if result.state == "skipped":
+        return "skipped"
     if result.state == "error":
         return "errored"
+    bad = result.state == "failed"
     match comparison.flip if comparison is not None else None:
         case None | "errored" | "skipped":
             return "failed" if bad else "passed"
@@ -64,23 +62,16 @@ def tally(run: Run, verdict: Verdict) -> Counter[CaseStatus]:
 
 
 def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
-    """Return the sentence that sums up the judged *runs*.
-
-    ``2 newly failing, 1 fixed, 41 unchanged, 1 not comparable (edited); 1 gate failed``
-    """
+    """Sum up the judged *runs*: ``2 newly failing, 1 fixed, 1 not comparable (edited); 1 gate failed``."""
     compared: Counter[CaseStatus] = Counter()
     uncompared: Counter[CaseStatus] = Counter()
     for run, verdict in zip(runs, verdicts, strict=True):
         (uncompared if verdict.comparison is None else compared).update(tally(run, verdict))
-    parts: list[str] = []
-    if compared:
-        parts.append(_counts_text(compared))
+    parts = [_counts_text(compared)] if compared else []
     if uncompared:
-        notes = {v.baseline_note for v in verdicts if v.comparison is None}
+        reason = _baseline_reason({v.baseline_note for v in verdicts if v.comparison is None})
         text = _counts_text(uncompared)
-        parts.append(
-            f"without a baseline {text}" if compared else f"{text} ({_baseline_reason(notes)}: thresholds only)"
-        )
+        parts.append(f"without a baseline {text}" if compared else f"{text} ({reason}: thresholds only)")
     if n_varying := sum(len(verdict.varies) for verdict in verdicts):
         parts.append(f"{plural(n_varying, 'case')} {'varies' if n_varying == 1 else 'vary'}")
     if not parts:
@@ -90,12 +81,12 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
 
 def comparison_word(verdict: Verdict) -> str:
     """Return ``worse``, ``better (3 rose)``, ``mixed (1 fell, 3 rose)``, …; empty where nothing was compared."""
-    word = verdict.word
+    word, rose = verdict.word, len(verdict.improved_cases)
     if verdict.comparison is None or word == "not judged":
         return ""
     if word == "mixed":
-        return f"{word} ({len(verdict.regressed_cases)} fell, {len(verdict.improved_cases)} rose)"
-    return f"{word} ({len(verdict.improved_cases)} rose)" if word == "better" and verdict.improved_cases else word
+        return f"mixed ({len(verdict.regressed_cases)} fell, {rose} rose)"
+    return f"better ({rose} rose)" if word == "better" and rose else word
 
 
 def gravest(outcomes: Collection[Outcome]) -> Outcome:
@@ -123,12 +114,13 @@ def long_note(verdict: Verdict) -> str:
 
 
 def _counts_text(counts: Counter[CaseStatus]) -> str:
-    return ", ".join(f"{counts[status]:,} {_WORDS.get(status, status)}" for status in ORDER if counts[status])
+    words = {"edited": "not comparable (edited)"}
+    return ", ".join(f"{counts[status]:,} {words.get(status, status)}" for status in ORDER if counts[status])
 
 
-def _baseline_reason(notes: Iterable[str]) -> str:
+def _baseline_reason(notes: set[str]) -> str:
     """Return the shared reason why there is no baseline, if it is short; `long_note` or a gate has the long ones."""
-    reasons = {*filter(None, notes)}
+    reasons = notes - {""}
     if any(reason.startswith(BROKEN) for reason in reasons):
         return "a baseline cannot be read"
     if len(reasons) == 1 and len(note := min(reasons)) <= _SHORT_NOTE:
@@ -137,21 +129,18 @@ def _baseline_reason(notes: Iterable[str]) -> str:
 
 
 def _comparability_notes(verdicts: Sequence[Verdict]) -> list[str]:
-    comparisons = [verdict.comparison for verdict in verdicts if verdict.comparison is not None]
-    reasons = grouped(
-        (without_hashes(reason), name) for comparison in comparisons for name, reason in comparison.incomparable.items()
-    )
+    incomparable = [verdict.comparison.incomparable.items() for verdict in verdicts if verdict.comparison is not None]
+    reasons = grouped((without_hashes(reason), name) for items in incomparable for name, reason in items)
     return [f"{plural(len({*names}), 'metric')} not comparable ({reason})" for reason, names in reasons.items()]
 
 
 def _gate_notes(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> list[str]:
-    states = Counter(gate.state for verdict in verdicts for gate in verdict.gates)
-    shown: tuple[GateState, ...] = ("failed", "inconclusive")
-    out = [f"{plural(states[state], 'gate')} {state}" for state in shown if states[state]]
-    if n_would_fail := sum(gate.would_be == "failed" for verdict in verdicts for gate in verdict.gates):
+    gates = [gate for verdict in verdicts for gate in verdict.gates]
+    counts = {state: sum(gate.state == state for gate in gates) for state in ("failed", "inconclusive")}
+    out = [f"{plural(n, 'gate')} {state}" for state, n in counts.items() if n]
+    if n_would_fail := sum(gate.would_be == "failed" for gate in gates):
         out.append(f"{plural(n_would_fail, 'advisory gate')} would fail")
     if partial := [run for run in runs if not run.is_full]:
-        total = sum(len(run.expected_ids) for run in partial)
-        ran = sum(len(run.cases) for run in partial)
+        ran, total = sum(len(run.cases) for run in partial), sum(len(run.expected_ids) for run in partial)
         out.append(f"{ran:,} of {total:,} cases ran, gates not judged")
     return out

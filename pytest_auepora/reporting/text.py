@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache
+from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from ..errors import names_words
@@ -94,12 +95,8 @@ def _fitting_prefix(text: str, room: int) -> str:
     """Return the longest prefix of *text* that fits, keeping combining marks with their letters."""
     if room >= 0 and text[: room + 1].isascii():
         return text[:room]
-    used = 0
-    for i, char in enumerate(text):
-        used += _char_width(char)
-        if used > room:
-            return text[:i]
-    return text
+    widths = accumulate(map(_char_width, text))
+    return text[: len([*takewhile(lambda width: width <= room, widths)])]
 
 
 def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> list[str]:
@@ -179,20 +176,29 @@ def escape_html(text: str) -> str:
 
 
 def _break_mentions(text: str) -> str:
-    """Break ``@somebody``, ``#123``, ``GH-123`` and ``owner/name#123`` with a zero-width character: GitHub would notify
-    people and link issues.
-    """
+    """Break what GitHub would notify people of or link: ``@somebody``, ``#123``, ``owner/name#123``."""
     return _MENTION.sub("\\1\u200b", text)
 
 
-def more_line(n: int) -> list[str]:
-    """Return the last item of a Markdown list that leaves out *n*; no line where it leaves out none."""
+def more_item(n: int) -> list[str]:
+    """Return the last item of a Markdown list that leaves out *n*; none where it leaves out none."""
     return [f"- \u2026 and {n:,} more"] if n > 0 else []
 
 
-def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Container[int] = ()) -> Iterator[str]:
-    """Yield a Markdown table of user text, escaped; the columns in *right* are right-aligned."""
-    yield f"| {' | '.join(map(escape_markdown, heads))} |"
-    yield f"| {' | '.join('---:' if i in right else '---' for i in range(len(heads)))} |"
-    for row in rows:
-        yield f"| {' | '.join(map(escape_markdown, row))} |"
+def markdown_list(items: Sequence[str], most: int | None = None) -> str:
+    """Return a Markdown list of *items*, which are escaped; those after the first *most* are counted."""
+    left_out = 0 if most is None else len(items) - most
+    return "\n".join([*(f"- {item}" for item in items[:most]), *more_item(left_out)])
+
+
+def markdown_table(
+    heads: Sequence[str],
+    rows: Iterable[Iterable[str]],
+    right: Container[int] = (),
+    *,
+    escape: Callable[[str], str] = escape_markdown,
+) -> str:
+    """Return a Markdown table, its cells escaped by *escape*; the columns in *right* are right-aligned."""
+    rule = ["---:" if i in right else "---" for i in range(len(heads))]
+    lines = [map(escape, heads), rule, *(map(escape, row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 _BY_CHUNK = ("hit@", "mrr@", "recall@")
 """Prefixes of figures that count chunks."""
 
-MOST_RUNS = 30
-"""Most earlier runs in a trend."""
+MOST_RUNS = 30  # in a trend
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +43,21 @@ class Trend:
     previous: Run | None = None
 
 
-def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_RUNS) -> Trend:
-    """Read the earlier runs of the golden file of *run* from *store*.
-
-    Args:
-        store: the history.
-        run: has the golden file and configuration.
-        before: a run id; only runs before it count.  All by default.
-        most: how many runs to go back.
+def trend_of(store: HistoryStore, run: Run, before: str = "") -> Trend:
+    """Read the earlier runs of the golden file and configuration of *run*, with *before* only those before that run id.
 
     Raises:
         HistoryError: the history cannot be read.
     """
-    earlier = [
-        record
-        for record in store.runs(None, run.suite, run.variant, run.path)
-        if record.complete and (not before or record.run_id < before)
-    ]
+    earlier = [record for record in store.runs(None, run.suite, run.variant, run.path) if record.complete]
+    earlier = [record for record in earlier if not before or record.run_id < before]
     previous = store.load(earlier[0].run_id) if earlier else None
-    earlier = earlier[:most][::-1]
+    earlier = earlier[:MOST_RUNS][::-1]
     measured = store.measured([record.run_id for record in earlier])
-    provenance = store.provenance(list(measured)) if measured else {}
-    chunk_keys = {*CHUNK_KEYS} if _labels_chunks(run) else set()
+    provenance = store.provenance(list(measured))
+    labels = (label for case in run.cases.values() for label in case.expected.get("relevant", ()))
+    # passages and documents outlast their chunks
+    chunk_keys = {*CHUNK_KEYS} if any("match" not in label for label in labels) else set()
     out = []
     for record in earlier:
         # the chunker differed in that run, while the labels are those of today's chunks
@@ -79,11 +71,6 @@ def trend_of(store: HistoryStore, run: Run, before: str = "", most: int = MOST_R
         }
         out.append(EarlierRun(record.run_id, record.started, figures, metrics))
     return Trend(tuple(out), previous)
-
-
-def _labels_chunks(run: Run) -> bool:
-    """Whether a label of *run* is a chunk id, not a passage or document, which outlasts its chunks."""
-    return any("match" not in label for case in run.cases.values() for label in case.expected.get("relevant", ()))
 
 
 def _is_same_metric(earlier: Mapping[str, Any], run: Run, name: str) -> bool:

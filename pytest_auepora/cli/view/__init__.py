@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...errors import MissingExtraError
 from ...history.settings import project_root
-from ..arguments import add_history, whole_number
+from ..arguments import add_shared, whole_number
 from ..common import PASSED, open_history
 
 PORT = 8642
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--labels", type=Path, metavar="DIR", help="folder of the labels that are given there (default: labels)"
     )
-    add_history(parser)
+    add_shared(parser, "--history")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -34,18 +34,15 @@ from .content import case_page, cases_page, evidence_of, overview, run_entry, sl
 from .library import Library, Pair, label_path, put_label
 
 MOST_BODY = 64 * 1024
-RUNS = 200
-"""Runs of a list that are sent at a time."""
+RUNS = 200  # of a list that are sent at a time
 
-_REPORT = files("pytest_auepora.reporting.html").joinpath("templates")
-_PAGE = files("pytest_auepora.cli.view").joinpath("page")
+_REPORT = files("pytest_auepora.reporting.html") / "templates"
+_PAGE = files(__package__) / "page"
 _STYLES = (*(_REPORT / name for name in ("base.css", "parts.css", "cases.css")), _PAGE / "view.css")
 _SCRIPTS = (
     *(_REPORT / name for name in ("elements.js", "theme.js", "details.js")),
     *(_PAGE / name for name in ("state.js", "runs.js", "run.js", "case.js", "main.js")),
 )
-
-TOKEN_HEADER = "x-auepora-token"
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 HEADERS = {
@@ -91,10 +88,13 @@ def app_of(library: Library, token: str = "") -> ASGIApp:
         response.headers.update(HEADERS)
         return response
 
+    def script(_: Request) -> Response:
+        return Response(f'(() => {{\n"use strict";\n{_join_texts(_SCRIPTS)}}})();\n', media_type="text/javascript")
+
     routes = [
         Route("/", lambda _: Response((_PAGE / "view.html").read_bytes(), media_type="text/html")),
         Route("/view.css", lambda _: Response(_join_texts(_STYLES), media_type="text/css")),
-        Route("/view.js", lambda _: Response(_script(), media_type="text/javascript")),
+        Route("/view.js", script),
         Route("/api/start", lambda _: JSONResponse({"token": token})),
         *(Route(path, json_handler(read)) for path, read in reads.items()),
         Route("/api/label", partial(_post_label, library), methods=["POST"]),
@@ -110,10 +110,6 @@ def _error_response(_: Request, error: Exception) -> Response:
 
 def _join_texts(parts: Iterable[Any]) -> str:
     return "".join(part.read_text(encoding="utf-8") for part in parts)
-
-
-def _script() -> str:
-    return f'(() => {{\n"use strict";\n{_join_texts(_SCRIPTS)}}})();\n'
 
 
 def _runs_page(library: Library, query: Query) -> dict[str, Any]:
@@ -157,8 +153,8 @@ def _export(library: Library, pair: Pair) -> Response:
     trend = trend_of(library.store, pair.run, pair.info.run_id)
     trends = {(pair.run.path, pair.run.variant): Trend(trend.runs, pair.other)}
     page = html_report(Report([pair.run], [pair.verdict], trends=trends))
-    name = f"auepora-{pair.info.run_id}.html"
-    return Response(page, media_type="text/html", headers={"content-disposition": f'attachment; filename="{name}"'})
+    disposition = f'attachment; filename="auepora-{pair.info.run_id}.html"'
+    return Response(page, media_type="text/html", headers={"content-disposition": disposition})
 
 
 def _refusal(request: Request, token: str) -> str:
@@ -173,7 +169,7 @@ def _refusal(request: Request, token: str) -> str:
         return ""
     if headers.get("origin", "") != f"http://{host}":
         return "only the page itself may write"
-    if not secrets.compare_digest(headers.get(TOKEN_HEADER, "").encode(), token.encode()):
+    if not secrets.compare_digest(headers.get("x-auepora-token", "").encode(), token.encode()):
         return "the page is from an earlier start: reload it"
     return ""
 
@@ -192,11 +188,10 @@ def open_socket(port: int, usual: int = 0) -> socket.socket:
 
 def server_of(app: ASGIApp) -> uvicorn.Server:
     """Return a server of *app* that says nothing but its errors."""
-    config = uvicorn.Config(
+    return uvicorn.Server(uvicorn.Config(
         app, log_level="error", access_log=False, server_header=False, lifespan="off", ws="none", loop="asyncio",
         http="h11", timeout_graceful_shutdown=2,
-    )  # fmt: skip
-    return uvicorn.Server(config)
+    ))  # fmt: skip
 
 
 def serve(app: ASGIApp, listening: socket.socket) -> None:

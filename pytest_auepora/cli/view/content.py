@@ -9,6 +9,7 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 from ...core.files import shown_path
+from ...core.grouping import grouped
 from ...core.run import CaseResult
 from ...errors import AueporaError
 from ...evaluation.answer_codec import TEXT
@@ -18,29 +19,22 @@ from ...regression.compare import provenance_changes
 from ...regression.guards.gates import GateOutcome, in_slice
 from ...regression.guards.steadiness import as_shown
 from ...regression.statistics.intervals import mean_difference
-from ...reporting.html.cases import MOST_HITS, case_details, safe_text
+from ...reporting.html.cases import case_details, column_data, safe_text, shown_hits
 from ...reporting.html.page import OUTCOMES
 from ...reporting.metric_rows import MetricRow, metric_rows
 from ...reporting.notes import changed_lines, full_reason, gate_reason, missing_notes, next_steps, noise_lines
-from ...reporting.numbers import metric_change, metric_value, number
-from ...reporting.relevant_docs import score_texts, source_text
+from ...reporting.numbers import metric_value, number, with_interval
+from ...reporting.relevant_docs import source_text
 from ...reporting.tally import ORDER, comparison_word, headline
 from .library import Library, Pair, label_path, labels_of
 
-MOST_RUNS = 40
-MOST_CHOICES = 200
-"""Runs of a suite that can be chosen, whatever their configuration."""
-MOST_VALUES = 40
-"""Values of a label that still make slices of it."""
+MOST_RUNS = 40  # in the history of the metrics
+MOST_CHOICES = 200  # runs of a suite that can be chosen, whatever their configuration
+MOST_VALUES = 40  # of a label that still make slices of it
+PAGE = 100  # rows that are sent at a time
 
+_AROUND = 320  # characters of a long passage that are shown before and behind what is highlighted
 _STATES = ("failed", "inconclusive", "advisory", "passed", "not judged")
-
-PAGE = 100
-"""Rows that are sent at a time."""
-
-_AROUND = 320
-"""Characters of a long passage that are shown before and behind what is highlighted."""
-
 _PLACE = {kind: place for place, kind in enumerate(ORDER)}
 
 
@@ -62,36 +56,35 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
     run, verdict = pair.run, pair.verdict
     word, symbol = OUTCOMES[verdict.outcome]
     rows = metric_rows(run, verdict)
-    comparison = verdict.comparison
+    vanished = verdict.comparison.vanished if verdict.comparison is not None else {}
     if pair.by_baseline:
         steps, changed = next_steps(verdict, html=""), [safe_text(text) for text in changed_lines(verdict)]
     else:
         steps, changed = [], _changed_provenance(pair.other.provenance, run.provenance) if pair.other else []
     notes = [*missing_notes(run, verdict, rows), *verdict.notes, *noise_lines(verdict)]
+    gates = sorted(verdict.gates, key=lambda gate: _STATES.index(gate.state))
     return {
         "run": run_entry(pair.info),
         "path": safe_text(run.path),
         "owner": safe_text(run.owner),
         "other": run_entry(pair.other_info) if pair.other_info else None,
         "byBaseline": pair.by_baseline,
-        "compared": comparison is not None,
+        "compared": verdict.comparison is not None,
         "outcome": verdict.outcome,
         "mark": symbol,
         "word": ", ".join(filter(None, [word, comparison_word(verdict)])),
         "headline": safe_text(headline([verdict], [run])),
         "baselineNote": safe_text(verdict.baseline_note),
-        "reasons": [_gate_row(gate, run.owner) for state in _STATES for gate in verdict.gates if gate.state == state],
+        "reasons": [_gate_row(gate, run.owner) for gate in gates],
         "failedCases": verdict.failed_cases,
         "steps": [safe_text(step) for step in steps],
         "changed": changed,
         "notes": [safe_text(note) for note in notes],
-        "gone": {
-            safe_text(old): safe_text(new or "") for old, new in (comparison.vanished if comparison else {}).items()
-        },
+        "gone": {safe_text(old): safe_text(new or "") for old, new in vanished.items()},
         "metrics": [_metric_row(pair, row) for row in rows if row.name in run.metrics or row.gate is not None],
         "counts": dict(Counter(word for line in pair.lines for word in set(line["is"]))),
-        "columns": [{"name": safe_text(n), "lower": run.metrics[n].direction == "lower"} for n in pair.columns],
-        "tags": sorted({tag for line in pair.lines for tag in line.get("tags", ())}),
+        "columns": [column_data(run, name) for name in pair.columns],
+        "tags": _tags(pair),
         "labels": _label_values(pair),
         "history": metric_history(library, pair.info),
         "runs": [run_entry(other) for other in library.store.runs(MOST_CHOICES, pair.info.suite, path=pair.info.path)],
@@ -100,8 +93,7 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
 
 def _gate_row(gate: GateOutcome, owner: str) -> dict[str, Any]:
     """Return the outcome of a gate: its short text, and the arithmetic behind it."""
-    message = safe_text(full_reason(gate))
-    short = safe_text(gate_reason(gate))
+    message, short = safe_text(full_reason(gate)), safe_text(gate_reason(gate))
     return {
         "state": gate.state, "kind": gate.kind, "title": safe_text(gate.title), "short": short,
         "slice": gate.is_of_slice, "why": "" if message == short else message,
@@ -112,13 +104,15 @@ def _gate_row(gate: GateOutcome, owner: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _tags(pair: Pair) -> list[str]:
+    return sorted({tag for line in pair.lines for tag in line.get("tags", ())})
+
+
 def _label_values(pair: Pair) -> dict[str, list[str]]:
     """Return the labels that make slices of the cases, with their values."""
-    by_label: dict[str, set[str]] = {}
-    for line in pair.lines:
-        for label, value in line.get("labels", {}).items():
-            by_label.setdefault(label, set()).add(value)
-    return {label: sorted(values) for label, values in sorted(by_label.items()) if len(values) <= MOST_VALUES}
+    by_label = grouped(item for line in pair.lines for item in line.get("labels", {}).items())
+    values = {label: sorted({*by_label[label]}) for label in sorted(by_label)}
+    return {label: of_label for label, of_label in values.items() if len(of_label) <= MOST_VALUES}
 
 
 def _metric_row(pair: Pair, row: MetricRow) -> dict[str, Any]:
@@ -132,11 +126,9 @@ def _metric_row(pair: Pair, row: MetricRow) -> dict[str, Any]:
 
 def slice_metrics(pair: Pair, label: str) -> list[dict[str, Any]]:
     """Return each metric over each value of *label*, with the interval of its change."""
-    run = pair.run
     values = sorted({value for line in pair.lines if (value := line.get("labels", {}).get(label))})
-    if label == "tag":
-        values = sorted({tag for line in pair.lines for tag in line.get("tags", ())})
-    slices = [(v, {i for i, case in run.cases.items() if in_slice(case, {label: v})}) for v in values[:MOST_VALUES]]
+    values = (_tags(pair) if label == "tag" else values)[:MOST_VALUES]
+    slices = [(v, {i for i, case in pair.run.cases.items() if in_slice(case, {label: v})}) for v in values]
     return [_slice_row(pair, name, value, ids) for name in pair.columns for value, ids in slices]
 
 
@@ -160,12 +152,10 @@ def _change_interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict
     info = pair.run.metrics[name]
     if difference.value is None:
         return None
-    text = metric_change(difference.value, info)
-    if difference.low is not None and difference.high is not None:
-        text += f" [{metric_change(difference.low, info)}, {metric_change(difference.high, info)}]"
     return {
         "value": difference.value, "low": difference.low, "high": difference.high, "n": difference.n_cases,
-        "standing": difference.standing(info.direction), "text": text, "time": info.target == "LATENCY",
+        "standing": difference.standing(info.direction), "text": with_interval(difference, info),
+        "time": info.target == "LATENCY",
     }  # fmt: skip
 
 
@@ -176,20 +166,16 @@ def metric_history(library: Library, info: StoredRun) -> dict[str, Any]:
     ids = [run.run_id for run in runs]
     measured, provenance = library.store.measured(ids), library.store.provenance(ids)
     by_run = [measured.get(i, {}) for i in ids]
-    metrics = {n: details for of_run in by_run for n, (details, _) in of_run.items()}
-    names = [n for n, details in metrics.items() if details.get("target") != "LATENCY" and _is_from_0_to_1(details)]
+    values: dict[str, list[float | None]] = {}
+    for name, details in {n: details for of_run in by_run for n, (details, _) in of_run.items()}.items():
+        low, high = details.get("range") or (None, None)
+        if details.get("target") != "LATENCY" and low is not None and low >= 0 and high is not None and high <= 1:
+            values[name] = [of_run.get(name, (None, None))[1] for of_run in by_run]
     changes = [[], *(_changed_provenance(provenance.get(a, {}), provenance.get(b, {})) for a, b in pairwise(ids))]
     return {
-        "metrics": [
-            {"name": safe_text(n), "values": [of_run.get(n, (None, None))[1] for of_run in by_run]} for n in names
-        ],
+        "metrics": [{"name": safe_text(name), "values": of_metric} for name, of_metric in values.items()],
         "runs": [{**run_entry(run), "changed": changed} for run, changed in zip(runs, changes, strict=True)],
     }
-
-
-def _is_from_0_to_1(details: dict[str, Any]) -> bool:
-    low, high = details.get("range") or (None, None)
-    return low is not None and high is not None and low >= 0 and high <= 1
 
 
 def _changed_provenance(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
@@ -202,10 +188,8 @@ def _changed_provenance(before: dict[str, Any], after: dict[str, Any]) -> list[s
 def filter_rows(pair: Pair, query: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the rows that *query* selects, in its order.
 
-    Args:
-        pair: the runs.
-        query: ``show`` (a word of a row's ``is``), ``tag``, ``slice`` (``label=value``), ``text``; ``sort`` (``id``,
-            ``state``, ``change`` or the place of a column), ``down``.
+    *query* has ``show`` (a word of a row's ``is``), ``tag``, ``slice`` (``label=value``), ``text``; ``sort`` (``id``,
+    ``state``, ``change`` or the place of a column), ``down``.
     """
     label, _, value = query.get("slice", "").partition("=")
     show, tag, text = query.get("show", ""), query.get("tag", ""), query.get("text", "").strip().lower()
@@ -249,20 +233,15 @@ def cases_page(pair: Pair, query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def case_page(library: Library, pair: Pair, case_id: str, query: Mapping[str, str]) -> dict[str, Any]:
-    """Return everything about one case, and its neighbours among the cases that *query* selects.
-
-    Raises:
-        UnknownRunError: there is no such case.
-    """
+    """Return all about a case, and its neighbours among those that *query* selects; `UnknownRunError` without it."""
     case = library.case(pair, case_id)
     before = pair.earlier_case(case)
     line = next(row for row in pair.lines if row["id"] == safe_text(case_id))
     listed_ids = [row["id"] for row in filter_rows(pair, query)]
     place = listed_ids.index(line["id"]) if line["id"] in listed_ids else None
-    comparison = pair.case_comparison(case_id)
     return {
         **{k: v for k, v in line.items() if k != "text"},
-        **case_details(case, comparison, pair.run, pair.verdict.flaky.get(case_id, "")),
+        **case_details(case, pair.run, pair.verdict),
         "place": None if place is None else place + 1,
         "of": len(listed_ids),
         "previous": listed_ids[place - 1] if place else None,
@@ -277,27 +256,22 @@ def case_page(library: Library, pair: Pair, case_id: str, query: Mapping[str, st
 def _answer_and_hits(case: CaseResult, other: CaseResult | None) -> dict[str, Any]:
     """Return the answer and the ranking of one of two runs; each hit with its rank in the other one."""
     case = as_shown(case)
-    hits = case.outputs.get("retrieved") or ()
-    elsewhere = {hit.get("id"): i for i, hit in reversed([*enumerate(_hits(other), 1)])} if other is not None else None
-    hits_shown = []
-    for rank, (hit, score) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
-        grade = int(hit.get("grade") or 0)
-        if rank <= MOST_HITS or grade > 0:
-            hits_shown.append({
-                "rank": rank, "id": safe_text(hit.get("id")), "score": score, "grade": grade,
-                "source": safe_text(source_text(hit)),
-                "text": list(_marked_text(hit, case.expected.get("relevant") or ())),
-                "was": 0 if elsewhere is None else elsewhere.get(hit.get("id")),
-            })  # fmt: skip
+    other_hits = (as_shown(other).outputs.get("retrieved") or ()) if other is not None else ()
+    elsewhere = {hit.get("id"): rank for rank, hit in reversed([*enumerate(other_hits, 1)])}
+    hits = [
+        {
+            "rank": rank, "id": safe_text(hit.get("id")), "score": score, "grade": grade,
+            "source": safe_text(source_text(hit)),
+            "text": list(_marked_text(hit, case.expected.get("relevant") or ())),
+            "was": 0 if other is None else elsewhere.get(hit.get("id")),
+        }
+        for rank, hit, score, grade in shown_hits(case)
+    ]  # fmt: skip
     answer = case.outputs.get("answer")
     return {
-        "hits": hits_shown, "returned": len(hits), "state": case.state,
+        "hits": hits, "returned": len(case.outputs.get("retrieved") or ()), "state": case.state,
         "answer": None if answer is None else safe_text(answer, keep_lines=True),
     }  # fmt: skip
-
-
-def _hits(case: CaseResult) -> Sequence[Mapping[str, Any]]:
-    return as_shown(case).outputs.get("retrieved") or ()
 
 
 def _marked_text(hit: Mapping[str, Any], labels: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:
@@ -337,36 +311,36 @@ def _repeat_values(library: Library, pair: Pair, case: CaseResult, before: CaseR
     earlier = before if before is not None and before.repeats > 1 else None
     if not repeats and not varies and earlier is None:
         return None
-    metrics = pair.run.metrics
-    values = [
-        {"metric": safe_text(name), "now": [metric_value(v, metrics[name]) for v in case.values(name)],
-         "then": [metric_value(v, metrics[name]) for v in earlier.values(name)] if earlier is not None else []}
-        for name in repeats or case.scores if name in metrics and metrics[name].target != "LATENCY"
-    ]  # fmt: skip
-    answers = [{"now": now, "then": then} for now, then in zip_longest(
-        _answer_texts(library, pair.info.run_id, case.case_id),
-        _answer_texts(library, pair.other_info.run_id, case.case_id) if pair.other_info else (),
-    )]  # fmt: skip
+    values = []
+    for name in repeats or case.scores:
+        info = pair.run.metrics.get(name)
+        if info is not None and info.target != "LATENCY":
+            now = [metric_value(value, info) for value in case.values(name)]
+            then = [metric_value(value, info) for value in earlier.values(name)] if earlier is not None else []
+            values += [{"metric": safe_text(name), "now": now, "then": then}] if now or then else []
+    infos = (pair.info, pair.other_info)
+    texts = ([_answer_text(raw) for raw in _recorded_answers(library, info, case.case_id)] for info in infos)
+    answers = [{"now": now, "then": then} for now, then in zip_longest(*texts)]
     varies_text = f"{varies['passed']} of {varies['answers']} answers passed when it was asked again" if varies else ""
-    return {"values": [row for row in values if row["now"] or row["then"]], "answers": answers, "varies": varies_text}
+    return {"values": values, "answers": answers, "varies": varies_text}
 
 
-def _answer_texts(library: Library, run_id: str, case_id: str) -> list[str]:
-    """Return the recorded answers of a case, as far as they are still kept."""
-    return [safe_text(raw["parts"].get("answer") or "" if "parts" in raw else raw.get("error", ""), keep_lines=True)
-            for raw in _recorded_answers(library, run_id, case_id)]  # fmt: skip
+def _answer_text(raw: dict[str, Any]) -> str:
+    return safe_text(raw["parts"].get("answer") or "" if "parts" in raw else raw.get("error", ""), keep_lines=True)
 
 
-def _recorded_answers(library: Library, run_id: str, case_id: str) -> list[dict[str, Any]]:
+def _recorded_answers(library: Library, info: StoredRun | None, case_id: str) -> list[dict[str, Any]]:
+    """Return the recorded answers to a case, as far as they are still kept."""
     try:
-        return [RecordedAnswer(recording).raw for recording in library.store.recordings(run_id).get(case_id, [])]
+        recordings = library.store.recordings(info.run_id).get(case_id, []) if info is not None else []
+        return [RecordedAnswer(recording).raw for recording in recordings]
     except AueporaError:
         return []
 
 
 def evidence_of(library: Library, pair: Pair, case: CaseResult) -> list[str]:
-    """Return the texts of the documents of a case: whole where its answer is recorded, else as far as they are kept."""
-    raws = _recorded_answers(library, pair.info.run_id, case.case_id)
+    """Return the texts of the documents of a case: whole where its answer is recorded, else what is kept of them."""
+    raws = _recorded_answers(library, pair.info, case.case_id)
     hits = raws[0]["parts"].get("retrieved") if raws and "parts" in raws[0] else None
     texts = [hit[TEXT] for hit in hits] if hits else [hit.get("text") for hit in case.outputs.get("retrieved") or ()]
     return [str(text) for text in texts if text]

@@ -18,7 +18,7 @@ from ...history.compare import CompareReport, as_baseline
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
 from ...metrics.annotation.labels import answer_hash
-from ...regression.compare import CaseComparison, Comparison
+from ...regression.compare import Comparison
 from ...regression.compare import compare as pair_cases
 from ...regression.verdict import Verdict
 from ...reporting.html.cases import MOST_COLUMNS, case_line
@@ -27,24 +27,17 @@ from ...reporting.text import listed
 from ..common import stored_verdict
 from ..compare import compare_in_project, steady_metrics
 
-_CACHE_SIZE = 4
-"""Runs, and pairs of them, in memory."""
-
-_LONGEST_NAME = 100
-"""Characters of a person's name."""
+_CACHE_SIZE = 4  # runs, and pairs of them, in memory
+_LONGEST_NAME = 100  # characters of a person's name
 
 
 @dataclass
 class Pair:
     """A run and what it is compared with.
 
-    Attributes:
-        info: what the list says about the run.
-        verdict: the stored one against the baseline, else one against the other run.
-        other: the earlier run whose answers and rankings are shown as well; None where there is none.
-        other_info: what the list says about it.
-        by_baseline: whether the verdict is the one against the baseline; *other* then is the previous run.
-        not_comparable: cases of both runs that do not compare, with the reason.
+    ``verdict`` is the stored one against the baseline if ``by_baseline``, else one against the ``other`` run.  Answers
+    and rankings of the other run are shown as well; against the baseline it is the previous run, if there is one.
+    ``not_comparable`` has the cases of both runs that do not compare, with the reason.
     """
 
     info: StoredRun
@@ -54,10 +47,6 @@ class Pair:
     other_info: StoredRun | None = None
     by_baseline: bool = True
     not_comparable: dict[str, str] = field(default_factory=dict)
-
-    def case_comparison(self, case_id: str) -> CaseComparison | None:
-        """Return how a case compares; None where nothing does."""
-        return self.verdict.comparison.cases.get(case_id) if self.verdict.comparison is not None else None
 
     def earlier_case(self, case: CaseResult) -> CaseResult | None:
         """Return the same case of the other run; None where it has none, or another golden case."""
@@ -72,25 +61,25 @@ class Pair:
     @cached_property
     def lines(self) -> list[dict[str, Any]]:
         """The row of each case, in the order of the golden file."""
-        return [self._line(i, case) for i, case in enumerate(self.run.cases.values())]
-
-    def _line(self, index: int, case: CaseResult) -> dict[str, Any]:
-        comparison = self.case_comparison(case.case_id)
-        line = case_line(case, comparison, self.run, self.columns, self.verdict.flaky.get(case.case_id, ""))
-        line["index"] = index
-        words = line.setdefault("is", [])
-        words.append(line["kind"])
-        if case.case_id in self.verdict.varies and "flaky" not in words:
-            words.append("flaky")
-        if reason := self.incomparable_reason(case.case_id):
-            words.append("incomparable")
-            line["not_comparable"] = reason
-        line["text"] = f"{case.case_id}\n{case.query}\n{line.get('why', '')}\n{case.outputs.get('answer', '')}".lower()
-        return line
+        lines = []
+        for index, case in enumerate(self.run.cases.values()):
+            line = case_line(case, self.run, self.verdict, self.columns)
+            line["index"] = index
+            words = line.setdefault("is", [])
+            words.append(line["kind"])
+            if case.case_id in self.verdict.varies and "flaky" not in words:
+                words.append("flaky")
+            if reason := self.incomparable_reason(case.case_id):
+                words.append("incomparable")
+                line["not_comparable"] = reason
+            texts = (case.case_id, case.query, line.get("why", ""), f"{case.outputs.get('answer', '')}")
+            line["text"] = "\n".join(texts).lower()
+            lines.append(line)
+        return lines
 
     def incomparable_reason(self, case_id: str) -> str:
         """Return why a case does not compare, or not in everything; an empty string where it does."""
-        if (comparison := self.case_comparison(case_id)) is None:
+        if (comparison := self.verdict.case_comparisons.get(case_id)) is None:
             return ""
         flip_reason = {"new": "not there before", "changed": "the golden case was edited"}.get(comparison.flip, "")
         return self.not_comparable.get(case_id) or flip_reason or comparison.not_comparable
@@ -99,10 +88,7 @@ class Pair:
 class Library:
     """Reads the history, and caches the runs read last.
 
-    Args:
-        store: the history.
-        root: of the project, to find golden files and baselines in.
-        labels: the folder for labels of people.
+    Golden files and baselines are found in *root*, that of the project; *labels* is the folder for labels of people.
     """
 
     def __init__(self, store: HistoryStore, root: Path, labels: Path) -> None:
@@ -127,7 +113,8 @@ class Library:
         info, run = self.store.info(run_id), self._load_run(run_id)
         verdict = stored_verdict(self.store, run_id)
         if not against:
-            previous = self._previous_run(info)
+            runs = self.store.runs(None, info.suite, info.variant, info.path)
+            previous = next((run for run in runs if run.complete and run.run_id < info.run_id), None)
             return Pair(info, run, verdict, self._load_run(previous.run_id) if previous else None, previous)
         other_info = self.store.info(self.store.resolve(against, run.suite, path=run.path))
         other = self._load_run(other_info.run_id)
@@ -142,16 +129,8 @@ class Library:
         )  # fmt: skip
         return Pair(info, run, verdict, other, other_info, False, report.not_comparable)
 
-    def _previous_run(self, info: StoredRun) -> StoredRun | None:
-        runs = self.store.runs(None, info.suite, info.variant, info.path)
-        return next((run for run in runs if run.complete and run.run_id < info.run_id), None)
-
     def case(self, pair: Pair, case_id: str) -> CaseResult:
-        """Return a case of the pair's run.
-
-        Raises:
-            UnknownRunError: there is none of that name.
-        """
+        """Return a case of the pair's run; raises `UnknownRunError` where there is none of that name."""
         if (case := pair.run.cases.get(case_id)) is None:
             raise UnknownRunError(f"run {pair.info.run_id} has no case {case_id!r}")
         return case
@@ -184,11 +163,7 @@ def label_path(folder: Path, suite: str, metric: str) -> Path:
 
 
 def labels_of(path: Path, case: CaseResult) -> dict[str, Any]:
-    """Return what people said of the answer of *case*, by name; empty where nobody did.
-
-    Raises:
-        AueporaError: the file is not what this module writes.
-    """
+    """Return what people said of the answer of *case*, by name; `AueporaError` where the file holds something else."""
     key = _row_key(case)
     return next((dict(row["labels"]) for row in _read_label_rows(path) if row.get("id") == key), {})
 
@@ -206,10 +181,7 @@ def put_label(
     """Write down what a person says of the answer of *case*: whether it is good; None takes the label back.
 
     The judge's own score and its model go with the label, so nothing has to be asked for the calibration, and the
-    *evidence*, the texts of the documents, so that another judge can be.
-
-    Returns:
-        What people say of this answer now, by name.
+    *evidence*, the texts of the documents, so that another judge can be.  Returns all labels of this answer, by name.
 
     Raises:
         AueporaError: there is no such judge, no answer, no name, or the file holds something else.
@@ -240,20 +212,16 @@ def _row_key(case: CaseResult) -> str:
 
 
 def _label_row(run: Run, case: CaseResult, metric: str) -> dict[str, Any]:
-    answer = case.outputs["answer"]
-    row: dict[str, Any] = {
+    answer, score = case.outputs["answer"], case.scores.get(metric)
+    judge = run.metrics[metric].judge.get("params", {}).get("judge", {})
+    model = judge.get("model") if isinstance(judge, Mapping) else None
+    return {
         "id": _row_key(case), "case": case.case_id, "query": case.query, "answer": answer,
         "answer_hash": answer_hash(str(answer)),
+        **({"score": score.value} if score is not None and score.state == "number" else {}),
+        **({"error": score.reason} if score is not None and score.state == "error" else {}),
+        **({"model": str(model)} if model else {}),
     }  # fmt: skip
-    score = case.scores.get(metric)
-    if score is not None and score.state == "number":
-        row["score"] = score.value
-    elif score is not None and score.state == "error":
-        row["error"] = score.reason
-    judge = run.metrics[metric].judge.get("params", {}).get("judge", {})
-    if isinstance(judge, Mapping) and judge.get("model"):
-        row["model"] = str(judge["model"])
-    return row
 
 
 def _read_label_rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ elements from these texts; none of them is ever markup.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...core.run import CaseResult, MetricInfo, Run
@@ -17,15 +17,13 @@ from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
 from ..diagnosis import cutoff, details_text, diagnose
 from ..metric_rows import chosen_metrics
-from ..numbers import metric_gain, metric_value, seconds
+from ..numbers import metric_gain, metric_value, seconds, sign
 from ..relevant_docs import relevant_docs, score_texts, source_text
 from ..tally import FAILING, case_status
 from ..text import printable
 
 MOST_COLUMNS = 5
-MOST_HITS = 20
-"""Hits shown of a ranking; relevant ones further down are shown as well."""
-
+MOST_HITS = 20  # shown of a ranking; relevant ones further down are shown as well
 _RATIONALE = ("rationale", "reason", "reasoning", "explanation")
 
 
@@ -39,26 +37,24 @@ def suite_data(run: Run, verdict: Verdict, previous: Run | None = None) -> dict[
 
     *previous* is an earlier run: its answers and rankings are shown for cases that it has in the same wording.
     """
-    columns = chosen_metrics(run, verdict, MOST_COLUMNS)
-    return {
-        "title": safe_text(run.title),
-        "compared": verdict.comparison is not None,
-        "columns": [
-            {"name": safe_text(n), "lower": run.metrics[n].direction == "lower", "key": i}
-            for i, n in enumerate(columns)
-        ],
-        "cases": list(case_rows(run, verdict, columns, previous)),
-    }
+    names = chosen_metrics(run, verdict, MOST_COLUMNS)
+    columns = [{**column_data(run, name), "key": i} for i, name in enumerate(names)]
+    cases = list(case_rows(run, verdict, names, previous))
+    compared = verdict.comparison is not None
+    return {"title": safe_text(run.title), "compared": compared, "columns": columns, "cases": cases}
+
+
+def column_data(run: Run, name: str) -> dict[str, Any]:
+    """Return the data of the column of a metric."""
+    return {"name": safe_text(name), "lower": run.metrics[name].direction == "lower"}
 
 
 def case_rows(
     run: Run, verdict: Verdict, columns: Sequence[str], previous: Run | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield the data of each case, in the order of the golden file."""
-    compared = verdict.case_comparisons
     for case_id, case in run.cases.items():
-        comparison, flaky = compared.get(case_id), verdict.flaky.get(case_id, "")
-        row = case_line(case, comparison, run, columns, flaky) | case_details(case, comparison, run, flaky)
+        row = case_line(case, run, verdict, columns) | case_details(case, run, verdict)
         before = previous.cases.get(case_id) if previous is not None else None
         if before is not None and before.content_hash == case.content_hash and before.outputs:
             hits = before.outputs.get("retrieved") or ()
@@ -67,51 +63,62 @@ def case_rows(
         yield row
 
 
-def case_line(
-    case: CaseResult, compared: CaseComparison | None, run: Run, columns: Sequence[str], flaky: str = ""
-) -> dict[str, Any]:
+def case_line(case: CaseResult, run: Run, verdict: Verdict, columns: Sequence[str]) -> dict[str, Any]:
     """Return the data of the row of a case, without empty values."""
+    compared = verdict.case_comparisons.get(case.case_id)
     kind = case_status(case, compared)
-    why = diagnose(case, compared, run.metrics)
     pair = compared if compared is not None and compared.paired else None
+    largest = pair.worst or pair.best if pair is not None else None  # drop, or gain where nothing dropped
+    names = [name for name, change in pair.changes.items() if change.gain == largest] if pair is not None else []
     row = {
         "id": safe_text(case.case_id),
         "kind": kind,
-        "is": list(_filters(case, pair, kind, flaky)),
+        "is": list(_filters(case, pair, kind, verdict.flaky)),
         "query": safe_text(case.query, keep_lines=True),
-        "worst": pair.worst or pair.best if pair is not None else None,
-        "change": _worst_change(pair, run),
+        "worst": largest,
+        "change": [safe_text(names[0]), metric_gain(largest, run.metrics.get(names[0]))] if largest else [],
         "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
         "tags": [safe_text(t) for t in case.labels.get("tags", ())],
         "labels": {safe_text(k): safe_text(v) for k, v in case.labels.items() if k != "tags"},
-        "why": safe_text(why) if why else "",
+        "why": safe_text(diagnose(case, compared, run.metrics) or ""),
     }
-    return {k: v for k, v in row.items() if v not in (None, "", [], {})}
+    return _without_empty(row)
 
 
-def case_details(case: CaseResult, compared: CaseComparison | None, run: Run, flaky: str = "") -> dict[str, Any]:
+def case_details(case: CaseResult, run: Run, verdict: Verdict) -> dict[str, Any]:
     """Return the details of a case, shown when it is opened, without empty values."""
-    case = as_shown(case)
+    compared = verdict.case_comparisons.get(case.case_id)
+    case, hits = as_shown(case), []
+    for rank, hit, score, grade in shown_hits(case):
+        text, source = safe_text(hit.get("text") or ""), safe_text(source_text(hit))
+        hits.append([rank, safe_text(hit.get("id")), score, grade, text, source])
+    answer = case.outputs.get("answer") or ""
+    cuts = {k: n for n in case.scores if n in run.metrics and (k := cutoff(run.metrics[n])) is not None}
     row = {
         "where": safe_text(case.where),
         "owner": safe_text(run.owner),
         "problems": [safe_text(p) for p in case.problems],
         "advice": [safe_text(p) for p in case.extra.get("advisory", ())],
         "error": safe_text(case.error, keep_lines=True),
-        "answer": safe_text(case.outputs.get("answer") or "", keep_lines=True) if "answer" in case.outputs else None,
+        "answer": safe_text(answer, keep_lines=True) if "answer" in case.outputs else None,
         "expected": _expected(case),
         "docs": [[safe_text(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(case, compared)],
-        "hits": _hits(case),
+        "hits": hits,
         "returned": len(case.outputs.get("retrieved") or ()),
-        "cuts": _cutoffs(case, run),
+        "cuts": {f"{k}": safe_text(name) for k, name in cuts.items() if k == max(cuts)},  # the deepest
         "scores": [_score(n, s, compared, run.metrics.get(n), case) for n, s in case.scores.items()],
         "judged": list(_rationales(case)),
-        "facts": list(_facts(case, flaky)),
+        "facts": list(_facts(case, verdict.flaky.get(case.case_id, ""))),
     }
+    return _without_empty(row)
+
+
+def _without_empty(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *row* without empty values; an empty answer stays."""
     return {k: v for k, v in row.items() if v not in (None, "", [], {}) or (k == "answer" and v is not None)}
 
 
-def _filters(case: CaseResult, pair: CaseComparison | None, kind: str, flaky: str) -> Iterator[str]:
+def _filters(case: CaseResult, pair: CaseComparison | None, kind: str, flaky: Collection[str]) -> Iterator[str]:
     """Yield the filters of the table that match this case."""
     if pair is not None:
         was_good = pair.before is not None and pair.before.state == "passed"
@@ -121,7 +128,7 @@ def _filters(case: CaseResult, pair: CaseComparison | None, kind: str, flaky: st
             yield "improved"
     if kind in FAILING:
         yield "failed"
-    if flaky or "quarantine" in case.extra:
+    if case.case_id in flaky or "quarantine" in case.extra:
         yield "flaky"
 
 
@@ -132,16 +139,8 @@ def _cell(score: Score | None, compared: CaseComparison | None, name: str, info:
     if score.state == "error" or score.value is None:
         return [None, "error", -1, True]
     change = compared.changes.get(name) if compared is not None else None
-    gain = change.gain if change is not None else 0.0
-    return [score.value, metric_value(score.value, info), (gain > 0) - (gain < 0), score.value == info.worst]
-
-
-def _worst_change(pair: CaseComparison | None, run: Run) -> list[str]:
-    """Return the largest drop, or the largest gain where nothing dropped: ``["recall@5", "-0.500"]``."""
-    if pair is None or not (gain := pair.worst or pair.best):
-        return []
-    name = next(name for name, change in pair.changes.items() if change.gain == gain)
-    return [safe_text(name), metric_gain(gain, run.metrics.get(name))]
+    text, turn = metric_value(score.value, info), sign(change.gain) if change is not None else 0
+    return [score.value, text, turn, score.value == info.worst]
 
 
 def _expected(case: CaseResult) -> dict[str, Any]:
@@ -156,34 +155,20 @@ def _expected(case: CaseResult) -> dict[str, Any]:
     for key, details_key in (("must_contain", "missing"), ("forbidden", "forbidden_present")):
         if key in expected:
             phrases = expected[key] if isinstance(expected[key], (list, tuple)) else [expected[key]]
-            out[key] = [[safe_text(p), not _fails(p, key, details.get(details_key), answer)] for p in phrases]
+            broken = details.get(details_key)
+            if broken is None:  # not measured
+                broken = [p for p in phrases if (str(p).casefold() in answer) == (key == "forbidden")]
+            out[key] = [[safe_text(p), p not in broken] for p in phrases]
     return out
 
 
-def _fails(phrase: object, key: str, reported: Sequence[object] | None, answer: str) -> bool:
-    """Whether the answer breaks the rule *key* for *phrase*: by the metric where measured, else by search."""
-    if reported is not None:
-        return phrase in reported
-    return (str(phrase).casefold() in answer) == (key == "forbidden")
-
-
-def _hits(case: CaseResult) -> list[list[Any]]:
-    """Return the ranking: rank, id, score, grade, start of the text, the source document of an opaque id."""
-    out: list[list[Any]] = []
+def shown_hits(case: CaseResult) -> Iterator[tuple[int, Mapping[str, Any], str, int]]:
+    """Yield rank, hit, score and grade of the first `MOST_HITS` documents, and of relevant ones further down."""
     hits = case.outputs.get("retrieved") or ()
-    for rank, (hit, number) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
+    for rank, (hit, score) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
         grade = int(hit.get("grade") or 0)
         if rank <= MOST_HITS or grade > 0:
-            text, source = safe_text(hit.get("text") or ""), safe_text(source_text(hit))
-            out.append([rank, safe_text(hit.get("id")), number, grade, text, source])
-    return out
-
-
-def _cutoffs(case: CaseResult, run: Run) -> dict[str, str]:
-    """Return the deepest cutoff of the metrics → its metric."""
-    cuts = {k: n for n in case.scores if n in run.metrics and (k := cutoff(run.metrics[n])) is not None}
-    deepest = max(cuts, default=None)
-    return {} if deepest is None else {str(deepest): safe_text(cuts[deepest])}
+            yield rank, hit, score, grade
 
 
 def _score(
@@ -194,18 +179,12 @@ def _score(
     bounds = [Bound(op, limit) for op, limit in case.extra.get("thresholds", {}).get(name, ())]
     holds = None if score.value is None or not bounds else all(b.holds(score.value) for b in bounds)
     note = score.reason if score.state == "n/a" else details_text(score)
-    gain = change.gain if change is not None else 0.0
-    return [
-        safe_text(name),
-        {"n/a": "n/a", "error": "error", "aggregate": "counted"}.get(score.state)
-        or metric_value(score.value, info, bounds[0] if bounds else None),
-        "" if change is None else metric_value(change.before, info),
-        "" if change is None else metric_gain(change.gain, info),
-        (gain > 0) - (gain < 0),
-        ", ".join(map(str, bounds)),
-        holds,
-        safe_text(note),
-    ]
+    value = {"n/a": "n/a", "error": "error", "aggregate": "counted"}.get(score.state)
+    value = value or metric_value(score.value, info, bounds[0] if bounds else None)
+    before, gain, turn = "", "", 0
+    if change is not None:
+        before, gain, turn = metric_value(change.before, info), metric_gain(change.gain, info), sign(change.gain)
+    return [safe_text(name), value, before, gain, turn, ", ".join(map(str, bounds)), holds, safe_text(note)]
 
 
 def _rationales(case: CaseResult) -> Iterator[list[str]]:
@@ -236,9 +215,7 @@ def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
         yield ["expected to fail", safe_text(case.extra["xfail"])]
     if text := shown_repeat(case):
         yield ["repeats", text]
-    repeats = case.extra.get("repeats")
-    if isinstance(repeats, Mapping):
-        for name, values in repeats.items():
-            numbers = [v for v in values if isinstance(v, (int, float))]
-            if len(set(numbers)) > 1 and "latency" not in name:
-                yield [f"repeats of {safe_text(name)}", ", ".join(f"{v:.3f}" for v in numbers)]
+    for name, values in case.extra.get("repeats", {}).items():
+        numbers = [v for v in values if v is not None]
+        if len(set(numbers)) > 1 and "latency" not in name:
+            yield [f"repeats of {safe_text(name)}", ", ".join(f"{v:.3f}" for v in numbers)]

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...core.run import Run
 from ...history.aggregates import compute_aggregate, unmapped_cases
@@ -17,7 +17,7 @@ from .. import notes
 from ..diagnosis import group_by_cause
 from ..findings import with_title
 from ..metric_rows import MetricRow, metric_rows
-from ..numbers import number, plural
+from ..numbers import plural, score
 from ..plots import MOST_PLOTS, metric_plots, trend_plot
 from ..report import Report
 from ..tally import FAILING, CaseStatus, cases_of, comparison_word, headline
@@ -56,9 +56,8 @@ class BadCase:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A summary of the failures of a run.
+class Broken(NamedTuple):
+    """A summary of the failures of a run, empty without any.
 
     ``parts`` counts the failing cases by the part of the system at fault, ``gates`` are the messages of failed gates
     that are about no metric, ``changed`` are the changes since the baseline, ``steps`` the next steps.
@@ -77,20 +76,14 @@ class Broken:
 
 
 def suite_views(report: Report) -> list[dict[str, Any]]:
-    """Return the template data of every run.
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
-    most = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(report.runs))))  # plots take time to draw
-    return [
-        _view(i, run, verdict, report.trends.get((run.path, run.variant), Trend()), most)
-        for i, (run, verdict) in enumerate(report.pairs)
-    ]
+    """Return the template data of every run; raises `MissingExtraError` without matplotlib."""
+    most_plots = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(report.runs))))  # they take time to draw
+    return [_view(i, *pair, report, most_plots) for i, pair in enumerate(report.pairs)]
 
 
-def _view(index: int, run: Run, verdict: Verdict, trend: Trend, most_plots: int) -> dict[str, Any]:
+def _view(index: int, run: Run, verdict: Verdict, report: Report, most_plots: int) -> dict[str, Any]:
     rows = metric_rows(run, verdict)
+    trend = report.trends.get((run.path, run.variant), Trend())
     word, mark = OUTCOMES[verdict.outcome]
     details = [run.path, f"owner {run.owner}" if run.owner else "", plural(len(run.cases), "case")]
     return {
@@ -104,7 +97,7 @@ def _view(index: int, run: Run, verdict: Verdict, trend: Trend, most_plots: int)
         "broken": what_broke(run, verdict),
         "metrics": rows,
         "compared": any(row.baseline_text or row.change_text for row in rows),
-        "notes": list(_notes(run, verdict, rows)),
+        "notes": _notes(run, verdict, rows),
         "messages": [(group, [_message(gate, run) for gate in group.gates]) for group in notes.gate_groups(verdict)],
         "plots": metric_plots(run, verdict, f"s{index}", most_plots),
         "trend": list(_trend(run, verdict, trend.runs, f"s{index}t")),
@@ -116,7 +109,7 @@ def _view(index: int, run: Run, verdict: Verdict, trend: Trend, most_plots: int)
 def what_broke(run: Run, verdict: Verdict) -> Broken:
     """Return the failures of *run*; falsy without any."""
     places = {case_id: i for i, case_id in enumerate(run.cases)}
-    parts, bad_cases = Counter[str](), list[BadCase]()
+    parts, bad_cases = Counter[str](), []
     for kind, cases in cases_of(run, verdict, FAILING).items():
         failing = [case for case in cases if case.state != "passed"]  # without accepted assertions that still fail
         for why, (case, *others) in group_by_cause(failing, run, verdict.case_comparisons):
@@ -147,23 +140,17 @@ def _summary(parts: Sequence[tuple[str, int]], *, is_red: bool) -> str:
     return f"No single part: {', '.join(f'{name} {n}' for name, n in parts)} of {total} failing cases."
 
 
-def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterator[str]:
+def _notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> list[str]:
     lines = [notes.latency_line(run, verdict), *notes.missing_notes(run, verdict, rows), *notes.warnings(verdict)]
     lines += notes.run_notes(run, verdict)
     if (comparison := verdict.comparison) is not None and comparison.vanished:
         vanished = [f"{old} (now {new}?)" if new else old for old, new in comparison.vanished.items()]
         lines.append(f"in the baseline, no longer in the golden file: {listed(vanished, 10)}")
-    yield from filter(None, lines)
+    return [line for line in lines if line]
 
 
 def _message(gate: GateOutcome, run: Run) -> str:
     return " \u00b7 ".join([with_title(gate.title, notes.gate_reason(gate)), *notes.owner_and_cost([gate], run)])
-
-
-def _own_figures(run: Run, verdict: Verdict) -> dict[str, float | None]:
-    """Return the values of the suite's own metrics whose range is in [0, 1]."""
-    within = [n for n, info in run.metrics.items() if info.range[0] >= 0 and info.range[1] <= 1]
-    return {n: verdict.aggregates[n].value for n in within if n in verdict.aggregates and n != "empty_result_rate"}
 
 
 def _names_with_history(figures: Sequence[Mapping[str, float | None]]) -> list[str]:
@@ -171,22 +158,23 @@ def _names_with_history(figures: Sequence[Mapping[str, float | None]]) -> list[s
 
 
 def _trend(run: Run, verdict: Verdict, earlier: Sequence[EarlierRun], prefix: str) -> Iterator[dict[str, str]]:
-    """Yield plots of the suite's own metrics, else of the figures that every run has; none for partial runs."""
+    """Yield plots of the suite's own metrics in [0, 1], else of the figures of every run; none for partial runs."""
     if not earlier or not run.is_full:
         return
-    figures = [*(record.metrics for record in earlier), _own_figures(run, verdict)]
+    own = [n for n, info in run.metrics.items() if info.range[0] >= 0 and info.range[1] <= 1]
+    now = {n: verdict.aggregates[n].value for n in own if n in verdict.aggregates and n != "empty_result_rate"}
+    figures = [*(record.metrics for record in earlier), now]
     if not (names := _names_with_history(figures)):
-        now = compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison))
-        figures = [*(record.figures for record in earlier), now.flat()]
-        names = sorted(
-            _names_with_history(figures), key=lambda n: _FIGURES.index(n) if n in _FIGURES else len(_FIGURES)
-        )
+        aggregate = compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison))
+        figures = [*(record.figures for record in earlier), aggregate.flat()]
+        places = {n: place for place, n in enumerate(_FIGURES)}
+        names = sorted(_names_with_history(figures), key=lambda n: places.get(n, len(places)))
+    days = [record.started[:10] for record in earlier]
     for i, name in enumerate(names[:_MOST_FIGURES]):
         values = [f.get(name) for f in figures]
-        texts = [number(v, 3) if v is not None else "n/a" for v in values]
-        days = [*(record.started[:10] for record in earlier), "this run"]
-        words = f"{name} over {len(values)} runs: {', '.join(map(' '.join, zip(days, texts, strict=True)))}"
-        picture = trend_plot(values, f"{prefix}{i}", words, earlier[0].started[:10])
+        texts = [score(value) for value in values]
+        words = ", ".join(map(" ".join, zip([*days, "this run"], texts, strict=True)))
+        picture = trend_plot(values, f"{prefix}{i}", f"{name} over {len(values)} runs: {words}", days[0])
         yield {"name": name, "value": texts[-1], "svg": picture}
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ...core.run import Run
 from ...errors import MissingExtraError
 from ..numbers import plural
 from ..report import Report
@@ -20,9 +22,7 @@ from .page import OUTCOMES, suite_views
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MOST_CASES = 200
-"""Most cases listed that only some of several systems pass."""
-
+MOST_CASES = 200  # listed that only some of several systems pass
 _STYLES = ("base.css", "parts.css", "cases.css", "print.css")
 _SCRIPTS = ("elements.js", "theme.js", "details.js", "table.js", "page.js")
 _BREAKS = re.compile(r"(?<=[_,=])|(?=[{@])")
@@ -41,19 +41,13 @@ def html_report(report: Report) -> str:
     style, scripts = ("".join((sources / name).read_text("utf-8") for name in names) for names in (_STYLES, _SCRIPTS))
     script = f'(() => {{\n"use strict";\n{scripts}}})();\n'
     word, mark = OUTCOMES[report.outcome]
+    own = f"script-src {hash_source(script)}; style-src {hash_source(style)}"
     return env.get_template("report.html.j2").render(
-        comparisons=_comparison_views(report),
-        suites=suite_views(report),
-        outcome=report.outcome,
-        word=word,
-        mark=mark,
-        headline=report.headline,
-        mistakes=report.mistakes,
-        mistakes_title=mistakes_note(report.mistakes),
-        style=style,
-        script=script,
-        policy=_policy(style, script),
-    )
+        comparisons=report.comparisons(), links=_case_links(report.runs), suites=suite_views(report),
+        outcome=report.outcome, word=word, mark=mark, headline=report.headline, mistakes=report.mistakes,
+        mistakes_title=mistakes_note(report.mistakes), style=style, script=script,
+        policy=f"default-src 'none'; {own}; img-src data:; base-uri 'none'; form-action 'none'",
+    )  # fmt: skip
 
 
 def _environment() -> Environment:
@@ -65,32 +59,17 @@ def _environment() -> Environment:
         loader=PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_escape_text,
+        finalize=lambda value: safe_text(value) if type(value) is str else value,  # markup has a type of its own
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
     env.filters["pieces"] = _BREAKS.split
     env.globals |= {
-        "MOST_CASES": MOST_CASES,
-        "SYMBOLS": UNICODE,
-        "plural": plural,
-        "value_text": value_text,
-        "difference_text": difference_text,
-        "case_cell": case_cell,
-    }
+        "MOST_CASES": MOST_CASES, "SYMBOLS": UNICODE, "plural": plural, "legend": legend, "key_metric": key_metric,
+        "value_text": value_text, "difference_text": difference_text, "case_cell": case_cell,
+    }  # fmt: skip
     return env
-
-
-def _escape_text(value: object) -> object:
-    """Escape control characters in the texts of the templates; markup stays."""
-    return safe_text(value) if type(value) is str else value
-
-
-def _policy(style: str, script: str) -> str:
-    """Return a content security policy that allows only the report's own style and script."""
-    own = f"script-src {hash_source(script)}; style-src {hash_source(style)}"
-    return f"default-src 'none'; {own}; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def hash_source(text: str) -> str:
@@ -98,23 +77,12 @@ def hash_source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _comparison_views(report: Report) -> list[dict[str, Any]]:
-    """Return the template data of each suite that several systems ran; cases link to the table of their system."""
-    titles = [run.title for run in report.runs]
-    links = {
+def _case_links(runs: Sequence[Run]) -> dict[tuple[str, str], str]:
+    """Return the links to cases in the table of their system, by its title, which only one run has, and case."""
+    titles = [run.title for run in runs]
+    return {
         (run.title, case_id): f"#case-{i}-{n}"
-        for i, run in enumerate(report.runs)
+        for i, run in enumerate(runs)
         if titles.count(run.title) == 1
         for n, case_id in enumerate(run.cases)
     }
-    return [
-        {
-            "suite": suite,
-            "names": [column.name for column in suite.columns],
-            "notes": [*legend(suite, UNICODE), *suite.notes],
-            "key": key_metric(suite),
-            "cases": [case for case in suite.cases if case.differs],
-            "links": links,
-        }
-        for suite in report.comparisons()
-    ]

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 
 from ...core.run import CaseResult, ComparableScore, Run
-from ...core.scoring import Score
 from ...regression.guards.gates import errored_words, is_counted
 from ...regression.thresholds import Bound
 from ..diagnosis import cutoff, details_text
@@ -24,11 +23,10 @@ def explain_score(left: ComparableScore, op: str, right: object) -> list[str]:
     The first is the comparison itself, as pytest shows it.  For the score of a run, its denominator and the cases that
     cost most follow; for the score of a case, the expected and the actual output.
     """
-    page = Page(76)  # pytest adds a margin
-    bound = _bound(op, right)
-    other = repr(right)
-    if isinstance(right, ComparableScore):
-        other = f"{right.name} {metric_value(right.value, right.info)}"
+    page, bound = Page(76), _bound(op, right)  # pytest adds a margin
+    other = (
+        f"{right.name} {metric_value(right.value, right.info)}" if isinstance(right, ComparableScore) else repr(right)
+    )
     page.paragraph(f"{left.name} {metric_value(left.value, left.info, bound)} {op} {other}")
     if left.case is not None:
         _explain_case(page, left, left.case)
@@ -53,32 +51,6 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
     if not scores:  # error_rate and pass_rate count cases, not scores
         _explain_rate(page, left, run)
         return
-    _add_denominator(page, left, run, scores)
-    lower = left.info is not None and left.info.direction == "lower"
-    perfect = 0 if lower else -1
-    costs: dict[str, float] = {}
-    for case_id, score in scores.items():
-        if score.state == "error":
-            costs[case_id] = math.inf
-        elif score.value is not None:
-            cost = score.value if lower else -score.value
-            if cost > perfect if bound is None else not bound.holds(score.value):
-                costs[case_id] = cost
-    explanations = {}
-    for case_id in sorted(costs, key=lambda case_id: costs[case_id], reverse=True):
-        score = scores[case_id]
-        value = "" if score.value is None else f"{metric_value(score.value, left.info)} "
-        explanations[case_id] = f"{value}{details_text(score)}"
-    _add_cases(page, run, explanations)
-
-
-def _add_cases(page: Page, run: Run, explanations: Mapping[str, str]) -> None:
-    for case_id, explanation in list(explanations.items())[:MOST_CASES]:
-        page.paragraph(f"{run.cases[case_id].where or run.path} {case_id}: {explanation}", indent=2, most=3)
-    page.more(len(explanations) - MOST_CASES)
-
-
-def _add_denominator(page: Page, left: ComparableScore, run: Run, scores: dict[str, Score]) -> None:
     n = sum(s.measurement is not None for s in scores.values())
     parts = [f"over {n} of {plural(len(scores), 'case')} of {run.title}"]
     if n_error := sum(s.state == "error" for s in scores.values()):
@@ -88,21 +60,42 @@ def _add_denominator(page: Page, left: ComparableScore, run: Run, scores: dict[s
     if n_na := sum(s.state == "n/a" for s in scores.values()):
         parts.append(f"{n_na} n/a")
     page.paragraph(", ".join(parts))
+    sign, perfect = (1, 0) if left.info is not None and left.info.direction == "lower" else (-1, -1)
+    costs: dict[str, float] = {}
+    for case_id, score in scores.items():
+        if score.state == "error":
+            costs[case_id] = math.inf
+        elif score.value is not None:
+            cost = sign * score.value
+            if cost > perfect if bound is None else not bound.holds(score.value):
+                costs[case_id] = cost
+    explanations = {}
+    for case_id in sorted(costs, key=lambda case_id: costs[case_id], reverse=True):
+        value = scores[case_id].value
+        text = "" if value is None else f"{metric_value(value, left.info)} "
+        explanations[case_id] = f"{text}{details_text(scores[case_id])}"
+    _add_cases(page, run, explanations)
+
+
+def _add_cases(page: Page, run: Run, explanations: Mapping[str, str]) -> None:
+    for case_id, explanation in list(explanations.items())[:MOST_CASES]:
+        page.paragraph(f"{run.cases[case_id].where or run.path} {case_id}: {explanation}", indent=2, most=3)
+    page.more(len(explanations) - MOST_CASES)
 
 
 def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
     word = "errored" if left.name == "error_rate" else "passed"
-    ran = [c for c in run.cases.values() if c.state != "skipped"]
+    ran = list(run.in_state("passed", "failed", "error"))
     page.paragraph(f"{sum(is_counted(c, left.name) for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
-    bad = [c for c in ran if c.state in ("failed", "error")]
+    bad = run.in_state("failed", "error")
     _add_cases(page, run, {case.case_id: case.error_line or "; ".join(case.problems) for case in bad})
 
 
 def _explain_case(page: Page, left: ComparableScore, case: CaseResult) -> None:
     add_place(page, case)
     page.text("query", case.query, most=2)
-    if (score := case.scores.get(left.name)) is not None and (details := details_text(score)):
-        page.text("details", details)
+    if (score := case.scores.get(left.name)) is not None:
+        page.text("details", details_text(score))
     infos = {left.name: left.info} if left.info is not None else {}
     add_expected(page, case, relevant_docs(case), cutoff(left.info) if left.info is not None else None)
     add_ranking(page, case, infos, list(infos))

@@ -17,12 +17,10 @@ _WIDTH = 100
 def study_text(study: Study, *, ascii_only: bool = False) -> str:
     """Return the decision, the figures with their intervals, the bias checks, and further remarks."""
     page = Page(_WIDTH, ascii_only=ascii_only)
-    answers = [answer for answer, _ in study.labels.values()]
+    n_yes, n = sum(answer for answer, _ in study.labels.values()), len(study.labels)
     page.paragraph(f"{study.metric}: {'may gate' if study.gate else 'stays advisory'}: {study.reason}")
-    page.paragraph(
-        f"{len(answers)} labels, {sum(answers)} yes and {len(answers) - sum(answers)} no; "
-        f"the judge says yes from {study.decisions.threshold:g} ({_WAYS[study.decisions.method]})"
-    )
+    threshold = f"the judge says yes from {study.decisions.threshold:g} ({_WAYS[study.decisions.method]})"
+    page.paragraph(f"{n} labels, {n_yes} yes and {n - n_yes} no; {threshold}")
     page.lines.append([])
     room = max(map(len, study.figures))
     page.lines += [[Cell(f"  {name:<{room}}  {_figure_text(figure)}")] for name, figure in study.figures.items()]

@@ -24,8 +24,7 @@ MOST_FRAMES = 14
 MOST_WORDS = 40  # longer answers read better side by side
 MOST_HITS = 10
 MOST_WANTED = 6
-LEAST_LABEL = 7
-"""Minimum width of a document's label next to the note on its rank."""
+LEAST_LABEL = 7  # columns of a document's label next to the note on its rank
 
 
 def failure_text(
@@ -39,10 +38,8 @@ def failure_text(
 ) -> str:
     """Return the text of a failed or errored case; its first line is the diagnosis.
 
-    *shapes*: whether an error about the shape of a system or an answer lists the accepted shapes.
-
     No line is wider than *width*, except ``file:line`` and the frames of an exception, so that terminals and editors
-    can open them.
+    can open them.  *shapes*: whether an error about the shape of a system or an answer lists the accepted shapes.
     """
     page = Page(width, ascii_only=ascii_only)
     repeats, result = shown_repeat(result), as_shown(result)
@@ -51,21 +48,33 @@ def failure_text(
     add_place(page, result)
     page.text("query", result.query, most=2)
     if result.state == "error":
-        _add_error(page, result.error, shapes=shapes)
+        frames = printable(result.error[-6000:], ascii_only=ascii_only, keep_lines=True).splitlines()[1:]
+        for frame in frames[-MOST_FRAMES:]:
+            if shapes or not frame.startswith(ACCEPTED_SHAPES):
+                page.lines.append([Cell(f"  {without_command(frame)}", ("light",))])
         add_expected(page, result, docs, None)
         return render(page.lines)
-    _add_problems(page, result)
+    problems = _merge_falls(result.problems, page.symbols.arrow)
+    for problem in problems[:MOST_PROBLEMS]:
+        page.paragraph(f"{page.symbols.bad} {problem}", "red", indent=2, most=3)
+    page.more(len(problems) - MOST_PROBLEMS)
     page.text("repeats", repeats)
     components = {component(metrics[n]) for n in blamed}
     add_expected(page, result, docs, deepest(blamed, metrics))
-    _add_moved_labels(page, result)
+    for name, label in result.extra.get("labels", {}).get("labels", {}).items():  # whose chunks changed
+        chunks = f": {listed(label['chunks'])}" if label["chunks"] else ""
+        page.text("moved", f"{name} ({label['became']}), matched: {label['match']}{chunks}", most=2)
     if blamed and all(metrics[n].target == "LATENCY" for n in blamed):
         timings = result.outputs.get("timings") or {}
         page.text("timings", ", ".join(f"{name} {seconds(value)}" for name, value in timings.items()))
         return render(page.lines)
     add_ranking(page, result, metrics, blamed)
     add_answer(page, result, compare="generation" in components or "system" in components)
-    _add_rationales(page, result, blamed)
+    for name, score in result.scores.items():
+        if name in blamed and (rationale := score.details.get("rationale")):
+            parts = rationale.items() if isinstance(rationale, dict) else ()
+            text = "; ".join(f"{part}: {why}" for part, why in parts) or str(rationale)
+            page.text("judge", f"{name}: {text}", most=3)
     _add_scores(page, result, comparison, metrics)
     return render(page.lines)
 
@@ -81,45 +90,10 @@ def add_place(page: Page, result: CaseResult) -> None:
     page.lines.append([Cell(page.clip(case_id, page.width), ("bold",))])
 
 
-def _add_error(page: Page, error: str, *, shapes: bool) -> None:
-    frames = printable(error[-6000:], ascii_only=page.ascii_only, keep_lines=True).splitlines()[1:]
-    for frame in frames[-MOST_FRAMES:]:
-        if shapes or not frame.startswith(ACCEPTED_SHAPES):
-            page.lines.append([Cell(f"  {without_command(frame)}", ("light",))])
-
-
-def _add_moved_labels(page: Page, result: CaseResult) -> None:
-    """Add how the labels were matched whose chunks changed."""
-    for name, label in result.extra.get("labels", {}).get("labels", {}).items():
-        chunks = f": {listed(label['chunks'])}" if label["chunks"] else ""
-        page.text("moved", f"{name} ({label['became']}), matched: {label['match']}{chunks}", most=2)
-
-
-def _add_rationales(page: Page, result: CaseResult, blamed: Sequence[str]) -> None:
-    """Add the judge's rationale for the scores that fail the case."""
-    for name, score in result.scores.items():
-        if name in blamed and (rationale := score.details.get("rationale")):
-            text = (
-                "; ".join(f"{part}: {why}" for part, why in rationale.items())
-                if isinstance(rationale, dict)
-                else str(rationale)
-            )
-            page.text("judge", f"{name}: {text}", most=3)
-
-
-def _add_problems(page: Page, result: CaseResult) -> None:
-    problems = _merge_falls(result.problems, page.symbols.arrow)
-    for problem in problems[:MOST_PROBLEMS]:
-        page.paragraph(f"{page.symbols.bad} {problem}", "red", indent=2, most=3)
-    page.more(len(problems) - MOST_PROBLEMS)
-
-
 def _merge_falls(problems: Sequence[str], arrow: str) -> list[str]:
     """Return *problems*, merging those of metrics that fell since the baseline."""
-    matches = [(problem, FELL.fullmatch(problem)) for problem in problems]
-    groups = grouped(
-        (f"{fell[2]} {SINCE}, {fell[5]}" if fell else problem, (problem, fell)) for problem, fell in matches
-    )
+    matches = ((problem, FELL.fullmatch(problem)) for problem in problems)
+    groups = grouped((f"{fell[2]} {SINCE}, {fell[5]}" if fell else line, (line, fell)) for line, fell in matches)
     out = []
     for message, group in groups.items():
         falls = [f"{fell[1]} {fell[3]} {arrow} {fell[4]}" for _, fell in group if fell]
@@ -142,18 +116,17 @@ def add_expected(page: Page, result: CaseResult, docs: Sequence[RelevantDoc], k:
     graded = any(d.grade != 1 for d in docs)
     notes = [_rank_note(d, graded=graded) if result.state != "error" else "" for d in order]
     room = max(page.room - max(map(len, notes)) - 4, LEAST_LABEL)
-    labels = [page.clip(label, room) for label in (page.safe(d.label) for d in order)]
+    labels = [page.clip(page.safe(d.label), room) for d in order]
     column = max(map(text_width, labels))
-    notes = [page.clip(note, page.room - column - 4) for note in notes]
-    good, bad = f"{page.symbols.good} ", f"{page.symbols.bad} "
     lines: list[Line] = []
     for doc, label, note in zip(order, labels, notes, strict=True):
+        padded, note_text = page.padded(label, column), f"  {page.clip(note, page.room - column - 4)}"
         if result.state == "error":
             lines.append([Cell(label)])
         elif doc.within(k):
-            lines.append([Cell(good, ("green",)), Cell(f"{page.padded(label, column)}  {note}")])
+            lines.append([Cell(f"{page.symbols.good} ", ("green",)), Cell(f"{padded}{note_text}")])
         else:
-            lines.append([Cell(bad, ("red",)), Cell(page.padded(label, column)), Cell(f"  {note}", ("red",))])
+            lines.append([Cell(f"{page.symbols.bad} ", ("red",)), Cell(padded), Cell(note_text, ("red",))])
     if (n_more := len(docs) - len(lines)) > 0:
         lines.append([Cell(f"{page.symbols.dots} and {plural(n_more, 'more document')}", ("light",))])
     page.block("expected", lines)
@@ -198,12 +171,10 @@ def _is_relevant(hit: Mapping[str, Any]) -> bool:
 
 def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Line]:
     """Return a line for each of *hits* (rank and hit): names, scores and texts in columns."""
-    names = [page.safe(str(hit.get("id")), 200) for _, hit in hits]
-    sources = [page.safe(source_text(hit), 200) for _, hit in hits]
-    if any(sources):
-        names = [
-            f"{source} ({page.clip(name, 12)})" if source else name for name, source in zip(names, sources, strict=True)
-        ]
+    names = []
+    for _, hit in hits:
+        name, source = page.safe(str(hit.get("id")), 200), page.safe(source_text(hit), 200)
+        names.append(f"{source} ({page.clip(name, 12)})" if source else name)
     scores = score_texts([hit for _, hit in hits])
     digits = max(7, *map(len, scores))
     column = min(max(map(text_width, names)), 30, page.room - digits - 8)
@@ -230,8 +201,9 @@ def add_answer(page: Page, result: CaseResult, *, compare: bool) -> None:
     page.text("reference", reference + (f" (or {plural(n_others, 'other')})" if n_others > 0 else ""), most=most)
     if compare and (pieces := word_diff(reference, answer)) is not None:
         page.block("difference", islice(_diff_lines(page, pieces), 3))
-    is_reported = any(problem.startswith("assertion_pass: ") for problem in result.problems)
-    details = result.scores["assertion_pass"].details if "assertion_pass" in result.scores and not is_reported else {}
+    if "assertion_pass" not in result.scores or any(line.startswith("assertion_pass: ") for line in result.problems):
+        return
+    details = result.scores["assertion_pass"].details
     if missing := details.get("missing"):
         page.text("missing", quoted(missing), "red")
     if present := details.get("forbidden_present"):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter
 from pathlib import Path
 from typing import get_args
 
 from ...errors import names_words
-from ...labels.check import Candidate, CheckedLabel, LabelFate, LabelFinding
+from ...labels.check import Candidate, CheckedLabel, LabelFate
 from ...labels.repair import Repaired
 from ..numbers import plural
 from .layout import Line, Page
@@ -23,24 +22,20 @@ def moved_text(label: CheckedLabel, place: str, new_id: str = "") -> str:
     """Return ``shop.golden.yaml:9:20: refunds#3: split: refunds#4 (61 %), refunds#5 (39 %)``."""
     finding = label.finding
     origin = f"text from {finding.origin}" if finding.origin else ""
+    remarks = "; ".join(filter(None, [finding.kind if new_id else finding.note, origin]))
+    text = f": {finding.kind}"
     if new_id:
-        return f"{place}: {label.name} → {new_id} ({'; '.join(filter(None, [finding.kind, origin]))})"
-    remarks = "; ".join(filter(None, [finding.note, origin]))
-    return f"{place}: {label.name}: {finding.kind}{_candidates_text(finding)}{f' ({remarks})' if remarks else ''}"
-
-
-def _candidates_text(finding: LabelFinding) -> str:
-    if finding.new_id:
-        return f", now {finding.new_id}"
-    return f": {names_words(finding.candidates, MOST_SHOWN, _candidate_text)}" if finding.candidates else ""
+        text = f" → {new_id}"
+    elif finding.new_id:
+        text += f", now {finding.new_id}"
+    elif finding.candidates:
+        text += f": {names_words(finding.candidates, MOST_SHOWN, _candidate_text)}"
+    return f"{place}: {label.name}{text}{f' ({remarks})' if remarks else ''}"
 
 
 def _candidate_text(candidate: Candidate) -> str:
-    return (
-        candidate.id
-        if candidate.share is None or candidate.share == 1.0
-        else f"{candidate.id} ({candidate.share * 100:.0f} %)"
-    )
+    share = "" if candidate.share in (None, 1.0) else f" ({candidate.share * 100:.0f} %)"
+    return f"{candidate.id}{share}"
 
 
 def label_page(
@@ -58,15 +53,14 @@ def label_page(
     page.title(title, path)
     counts = Counter(label.finding.kind for label in labels)
     kinds = ", ".join(f"{counts[kind]} {kind}" for kind in get_args(LabelFate) if counts[kind])
-    moved = [
-        (places.get(key := (label.case_id, label.index), (0, 0)), key, label) for label in labels if label.finding.moved
-    ]
+    moved = {(label.case_id, label.index): label for label in labels if label.finding.moved}
     cases = len({label.case_id for label in labels})
     style = "yellow" if moved else "green"
     page.paragraph(f"{plural(len(labels), 'label')} of {plural(cases, 'case')}: {kinds or 'none'}", style)
     new_ids = repaired.new_ids if repaired is not None else {}
-    for (line, col), key, label in sorted(moved, key=itemgetter(0)):
-        page.paragraph(moved_text(label, f"{path}:{line}:{col}", new_ids.get(key, "")), indent=2)
+    for key in sorted(moved, key=lambda key: places.get(key, (0, 0))):
+        line, col = places.get(key, (0, 0))
+        page.paragraph(moved_text(moved[key], f"{path}:{line}:{col}", new_ids.get(key, "")), indent=2)
     unchecked = Counter(label.finding.note for label in labels if label.finding.note.startswith("not checked"))
     for note, n in unchecked.items():
         page.paragraph(f"{plural(n, 'label')} {note}", "yellow")

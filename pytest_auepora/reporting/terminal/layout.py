@@ -6,7 +6,7 @@ writes to a terminal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..text import clip, printable, symbols, text_width, without_command, wrap
@@ -17,11 +17,10 @@ _GAP = "  "
 
 
 class Cell(NamedTuple):
-    """A piece of text in one style.  ``right`` aligns it to the right of its column."""
+    """A piece of text in one style."""
 
     text: str
     style: tuple[str, ...] = ()
-    right: bool = False
 
 
 Line = list[Cell]
@@ -66,11 +65,12 @@ class Page:
     def title(self, title: str, subtitle: str = "") -> None:
         """Add a heading in one line, clipped where too long, and *subtitle* after it, or below it if too long."""
         title, subtitle = self.clip(self.safe(title), self.width), self.safe(subtitle)
+        line = [Cell(title, ("bold",))]
+        self.lines.append(line)
         if text_width(title) + text_width(subtitle) + 2 > self.width:
-            self.lines.append([Cell(title, ("bold",))])
             self.paragraph(subtitle, "light")
         else:
-            self.lines.append([Cell(title, ("bold",)), Cell(f"  {subtitle}" if subtitle else "", ("light",))])
+            line.append(Cell(f"  {subtitle}" if subtitle else "", ("light",)))
 
     def block(self, label: str, lines: Iterable[Line]) -> None:
         """Add *lines*, which fit after the label, with *label* at the first of them."""
@@ -106,23 +106,23 @@ def table(
 
     Cells are made `printable`.  A column in which every cell is empty is left out.
     """
-    head = [Cell(c.title, ("bold",), c.right) for c in columns]
     grid = [
-        head,
-        *([_safe_cell(cell, c.right, ascii_only) for cell, c in zip(row, columns, strict=True)] for row in rows),
+        [Cell(c.title, ("bold",)) for c in columns],
+        *([_safe_cell(cell, ascii_only) for cell in row] for row in rows),
     ]
     visible = [i for i in range(len(columns)) if any(row[i].text for row in grid[1:])]
     sizes = {i: max(text_width(row[i].text) for row in grid) for i in visible}
     _fit_widths(columns, sizes, width)
-    visible = [i for i in visible if i in sizes]
-    lines = [_row([row[i] for i in visible], [sizes[i] for i in visible], ascii_only) for row in grid]
-    rule = ("-" if ascii_only else "─") * min(width, sum(sizes.values()) + len(_GAP) * (len(visible) - 1))
-    return [lines[0], [Cell(rule, ("light",))], *lines[1:]] if visible else []
+    if not sizes:
+        return []
+    head, *lines = [_row(row, columns, sizes, ascii_only) for row in grid]
+    rule = symbols(ascii_only).rule * min(width, sum(sizes.values()) + len(_GAP) * (len(sizes) - 1))
+    return [head, [Cell(rule, ("light",))], *lines]
 
 
-def _safe_cell(cell: Cell, right: bool, ascii_only: bool) -> Cell:
-    text = cell.text if cell.text.isascii() and cell.text.isprintable() else printable(cell.text, ascii_only=ascii_only)
-    return cell._replace(text=text, right=right or cell.right)
+def _safe_cell(cell: Cell, ascii_only: bool) -> Cell:
+    is_safe = cell.text.isascii() and cell.text.isprintable()
+    return cell if is_safe else cell._replace(text=printable(cell.text, ascii_only=ascii_only))
 
 
 def _fit_widths(columns: Sequence[Column], sizes: dict[int, int], width: int) -> None:
@@ -143,18 +143,18 @@ def _fit_widths(columns: Sequence[Column], sizes: dict[int, int], width: int) ->
                 return
 
 
-def _row(cells: Sequence[Cell], sizes: Sequence[int], ascii_only: bool) -> Line:
-    while cells and not cells[-1].text:
-        cells, sizes = cells[:-1], sizes[:-1]
+def _row(cells: Sequence[Cell], columns: Sequence[Column], sizes: Mapping[int, int], ascii_only: bool) -> Line:
+    """Return the cells of the columns in *sizes*, without empty ones at the end."""
     out: Line = []
-    for i, (cell, size) in enumerate(zip(cells, sizes, strict=True)):
-        text = clip(cell.text, size, ascii_only=ascii_only)
+    last = max((i for i in sizes if cells[i].text), default=-1)
+    for i, size in sizes.items():
+        if i > last:
+            break
+        text = clip(cells[i].text, size, ascii_only=ascii_only)
         pad = " " * (size - text_width(text))
-        last = i == len(cells) - 1 and not cell.right
-        text = pad + text if cell.right else text if last else text + pad
-        if i:
-            out.append(Cell(_GAP))
-        out.append(cell._replace(text=text))
+        text = pad + text if columns[i].right else text if i == last else text + pad
+        out += [Cell(_GAP)] if out else []
+        out.append(cells[i]._replace(text=text))
     return out
 
 

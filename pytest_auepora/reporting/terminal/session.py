@@ -35,25 +35,13 @@ _NOISE_COLUMNS = (
 
 
 def header_lines(
-    *,
-    files: Sequence[str] = (),
-    concurrency: int | None = None,
-    timeout: float | None = None,
-    seed: int | None = None,
-    spread: bool = False,
-    accepting: str = "",
-    baseline: str = "",
-) -> list[str]:
+    *, files: Sequence[str] = (), concurrency: int | None = None, timeout: float | None = None, seed: int | None = None,
+    spread: bool = False, accepting: str = "", baseline: str = "",
+) -> list[str]:  # fmt: skip
     """Return the lines below pytest's own header, before collection.
 
-    Args:
-        files: the globs of golden files.
-        concurrency: calls in flight, if given.
-        timeout: seconds a call may take, if given.
-        seed: of the random generators, if given.
-        spread: whether the cases are shared out among workers, each of which makes one call at a time.
-        accepting: the words of ``--auepora-update``.
-        baseline: where baselines are looked for, if not beside the golden files.
+    *timeout* is in seconds.  *spread* says whether the cases are shared out among workers, each of which makes one call
+    at a time; *accepting* are the words of ``--auepora-update``; *baseline* is where baselines are, if not beside them.
     """
     parts = [f"golden files {' '.join(files)}"] if files else []
     one_call = "one call at a time" + (" in each worker" if spread else "")
@@ -93,17 +81,11 @@ def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
 
 def accepted_lines(accepted: Accepted, root: Path) -> list[str]:
     """Return the lines on a baseline update: what was written to ``accepted.path``, and what was left unchanged."""
-    parts = [
-        f"{len(ids)} {word} ({names_words(ids, _MOST)})"
-        for word, ids in (("added", accepted.added), ("changed", accepted.changed), ("removed", accepted.removed))
-        if ids
-    ]
-    if accepted.written and not parts:
-        parts.append("what it says of metrics changed")
-    if accepted.unchanged:
-        parts.append(f"{accepted.unchanged} unchanged")
-    if accepted.not_selected:
-        parts.append(f"{accepted.not_selected} not asked for")
+    groups = {"added": accepted.added, "changed": accepted.changed, "removed": accepted.removed}
+    parts = [f"{len(ids)} {word} ({names_words(ids, _MOST)})" for word, ids in groups.items() if ids]
+    parts += ["what it says of metrics changed"] if accepted.written and not parts else []
+    parts += [f"{accepted.unchanged} unchanged"] if accepted.unchanged else []
+    parts += [f"{accepted.not_selected} not asked for"] if accepted.not_selected else []
     state = "written" if accepted.written else "left as it was"
     lines = [f"baseline {shown_path(accepted.path, root)} {state}: {', '.join(parts) or 'nothing to accept'}"]
     # only the class of an error: the cases have its message
@@ -112,10 +94,7 @@ def accepted_lines(accepted: Accepted, root: Path) -> list[str]:
 
 
 def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: bool = False) -> str:
-    """Return the warning about a baseline update that accepted lower scores or failures.
-
-    Empty where there were none, except in CI, where nobody watches.
-    """
+    """Return the warning that an update accepted lower scores or failures; empty without, except in CI."""
     pairs = verdict.case_comparisons
     lower = [i for i in accepted.changed if i in pairs and pairs[i].worst < 0]
     results = [case for i in (*accepted.added, *accepted.changed) if not (case := run.cases[i]).expected_to_fail]
@@ -127,8 +106,7 @@ def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: boo
         parts += [f"{name} {score(change.before, 3)} \u2192 {score(change.after, 3)}" for name, change in fell]
     parts += [f"{plural(len(failing), 'case')} failed ({names_words(failing, 3)})"] if failing else []
     failed = sum(gate.state == "failed" for gate in verdict.gates)
-    if failed and (accepted.added or accepted.changed):
-        parts.append(f"{plural(failed, 'gate')} failed")
+    parts += [f"{plural(failed, 'gate')} failed"] if failed and (accepted.added or accepted.changed) else []
     if not accepted.written or not (parts or in_ci):
         return ""
     return f"accepted {run.title}{' in CI' if in_ci else ''}: {', '.join(parts) or 'nothing scored lower'}"

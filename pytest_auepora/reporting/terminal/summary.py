@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...core.grouping import grouped
 from ...core.run import Run
@@ -10,7 +10,7 @@ from ...errors import ACCEPTED_SHAPES
 from ...regression.guards.gates import REGRESSION, GateOutcome
 from ...regression.verdict import Verdict
 from .. import notes
-from ..diagnosis import cause_key, diagnose, worst_first
+from ..diagnosis import group_by_cause
 from ..findings import with_title
 from ..metric_rows import MetricRow, metric_rows, state_symbol
 from ..numbers import change, plural
@@ -19,8 +19,7 @@ from ..text import Symbols, listed, text_width
 from .layout import Cell, Column, Line, Page, table
 
 MOST_CASES = 10
-MOST_SLICES = 4
-"""Most slices with a line each; more share one line, which names this many."""
+MOST_SLICES = 4  # with a line each; more share one line, which names this many
 
 _COLUMNS = (
     Column("metric", least=12),
@@ -30,8 +29,9 @@ _COLUMNS = (
     Column("change", right=True),
     Column("gate", least=8),
 )
-_PLAIN: tuple[str, ...] = ()
-_STATE_STYLE = {"passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",)}
+_STATE_STYLE: Mapping[str, tuple[str, ...]] = {
+    "passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",),
+}  # fmt: skip
 
 
 def summary_lines(
@@ -55,7 +55,13 @@ def summary_lines(
     parts = [comparison_word(verdict), headline([verdict], [run])]
     page.paragraph(": ".join(filter(None, parts)), *headline_style([verdict]))
     rows = metric_rows(run, verdict)
-    _add_metrics(page, run, verdict, rows)
+    if rows:
+        room = "  " if any(row.mark for row in rows) else ""
+        cells = [_cells(row, page.symbols, room) for row in rows]
+        page.lines += table(_COLUMNS, cells, page.width, ascii_only=page.ascii_only)
+    page.paragraph(notes.latency_line(run, verdict), "light")
+    for note in notes.missing_notes(run, verdict, rows):
+        page.paragraph(note, "light", most=4)
     _add_worst_cases(page, run, verdict)
     named_cases = _add_moved_scores(page, run, verdict)
     if cases_of(run, verdict, FAILING):
@@ -72,25 +78,13 @@ def summary_lines(
     return page.lines
 
 
-def _add_metrics(page: Page, run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> None:
-    if rows:
-        room = "  " if any(row.mark for row in rows) else ""
-        cells = [_cells(row, page.symbols, room) for row in rows]
-        page.lines += table(_COLUMNS, cells, page.width, ascii_only=page.ascii_only)
-    if latency := notes.latency_line(run, verdict):
-        page.paragraph(latency, "light")
-    for note in notes.missing_notes(run, verdict, rows):
-        page.paragraph(note, "light", most=4)
-
-
 def _cells(row: MetricRow, symbols: Symbols, room: str) -> list[Cell]:
+    """Return the cells of a row; *room* stands for the symbols of other rows, so that digits are aligned."""
     gate_style = _STATE_STYLE.get(row.gate_state, ("light",)) if row.gate is not None else ()
-    change_text, style = row.change_text, _PLAIN
+    change_text = f"{row.change_text}{room}" if row.change_text else ""
+    style = _STATE_STYLE["passed"] if row.sign > 0 else ()
     if row.mark:
-        change_text, style = f"{change_text} {state_symbol(row.mark, symbols)}", _STATE_STYLE[row.mark]
-    elif change_text:
-        change_text += room  # for the symbols of other rows, so that digits are aligned
-        style = ("green",) if row.sign > 0 else ()
+        change_text, style = f"{row.change_text} {state_symbol(row.mark, symbols)}", _STATE_STYLE[row.mark]
     return [
         Cell(row.name),
         Cell(row.value_text, ("red",) if row.gate_state == "failed" else ()),
@@ -103,20 +97,18 @@ def _cells(row: MetricRow, symbols: Symbols, room: str) -> list[Cell]:
 
 def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
     """Add the worst cases, grouped by cause: an outage is one problem, not forty."""
-    compared = verdict.case_comparisons
     cases_by_kind = cases_of(run, verdict, (*FAILING, "fixed"))
     fixed = cases_by_kind.pop("fixed", [])
     n_left = MOST_CASES
     for offset, (kind, cases) in enumerate(cases_by_kind.items(), 1 - len(cases_by_kind)):
-        groups: dict[str, tuple[str, list[str]]] = {}
-        for case in worst_first(cases, compared):
-            text = str(diagnose(case, compared.get(case.case_id), run.metrics) or case.state)
-            groups.setdefault(cause_key(text, case) or text, (text, []))[1].append(case.case_id)
+        groups = group_by_cause(cases, run, verdict.case_comparisons, merge_equal=True)
         page.paragraph(kind, *(("red",) if kind == "still failing" else ("red", "bold")))
         most = max(n_left + offset, 1)  # leaves room for one case of each kind that follows
-        for reason, ids in list(groups.values())[:most]:
-            _add_case(page, ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})", reason)
-        page.more(sum(len(ids) for _, ids in list(groups.values())[most:]))
+        for diagnosis, group in groups[:most]:
+            ids = [case.case_id for case in group]
+            name = ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})"
+            _add_case(page, name, str(diagnosis or group[0].state))
+        page.more(sum(len(group) for _, group in groups[most:]))
         for line in dict.fromkeys(line for case in cases for line in case.error.splitlines()[1:]):
             if line.startswith(ACCEPTED_SHAPES):
                 page.paragraph(line, "light", indent=2)
@@ -128,43 +120,31 @@ def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
 def _add_case(page: Page, name: str, reason: str) -> None:
     """Add a case and its cause, in one to three lines."""
     name, reason = page.clip(page.safe(name), page.width - 2), page.safe(reason)
+    line = [Cell("  "), Cell(name, ("bold",))]
     room = page.width - text_width(name) - 4
-    if room < page.width // 2:
-        page.lines.append([Cell("  "), Cell(name, ("bold",))])
-        page.lines += [[Cell(f"    {part}")] for part in page.wrap(reason, page.width - 4, most=2)]
-        return
-    first, *rest = page.wrap(reason, room)
-    page.lines.append([Cell("  "), Cell(name, ("bold",)), Cell(f"  {first}")])
-    if rest:
-        remainder = reason[len(first) :].strip()
-        page.lines += [[Cell(f"    {part}")] for part in page.wrap(remainder, page.width - 4, most=2)]
+    if room >= page.width // 2:
+        first, *rest = page.wrap(reason, room)
+        line.append(Cell(f"  {first}"))
+        reason = reason[len(first) :].strip() if rest else ""
+    page.lines += [line, *([Cell(f"    {part}")] for part in page.wrap(reason, page.width - 4, most=2))]
 
 
 def _add_moved_scores(page: Page, run: Run, verdict: Verdict) -> set[str]:
-    """Add the scores that changed without changing an outcome; for a green run also the lowest scores.
-
-    Returns:
-        The ids of the cases named.
-    """
+    """Add scores that changed and no outcome with them, for a green run also the lowest; return the cases named."""
     unchanged = [case for case in verdict.case_comparisons.values() if case.flip == "unchanged"]
     lower = sorted((case for case in unchanged if case.worst < 0), key=lambda case: case.worst)
     higher = sum(case.best > 0 and not case.worst for case in unchanged)
     if lower or higher:
-        worst = ", ".join(f"{case.case_id} {change(case.worst, 2)}" for case in lower[:3])
-        names = f" ({worst})" if worst else ""
-        page.paragraph(
-            f"of those unchanged, {len(lower)} scored lower{names} and {higher} only higher", "light", most=2
-        )
+        names = f" ({', '.join(f'{case.case_id} {change(case.worst, 2)}' for case in lower[:3])})" if lower else ""
+        text = f"of those unchanged, {len(lower)} scored lower{names} and {higher} only higher"
+        page.paragraph(text, "light", most=2)
     if verdict.outcome != "failed":
         page.paragraph(notes.lowest_note(run, verdict), "light", most=2)
     return {case.case_id for case in lower[:3]}
 
 
 def _add_gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow], named: set[str]) -> None:
-    """Add the gates that did not pass, as far as *rows* do not show them; slices by name.
-
-    In a failed run, inconclusive gates are only counted.
-    """
+    """Add the gates that did not pass and *rows* do not show; of a failed run, inconclusive ones are only counted."""
     is_outage = all(case.state in ("error", "skipped") for case in run.cases.values())
     in_rows = [row.gate for row in rows if row.gate is not None and (row.gate.value is not None or is_outage)]
     for group in notes.gate_groups(verdict):
@@ -194,8 +174,7 @@ def _reasons(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutco
 
     Gates *in_rows* get only owner and costly cases; metrics that got worse share one line with their case counts.
     """
-    lost = [gate for gate in gates if gate.state == "failed" and gate.is_of_whole and gate.n_worse]
-    worse = [gate for gate in lost if gate not in in_rows]
+    worse = [g for g in gates if g.state == "failed" and g.is_of_whole and g.n_worse and g not in in_rows]
     if worse:
         counts = grouped((f"{gate.n_worse} worse, {gate.n_better} better", gate.part) for gate in worse)
         cases = "; ".join(f"{', '.join(parts)}: {counts_text}" for counts_text, parts in counts.items())

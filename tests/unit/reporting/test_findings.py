@@ -73,7 +73,6 @@ def test_the_gravest_come_first() -> None:
         ("warning", "threshold"),
         ("warning", "baseline"),
     ]
-    assert [one.is_gate for one in found] == [False, True, False, False, False, True, True, True]
 
 
 def test_the_largest_drop_comes_first() -> None:
@@ -90,8 +89,7 @@ def test_a_case_is_at_its_line_with_all_its_problems() -> None:
     first, *problems = one.message.splitlines()
     assert first.startswith("retrieval: refunds.md fell out")
     assert problems[0] == "recall@5 0.00, wanted >= 0.5"
-    assert one.summary.startswith("billing: case-0 newly failing: retrieval: refunds.md fell out")
-    assert "\n" not in one.summary
+    assert with_title(one.title, first).startswith("billing: case-0 newly failing: retrieval: refunds.md fell out")
 
 
 @pytest.mark.parametrize(
@@ -178,6 +176,7 @@ def issues(run: Run, verdict: Verdict, prefix: str = "") -> list[dict[str, Any]]
 def test_every_issue_has_what_gitlab_reads() -> None:
     for issue in issues(*judged()):
         assert set(issue) == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert "\n" not in issue["description"]
         assert issue["severity"] in ("info", "minor", "major", "critical", "blocker")
         assert issue["location"]["path"] == "golden/billing.golden.yaml"
         assert issue["location"]["lines"]["begin"] >= 1

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.reporting.trend import Trend, trend_of
 
@@ -10,7 +12,7 @@ from .builders import Case, run_of, verdict_of
 GOOD, BAD = Case("a", got=["refunds.md"]), Case("a", got=["index.md"])
 
 
-def test_the_past_of_a_suite_is_its_full_runs_oldest_first(tmp_path: Path) -> None:
+def test_the_past_of_a_suite_is_its_full_runs_oldest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = HistoryStore(tmp_path / "history.sqlite")
     runs = [
         run_of([GOOD]),
@@ -27,7 +29,8 @@ def test_the_past_of_a_suite_is_its_full_runs_oldest_first(tmp_path: Path) -> No
     assert past.previous.cases["a"].outputs["retrieved"][0]["id"] == "index.md"
     before = trend_of(store, runs[0], before=ids[1])
     assert [one.run_id for one in before.runs] == [ids[0]]
-    assert [one.run_id for one in trend_of(store, runs[0], most=2).runs] == [ids[1], ids[4]]
+    monkeypatch.setattr("pytest_auepora.reporting.trend.MOST_RUNS", 2)
+    assert [one.run_id for one in trend_of(store, runs[0]).runs] == [ids[1], ids[4]]
 
 
 def test_runs_over_other_chunks_have_no_hits_to_compare(tmp_path: Path) -> None:
