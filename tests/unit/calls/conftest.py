@@ -51,7 +51,6 @@ def nothing_stays(release: threading.Event) -> Iterator[None]:
 @pytest.fixture
 def nothing_unawaited() -> Iterator[None]:
     """No coroutine is left that nobody awaited: pytest makes errors of those when they are collected."""
-    gc.freeze()  # what stood before is not walked: it is large, and no test's own
+    gc.collect()  # what an earlier test left is not this one's
     yield
     gc.collect()
-    gc.unfreeze()
