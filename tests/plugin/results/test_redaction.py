@@ -86,6 +86,13 @@ AT_SET_UP = {
 
 
 @pytest.fixture
+def project(project: Example) -> Example:
+    """A project with few metrics: the report draws each of them."""
+    project.edit("metrics: [recall@1, recall@3, mrr, token_f1, refusal_correctness]", "metrics: [recall@3, token_f1]")
+    return project
+
+
+@pytest.fixture
 def secretive(project: Example) -> Example:
     """A project whose golden file has a secret, and whose hook takes out all it sees."""
     project.edit("query: When do parcels leave the warehouse?", "query: When do parcels leave the warehouse, hunter2?")
@@ -143,7 +150,7 @@ def test_nothing_is_left_of_a_case_whose_worker_died(secretive: Example) -> None
 
 
 def test_nothing_is_left_of_what_a_metric_raised(secretive: Example) -> None:
-    secretive.edit("metrics: [recall@1,", "metrics: [broken, recall@1,")
+    secretive.edit("metrics: [recall@3,", "metrics: [broken, recall@3,")
     text = told(secretive, "shop.golden.yaml", hooks=REDACT_ALL + METRIC)
     assert SECRET not in text
     assert "broken: the metric raised ValueError: cannot read ***" in text

@@ -60,7 +60,7 @@ def brute_force(sums: Matrix) -> tuple[list[float], list[float]]:
 
 @given(matrices())
 @example([[d] for d in (-0.31, 0.11, 0.02, -0.57, -0.23, 0.41, -0.01, -0.19, -0.43, 0.29, -0.37, -0.05, 0.13)])
-@settings(max_examples=150)
+@settings(max_examples=3 * settings().max_examples)
 def test_enumeration_agrees_with_brute_force(sums: Matrix) -> None:
     test = run(sums)
     raw, adjusted = brute_force(sums)
