@@ -32,7 +32,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A process that has no tests left takes half of another's: the runs of pytest lie side by side, and take longest."""
+    """A process that has no tests left takes half of another's: the longest lie side by side."""
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None

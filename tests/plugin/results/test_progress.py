@@ -71,7 +71,7 @@ def test_a_bar_shows_how_far_judges_are(judged: Example) -> None:
     seen = [int(done) for done in re.findall(r"asking LLM judges.*?(\d+)/10 ", text)]
     assert (seen, len(set(seen)) >= 4, seen[-1]) == (sorted(seen), True, 10)
     assert text.count("asking LLM judges") < 40
-    assert "asking" not in str(judged.run_apart().stdout)
+    assert "asking" not in str(judged.run().stdout)
 
 
 def counts(text: str) -> list[int]:

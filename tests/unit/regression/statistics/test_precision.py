@@ -21,7 +21,6 @@ from pytest_auepora.regression.statistics.precision import (
     t_quantile,
 )
 
-
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
 
 
