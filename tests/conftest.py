@@ -39,8 +39,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_finish() -> None:
-    """What is there now is there to the end: no later collection of garbage has to walk it."""
+    """What is there now is there to the end: no later collection of garbage has to walk it, and they may be rarer."""
     gc.freeze()
+    gc.set_threshold(10_000)
 
 
 def pytest_collection(session: pytest.Session) -> None:
