@@ -109,6 +109,11 @@ def _stemmer() -> Any:
     return PorterStemmer()
 
 
+@cache
+def _closest(word: str, known: tuple[str, ...]) -> str:
+    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.8)), word)
+
+
 def indexed_text(doc: Document) -> str:
     """Return what the index knows of a chunk: its text below its heading."""
     return f"{doc.metadata['heading']}\n{doc.text}"
@@ -123,7 +128,8 @@ class Lexicon:
         size = len(texts)
         self._weights = {t: math.log(1 + (size - n + 0.5) / (n + 0.5)) for t, n in counts.items()}
         self._unknown = math.log(1 + (size + 0.5) / 0.5)
-        self._words = sorted({w for text in texts for w in words(text) if w.isalpha() and len(w) >= MIN_TYPO_LETTERS})
+        long = {w for text in texts for w in words(text) if w.isalpha() and len(w) >= MIN_TYPO_LETTERS}
+        self._words = tuple(sorted(long))
         self._known = frozenset(self._words)
 
     def weight(self, some_terms: Iterable[str]) -> float:
@@ -137,7 +143,7 @@ class Lexicon:
     def _respelt(self, word: str) -> str:
         if word in self._known or len(word) < MIN_TYPO_LETTERS or _stemmed(word) in self._weights:
             return word
-        return next(iter(difflib.get_close_matches(word, self._words, n=1, cutoff=0.8)), word)
+        return _closest(word, self._words)
 
 
 class Bm25Retriever(Retriever):

@@ -4,8 +4,14 @@ few examples where a developer waits; no test is told of the CI job, or of the u
 
 from __future__ import annotations
 
+import gc
+import importlib
 import os
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -14,11 +20,39 @@ settings.register_profile("thorough", deadline=None)  # of .ci/run: --hypothesis
 settings.register_profile("light", deadline=None, max_examples=10)
 settings.load_profile("light")
 
+sys.dont_write_bytecode = False  # every process would compile the package, and rewrite the asserts of the tests, anew
+TESTS = Path(__file__).parent
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than cores: tests of calls, limits and killed processes wait while others compute."""
     return 1 + (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A process that has no tests left takes half of another's: the longest lie side by side."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
+
+
+def pytest_collection_finish() -> None:
+    """What is there now is there to the end: no later collection of garbage has to walk it, and they may be rarer."""
+    gc.freeze()
+    gc.set_threshold(10_000)
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Import first, in each process of a whole run, another share of the tests: then each file is rewritten once."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    share = sorted(TESTS.rglob("test_*.py"))[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]
+    for path in [*TESTS.rglob("conftest.py"), *share]:
+        with suppress(Exception, pytest.skip.Exception):  # told when the file is collected
+            importlib.import_module(".".join(path.relative_to(TESTS.parent).with_suffix("").parts))
 
 
 _TOLD = ("CI", "BUILD_NUMBER", "CI_PROJECT_DIR", "GH_TOKEN", "PYTEST_ADDOPTS")

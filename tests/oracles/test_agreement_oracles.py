@@ -6,7 +6,6 @@ import random
 import warnings
 
 import pytest
-from scipy import stats
 
 from pytest_auepora.calibration.agreement import (
     Level,
@@ -19,6 +18,7 @@ from pytest_auepora.calibration.agreement import (
 )
 from pytest_auepora.calibration.study import mid_p_mcnemar
 
+stats = pytest.importorskip("scipy.stats")
 metrics = pytest.importorskip("sklearn.metrics")
 krippendorff = pytest.importorskip("krippendorff")
 proportion = pytest.importorskip("statsmodels.stats.proportion")

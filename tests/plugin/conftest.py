@@ -26,7 +26,6 @@ for _module in (
     "sacrebleu",
     "orjson",
     "portalocker",
-    "scipy.special",
     "sqlite3",
     "jinja2",
     "matplotlib.figure",

@@ -166,37 +166,44 @@ def test_a_fixture_that_raises_is_an_errored_case(project: Example) -> None:
     assert "error_rate" in gates(result)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "place", "told"),
-    [
-        ("  - id: warehouse", "  - id: refund-window", ":13:9", "refund-window"),
-        ("metrics: [recall@1,", "metrics: [recal@1,", ":2:11", "did you mean 'recall@1'"),
-        ("metrics: [recall@1,", "metrics: [recall@0,", ":2:11", "at least 1"),
-        ("  recall@3: 0.9", "  recall@7: 0.9", ":4:3", "recall@7"),
-        ("  recall@3: 0.9", "  recall@3: .nan", ":4:13", "finite number"),
-        ("  recall@3: 0.9", "  recall@3: 90", ":4:13", "0.9"),
-        ("    relevant_docs: [shipping]", "    relevant_doc: [shipping]", ":15:5", "did you mean 'relevant_docs'"),
-        ("    query: When do parcels leave the warehouse?", "    query: a\n    query: b", ":15:5", "given twice"),
-        (
-            "  - id: warehouse",
-            "  - id: warehouse\n    variant_of: refund-windo",
-            ":14:17",
-            "did you mean 'refund-window'",
-        ),
-        ("  recall@3: 0.9", "  mrr: {min: 0.5, slice: {scenario: typo}}", ":4:3", "no case has scenario: typo"),
-        ("  - id: warehouse", "  - id: a::b", ":13:9", "::"),
-        ("  - id: warehouse", "  - id: no", ":13:9", "quote"),
-        ("    relevant_docs: [shipping]", "\trelevant_docs: [shipping]", ":15", "tab"),
-    ],
-)
-def test_a_wrong_golden_file_is_located(project: Example, old: str, new: str, place: str, told: str) -> None:
-    project.edit(old, new)
+WRONG = [
+    ("  - id: warehouse", "  - id: refund-window", ":13:9", "refund-window"),
+    ("metrics: [recall@1,", "metrics: [recal@1,", ":2:11", "did you mean 'recall@1'"),
+    ("metrics: [recall@1,", "metrics: [recall@0,", ":2:11", "at least 1"),
+    ("  recall@3: 0.9", "  recall@7: 0.9", ":4:3", "recall@7"),
+    ("  recall@3: 0.9", "  recall@3: .nan", ":4:13", "finite number"),
+    ("  recall@3: 0.9", "  recall@3: 90", ":4:13", "0.9"),
+    ("    relevant_docs: [shipping]", "    relevant_doc: [shipping]", ":15:5", "did you mean 'relevant_docs'"),
+    ("    query: When do parcels leave the warehouse?", "    query: a\n    query: b", ":15:5", "given twice"),
+    (
+        "  - id: warehouse",
+        "  - id: warehouse\n    variant_of: refund-windo",
+        ":14:17",
+        "did you mean 'refund-window'",
+    ),
+    ("  recall@3: 0.9", "  mrr: {min: 0.5, slice: {scenario: typo}}", ":4:3", "no case has scenario: typo"),
+    ("  - id: warehouse", "  - id: a::b", ":13:9", "::"),
+    ("  - id: warehouse", "  - id: no", ":13:9", "quote"),
+    ("    relevant_docs: [shipping]", "\trelevant_docs: [shipping]", ":15", "tab"),
+]
+"""What is edited, what it becomes, where the mistake is, what is said of it."""
+
+
+def test_a_wrong_golden_file_is_located(project: Example) -> None:
+    right = project.read("shop.golden.yaml")
+    project.golden.unlink()
+    for number, (old, new, _, _) in enumerate(WRONG):
+        assert right.count(old) == 1
+        project.write(f"{number}.golden.yaml", right.replace(old, new))
     result = project.run()
     text = output(result)
     assert result.ret == 2, text
-    assert f"shop.golden.yaml{place}" in text
-    assert told in text
     assert "Traceback" not in text
+    for number, (_, _, place, told) in enumerate(WRONG):
+        _, _, rest = text.partition(f" ERROR collecting {number}.golden.yaml ")
+        part, _, _ = rest.partition(" ERROR collecting ")
+        assert f"{number}.golden.yaml{place}" in part
+        assert told in part
 
 
 def test_several_problems_at_once(project: Example) -> None:

@@ -90,7 +90,7 @@ def test_resuming_asks_only_what_is_missing(counted: Example, how: str) -> None:
         result = counted.run("--auepora-resume")
     else:
         pytest.importorskip("xdist", reason="needs pytest-xdist")
-        result = counted.run_apart("--auepora-resume", "-n", "2")
+        result = counted.run("--auepora-resume", "-n", "2", plugins=("xdist",))
     assert result.ret == 0
     assert calls(counted) == CASES - 1
     run = store(counted).load("last")

@@ -91,7 +91,7 @@ def test_a_worker_needs_no_sqlite(project: Example) -> None:
     gone = "if os.environ.get('PYTEST_XDIST_WORKER'):\n    sys.modules['sqlite3'] = sys.modules['_sqlite3'] = None\n"
     project.write("conftest.py", f"import os\nimport sys\n\n{gone}\n{CONFTEST}")
     project.edit("mrr, token_f1", "mrr, preference, token_f1")  # which compares with the answers that were accepted
-    result = project.run_apart("-n", "1")
+    result = project.run("-n", "1", plugins=XDIST)
     assert "crashed" not in str(result.stdout)
     assert "recall@3" in str(result.stdout)
     assert len(store(project).load("last").cases) == 5

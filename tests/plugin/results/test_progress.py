@@ -65,13 +65,13 @@ def judged(project: Example, request: pytest.FixtureRequest) -> Example:
     return project
 
 
-@pytest.mark.parametrize("judged", [1, 2], indirect=True)
+@pytest.mark.parametrize("judged", [pytest.param(1, marks=pytest.mark.slow), 2], indirect=True)
 def test_a_bar_shows_how_far_judges_are(judged: Example) -> None:
     text = seen_on_a_terminal(judged, "--auepora")
     seen = [int(done) for done in re.findall(r"asking LLM judges.*?(\d+)/10 ", text)]
     assert (seen, len(set(seen)) >= 4, seen[-1]) == (sorted(seen), True, 10)
     assert text.count("asking LLM judges") < 40
-    assert "asking" not in str(judged.run_apart().stdout)
+    assert "asking" not in str(judged.run().stdout)
 
 
 def counts(text: str) -> list[int]:

@@ -85,6 +85,12 @@ AT_SET_UP = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plots take long, and hold no text of users."""
+    monkeypatch.setattr("pytest_auepora.reporting.html.page.metric_plots", lambda *args, **more: [])
+
+
 @pytest.fixture
 def secretive(project: Example) -> Example:
     """A project whose golden file has a secret, and whose hook takes out all it sees."""

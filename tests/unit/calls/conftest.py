@@ -48,10 +48,15 @@ def nothing_stays(release: threading.Event) -> Iterator[None]:
         assert not thread.is_alive(), thread
 
 
+@pytest.fixture(scope="module")
+def garbage_is_new() -> None:
+    """Let collections of garbage walk what the tests of one file make: what stood before is large."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture
-def nothing_unawaited() -> Iterator[None]:
+def nothing_unawaited(garbage_is_new: None) -> Iterator[None]:
     """No coroutine is left that nobody awaited: pytest makes errors of those when they are collected."""
-    gc.freeze()  # what stood before is not walked: it is large, and no test's own
     yield
     gc.collect()
-    gc.unfreeze()

@@ -141,7 +141,7 @@ def test_commands_over_a_damaged_history(
     assert refused > tries / 10
 
 
-@tries(100, 3_000)
+@tries(50, 3_000)
 def test_replays_of_a_damaged_history(kept: Path, golden: Path, tmp_path: Path, tries: int) -> None:
     pick, path = Random(2), tmp_path / "h.sqlite"
     refused = errored = 0
@@ -164,7 +164,7 @@ def test_replays_of_a_damaged_history(kept: Path, golden: Path, tmp_path: Path, 
     assert errored
 
 
-@tries(200, 5_000)
+@tries(100, 5_000)
 def test_a_damaged_journal(golden: Path, done: Evaluation, tmp_path: Path, tries: int) -> None:
     journal = Journal(tmp_path / "first", datetime.now(timezone.utc))
     run = done.run

@@ -60,7 +60,7 @@ def test_an_unwritable_baseline_is_a_baseline_error(tmp_path: Path, monkeypatch:
         accept(tmp_path / "folder.json", run(case("a", mrr=1.0)), {"all"})
 
     path = tmp_path / "suite.json"
-    monkeypatch.setattr("pytest_auepora.core.files.locked", lambda p: locked(p, 0))
+    monkeypatch.setattr("pytest_auepora.regression.baseline.locked", lambda p: locked(p, 0))
     with lock_baseline(path), pytest.raises(BaselineError, match="another run has been writing it") as caught:
         accept(path, run(case("a", mrr=1.0)), {"all"})
     assert isinstance(caught.value.__cause__, NotWrittenError)

@@ -172,7 +172,7 @@ def test_it_is_part_of_the_reports_and_fits() -> None:
     verdicts = [verdict_of(run) for run in THREE]
     text = markdown_report(Report(THREE, verdicts))
     assert text.index("billing side by side") < text.index("billing\\[bm25\\]", text.index("side by side"))
-    big = [system(name, p, 1000) for name, p in (("bm25", 0.3), ("dense", 0.6))]
+    big = [system(name, p, 500) for name, p in (("bm25", 0.3), ("dense", 0.6))]
     text = markdown_report(Report(big, [verdict_of(run) for run in big]))
     assert len(text) <= COMMENT_LIMIT
     assert "side by side" in text

@@ -137,7 +137,7 @@ def test_ordinary_colons_stay() -> None:
     assert wrap(printable("std::vector ## heading"), 40) == ["std::vector ## heading"]
 
 
-@settings(max_examples=200)
+@settings(max_examples=5 * settings().max_examples)
 @given(
     st.text(alphabet=st.characters(codec="utf-8"), max_size=40)
     | st.text(alphabet="\\`*_[]|~$<&>!#@:w.ab ()-", max_size=40)

@@ -76,7 +76,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=14).map("".join))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=5 * settings().max_examples)
 @example("a: &x {b: 1, c: 2}\nd: {<<: *x, b: 3}")
 @example("a: &x {b: 1}\nd: {<<: [*x, {c: 2}], e: 3}")
 @example("! 12")

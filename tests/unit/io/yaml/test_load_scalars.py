@@ -42,7 +42,7 @@ ODD = st.sampled_from("<=!&*~") | st.text(max_size=5)
 @given(
     NUMBERS | ODD | WORDS | WORDS.map(str.upper) | WORDS.map(str.title) | st.from_regex(r"\d+(\.\d+)?", fullmatch=True)
 )
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=5 * settings().max_examples)
 @example("0")
 @example("00")
 @example("007.50")

@@ -20,6 +20,8 @@ from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality, LLMCri
 from pytest_auepora.metrics.generation_semantic import EmbeddingSimilarity
 from pytest_auepora.metrics.registry import Registry
 
+from ..rankings import for_each
+
 WITH_MODELS = {"bertscore", "embedding_similarity", "llm_faithfulness", "llm_groundedness", "llm_answer_quality",
                "rubric", "answer_relevancy", "preference"}  # fmt: skip
 NAMES = [
@@ -64,7 +66,6 @@ def make(name: str) -> Metric:
 LABEL_NAMES = [s.replace("{k}", "3") for s, home in SPELLINGS.items() if home.startswith("annotation")]
 NAMES = [*AGAINST_REFERENCE, *OTHERS, "llm_faithfulness", "llm_answer_quality", "embedding_similarity", *LABEL_NAMES]
 METRICS = {name: make(name) for name in NAMES}
-every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS.keys())
 
 ODD = ("", " ", "\n", "\x00", "the", "A.", "…", "北京大学", "القاهرة", "हिन्दी", "ไทย", "😀👩‍👩‍👧", "e\u0301", "\ud800",
        "30 days", "1,000.5%", "{}")  # fmt: skip
@@ -125,24 +126,25 @@ def check(metric: Metric, seen: Measurement | NotApplicable) -> None:
         assert low <= seen.value <= high
 
 
-ordinary = settings(suppress_health_check=[HealthCheck.too_slow])
+ordinary = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=3 * settings().max_examples)
+"""Of properties that each example shows for every metric."""
 
 
-@every_metric
 @ordinary
 @given(case=cases())
-def test_states_are_in_range_and_measuring_is_repeatable(metric: Metric, case: Any) -> None:
-    sample, outputs = case
+@for_each(NAMES)
+def test_states_are_in_range_and_measuring_is_repeatable(name: str, case: Any) -> None:
+    metric, (sample, outputs) = METRICS[name], case
     seen = metric.measure(sample, outputs)
     check(metric, seen)
     assert metric.measure(sample, outputs) == seen
 
 
-@every_metric
 @ordinary
 @given(many=st.lists(cases(), max_size=5), cut=st.integers(0, 5))
-def test_the_aggregate_of_parts_is_the_aggregate_of_all(metric: Metric, many: Any, cut: int) -> None:
-    samples, outputs = [s for s, _ in many], [o for _, o in many]
+@for_each(NAMES)
+def test_the_aggregate_of_parts_is_the_aggregate_of_all(name: str, many: Any, cut: int) -> None:
+    metric, samples, outputs = METRICS[name], [s for s, _ in many], [o for _, o in many]
     whole = metric.compute(samples, outputs)
     parts = [metric.measure_many(samples[a:b], outputs[a:b]) for a, b in ((cut, None), (0, cut))]
     kept = [m for part in parts for m in part if isinstance(m, Measurement)]
@@ -157,8 +159,9 @@ def test_the_aggregate_of_parts_is_the_aggregate_of_all(metric: Metric, many: An
     assert kept or whole.value == 0
 
 
-@every_metric
-def test_nothing_to_measure(metric: Metric) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_to_measure(name: str) -> None:
+    metric = METRICS[name]
     result = metric.compute([], [])
     assert (result.value, result.details["num_samples"]) == (0.0, 0)
     assert result.name == metric.name
@@ -166,9 +169,9 @@ def test_nothing_to_measure(metric: Metric) -> None:
         metric.compute([EvaluationSample("s", "q")], [])
 
 
-@pytest.mark.parametrize("name", AGAINST_REFERENCE)
 @ordinary
 @given(reference=texts)
+@for_each(AGAINST_REFERENCE)
 def test_the_reference_itself_is_perfect(name: str, reference: str) -> None:
     metric = METRICS[name]
     sample = EvaluationSample("s", "q", reference_answer=Response(reference))
@@ -179,9 +182,9 @@ def test_the_reference_itself_is_perfect(name: str, reference: str) -> None:
         assert whole.value == pytest.approx(1) or short or "note" in seen.details
 
 
-@pytest.mark.parametrize("name", AGAINST_REFERENCE)
 @ordinary
 @given(answer=texts, reference=texts, another=texts)
+@for_each(AGAINST_REFERENCE)
 def test_a_further_reference_never_lowers_the_score(name: str, answer: str, reference: str, another: str) -> None:
     if name.startswith(("bleu", "sentence_bleu")) or "tokenizer" in name:
         return  # BLEU looks at all references at once: a longer one may cost brevity
@@ -196,9 +199,9 @@ def test_a_further_reference_never_lowers_the_score(name: str, answer: str, refe
         assert two.value >= one.value or not (reference + another).isascii()
 
 
-@pytest.mark.parametrize("name", ["evidence_overlap", "k_precision", "unsupported_numbers"])
 @ordinary
 @given(answer=texts, evidence=st.lists(texts, min_size=1, max_size=3), more=texts)
+@for_each(["evidence_overlap", "k_precision", "unsupported_numbers"])
 def test_more_evidence_never_supports_less(name: str, answer: str, evidence: list[str], more: str) -> None:
     metric, sample = METRICS[name], EvaluationSample("s", "q")
 

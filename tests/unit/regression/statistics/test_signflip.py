@@ -1,15 +1,14 @@
-"""The resampling: against brute force, against scipy, and the properties it must have."""
+"""The resampling: against brute force, and the properties it must have."""
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import math
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pytest_auepora.regression.statistics import signflip
@@ -60,7 +59,8 @@ def brute_force(sums: Matrix) -> tuple[list[float], list[float]]:
 
 
 @given(matrices())
-@settings(max_examples=150)
+@example([[d] for d in (-0.31, 0.11, 0.02, -0.57, -0.23, 0.41, -0.01, -0.19, -0.43, 0.29, -0.37, -0.05, 0.13)])
+@settings(max_examples=3 * settings().max_examples)
 def test_enumeration_agrees_with_brute_force(sums: Matrix) -> None:
     test = run(sums)
     raw, adjusted = brute_force(sums)
@@ -77,58 +77,6 @@ def test_adjusting_never_lowers_p_and_keeps_their_order(sums: Matrix) -> None:
         by_clarity = test.p_adjusted[np.argsort(-z, kind="stable")]
         assert np.all(np.diff(by_clarity) >= 0)
         assert np.all((test.p_raw > 0) & (test.p_raw < 1))
-
-
-def exact_mid_p_of_scipy(differences: list[float], **options: Any) -> float:
-    """Mid-p from scipy: half of the ties is what its p-values of either side share."""
-    from scipy.stats import permutation_test
-
-    def statistic(d: Any, axis: int) -> Any:
-        return -np.sum(d, axis=axis) / math.sqrt(sum(x * x for x in differences))
-
-    p = {
-        side: permutation_test(
-            (np.array(differences),),
-            statistic,
-            permutation_type="samples",
-            alternative=side,
-            vectorized=True,
-            **options,
-        ).pvalue
-        for side in ("greater", "less")
-    }
-    return float((p["greater"] + 1 - p["less"]) / 2)
-
-
-@pytest.mark.parametrize(
-    "differences",
-    [
-        [-1.0, -1.0, -1.0, -1.0],
-        [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0, 1.0],
-        [-0.5, 0.2, -0.1, -1.0, 0.33, -0.25, -0.4, 0.05],
-        [0.3, 0.2, 0.1, -0.1],
-        [-0.31, 0.11, 0.02, -0.57, -0.23, 0.41, -0.01, -0.19, -0.43, 0.29, -0.37, -0.05, 0.13],
-    ],
-)
-def test_one_metric_agrees_with_scipy_exactly_when_enumerated(differences: list[float]) -> None:
-    test = run([[d] for d in differences])
-    assert float(test.p_raw[0]) == pytest.approx(exact_mid_p_of_scipy(differences, n_resamples=np.inf), abs=1e-12)
-
-
-def scipy_seed() -> str:
-    """The name of the argument, which newer versions changed."""
-    from scipy.stats import permutation_test
-
-    return "rng" if "rng" in inspect.signature(permutation_test).parameters else "random_state"
-
-
-def test_one_metric_agrees_with_scipy_within_chance_when_drawn() -> None:
-    rng = np.random.default_rng(7)
-    differences = rng.normal(0.0, 0.3, 60).tolist()
-    test = run([[d] for d in differences])
-    theirs = exact_mid_p_of_scipy(differences, n_resamples=9999, **{scipy_seed(): np.random.default_rng(8)})
-    assert float(test.p_raw[0]) == pytest.approx(theirs, abs=4 * math.sqrt(2 * theirs * (1 - theirs) / 9999))
-    assert 0.02 < theirs < 0.3, "the comparison should not be at an edge"
 
 
 def test_drawing_agrees_with_enumerating(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,7 +136,7 @@ def test_the_order_of_cases_and_metrics_does_not_matter(tables: list[dict[str, f
 
 
 @given(st.lists(DIFFERENCES, min_size=1, max_size=4), st.floats(0.0, 0.3), st.floats(0.0, 0.3))
-@settings(max_examples=120)
+@settings(max_examples=3 * settings().max_examples)
 def test_every_verdict_keeps_its_promises(tables: list[dict[str, float]], min_effect: float, margin: float) -> None:
     family = judge_family([PairedMetric(f"m{i}", t, min_effect, margin) for i, t in enumerate(tables)], {})
     for m in family:

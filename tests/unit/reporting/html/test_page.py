@@ -18,6 +18,8 @@ from ..builders import Case, baseline_of, run_of, verdict_of
 from ..terminal.test_screens import broken, hundred
 from .pages import read
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 NASTY = [
     "</script>",
     "<!--",

@@ -152,7 +152,7 @@ def test_nothing_a_user_wrote_is_markup() -> None:
     assert data_of(page)["cases"][0]["answer"].startswith("<img src=x onerror=alert(1)></script>")
 
 
-def test_several_suites_have_an_overview_and_stand_side_by_side() -> None:
+def test_several_suites_have_an_overview_and_stand_side_by_side(undrawn: None) -> None:
     runs = [system("bm25", 0.7, 12), system("hybrid", 0.95, 12, seed=2), run_of([Case("other")], suite="other")]
     page = read(html_report(Report(runs, [verdict_of(run) for run in runs])))
     assert [a.given["href"] for a in page.one("ul", class_="overview").all("a")] == ["#suite-0", "#suite-1", "#suite-2"]
@@ -207,7 +207,7 @@ def test_the_templates_are_part_of_the_package() -> None:
 
 
 @pytest.mark.parametrize("beside", [0, 1, 2])
-def test_mistakes_stand_below_the_verdict(beside: int) -> None:
+def test_mistakes_stand_below_the_verdict(beside: int, undrawn: None) -> None:
     pytest.importorskip("jinja2", reason="the html extra")
     runs = [run_of([Case("a")], suite=f"s{i}") for i in range(beside)]
     page = read(html_report(Report(runs, [verdict_of(run) for run in runs], mistakes=MISTAKES)))

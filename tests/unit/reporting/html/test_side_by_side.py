@@ -16,6 +16,8 @@ from .pages import Element, read
 
 pytest.importorskip("jinja2", reason="the html extra")
 
+pytestmark = pytest.mark.usefixtures("undrawn")
+
 NAMES = ["recall@5", "empty_result_rate"]
 GOOD, BAD = ["refunds.md"], ["index.md"]
 CASE = Case("apart", got=GOOD, thresholds={"recall@5": 0.5})
