@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.batches import ItemByItem, LostBatch, all_cores, in_batches, run_batches
+from pytest_auepora.core.batches import LostBatch, all_cores, in_batches, run_batches
 from pytest_auepora.errors import AueporaError
 
 from ..large import Doubles
@@ -188,6 +188,12 @@ class Sums:
         self.made: list[weakref.ref[Output]] = []
         self.threads: set[threading.Thread] = set()
 
+    def __call__(self, batch: Sequence[int]) -> int:
+        raise AssertionError("a pool of threads runs the items")
+
+    def parts(self) -> dict[str, Any]:
+        return {}
+
     def run_item(self, n: int) -> Output:
         if n < 0:
             raise ValueError(f"no {n}")
@@ -205,30 +211,33 @@ class Sums:
 
 def test_partial_results_are_merged_and_removed() -> None:
     sums = Sums()
+    batches = [list(range(10)), list(range(10, 20))]
     with ThreadPoolExecutor(3) as pool:
-        batch = ItemByItem(sums, range(10), pool)
-    gc.collect()
-    assert [ref() for ref in sums.made] == [None] * 10
-    assert threading.current_thread() not in sums.threads
-    assert batch.result() == 45
+        done = run_batches(sums, batches, executor=pool)
+        assert next(done) == (batches[0], 45)
+        pool.shutdown()  # the second batch is done as well, and waits for its turn
+        gc.collect()
+        assert [ref() for ref in sums.made] == [None] * 20
+        assert threading.current_thread() not in sums.threads
+        assert next(done) == (batches[1], 145)
 
 
 @pytest.mark.parametrize(("items", "said"), [([1, -2, 3, -4], "no -2"), ([66], "66")])
 def test_errors_of_the_first_item_and_the_last_step_are_raised(items: list[int], said: str) -> None:
     with ThreadPoolExecutor(3) as pool, pytest.raises((ValueError, ArithmeticError), match=said):
-        ItemByItem(Sums(), items, pool).result()
+        list(run_batches(Sums(), [items], executor=pool))
 
 
 def test_a_broken_executors_earlier_work_is_cancelled() -> None:
     taken: list[Future[Any]] = []
 
-    class Ends(Executor):
+    class Ends(ThreadPoolExecutor):
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
             if len(taken) == 2:
                 raise RuntimeError("cannot schedule new futures after shutdown")
             taken.append(Future())
             return taken[-1]
 
-    with pytest.raises(RuntimeError, match="after shutdown"):
-        ItemByItem(Sums(), [1, 2, 3], Ends())
+    with pytest.raises(AueporaError, match=r"takes no more work: RuntimeError: .* after shutdown"):
+        list(run_batches(Sums(), [[1, 2, 3]], executor=Ends()))
     assert [future.cancelled() for future in taken] == [True, True]
