@@ -112,15 +112,13 @@ class HistoryStore:
         row = run_columns(run, verdict, compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison)))
         start = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
         row |= {"started": start, "aggregated": start, "seconds": float(seconds), "git_commit": git_commit}
-        if isinstance(recordings, ResultPacker):
-            packer = recordings
-        else:
-            packer = ResultPacker.of(run.cases.values(), recordings or {})
+        if not isinstance(recordings, ResultPacker):
+            recordings = ResultPacker.of(run.cases.values(), recordings or {})
         with self._database.transaction(write=True) as execute:
             run_id = insert_run(execute, row)
-            insert_blocks(execute, "results", run_id, packer.results())
+            insert_blocks(execute, "results", run_id, recordings.results())
             insert_blocks(execute, "compared", run_id, encode_comparisons(verdict))
-            insert_recordings(execute, run_id, packer.answers())
+            insert_recordings(execute, run_id, recordings.answers())
             if keep > 0:
                 prune_runs(execute, run.suite, run.variant, run.path, keep)
             if keep_recorded > 0:
@@ -128,11 +126,7 @@ class HistoryStore:
         return run_id
 
     def runs(
-        self,
-        limit: int | None = None,
-        suite: str | None = None,
-        variant: str | None = None,
-        path: str | None = None,
+        self, limit: int | None = None, suite: str | None = None, variant: str | None = None, path: str | None = None
     ) -> list[StoredRun]:
         """Return the stored runs, latest first.
 
