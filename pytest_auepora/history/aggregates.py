@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from enum import Enum
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
@@ -71,7 +72,7 @@ class AggregateMetrics:
     def to_dict(self) -> dict[str, Any]:
         """Return what is stored: four decimals, ``null`` for what is undefined, k as text."""
         return {
-            name: value if name == "judge" else _storable(value)
+            name: value if name == "judge" else storable(value)
             for name, value in asdict(self).items()
             if name != "judge" or value
         }
@@ -97,10 +98,15 @@ class AggregateMetrics:
         }
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
+    """Return *value* as JSON has it, its numbers with four decimals."""
     if isinstance(value, dict):
-        return {str(k): _storable(v) for k, v in value.items()}
-    return rounded(value) if isinstance(value, float) else value
+        return {str(k): storable(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [storable(part) for part in value]
+    if isinstance(value, float):
+        return rounded(value)
+    return value.value if isinstance(value, Enum) else value
 
 
 def first_rank(result: CaseResult) -> int | None:

@@ -7,12 +7,12 @@ if both runs have the same chunking, else by passage or document.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.run import CaseResult, MetricInfo, Run
@@ -36,8 +36,7 @@ from ..regression.guards.interval_guard import score_pairs
 from ..regression.guards.suite_guard import judge_comparison
 from ..regression.policy import RegressionPolicy
 from ..regression.verdict import Word, word_of
-from .aggregates import DISPLAY_NAMES, AggregateMetrics, compute_aggregate, document_id, first_rank
-from .codec import rounded
+from .aggregates import DISPLAY_NAMES, AggregateMetrics, compute_aggregate, document_id, first_rank, storable
 
 Match = Literal["exact", "span", "fallback_doc"]
 """By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
@@ -120,22 +119,12 @@ class CompareReport:
         """Return JSON-able data, four decimals."""
         counts = self.count()
         return {
-            **_rounded(asdict(self)),
+            **storable(asdict(self)),
             "aggregate_a": self.aggregate_a.to_dict(),
             "aggregate_b": self.aggregate_b.to_dict(),
             "outcome": self.outcome,
             "counts": {kind.value: counts[kind] for kind in ComparisonKind},
         }
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, float):
-        return rounded(value)
-    if isinstance(value, dict):
-        return {str(k): _rounded(v) for k, v in value.items()}
-    return [_rounded(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 
 def compare(
@@ -183,7 +172,8 @@ def compare(
     comparison.steady = tuple(sorted({*comparison.steady, *not_known}))
     ids = {new.case_id for _, new in pairs}
     before, after = (compute_aggregate(run, ids, matcher.rank, matcher.documents) for run in (a, b))
-    report = CompareReport(*names, b.title, before, after, _deltas(before, after, _weakest_match(matcher, ids)))
+    weakest_match = max((matcher.match(i) for i in ids), key=get_args(Match).index)
+    report = CompareReport(*names, b.title, before, after, _deltas(before, after, weakest_match))
     report.per_query = [_compare_query(old, new, matcher, comparison, causes) for old, new in pairs]
     report.causes, report.not_comparable = causes, not_comparable
     report.only_a = tuple(i for i in a.cases if i not in b.cases)
@@ -198,16 +188,7 @@ def _exclusion_reason(old: CaseResult, new: CaseResult, matcher: HitMatcher) -> 
         return "skipped"
     if old.content_hash != new.content_hash:
         return "the golden case was edited"
-    if matcher.lacks_hits(old) or matcher.lacks_hits(new):
-        return "the chunks have new ids, and what was retrieved is not stored"
-    if matcher.lacks_documents(new.case_id):
-        return "the chunks have new ids, and labels or hits do not say their document: {id: …, doc: …} does"
-    return ""
-
-
-def _weakest_match(matcher: HitMatcher, ids: Iterable[str]) -> Match:
-    matches = {matcher.match(i) for i in ids}
-    return "fallback_doc" if "fallback_doc" in matches else "span" if "span" in matches else "exact"
+    return matcher.obstacle(old, new)
 
 
 def _deltas(a: AggregateMetrics, b: AggregateMetrics, match: Match) -> dict[str, Any]:
@@ -367,7 +348,10 @@ class HitMatcher:
     def __init__(self, a: Run, b: Run) -> None:
         self.same_chunks = not any(key in provenance_changes(a.provenance, b.provenance) for key in CHUNK_KEYS)
         self.documents = {} if self.same_chunks else _retrieved_documents(a)
-        self._share_no_document = not self.same_chunks and _share_no_document(self.documents, _retrieved_documents(b))
+        documents_of_b = {} if self.same_chunks else _retrieved_documents(b)
+        self._share_no_document = bool(self.documents and documents_of_b) and not {*self.documents.values()} & {
+            *documents_of_b.values()
+        }  # one of the runs names chunks only
         cases = [(i, c.expected) for run in (a, b) for i, c in run.cases.items() if "relevant" in c.expected]
         # what a moved label was matched by holds for both runs
         self._moved_labels = {
@@ -395,16 +379,15 @@ class HitMatcher:
         ranked = enumerate(result.outputs.get("retrieved", ()), 1)
         return next((rank for rank, hit in ranked if document_id(hit) in documents), None)
 
-    def lacks_hits(self, result: CaseResult) -> bool:
-        """Whether the hits of *result* are unknown because its retrieved documents are not stored."""
-        needs_hits = self.match(result.case_id) == "fallback_doc" and bool(result.ranks)
-        return needs_hits and result.state != "error" and "retrieved" not in result.outputs
-
-    def lacks_documents(self, case_id: str) -> bool:
-        """Whether hits are identified by document, and the documents of labels or hits are unknown."""
-        if self.match(case_id) != "fallback_doc":
-            return False
-        return self._share_no_document or any(self._label_document(label) is None for label in self._labels(case_id))
+    def obstacle(self, old: CaseResult, new: CaseResult) -> str:
+        """Return why the hits of a case cannot be identified in both runs; an empty string if they can."""
+        if self.match(new.case_id) != "fallback_doc":
+            return ""
+        if any(r.ranks and r.state != "error" and "retrieved" not in r.outputs for r in (old, new)):
+            return "the chunks have new ids, and what was retrieved is not stored"
+        if self._share_no_document or any(self._label_document(label) is None for label in self._labels(new.case_id)):
+            return "the chunks have new ids, and labels or hits do not say their document: {id: …, doc: …} does"
+        return ""
 
     def _label_document(self, label: Mapping[str, Any]) -> str | None:
         """Return the document of a label: its own, or that of the same chunk in the earlier run."""
@@ -416,11 +399,6 @@ class HitMatcher:
     def _labels(self, case_id: str) -> list[Mapping[str, Any]]:
         labels = self._expected.get(case_id, {}).get("relevant", ())
         return [label for label in labels if label.get("grade", 1) >= 1]
-
-
-def _share_no_document(a: Mapping[str, str], b: Mapping[str, str]) -> bool:
-    """Whether two runs returned chunks but no common document: one of them names chunks only."""
-    return bool(a and b) and set(a.values()).isdisjoint(b.values())
 
 
 def _retrieved_documents(run: Run) -> dict[str, str]:
