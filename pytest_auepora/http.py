@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 from .core.retry import wait_from_headers
@@ -17,7 +18,7 @@ from .errors import AueporaError
 LONGEST_REPLY = 50_000_000
 """How many bytes a reply may have."""
 
-_REFUSAL_BYTES = 65_536  # bytes read of a refusal
+_BLOCK_BYTES = _REFUSAL_BYTES = 65_536  # bytes read at once, and of a refusal
 _SHORTEST_SECRET = 4  # hiding every "1" of a message would tell more than it hides
 _DEEPEST = 200
 _NOT_IN_HEADER = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
@@ -103,14 +104,17 @@ def _send(request: Any, timeout: float, secrets: Sequence[str], longest: int) ->
 
     from .http_opener import opener
 
+    raw = bytearray()
     try:
         with opener().open(request, timeout=timeout) as response:
-            raw = _read(response, longest)
-            if raw is not None:
-                return response.status, raw
+            _read(response, raw, longest + 1)
+            if len(raw) <= longest:
+                return response.status, bytes(raw)
             error = HttpError("too long", f"more than {longest:,} bytes")
     except urllib.error.HTTPError as exc:
-        detail, retry_after = _masked_text(_start_of(exc), secrets), wait_from_headers(exc.headers)
+        with suppress(Exception), exc:  # the refusal itself is reported, with what comes in time of its body
+            _read(exc, raw, _REFUSAL_BYTES)
+        detail, retry_after = _masked_text(raw, secrets), wait_from_headers(exc.headers)
         error = HttpError("status", detail, exc.code, mask(str(exc.reason), secrets), retry_after)
     except (OSError, http.client.HTTPException, UnicodeError) as exc:
         reason = getattr(exc, "reason", exc)
@@ -122,31 +126,13 @@ def _send(request: Any, timeout: float, secrets: Sequence[str], longest: int) ->
     raise error  # out here it has no context: the reply of a server cannot go to another process
 
 
-def _read(response: Any, longest: int) -> bytes | None:
-    """Return all of a reply, None where it is too long."""
-    parts: list[bytes] = []
-    size = 0
-    while block := response.read1(65536):
-        parts.append(block)
-        size += len(block)
-        if size > longest:
-            return None
-    return b"".join(parts)
+def _read(response: Any, raw: bytearray, enough: int) -> None:
+    """Read a reply into *raw*, to its end or until there are *enough* bytes."""
+    while len(raw) < enough and (block := response.read1(_BLOCK_BYTES)):
+        raw += block
 
 
-def _start_of(error: Any) -> bytes:
-    """Return the start of a refusal's body, as far as it comes in time."""
-    start = b""
-    try:
-        with error:
-            while len(start) < _REFUSAL_BYTES and (block := error.read1(_REFUSAL_BYTES)):
-                start += block
-    except Exception:  # the refusal itself is reported
-        return start
-    return start
-
-
-def _masked_text(raw: bytes, secrets: Iterable[str]) -> str:
+def _masked_text(raw: bytes | bytearray, secrets: Iterable[str]) -> str:
     return " ".join(mask(raw.decode("utf-8", "replace"), secrets).split())
 
 

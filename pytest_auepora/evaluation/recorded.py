@@ -6,7 +6,7 @@ The texts of the results are in a temporary file.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,10 +78,11 @@ def score_recorded(
     judging = judging_bar(metrics, total, show=progress if alone else False)
     with Progress("cases", total, show=progress) as bar, judging:
         scoring = _Scoring(metrics, run.path, judging if alone else None)  # it goes to no other process
-        batches = in_batches(_unskipped_records(Path(outputs), suite), BATCH_SIZE)
+        records = (record for record in read_recorded(Path(outputs), suite) if record.case.skip is None)
         scored_batches = run_batches(
-            scoring, batches, executor=executor, jobs=jobs, in_flight=in_flight, name_of=lambda record: record.case.id
-        )
+            scoring, in_batches(records, BATCH_SIZE), executor=executor, jobs=jobs, in_flight=in_flight,
+            name_of=lambda record: record.case.id,
+        )  # fmt: skip
         for batch, scored in scored_batches:
             results = _lost_results(batch, scored, metrics, run.path) if isinstance(scored, LostBatch) else scored
             for record, result in zip(batch, results, strict=True):
@@ -92,10 +93,6 @@ def score_recorded(
     run.add(flow.leave_out(c, Ended("skip", c.skip or "")).result for c in suite.skipped)
     run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
     return evaluation
-
-
-def _unskipped_records(outputs: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
-    return (record for record in read_recorded(outputs, suite) if record.case.skip is None)
 
 
 @dataclass
