@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from .core.retry import wait_from_headers
@@ -26,6 +27,7 @@ _NOT_IN_HEADER = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
 ErrorKind = Literal["status", "late", "unreachable", "too long", "no JSON", "header"]
 
 
+@dataclass(eq=False, repr=False)
 class HttpError(AueporaError):
     """There is no usable reply.
 
@@ -38,16 +40,11 @@ class HttpError(AueporaError):
         retry_after: seconds that the server asks to wait, or None.
     """
 
-    def __init__(
-        self,
-        kind: ErrorKind,
-        detail: str,
-        status: int | None = None,
-        reason: str = "",
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(kind, detail, status, reason, retry_after)
-        self.kind, self.detail, self.status, self.reason, self.retry_after = kind, detail, status, reason, retry_after
+    kind: ErrorKind
+    detail: str
+    status: int | None = None
+    reason: str = ""
+    retry_after: float | None = None
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.detail}" if self.status is None else f"{self.status} {self.reason}: {self.detail}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -230,10 +230,7 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-able data."""
-        out = asdict(replace(self, cases={}))
-        out["cases"] = {case_id: case.to_dict() for case_id, case in self.cases.items()}
-        out["expected_ids"] = list(self.expected_ids)
-        return out
+        return {**asdict(self), "expected_ids": list(self.expected_ids)}
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Run:
