@@ -65,15 +65,9 @@ def request_json(
 ) -> tuple[int, Any]:  # fmt: skip
     """Send one request and return the status and what came back, read as JSON.
 
-    Args:
-        method: the HTTP method.
-        url: http or https.
-        body: JSON-able; None sends nothing.
-        headers: further headers; the line break at the end of a key is not sent.
-        timeout: seconds for the whole request, also where the server trickles.  `http_opener` says what is not
-            counted.
-        secrets: texts that no message may show.
-        longest: bytes that the reply may have.
+    A *body* of None sends nothing, nor is the line break at the end of a key in *headers* sent.  *timeout* is in
+    seconds for the whole request, also where the server trickles; `http_opener` says what does not count.  No message
+    shows *secrets*; the reply may have *longest* bytes.
 
     Raises:
         HttpError: there is no reply, or none that can be used.

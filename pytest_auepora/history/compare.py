@@ -137,17 +137,12 @@ def compare(
     calibrations: Path | None = None,
     steady: Collection[str] = (),
 ) -> CompareReport:
-    """Compare run *b* with the earlier run *a*.
+    """Compare run *b* with the earlier run *a*; *names* are what the report calls them.
 
-    Args:
-        a: the earlier run.
-        b: the later run.
-        names: names of the two in the report.
-        strict_chunker_version: raise if the chunks of the two have different ids, instead of matching passages or
-            documents.
-        policy: how strictly the metrics are judged; the default policy of golden files by default.
-        calibrations: the folder that says which judges' scores count.
-        steady: deterministic metrics, as a baseline lists them; not needed if *a* is a baseline.
+    *strict_chunker_version* refuses runs whose chunks have different ids, instead of matching passages or documents.
+    *policy* says how strictly the metrics are judged, by default as golden files do; *calibrations* is the folder that
+    says which judges' scores count.  *steady* are deterministic metrics, as a baseline lists them; not needed if *a*
+    is a baseline.
 
     Raises:
         NotComparableError: they are of different suites, share no case, or are refused.
