@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
 from ..errors import AueporaError, error_line
@@ -25,29 +27,22 @@ _DEATHS = frozenset(("KilledWorker", "FutureCancelledError", "CommClosedError"))
 
 T = TypeVar("T")
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
-T_contra = TypeVar("T_contra", contravariant=True)
 
 
-class Task(Protocol[T_contra, R_co]):
-    """The work on a batch; it is pickled once."""
-
-    def __call__(self, batch: Sequence[T_contra], /) -> R_co:
-        """Do the work for *batch*."""
-
-    def parts(self) -> dict[str, Any]:
-        """Return the parts of the work by name, for errors."""
-
-
-@runtime_checkable
-class ByItem(Protocol[T_contra, R_co]):
+class ByItem(ABC, Generic[T, R]):
     """A task with a first step for each item, and a second one for the whole batch."""
 
-    def run_item(self, item: T_contra, /) -> Any:
+    @abstractmethod
+    def run_item(self, item: T) -> Any:
         """Do the first step for one item."""
 
-    def combine(self, batch: Sequence[T_contra], results: list[Any], /) -> R_co:
+    @abstractmethod
+    def combine(self, batch: Sequence[T], results: list[Any]) -> R:
         """Return the result of *batch* from those of its items; never None."""
+
+    def __call__(self, batch: Sequence[T]) -> R:
+        """Do both steps, for one item after another."""
+        return self.combine(batch, [self.run_item(item) for item in batch])
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +67,10 @@ def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def run_batches(
-    task: Task[T, R],
+    task: Callable[[list[T]], R],
     batches: Iterable[list[T]],
     *,
+    parts: Mapping[str, Any] = MappingProxyType({}),
     executor: Executor | None = None,
     jobs: int = 1,
     in_flight: int | None = None,
@@ -85,6 +81,7 @@ def run_batches(
     Args:
         task: the work on a batch; its exceptions are raised here, in the order of the batches.
         batches: the series, read as there is room.
+        parts: what *task* is made of, by name, for errors.
         executor: runs the batches; not shut down.  A thread pool gets the task itself, and for a `ByItem` task each
             item alone; any other executor gets the task pickled.
         jobs: without an executor, how many processes to start; 1 is this process.
@@ -99,7 +96,7 @@ def run_batches(
         for batch in batches:
             yield batch, task(batch)
         return
-    pool = _Pool(task, executor, jobs, name_of)
+    pool = _Pool(task, parts, executor, jobs, name_of)
     try:
         yield from pool.run(batches, in_flight or 2 * (jobs if executor is None else max(all_cores(), 16)))
     except KeyboardInterrupt:
@@ -117,14 +114,17 @@ class _Pool(Generic[T, R]):
     Threads get the task itself, any other executor gets it pickled.  Our own processes are replaced when they break.
     """
 
-    def __init__(self, task: Task[T, R], executor: Executor | None, jobs: int, name_of: Callable[[T], str]) -> None:
+    def __init__(
+        self, task: Callable[[list[T]], R], parts: Mapping[str, Any], executor: Executor | None, jobs: int,
+        name_of: Callable[[T], str],
+    ) -> None:  # fmt: skip
         self.task, self.jobs, self.name_of = task, jobs, name_of
         self.is_ours = executor is None
         # an InterpreterPoolExecutor is a ThreadPoolExecutor by class, but shares no memory
         self.in_threads = (
             isinstance(executor, ThreadPoolExecutor) and type(executor).__name__ != "InterpreterPoolExecutor"
         )
-        self.pickled = b"" if self.in_threads else pack_named(task, task.parts)
+        self.pickled = b"" if self.in_threads else pack_named(task, lambda: parts)
         self.executor = executor if executor is not None else worker_pool(jobs, self.pickled)
         self.waiting: deque[tuple[list[T], list[Future[Any]]]] = deque()
 

@@ -11,7 +11,7 @@ from itertools import islice, tee
 from typing import Any
 
 from ..errors import LostWorkError
-from .batches import BATCH_SIZE, LostBatch, all_cores, in_batches, run_batches
+from .batches import BATCH_SIZE, ByItem, LostBatch, all_cores, in_batches, run_batches
 from .dataset import EvaluationDataset
 from .metrics_base import Measurement, Metric, NotApplicable
 from .plan import EvaluationPlan
@@ -83,13 +83,13 @@ class AueporaEvaluator:
             raise ValueError("jobs, batch_size and in_flight must be at least 1")
         samples = _validated_samples(_counted_samples(dataset), self.plan)
         metrics = self.plan.metrics
-        task = _BatchTask(self.system, metrics, self.top_k)
+        parts = {"the system": self.system, **{f"metric {metric.name!r}": metric for metric in metrics}}
         totals = [_Measured(Counter({"num_skipped": 0, **metric.counts([])})) for metric in metrics]
         kept_samples: list[EvaluationSample] = []
         kept_outputs: list[SystemOutputs] = []
         results = run_batches(
-            task, in_batches(samples, batch_size), executor=executor, jobs=jobs, in_flight=in_flight,
-            name_of=lambda sample: sample.sample_id,
+            _BatchTask(self.system, metrics, self.top_k), in_batches(samples, batch_size), parts=parts,
+            executor=executor, jobs=jobs, in_flight=in_flight, name_of=lambda sample: sample.sample_id,
         )  # fmt: skip
         with Progress("samples", _length(dataset) if progress is not False else None, show=progress) as bar:
             for batch, result in results:
@@ -175,30 +175,23 @@ class _Measured:
 
 
 @dataclass
-class _BatchTask:
+class _BatchTask(ByItem[EvaluationSample, tuple[list[_Measured], list[SystemOutputs]]]):
     """Calls the system on a batch and measures the outputs; `ByItem`, as calls wait and models work in batches."""
 
     system: RAGSystemProtocol
     metrics: list[Metric]
     top_k: int
 
-    def __call__(self, batch: Sequence[EvaluationSample]) -> tuple[list[_Measured], list[SystemOutputs]]:
-        return self.combine(batch, [self.run_item(sample) for sample in batch])
-
-    def run_item(self, sample: EvaluationSample) -> SystemOutputs:
-        return self.system.run(sample, top_k=self.top_k)
+    def run_item(self, item: EvaluationSample) -> SystemOutputs:
+        return self.system.run(item, top_k=self.top_k)
 
     def combine(
-        self, batch: Sequence[EvaluationSample], outputs: list[SystemOutputs]
+        self, batch: Sequence[EvaluationSample], results: list[SystemOutputs]
     ) -> tuple[list[_Measured], list[SystemOutputs]]:
         """Return what each metric measured; and the outputs, where a metric needs those of all samples."""
-        measured = [_Measured.of(metric, batch, outputs) for metric in self.metrics]
+        measured = [_Measured.of(metric, batch, results) for metric in self.metrics]
         if not any(map(_needs_all_outputs, self.metrics)):
             return measured, []
-        for output in outputs:
-            output.memo.clear()  # only for this process, never stored
-        return measured, outputs
-
-    def parts(self) -> dict[str, Any]:
-        """Return the parts that are pickled, by the names that errors use."""
-        return {"the system": self.system, **{f"metric {metric.name!r}": metric for metric in self.metrics}}
+        for outputs in results:
+            outputs.memo.clear()  # only for this process, never stored
+        return measured, results

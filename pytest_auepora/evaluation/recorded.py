@@ -81,6 +81,7 @@ def score_recorded(
         records = (record for record in read_recorded(Path(outputs), suite) if record.case.skip is None)
         scored_batches = run_batches(
             scoring, in_batches(records, BATCH_SIZE), executor=executor, jobs=jobs, in_flight=in_flight,
+            parts={f"metric {name!r}": metric for name, metric in metrics.items()},
             name_of=lambda record: record.case.id,
         )  # fmt: skip
         for batch, scored in scored_batches:
@@ -110,9 +111,6 @@ class _Scoring:
             calls, _RECORDED, self.metrics, convert=lambda raw, _: to_outputs(raw), timed=False, progress=self.progress
         )
         return [answer.result for answer in measured]
-
-    def parts(self) -> dict[str, Any]:
-        return {f"metric {name!r}": metric for name, metric in self.metrics.items()}
 
 
 def _call(raw: Mapping[str, Any]) -> CallResult:

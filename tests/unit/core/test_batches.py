@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.batches import LostBatch, all_cores, in_batches, run_batches
+from pytest_auepora.core.batches import ByItem, LostBatch, all_cores, in_batches, run_batches
 from pytest_auepora.errors import AueporaError
 
 from ..large import Doubles
@@ -139,9 +139,6 @@ class Hangs:
         pathlib.Path(f"began-{batch[0]}").touch()
         time.sleep(600)
 
-    def parts(self):
-        return {}
-
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which processes in the background are started without
@@ -181,7 +178,7 @@ class Output:
         self.n = n
 
 
-class Sums:
+class Sums(ByItem[int, int]):
     """Notes what it made, and in which threads."""
 
     def __init__(self) -> None:
@@ -191,19 +188,16 @@ class Sums:
     def __call__(self, batch: Sequence[int]) -> int:
         raise AssertionError("a pool of threads runs the items")
 
-    def parts(self) -> dict[str, Any]:
-        return {}
-
-    def run_item(self, n: int) -> Output:
-        if n < 0:
-            raise ValueError(f"no {n}")
+    def run_item(self, item: int) -> Output:
+        if item < 0:
+            raise ValueError(f"no {item}")
         self.threads.add(threading.current_thread())
-        self.made.append(weakref.ref(made := Output(n)))
+        self.made.append(weakref.ref(made := Output(item)))
         return made
 
-    def combine(self, batch: Sequence[int], made: list[Any]) -> int:
+    def combine(self, batch: Sequence[int], results: list[Any]) -> int:
         self.threads.add(threading.current_thread())
-        assert [one.n for one in made] == list(batch)
+        assert [one.n for one in results] == list(batch)
         if sum(batch) == 66:
             raise ArithmeticError("66")
         return sum(batch)

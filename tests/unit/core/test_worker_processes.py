@@ -36,7 +36,7 @@ def test_an_error_that_cannot_travel_is_told() -> None:
 def test_what_cannot_be_sent_is_named() -> None:
     lock: Any = threading.Lock()
     with pytest.raises(UnsendableError, match=r"the deadly ones cannot be sent to another process: TypeError: .*lock"):
-        list(run_batches(Doubles(lock), numbers(3), executor=Here()))
+        list(run_batches(Doubles(lock), numbers(3), executor=Here(), parts={"the deadly ones": lock}))
     batch: Any = [0, lock]
     with pytest.raises(UnsendableError, match=r"sample 'number 1' cannot be sent"):
         list(run_batches(Doubles(), iter([batch]), executor=Here(), name_of=lambda n: f"number {0 if n == 0 else 1}"))
