@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from io import BufferedReader, RawIOBase
+from socket import socket
 from typing import Any, Literal
+from urllib.error import HTTPError
+from urllib.parse import quote
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
 
 from .core.retry import wait_from_headers
 from .errors import AueporaError
@@ -66,14 +74,12 @@ def request_json(
     """Send one request and return the status and what came back, read as JSON.
 
     A *body* of None sends nothing, nor is the line break at the end of a key in *headers* sent.  *timeout* is in
-    seconds for the whole request, also where the server trickles; `http_opener` says what does not count.  No message
+    seconds for the whole request, also where the server trickles; `opener` says what does not count.  No message
     shows *secrets*; the reply may have *longest* bytes.
 
     Raises:
         HttpError: there is no reply, or none that can be used.
     """
-    from urllib.request import Request
-
     data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     content_type = {} if data is None else {"Content-Type": "application/json"}
     secret_headers = {name: Secret(value.strip()) for name, value in headers.items()}
@@ -90,11 +96,6 @@ def request_json(
 
 
 def _send(request: Any, timeout: float, secrets: Sequence[str], longest: int) -> tuple[int, bytes]:
-    import http.client
-    import urllib.error
-
-    from .http_opener import opener
-
     raw = bytearray()
     try:
         with opener().open(request, timeout=timeout) as response:
@@ -102,12 +103,12 @@ def _send(request: Any, timeout: float, secrets: Sequence[str], longest: int) ->
             if len(raw) <= longest:
                 return response.status, bytes(raw)
             error = HttpError("too long", f"more than {longest:,} bytes")
-    except urllib.error.HTTPError as exc:
+    except HTTPError as exc:
         with suppress(Exception), exc:  # the refusal itself is reported, with what comes in time of its body
             _read(exc, raw, _REFUSAL_BYTES)
         detail, retry_after = _masked_text(raw, secrets), wait_from_headers(exc.headers)
         error = HttpError("status", detail, exc.code, mask(str(exc.reason), secrets), retry_after)
-    except (OSError, http.client.HTTPException, UnicodeError) as exc:
+    except (OSError, HTTPException, UnicodeError) as exc:
         reason = getattr(exc, "reason", exc)
         if isinstance(reason, TimeoutError):
             error = HttpError("late", f"no reply within {timeout:g} s")
@@ -147,7 +148,89 @@ def _mask_forms(value: Any, forms: Sequence[str], depth: int = 0) -> Any:
 
 def _secret_forms(secret: str) -> tuple[str, ...]:
     """Return *secret* as servers write it: as it is sent, in JSON, in a URL."""
-    from urllib.parse import quote
-
     stripped = secret.strip()
     return stripped, stripped.replace("/", r"\/"), quote(stripped, safe="")
+
+
+@lru_cache(maxsize=1)
+def opener() -> OpenerDirector:
+    """Return the opener; proxies are those of the environment.
+
+    The timeout of a request is for all of it, from its first byte to the last of the reply, unlike that of a socket,
+    which begins anew with every byte.  The system looks up names without a limit, and where a name has several
+    addresses, each is given the timeout to be reached.
+    """
+    return build_opener(_NoRedirect, _Http, _Https)
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Refuses redirects: they would send the key to another server."""
+
+    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+
+class _Http(HTTPHandler):
+    def do_open(self, http_class: Any, req: Any, **options: Any) -> HTTPResponse:
+        return super().do_open(_Connection, req, **options)
+
+
+class _Https(HTTPSHandler):
+    def do_open(self, http_class: Any, req: Any, **options: Any) -> HTTPResponse:
+        return super().do_open(_SecureConnection, req, **options)
+
+
+class _Connection(HTTPConnection):
+    """A connection for one request, whose timeout is for all of it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._deadline = time.monotonic() + (self.timeout or 0.0)  # every request has one
+
+    def connect(self) -> None:
+        super().connect()
+        _set_timeout(self.sock, self._deadline)
+
+    def send(self, data: Any) -> None:
+        if self.sock is not None:
+            _set_timeout(self.sock, self._deadline)
+        super().send(data)
+
+    def response_class(self, sock: socket, *args: Any, **kwargs: Any) -> HTTPResponse:  # type: ignore[override]
+        response = HTTPResponse(sock, *args, **kwargs)
+        response.fp = BufferedReader(_Incoming(sock, response.fp.detach(), self._deadline))
+        return response
+
+
+class _SecureConnection(HTTPSConnection, _Connection):
+    """The same with TLS: `HTTPSConnection.connect` calls that of `_Connection`, and then shakes hands."""
+
+
+class _Incoming(RawIOBase):
+    """What comes from *sock*, read by *file*, until the deadline."""
+
+    def __init__(self, sock: socket, file: RawIOBase, deadline: float) -> None:
+        self._sock, self._file, self._deadline = sock, file, deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        _set_timeout(self._sock, self._deadline)
+        return self._file.readinto(buffer)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _set_timeout(sock: socket, deadline: float) -> None:
+    """Let the next step of *sock* time out at the *deadline*.
+
+    Raises:
+        TimeoutError: it has passed.
+    """
+    seconds_left = deadline - time.monotonic()
+    if seconds_left <= 0:
+        raise TimeoutError
+    sock.settimeout(seconds_left)
