@@ -20,16 +20,9 @@ from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
 from ..regression.baseline import CONTRACTS, Baseline, BaselineCase, match_of, metric_key
-from ..regression.compare import (
-    SINCE,
-    CaseComparison,
-    Comparison,
-    MetricChange,
-    describe_change,
-    provenance_changes,
-)  # fmt: skip
+from ..regression.compare import SINCE, CaseComparison, Comparison, MetricChange, describe_change, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
-from ..regression.guards.calibration import JudgeStanding, make_advisory, standing_of
+from ..regression.guards.calibration import make_advisory, standing_of
 from ..regression.guards.case_guard import VARIES, failed_assertions, guard_case
 from ..regression.guards.gates import GateOutcome
 from ..regression.guards.interval_guard import score_pairs
@@ -160,22 +153,28 @@ def compare(
     if not pairs:
         reason = f": {next(iter(not_comparable.values()))}" if not_comparable else ""
         raise NotComparableError(f"{names[0]} and {names[1]} share no comparable case{reason}")
-    for run in (a, b):
-        score_pairs(run, _metrics(run))
+    score_pairs(a, _metrics(a))
+    score_pairs(b, metrics := _metrics(b))
     comparison = compare_with_baseline(b, as_baseline(a))
     not_known = {name for name in steady if name not in a.metrics or a.metrics[name].steady is None}
     comparison.steady = tuple(sorted({*comparison.steady, *not_known}))
     ids = {new.case_id for _, new in pairs}
     before, after = (compute_aggregate(run, ids, matcher.rank, matcher.documents) for run in (a, b))
     weakest_match = max((matcher.match(i) for i in ids), key=get_args(Match).index)
-    report = CompareReport(*names, b.title, before, after, _deltas(before, after, weakest_match))
-    report.per_query = [_compare_query(old, new, matcher, comparison, causes) for old, new in pairs]
-    report.causes, report.not_comparable = causes, not_comparable
-    report.only_a = tuple(i for i in a.cases if i not in b.cases)
-    report.only_b = tuple(i for i in b.cases if i not in a.cases)
     policy = policy or RegressionPolicy()
-    _judge(report, b, comparison, policy, standing_of(b.metrics, policy, calibrations))
-    return report
+    standing = standing_of(b.metrics, policy, calibrations)
+    gates = judge_comparison(b, comparison, policy, metrics, standing.advisory)
+    make_advisory(gates, standing)
+    values = {name: [v for v in b.scores_of(name).values if v is not None] for name in comparison.former}
+    return CompareReport(
+        *names, b.title, before, after, _deltas(before, after, weakest_match),
+        per_query=[_compare_query(old, new, matcher, comparison, causes) for old, new in pairs],
+        metrics={name: change for name in b.metrics if (change := comparison.metric(name)) is not None},
+        incomparable=comparison.incomparable,
+        former={n: (mean, sum(values[n]) / len(values[n])) for n, mean in comparison.former.items() if values[n]},
+        gates=gates, problems=_problems(b, comparison, policy), causes=causes, not_comparable=not_comparable,
+        only_a=tuple(i for i in a.cases if i not in b.cases), only_b=tuple(i for i in b.cases if i not in a.cases),
+    )  # fmt: skip
 
 
 def _exclusion_reason(old: CaseResult, new: CaseResult, matcher: HitMatcher) -> str:
@@ -240,16 +239,9 @@ def _metrics(run: Run) -> dict[str, Metric]:
     return metrics
 
 
-def _judge(
-    report: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy, standing: JudgeStanding
-) -> None:
-    report.incomparable = comparison.incomparable
-    for name, mean in comparison.former.items():
-        if values := [value for value in b.scores_of(name).values if value is not None]:
-            report.former[name] = mean, sum(values) / len(values)
-    report.gates = judge_comparison(b, comparison, policy, _metrics(b), standing.advisory)
-    report.metrics = {n: change for n in b.metrics if (change := comparison.metric(n)) is not None}
-    make_advisory(report.gates, standing)
+def _problems(b: Run, comparison: Comparison, policy: RegressionPolicy) -> dict[str, list[str]]:
+    """Return the messages of the case guard, by case."""
+    problems = {}
     for case_id, case in comparison.cases.items():
         if (now := b.cases[case_id]).expected_to_fail:
             continue
@@ -257,7 +249,8 @@ def _judge(
         if case.flip == "errored" and case.before is not None and case.before.state != "error":
             messages.append(f"errored: {now.error_line or _NO_REASON}")
         if messages:
-            report.problems[case_id] = [line.replace(f" {SINCE}", "") for line in messages]
+            problems[case_id] = [line.replace(f" {SINCE}", "") for line in messages]
+    return problems
 
 
 def _drops(
