@@ -7,6 +7,7 @@ import pickle
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import suppress
 from functools import lru_cache
 from multiprocessing import get_context, parent_process
 from threading import Thread
@@ -126,8 +127,7 @@ def _unsendable(parts: Mapping[str, Any]) -> Iterator[tuple[str, Exception]]:
 
 def _sendable(error: Exception) -> Exception:
     """Return *error*, or an `AueporaError` with its message where it does not survive pickling."""
-    try:
-        copy = pickle.loads(pack(error))
-    except Exception:
-        copy = None
-    return error if type(copy) is type(error) else AueporaError(f"{type(error).__name__}: {error}")
+    with suppress(Exception):
+        if type(pickle.loads(pack(error))) is type(error):
+            return error
+    return AueporaError(f"{type(error).__name__}: {error}")
