@@ -336,10 +336,10 @@ class HitMatcher:
     def __init__(self, a: Run, b: Run) -> None:
         self.same_chunks = not any(key in provenance_changes(a.provenance, b.provenance) for key in CHUNK_KEYS)
         self.documents = {} if self.same_chunks else _retrieved_documents(a)
-        documents_of_b = {} if self.same_chunks else _retrieved_documents(b)
-        self._share_no_document = bool(self.documents and documents_of_b) and not {*self.documents.values()} & {
-            *documents_of_b.values()
-        }  # one of the runs names chunks only
+        documents_of_b = set() if self.same_chunks else set(_retrieved_documents(b).values())
+        shared_documents = documents_of_b.intersection(self.documents.values())
+        # one of the runs names chunks only
+        self._share_no_document = bool(self.documents and documents_of_b and not shared_documents)
         cases = [(i, c.expected) for run in (a, b) for i, c in run.cases.items() if "relevant" in c.expected]
         # what a moved label was matched by holds for both runs
         self._moved_labels = {
