@@ -8,8 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from io import BufferedReader, RawIOBase
+from socket import socket
 from typing import Any, Literal
+from urllib.error import HTTPError
+from urllib.parse import quote
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
 
 from .core.retry import wait_from_headers
 from .errors import AueporaError
@@ -17,7 +27,7 @@ from .errors import AueporaError
 LONGEST_REPLY = 50_000_000
 """How many bytes a reply may have."""
 
-_REFUSAL_BYTES = 65_536  # bytes read of a refusal
+_BLOCK_BYTES = _REFUSAL_BYTES = 65_536  # bytes read at once, and of a refusal
 _SHORTEST_SECRET = 4  # hiding every "1" of a message would tell more than it hides
 _DEEPEST = 200
 _NOT_IN_HEADER = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
@@ -25,6 +35,7 @@ _NOT_IN_HEADER = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
 ErrorKind = Literal["status", "late", "unreachable", "too long", "no JSON", "header"]
 
 
+@dataclass(eq=False, repr=False)
 class HttpError(AueporaError):
     """There is no usable reply.
 
@@ -37,16 +48,11 @@ class HttpError(AueporaError):
         retry_after: seconds that the server asks to wait, or None.
     """
 
-    def __init__(
-        self,
-        kind: ErrorKind,
-        detail: str,
-        status: int | None = None,
-        reason: str = "",
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(kind, detail, status, reason, retry_after)
-        self.kind, self.detail, self.status, self.reason, self.retry_after = kind, detail, status, reason, retry_after
+    kind: ErrorKind
+    detail: str
+    status: int | None = None
+    reason: str = ""
+    retry_after: float | None = None
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.detail}" if self.status is None else f"{self.status} {self.reason}: {self.detail}"
@@ -67,21 +73,13 @@ def request_json(
 ) -> tuple[int, Any]:  # fmt: skip
     """Send one request and return the status and what came back, read as JSON.
 
-    Args:
-        method: the HTTP method.
-        url: http or https.
-        body: JSON-able; None sends nothing.
-        headers: further headers; the line break at the end of a key is not sent.
-        timeout: seconds for the whole request, also where the server trickles.  `http_opener` says what is not
-            counted.
-        secrets: texts that no message may show.
-        longest: bytes that the reply may have.
+    A *body* of None sends nothing, nor is the line break at the end of a key in *headers* sent.  *timeout* is in
+    seconds for the whole request, also where the server trickles; `opener` says what does not count.  No message
+    shows *secrets*; the reply may have *longest* bytes.
 
     Raises:
         HttpError: there is no reply, or none that can be used.
     """
-    from urllib.request import Request
-
     data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     content_type = {} if data is None else {"Content-Type": "application/json"}
     secret_headers = {name: Secret(value.strip()) for name, value in headers.items()}
@@ -98,21 +96,19 @@ def request_json(
 
 
 def _send(request: Any, timeout: float, secrets: Sequence[str], longest: int) -> tuple[int, bytes]:
-    import http.client
-    import urllib.error
-
-    from .http_opener import opener
-
+    raw = bytearray()
     try:
         with opener().open(request, timeout=timeout) as response:
-            raw = _read(response, longest)
-            if raw is not None:
-                return response.status, raw
+            _read(response, raw, longest + 1)
+            if len(raw) <= longest:
+                return response.status, bytes(raw)
             error = HttpError("too long", f"more than {longest:,} bytes")
-    except urllib.error.HTTPError as exc:
-        detail, retry_after = _masked_text(_start_of(exc), secrets), wait_from_headers(exc.headers)
+    except HTTPError as exc:
+        with suppress(Exception), exc:  # the refusal itself is reported, with what comes in time of its body
+            _read(exc, raw, _REFUSAL_BYTES)
+        detail, retry_after = _masked_text(raw, secrets), wait_from_headers(exc.headers)
         error = HttpError("status", detail, exc.code, mask(str(exc.reason), secrets), retry_after)
-    except (OSError, http.client.HTTPException, UnicodeError) as exc:
+    except (OSError, HTTPException, UnicodeError) as exc:
         reason = getattr(exc, "reason", exc)
         if isinstance(reason, TimeoutError):
             error = HttpError("late", f"no reply within {timeout:g} s")
@@ -122,31 +118,13 @@ def _send(request: Any, timeout: float, secrets: Sequence[str], longest: int) ->
     raise error  # out here it has no context: the reply of a server cannot go to another process
 
 
-def _read(response: Any, longest: int) -> bytes | None:
-    """Return all of a reply, None where it is too long."""
-    parts: list[bytes] = []
-    size = 0
-    while block := response.read1(65536):
-        parts.append(block)
-        size += len(block)
-        if size > longest:
-            return None
-    return b"".join(parts)
+def _read(response: Any, raw: bytearray, enough: int) -> None:
+    """Read a reply into *raw*, to its end or until there are *enough* bytes."""
+    while len(raw) < enough and (block := response.read1(_BLOCK_BYTES)):
+        raw += block
 
 
-def _start_of(error: Any) -> bytes:
-    """Return the start of a refusal's body, as far as it comes in time."""
-    start = b""
-    try:
-        with error:
-            while len(start) < _REFUSAL_BYTES and (block := error.read1(_REFUSAL_BYTES)):
-                start += block
-    except Exception:  # the refusal itself is reported
-        return start
-    return start
-
-
-def _masked_text(raw: bytes, secrets: Iterable[str]) -> str:
+def _masked_text(raw: bytes | bytearray, secrets: Iterable[str]) -> str:
     return " ".join(mask(raw.decode("utf-8", "replace"), secrets).split())
 
 
@@ -170,7 +148,89 @@ def _mask_forms(value: Any, forms: Sequence[str], depth: int = 0) -> Any:
 
 def _secret_forms(secret: str) -> tuple[str, ...]:
     """Return *secret* as servers write it: as it is sent, in JSON, in a URL."""
-    from urllib.parse import quote
-
     stripped = secret.strip()
     return stripped, stripped.replace("/", r"\/"), quote(stripped, safe="")
+
+
+@lru_cache(maxsize=1)
+def opener() -> OpenerDirector:
+    """Return the opener; proxies are those of the environment.
+
+    The timeout of a request is for all of it, from its first byte to the last of the reply, unlike that of a socket,
+    which begins anew with every byte.  The system looks up names without a limit, and where a name has several
+    addresses, each is given the timeout to be reached.
+    """
+    return build_opener(_NoRedirect, _Http, _Https)
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Refuses redirects: they would send the key to another server."""
+
+    def redirect_request(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+
+class _Http(HTTPHandler):
+    def do_open(self, http_class: Any, req: Any, **options: Any) -> HTTPResponse:
+        return super().do_open(_Connection, req, **options)
+
+
+class _Https(HTTPSHandler):
+    def do_open(self, http_class: Any, req: Any, **options: Any) -> HTTPResponse:
+        return super().do_open(_SecureConnection, req, **options)
+
+
+class _Connection(HTTPConnection):
+    """A connection for one request, whose timeout is for all of it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._deadline = time.monotonic() + (self.timeout or 0.0)  # every request has one
+
+    def connect(self) -> None:
+        super().connect()
+        _set_timeout(self.sock, self._deadline)
+
+    def send(self, data: Any) -> None:
+        if self.sock is not None:
+            _set_timeout(self.sock, self._deadline)
+        super().send(data)
+
+    def response_class(self, sock: socket, *args: Any, **kwargs: Any) -> HTTPResponse:  # type: ignore[override]
+        response = HTTPResponse(sock, *args, **kwargs)
+        response.fp = BufferedReader(_Incoming(sock, response.fp.detach(), self._deadline))
+        return response
+
+
+class _SecureConnection(HTTPSConnection, _Connection):
+    """The same with TLS: `HTTPSConnection.connect` calls that of `_Connection`, and then shakes hands."""
+
+
+class _Incoming(RawIOBase):
+    """What comes from *sock*, read by *file*, until the deadline."""
+
+    def __init__(self, sock: socket, file: RawIOBase, deadline: float) -> None:
+        self._sock, self._file, self._deadline = sock, file, deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        _set_timeout(self._sock, self._deadline)
+        return self._file.readinto(buffer)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _set_timeout(sock: socket, deadline: float) -> None:
+    """Let the next step of *sock* time out at the *deadline*.
+
+    Raises:
+        TimeoutError: it has passed.
+    """
+    seconds_left = deadline - time.monotonic()
+    if seconds_left <= 0:
+        raise TimeoutError
+    sock.settimeout(seconds_left)

@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from math import isfinite
 from types import UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 
 class ShapeError(ValueError):
@@ -66,9 +66,7 @@ def check_shape(value: Any, hint: Any) -> Any:
 
 @cache
 def _check_of(hint: Any) -> _Check:
-    if isinstance(hint, Kind):
-        return _leaf_check(hint)
-    if (kind := _PLAIN.get(hint)) is not None:
+    if isinstance(kind := _PLAIN.get(hint, hint), Kind):
         return _leaf_check(kind)
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -132,11 +130,10 @@ def _fields_check(kind: Any) -> _Check:
     """Check the keys of a dataclass or a `TypedDict`; those with a default may be missing."""
     hints = get_type_hints(kind, include_extras=True)
     if is_dataclass(kind):
-        dataclass_fields = fields(kind)
-        hints = {f.name: hints[f.name] for f in dataclass_fields}
-        required = {f.name for f in dataclass_fields if f.default is MISSING and f.default_factory is MISSING}
+        hints = {f.name: hints[f.name] for f in fields(kind)}
+        required = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
     else:
-        required = set(kind.__required_keys__) if is_typeddict(kind) else set(hints)
+        required = getattr(kind, "__required_keys__", set(hints))
     checks = [(name, _check_of(hint), name in required) for name, hint in hints.items()]
 
     def check(value: Any) -> _Fault | None:

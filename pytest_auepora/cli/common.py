@@ -65,7 +65,7 @@ def calibrations_folder(golden: Path | None, given: Path | None = None) -> Path:
 
 def _configured_path(setting: str) -> Path | None:
     """Return the path that *setting* of the project here names, relative to its root; None where it names none."""
-    folder, settings = find_settings(Path.cwd()) or (Path(), {})
+    folder, settings = find_settings(Path.cwd())
     name = str(settings.get(setting, "")).strip()
     return folder / name if name else None
 

@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
 from ..errors import AueporaError, error_line
-from .worker_processes import PickledTask, end_now, run_packed, worker_pool
+from .worker_processes import end_now, pack_named, run_packed, unpack, worker_pool
 
 BATCH_SIZE = 128
 """Samples a batch: enough for a model to work on, and little to lose."""
@@ -26,18 +27,22 @@ _DEATHS = frozenset(("KilledWorker", "FutureCancelledError", "CommClosedError"))
 
 T = TypeVar("T")
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
-T_contra = TypeVar("T_contra", contravariant=True)
 
 
-class Task(Protocol[T_contra, R_co]):
-    """The work on a batch.  It is pickled once; ``parts`` are its parts by name, for errors."""
+class ByItem(ABC, Generic[T, R]):
+    """A task with a first step for each item, and a second one for the whole batch."""
 
-    def __call__(self, batch: Sequence[T_contra], /) -> R_co:
-        """Do the work for *batch*."""
+    @abstractmethod
+    def run_item(self, item: T) -> Any:
+        """Do the first step for one item."""
 
-    def parts(self) -> dict[str, Any]:
-        """Return the parts by name."""
+    @abstractmethod
+    def combine(self, batch: Sequence[T], results: list[Any]) -> R:
+        """Return the result of *batch* from those of its items; never None."""
+
+    def __call__(self, batch: Sequence[T]) -> R:
+        """Do both steps, for one item after another."""
+        return self.combine(batch, [self.run_item(item) for item in batch])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +54,7 @@ class LostBatch:
 
 def all_cores() -> int:
     """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) or 1
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -62,9 +65,10 @@ def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def run_batches(
-    task: Task[T, R],
+    task: Callable[[list[T]], R],
     batches: Iterable[list[T]],
     *,
+    parts: Mapping[str, Any] = MappingProxyType({}),
     executor: Executor | None = None,
     jobs: int = 1,
     in_flight: int | None = None,
@@ -75,6 +79,7 @@ def run_batches(
     Args:
         task: the work on a batch; its exceptions are raised here, in the order of the batches.
         batches: the series, read as there is room.
+        parts: what *task* is made of, by name, for errors.
         executor: runs the batches; not shut down.  A thread pool gets the task itself, and for a `ByItem` task each
             item alone; any other executor gets the task pickled.
         jobs: without an executor, how many processes to start; 1 is this process.
@@ -89,7 +94,7 @@ def run_batches(
         for batch in batches:
             yield batch, task(batch)
         return
-    pool = _Pool(task, executor, jobs, name_of)
+    pool = _Pool(task, parts, executor, jobs, name_of)
     try:
         yield from pool.run(batches, in_flight or 2 * (jobs if executor is None else max(all_cores(), 16)))
     except KeyboardInterrupt:
@@ -101,47 +106,25 @@ def run_batches(
             pool.executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _is_thread_pool(executor: Executor) -> bool:
-    # an InterpreterPoolExecutor is a ThreadPoolExecutor by class, but shares no memory
-    return isinstance(executor, ThreadPoolExecutor) and type(executor).__name__ != "InterpreterPoolExecutor"
-
-
 class _Pool(Generic[T, R]):
     """An executor and its batches in flight, oldest first: one of the user's, or worker processes of our own.
 
     Threads get the task itself, any other executor gets it pickled.  Our own processes are replaced when they break.
     """
 
-    def __init__(self, task: Task[T, R], executor: Executor | None, jobs: int, name_of: Callable[[T], str]) -> None:
+    def __init__(
+        self, task: Callable[[list[T]], R], parts: Mapping[str, Any], executor: Executor | None, jobs: int,
+        name_of: Callable[[T], str],
+    ) -> None:  # fmt: skip
         self.task, self.jobs, self.name_of = task, jobs, name_of
-        self.is_ours, self.in_threads = executor is None, executor is not None and _is_thread_pool(executor)
+        self.is_ours = executor is None
+        # an InterpreterPoolExecutor is a ThreadPoolExecutor by class, but shares no memory
+        self.in_threads = (
+            isinstance(executor, ThreadPoolExecutor) and type(executor).__name__ != "InterpreterPoolExecutor"
+        )
+        self.pickled = b"" if self.in_threads else pack_named(task, lambda: parts)
         self.executor = executor if executor is not None else worker_pool(jobs, self.pickled)
-        self.waiting: deque[tuple[list[T], Any]] = deque()
-
-    @cached_property
-    def pickled(self) -> PickledTask:
-        """The task for other processes."""
-        return PickledTask.of(self.task, self.task.parts())
-
-    def start(self, batch: Sequence[T]) -> Any:
-        """Return a future, or an object with its `result` and `cancel`."""
-        if self.in_threads:
-            if isinstance(self.task, ByItem):
-                return ItemByItem(self.task, batch, self.executor)
-            return self.executor.submit(self.task, batch)
-        packed = self.pickled.pack_batch(batch, self.name_of)
-        task = None if self.is_ours else self.pickled.task
-        return self.executor.submit(run_packed, self.pickled.key, task, packed, uuid4().hex)
-
-    def result(self, future: Any) -> R:
-        """Wait for the result of what `start` returned."""
-        result: R = future.result() if self.in_threads else self.pickled.unpack(future.result())
-        return result
-
-    def renew(self) -> None:
-        """Replace our own processes."""
-        self.executor.shutdown(wait=True, cancel_futures=True)
-        self.executor = worker_pool(self.jobs, self.pickled)
+        self.waiting: deque[tuple[list[T], list[Future[Any]]]] = deque()
 
     def run(self, batches: Iterable[list[T]], in_flight: int) -> Iterator[tuple[list[T], R | LostBatch]]:
         """Yield every batch with its result, at most *in_flight* of them started at a time."""
@@ -149,115 +132,103 @@ class _Pool(Generic[T, R]):
             for batch in batches:
                 while len(self.waiting) >= in_flight:
                     yield from self._next_result()
+                self.waiting.append((batch, futures := list[Future[Any]]()))
                 try:
-                    started = self.start(batch)
+                    futures.extend(self._start(batch))  # each is there to be cancelled, should the next one fail
                 except (BrokenExecutor, RuntimeError) as exc:
                     if not self.is_ours:
                         raise AueporaError(f"the executor takes no more work: {type(exc).__name__}: {exc}") from exc
                     yield from self._run_one_by_one()
-                    started = self.start(batch)
-                self.waiting.append((batch, started))
             while self.waiting:
                 yield from self._next_result()
         finally:
-            for _, future in self.waiting:
-                future.cancel()
+            for _, futures in self.waiting:
+                for future in futures:
+                    future.cancel()
+
+    def _start(self, batch: list[T]) -> Iterator[Future[Any]]:
+        """Yield the pieces of work on *batch*, as they are submitted."""
+        if not self.in_threads:
+            packed = pack_named(batch, lambda: {f"sample {self.name_of(item)!r}": item for item in batch})
+            task = None if self.is_ours else self.pickled
+            yield self.executor.submit(run_packed, task, packed, uuid4().hex)
+        elif isinstance(self.task, ByItem):
+            yield from _submit_items(self.task, batch, self.executor)
+        else:
+            yield self.executor.submit(self.task, batch)
+
+    def _result(self, futures: Iterable[Future[Any]]) -> R:
+        """Wait for the result of all that `_start` yielded; raises the first exception in batch order."""
+        [answer] = [answer for future in futures if (answer := future.result()) is not None]
+        result: R = answer if self.in_threads else unpack(answer)
+        return result
 
     def _next_result(self) -> Iterator[tuple[list[T], R | LostBatch]]:
-        batch, future = self.waiting[0]
+        batch, futures = self.waiting[0]
         try:
-            result = self.result(future)
+            result: R | LostBatch = self._result(futures)
         except BaseException as exc:
             if not _is_death(exc):
                 raise
             if self.is_ours:
                 yield from self._run_one_by_one()
                 return
-            self.waiting.popleft()
-            yield batch, self._retry(batch, exc)
-            return
+            # Dask gave the batch up: the fault may have been that of another batch on the same worker
+            again = type(exc).__name__ == "KilledWorker"
+            result = self._result_or_loss(self._start(batch)) if again else LostBatch(error_line(exc))
         self.waiting.popleft()
         yield batch, result
 
-    def _retry(self, batch: list[T], error: BaseException) -> R | LostBatch:
-        """Run a batch again that Dask gave up: the fault may have been that of another batch on the same worker."""
-        if type(error).__name__ != "KilledWorker":
-            return LostBatch(error_line(error))
+    def _run_one_by_one(self) -> Iterator[tuple[list[T], R | LostBatch]]:
+        """Run every batch in flight alone after our own pool broke, to find the one at fault."""
+        self._renew()
+        while self.waiting:
+            batch, futures = self.waiting.popleft()
+            result = self._result_or_loss(futures if _is_sound(futures) else self._start(batch))
+            if isinstance(result, LostBatch):
+                self._renew()
+            yield batch, result
+
+    def _renew(self) -> None:
+        """Replace our own processes."""
+        self.executor.shutdown(wait=True, cancel_futures=True)
+        self.executor = worker_pool(self.jobs, self.pickled)
+
+    def _result_or_loss(self, futures: Iterable[Future[Any]]) -> R | LostBatch:
         try:
-            return self.result(self.start(batch))
+            return self._result(futures)
         except Exception as exc:
             if not _is_death(exc):
                 raise
             return LostBatch(error_line(exc))
 
-    def _run_one_by_one(self) -> Iterator[tuple[list[T], R | LostBatch]]:
-        """Run every batch in flight alone after the pool broke, to find the one at fault."""
-        self.renew()
-        while self.waiting:
-            batch, future = self.waiting.popleft()
-            try:
-                yield batch, self.result(future if _is_sound(future) else self.start(batch))
-            except Exception as exc:
-                if not _is_death(exc):
-                    raise
-                self.renew()
-                yield batch, LostBatch(error_line(exc))
+
+def _submit_items(task: ByItem[T, R], batch: Sequence[T], executor: Executor) -> Iterator[Future[R | None]]:
+    """Yield a future for each item; the thread that finishes last combines their results, the others return None.
+
+    No thread waits for another, and a batch that waits for its turn keeps only the combined result.
+    """
+    results: list[Any] = [None] * len(batch)
+    n_left, lock = len(batch), Lock()
+
+    def run_item(index: int) -> R | None:
+        nonlocal n_left, results
+        results[index] = task.run_item(batch[index])
+        with lock:
+            n_left -= 1
+            is_last = not n_left
+        if not is_last:
+            return None
+        last, results = results, []
+        return task.combine(batch, last)
+
+    for index in range(len(batch)):
+        yield executor.submit(run_item, index)
 
 
-def _is_sound(future: Future[Any]) -> bool:
-    return future.done() and not future.cancelled() and not _is_death(future.exception())
+def _is_sound(futures: Sequence[Future[Any]]) -> bool:
+    return bool(futures) and all(f.done() and not f.cancelled() and not _is_death(f.exception()) for f in futures)
 
 
 def _is_death(error: BaseException | None) -> bool:
     return isinstance(error, (BrokenExecutor, CancelledError)) or type(error).__name__ in _DEATHS
-
-
-@runtime_checkable
-class ByItem(Protocol[T_contra, R_co]):
-    """A task with a first step for each item, and a second one for the whole batch."""
-
-    def run_item(self, item: T_contra, /) -> Any:
-        """Do the first step for one item."""
-
-    def combine(self, batch: Sequence[T_contra], results: list[Any], /) -> R_co:
-        """Return the result of *batch* from those of its items."""
-
-
-class ItemByItem(Generic[T, R]):
-    """A batch whose items run in *executor*; the thread that finishes last combines their results.
-
-    No thread waits for another, and a batch that waits for its turn keeps only the combined result.
-    """
-
-    def __init__(self, task: ByItem[T, R], batch: Sequence[T], executor: Executor) -> None:
-        self._task, self._batch = task, batch
-        self._results: list[Any] = [None] * len(batch)
-        self._n_left, self._lock = len(batch), Lock()
-        self._result: R
-        self._items: list[Future[None]] = []
-        try:
-            for index in range(len(batch)):
-                self._items.append(executor.submit(self._run_item, index))
-        except BaseException:
-            self.cancel()
-            raise
-
-    def _run_item(self, index: int) -> None:
-        self._results[index] = self._task.run_item(self._batch[index])
-        with self._lock:
-            self._n_left -= 1
-            is_last = not self._n_left
-        if is_last:
-            results, self._results = self._results, []
-            self._result = self._task.combine(self._batch, results)
-
-    def result(self) -> R:
-        """Wait for the result; raises the exception of the first item in batch order that failed."""
-        for item in self._items:
-            item.result()
-        return self._result
-
-    def cancel(self) -> None:
-        """Cancel the items that have not started."""
-        for item in self._items:
-            item.cancel()

@@ -28,17 +28,14 @@ class EvaluationDataset(ABC):
 class InMemoryDataset(EvaluationDataset):
     """A data set that is a list."""
 
+    name = ""
+
     def __init__(self, name: str, samples: Sequence[EvaluationSample]) -> None:
-        self._name = name
+        self.name = name
         self._samples = list(samples)
 
     def __iter__(self) -> Iterator[EvaluationSample]:
         return iter(self._samples)
-
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return self._name
 
     def __len__(self) -> int:
         return len(self._samples)

@@ -32,12 +32,11 @@ class EvaluationPlan:
         for metric in self.metrics:
             for name in metric.required_fields():
                 missing.setdefault(name, metric.name)
-        empty = True
+        sample = None
         for sample in samples:
-            empty = False
             missing = {name: metric_name for name, metric_name in missing.items() if getattr(sample, name) is None}
             if not missing:
                 return
-        if missing and not empty:
+        if missing and sample is not None:
             name, needed_by = next(iter(missing.items()))
             raise ValueError(f"Dataset missing required field '{name}' for metric '{needed_by}'.")

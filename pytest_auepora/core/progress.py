@@ -21,12 +21,7 @@ _EVERY = 0.5  # seconds after which an idle bar is redrawn, for its clock
 class Progress:
     """Counts finished steps; shows a bar on standard error where *show*, by default where `is_watched`.
 
-    Any thread may count; only the thread that created it draws.
-
-    Args:
-        what: the unit, in the plural.
-        total: how many there will be; None if that is not known.
-        show: whether there is a bar from the start; None asks `is_watched`.
+    Any thread may count; only the thread that created it draws.  *unit* is in the plural, *total* None if not known.
     """
 
     def __init__(self, unit: str, total: int | None = None, *, show: bool | None = None) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -119,6 +119,7 @@ class MetricInfo:
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
         """Describe *metric*."""
+        judge = metric.scored_by or metric
         return cls(
             metric.name,
             metric.version,
@@ -128,7 +129,7 @@ class MetricInfo:
             metric.range,
             metric.deterministic,
             metric.baselined,
-            _judge_of(metric),
+            {"metric": judge.name, "version": judge.version, "params": judge.params()} if metric.judged else {},
             list(provenance_keys_of(metric)),
             interval=interval_of(metric),
             across_chunkers=metric.across_chunkers,
@@ -149,13 +150,6 @@ class MetricInfo:
         low, high = raw["range"]  # null where a report could not say infinity
         ends = (-math.inf if low is None else low, math.inf if high is None else high)
         return cls(**{**known_fields(cls, raw), "range": ends})
-
-
-def _judge_of(metric: Metric) -> dict[str, Any]:
-    if not metric.judged:
-        return {}
-    judge = metric.scored_by or metric
-    return {"metric": judge.name, "version": judge.version, "params": judge.params()}
 
 
 def run_title(suite: str, variant: str) -> str:
@@ -230,10 +224,7 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-able data."""
-        out = asdict(replace(self, cases={}))
-        out["cases"] = {case_id: case.to_dict() for case_id, case in self.cases.items()}
-        out["expected_ids"] = list(self.expected_ids)
-        return out
+        return {**asdict(self), "expected_ids": list(self.expected_ids)}
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Run:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice, tee
 from typing import Any
 
 from ..errors import LostWorkError
-from .batches import BATCH_SIZE, LostBatch, all_cores, in_batches, run_batches
+from .batches import BATCH_SIZE, ByItem, LostBatch, all_cores, in_batches, run_batches
 from .dataset import EvaluationDataset
 from .metrics_base import Measurement, Metric, NotApplicable
 from .plan import EvaluationPlan
@@ -82,13 +83,13 @@ class AueporaEvaluator:
             raise ValueError("jobs, batch_size and in_flight must be at least 1")
         samples = _validated_samples(_counted_samples(dataset), self.plan)
         metrics = self.plan.metrics
-        task = _BatchTask(self.system, metrics, self.top_k)
-        totals = [_Measured(metric.counts([])) for metric in metrics]
+        parts = {"the system": self.system, **{f"metric {metric.name!r}": metric for metric in metrics}}
+        totals = [_Measured(Counter({"num_skipped": 0, **metric.counts([])})) for metric in metrics]
         kept_samples: list[EvaluationSample] = []
         kept_outputs: list[SystemOutputs] = []
         results = run_batches(
-            task, in_batches(samples, batch_size), executor=executor, jobs=jobs, in_flight=in_flight,
-            name_of=lambda sample: sample.sample_id,
+            _BatchTask(self.system, metrics, self.top_k), in_batches(samples, batch_size), parts=parts,
+            executor=executor, jobs=jobs, in_flight=in_flight, name_of=lambda sample: sample.sample_id,
         )  # fmt: skip
         with Progress("samples", _length(dataset) if progress is not False else None, show=progress) as bar:
             for batch, result in results:
@@ -97,11 +98,12 @@ class AueporaEvaluator:
                         f"samples {batch[0].sample_id!r} to {batch[-1].sample_id!r} ({len(batch)}) were not measured: "
                         f"their worker died ({result.reason})"
                     )
-                for total, measured in zip(totals, result.measured, strict=True):
-                    total.add(measured)
-                if result.outputs is not None:
+                measured, outputs = result
+                for total, part in zip(totals, measured, strict=True):
+                    total.add(part)
+                if outputs:
                     kept_samples += batch
-                    kept_outputs += result.outputs
+                    kept_outputs += outputs
                 bar.done(len(batch))
         return [
             metric.compute(kept_samples, kept_outputs) if _needs_all_outputs(metric) else total.aggregate(metric)
@@ -115,19 +117,13 @@ def _validated_samples(samples: Iterator[EvaluationSample], plan: EvaluationPlan
     Raises:
         ValueError: a field that a metric requires is None in all samples.
     """
-    peeked: list[EvaluationSample] = []
-
-    def peek() -> Iterator[EvaluationSample]:
-        for sample in islice(samples, _MAX_PEEKED):
-            peeked.append(sample)
-            yield sample
-
+    samples, ahead = tee(samples)
     try:
-        plan.validate_dataset(peek())
+        plan.validate_dataset(islice(ahead, _MAX_PEEKED))
     except ValueError:
-        if len(peeked) < _MAX_PEEKED:  # these are all
+        if next(ahead, None) is None:  # these were all
             raise
-    return chain(peeked, samples)
+    return samples
 
 
 def _counted_samples(dataset: EvaluationDataset) -> Iterator[EvaluationSample]:
@@ -153,63 +149,49 @@ def _needs_all_outputs(metric: Metric) -> bool:
 
 @dataclass
 class _Measured:
-    """The measurements of one metric, the number of samples it skipped, and its further counts."""
+    """The measurements of one metric, and the counts that go with them: of skipped samples, and the metric's own."""
 
-    counts: dict[str, int]
+    counts: Counter[str]
     values: list[Measurement] = field(default_factory=list)
-    skipped: int = 0
 
     @classmethod
     def of(cls, metric: Metric, batch: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> _Measured:
         """Measure a batch; a metric that needs all outputs at once measures none of it."""
         if _needs_all_outputs(metric):
-            return cls({})
+            return cls(Counter())
         outcomes = metric.measure_many(batch, outputs)
         # without details, which no aggregate reads, to save memory
         values = [Measurement(m.value, m.data, _NO_DETAILS) for m in outcomes if not isinstance(m, NotApplicable)]
-        return cls(metric.counts(batch), values, len(outcomes) - len(values))
+        return cls(Counter({"num_skipped": len(outcomes) - len(values), **metric.counts(batch)}), values)
 
     def add(self, other: _Measured) -> None:
         self.values += other.values
-        self.skipped += other.skipped
-        self.counts.update({name: self.counts.get(name, 0) + n for name, n in other.counts.items()})
+        self.counts.update(other.counts)
 
     def aggregate(self, metric: Metric) -> MetricResult:
         result = metric.aggregate(self.values)
-        result.details.update({"num_skipped": self.skipped, **self.counts})
+        result.details.update(self.counts)
         return result
 
 
 @dataclass
-class _BatchResult:
-    """What each metric measured in a batch, and the outputs where a metric needs all of them."""
-
-    measured: list[_Measured]
-    outputs: list[SystemOutputs] | None = None
-
-
-@dataclass
-class _BatchTask:
+class _BatchTask(ByItem[EvaluationSample, tuple[list[_Measured], list[SystemOutputs]]]):
     """Calls the system on a batch and measures the outputs; `ByItem`, as calls wait and models work in batches."""
 
     system: RAGSystemProtocol
     metrics: list[Metric]
     top_k: int
 
-    def __call__(self, batch: Sequence[EvaluationSample]) -> _BatchResult:
-        return self.combine(batch, [self.run_item(sample) for sample in batch])
+    def run_item(self, item: EvaluationSample) -> SystemOutputs:
+        return self.system.run(item, top_k=self.top_k)
 
-    def run_item(self, sample: EvaluationSample) -> SystemOutputs:
-        return self.system.run(sample, top_k=self.top_k)
-
-    def combine(self, batch: Sequence[EvaluationSample], outputs: list[SystemOutputs]) -> _BatchResult:
-        result = _BatchResult([_Measured.of(metric, batch, outputs) for metric in self.metrics])
-        if any(map(_needs_all_outputs, self.metrics)):
-            result.outputs = outputs
-            for output in outputs:
-                output.memo.clear()  # only for this process, never stored
-        return result
-
-    def parts(self) -> dict[str, Any]:
-        """Return the parts that are pickled, by the names that errors use."""
-        return {"the system": self.system, **{f"metric {metric.name!r}": metric for metric in self.metrics}}
+    def combine(
+        self, batch: Sequence[EvaluationSample], results: list[SystemOutputs]
+    ) -> tuple[list[_Measured], list[SystemOutputs]]:
+        """Return what each metric measured; and the outputs, where a metric needs those of all samples."""
+        measured = [_Measured.of(metric, batch, results) for metric in self.metrics]
+        if not any(map(_needs_all_outputs, self.metrics)):
+            return measured, []
+        for outputs in results:
+            outputs.memo.clear()  # only for this process, never stored
+        return measured, results

@@ -15,14 +15,6 @@ INTERVAL = 0.02
 """Seconds between two memory samples."""
 
 
-def _process() -> Any:
-    try:
-        import psutil
-    except ImportError:
-        raise MissingExtraError("sampling processor time and memory", "resources") from None
-    return psutil.Process()
-
-
 @contextmanager
 def sample_resources() -> Iterator[dict[str, float]]:
     """Sample this process until the block ends; ``cpu_percent`` and ``memory_mb`` are in the yielded mapping then.
@@ -33,7 +25,11 @@ def sample_resources() -> Iterator[dict[str, float]]:
     Raises:
         MissingExtraError: psutil is not installed.
     """
-    process, finished = _process(), threading.Event()
+    try:
+        import psutil
+    except ImportError:
+        raise MissingExtraError("sampling processor time and memory", "resources") from None
+    process, finished = psutil.Process(), threading.Event()
     resources: dict[str, float] = {}
     memory_sizes = [process.memory_info().rss]
 

@@ -5,84 +5,54 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import dataclass
-from hashlib import sha256
+from contextlib import suppress
+from functools import lru_cache
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any
 
 from ..errors import AueporaError, UnsendableError
 
-_KEEP = 4
-_tasks: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()
-_task_bytes: dict[str, bytes] = {}
+_installed_task = b""
 
 
-@dataclass(frozen=True, slots=True)
-class PickledTask:
-    """A pickled task, and the key under which workers cache it."""
-
-    key: str
-    task: bytes
-
-    @classmethod
-    def of(cls, task: Any, parts: Mapping[str, Any]) -> PickledTask:
-        """Pickle *task*; raises `UnsendableError` naming the part at fault."""
-        packed = pack_named(task, parts)
-        return cls(sha256(packed).hexdigest(), packed)
-
-    def pack_batch(self, batch: Sequence[Any], name_of: Callable[[Any], str]) -> bytes:
-        """Pickle a batch; raises `UnsendableError` naming the item at fault."""
-        try:
-            return pack(batch)
-        except Exception:
-            return pack_named(batch, {f"sample {name_of(item)!r}": item for item in batch})
-
-    def unpack(self, answer: bytes) -> Any:
-        """Return the result of the task, or raise its exception."""
-        result, error = pickle.loads(answer)
-        if error is not None:
-            raise error
-        return result
-
-
-def run_packed(key: str, task: bytes | None, batch: bytes, turn: str = "") -> bytes:  # noqa: ARG001 - see turn
-    """Run a pickled batch in a worker; the return value is for `PickledTask.unpack`.
+def run_packed(task: bytes | None, batch: bytes, turn: str = "") -> bytes:  # noqa: ARG001 - see turn
+    """Run a pickled batch in a worker; the return value is for `unpack`.
 
     Args:
-        key: of the task.
         task: the pickled task, or None where `worker_pool` has installed it.
         batch: the pickled batch.
         turn: unique for each call: Dask reuses the result of an earlier call with equal arguments, even a worker's
             death.
     """
     try:
-        return pack((_task(key, task)(pickle.loads(batch)), None))
+        return pack((_load_task(_installed_task if task is None else task)(pickle.loads(batch)), None))
     except Exception as exc:
-        return pack((None, sendable(exc)))
+        return pack((None, _sendable(exc)))
 
 
-def _task(key: str, task: bytes | None) -> Callable[[Any], Any]:
-    if (cached := _tasks.get(key)) is not None:
-        return cached
+def unpack(answer: bytes) -> Any:
+    """Return the result of the task, or raise its exception."""
+    result, error = pickle.loads(answer)
+    if error is not None:
+        raise error
+    return result
+
+
+@lru_cache(maxsize=4)
+def _load_task(pickled: bytes) -> Callable[[Any], Any]:
     try:
-        loaded: Callable[[Any], Any] = pickle.loads(_task_bytes[key] if task is None else task)
+        task: Callable[[Any], Any] = pickle.loads(pickled)
     except Exception as exc:
         raise UnsendableError(f"a worker cannot read the work: {type(exc).__name__}: {exc}") from None
-    _tasks[key] = loaded
-    while len(_tasks) > _KEEP:
-        _tasks.popitem(last=False)
-    return loaded
+    return task
 
 
-def worker_pool(jobs: int, task: PickledTask) -> ProcessPoolExecutor:
+def worker_pool(jobs: int, task: bytes) -> ProcessPoolExecutor:
     """Return a pool of *jobs* processes that have *task*; spawned, so that no thread of this process is copied."""
-    return ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_install, initargs=(task.key, task.task)
-    )
+    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_install, initargs=(task,))
 
 
 def end_now(pool: Executor) -> None:
@@ -91,10 +61,11 @@ def end_now(pool: Executor) -> None:
         process.terminate()
 
 
-def _install(key: str, task: bytes) -> None:
+def _install(task: bytes) -> None:
+    global _installed_task  # noqa: PLW0603 - an initializer has no other way to hand something to the work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's to answer
     Thread(target=_end_with_owner, daemon=True).start()
-    _task_bytes[key] = task
+    _installed_task = task
 
 
 def _end_with_owner() -> None:
@@ -130,8 +101,8 @@ def _cloudpickle() -> Any:
     return cloudpickle
 
 
-def pack_named(value: Any, parts: Mapping[str, Any]) -> bytes:
-    """Return *value* pickled; *parts* are its parts by name.
+def pack_named(value: Any, parts: Callable[[], Mapping[str, Any]]) -> bytes:
+    """Return *value* pickled; *parts* returns its parts by name.
 
     Raises:
         UnsendableError: naming the part at fault.
@@ -139,14 +110,14 @@ def pack_named(value: Any, parts: Mapping[str, Any]) -> bytes:
     try:
         return pack(value)
     except Exception as exc:
-        name, error = next(_unsendable_parts(parts), ("the work", exc))
+        name, error = next(_unsendable(parts()), ("the work", exc))
         raise UnsendableError(
             f"{name} cannot be sent to another process: {type(error).__name__}: {error}; define what it is made of at "
             "the top level of a module, or use one process or threads"
         ) from error
 
 
-def _unsendable_parts(parts: Mapping[str, Any]) -> Any:
+def _unsendable(parts: Mapping[str, Any]) -> Iterator[tuple[str, Exception]]:
     for name, part in parts.items():
         try:
             pack(part)
@@ -154,10 +125,9 @@ def _unsendable_parts(parts: Mapping[str, Any]) -> Any:
             yield name, exc
 
 
-def sendable(error: Exception) -> Exception:
+def _sendable(error: Exception) -> Exception:
     """Return *error*, or an `AueporaError` with its message where it does not survive pickling."""
-    try:
-        copy = pickle.loads(pack(error))
-    except Exception:
-        copy = None
-    return error if type(copy) is type(error) else AueporaError(f"{type(error).__name__}: {error}")
+    with suppress(Exception):
+        if type(pickle.loads(pack(error))) is type(error):
+            return error
+    return AueporaError(f"{type(error).__name__}: {error}")

@@ -6,9 +6,9 @@ The texts of the results are in a temporary file.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +77,13 @@ def score_recorded(
     total = len(suite.cases) - len(suite.skipped)
     judging = judging_bar(metrics, total, show=progress if alone else False)
     with Progress("cases", total, show=progress) as bar, judging:
-        scoring = _Scoring(metrics, run.path, judging if alone else None)  # it goes to no other process
-        batches = in_batches(_unskipped_records(Path(outputs), suite), BATCH_SIZE)
+        score = partial(_score_batch, metrics, run.path, judging if alone else None)  # it goes to no other process
+        records = (record for record in read_recorded(Path(outputs), suite) if record.case.skip is None)
         scored_batches = run_batches(
-            scoring, batches, executor=executor, jobs=jobs, in_flight=in_flight, name_of=lambda record: record.case.id
-        )
+            score, in_batches(records, BATCH_SIZE), executor=executor, jobs=jobs, in_flight=in_flight,
+            parts={f"metric {name!r}": metric for name, metric in metrics.items()},
+            name_of=lambda record: record.case.id,
+        )  # fmt: skip
         for batch, scored in scored_batches:
             results = _lost_results(batch, scored, metrics, run.path) if isinstance(scored, LostBatch) else scored
             for record, result in zip(batch, results, strict=True):
@@ -94,28 +96,15 @@ def score_recorded(
     return evaluation
 
 
-def _unskipped_records(outputs: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
-    return (record for record in read_recorded(outputs, suite) if record.case.skip is None)
-
-
-@dataclass
-class _Scoring:
-    """Scores a batch; in this process there may be a bar for what judges are asked."""
-
-    metrics: Mapping[str, Metric]
-    path: str
-    progress: Progress | None = None
-
-    def __call__(self, batch: Sequence[RecordedCase]) -> list[CaseResult]:
-        calls = [CaseCall(record.case, _call(record.raw), f"{self.path}:{record.case.line}") for record in batch]
-        # the time it takes to look an answer up is no latency: only recorded timings count
-        measured = measure_calls(
-            calls, _RECORDED, self.metrics, convert=lambda raw, _: to_outputs(raw), timed=False, progress=self.progress
-        )
-        return [answer.result for answer in measured]
-
-    def parts(self) -> dict[str, Any]:
-        return {f"metric {name!r}": metric for name, metric in self.metrics.items()}
+def _score_batch(
+    metrics: Mapping[str, Metric], path: str, progress: Progress | None, batch: Sequence[RecordedCase]
+) -> list[CaseResult]:
+    calls = [CaseCall(record.case, _call(record.raw), f"{path}:{record.case.line}") for record in batch]
+    # the time it takes to look an answer up is no latency: only recorded timings count
+    measured = measure_calls(
+        calls, _RECORDED, metrics, convert=lambda raw, _: to_outputs(raw), timed=False, progress=progress
+    )
+    return [answer.result for answer in measured]
 
 
 def _call(raw: Mapping[str, Any]) -> CallResult:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -61,11 +61,18 @@ def _refuse_noise(system: System) -> Any:
     )
 
 
+@dataclass(eq=False, repr=False)
 class RecordedRun:
-    """A stored run with what was recorded of its answers, by case, repeats in order."""
+    """A stored run with what was recorded of its answers, by case, repeats in order.
 
-    def __init__(self, run_id: str, run: Run, recordings: Mapping[str, Sequence[Recording]], place: str = "") -> None:
-        self.run_id, self.run, self.recordings, self.place = run_id, run, recordings, place
+    ``place`` is its history, for messages; ``missing`` says why there is no run at all, and this one is empty.
+    """
+
+    run_id: str
+    run: Run
+    recordings: Mapping[str, Sequence[Recording]]
+    place: str = ""
+    missing: str = ""
 
     @cached_property
     def keys(self) -> Mapping[str, Mapping[str, Any]]:
@@ -76,13 +83,9 @@ class RecordedRun:
 
     def times(self, case: GoldenCase) -> int:
         """Return how often the system was asked about *case*, before that was asked again because it failed."""
-        return len(self._recordings_of(case)) - self.confirmed(case)
-
-    def _recordings_of(self, case: GoldenCase) -> Sequence[Recording]:
-        """Return what was recorded; nothing where that is damaged, which `answer` tells."""
-        with suppress(HistoryError):
-            return self.recordings.get(case.id, ())
-        return ()
+        with suppress(HistoryError):  # what was recorded is damaged, which `answer` tells
+            return len(self.recordings.get(case.id, ())) - self.confirmed(case)
+        return 0
 
     def confirmed(self, case: GoldenCase) -> int:
         """Return how many of the last answers to *case* are those that it was asked again for, as it failed."""
@@ -109,6 +112,8 @@ class RecordedRun:
         return recorded
 
     def _why_missing(self, case: GoldenCase, repeat: int) -> str:
+        if self.missing:
+            return self.missing
         if times := self.times(case):
             asked = "once" if times == 1 else f"{times} times"
             return f"run {self.run_id} asked {asked}, there is no answer number {repeat + 1}"
@@ -128,48 +133,34 @@ class Answering(System):
     Attributes:
         source: the run.
         base: the system that is asked where the run has no answer; None where nothing may be asked.
-        missing: why there is no run, where there is none.
     """
 
-    source: RecordedRun | None = None
+    _: KW_ONLY
+    source: RecordedRun
     base: System | None = None
-    missing: str = ""
 
     def answer(self, case: GoldenCase, repeat: int) -> Callable[[], Any] | None:
         """Return the call that gives the recorded answer; None where the system is to be asked.
 
         Where nothing may be asked, a missing answer is a recorded error.
         """
-        if self.base is not None:
-            recorded = self._recorded_answer(case, repeat)
-            return None if recorded is None else lambda: recorded
-        return lambda: self._answer_or_error(case, repeat)
-
-    def has(self, case: GoldenCase) -> bool:
-        """Whether the system need not be asked about *case* the first time."""
-        return self.base is None or self._recorded_answer(case, 0) is not None
+        if self.base is None:
+            return lambda: self._answer_or_error(case, repeat)
+        with suppress(NotRecordedError):
+            if (recorded := self.source.answer(case, repeat)).is_answer:
+                return lambda: recorded
+        return None
 
     def times(self, case: GoldenCase) -> int:
         """Return how often the run asked about *case*; at least 1."""
-        return max(1, self.source.times(case)) if self.source is not None else 1
+        return max(1, self.source.times(case))
 
     def confirms(self, case: GoldenCase) -> range:
         """Return the numbers of the answers that the run asked *case* again for, as it failed."""
-        if self.source is None:
-            return range(0)
         times = self.source.times(case)
         return range(times, times + self.source.confirmed(case))
 
-    def _recorded_answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer | None:
-        try:
-            recorded = self.source.answer(case, repeat) if self.source is not None else None
-        except NotRecordedError:
-            return None
-        return recorded if recorded is not None and recorded.is_answer else None
-
     def _answer_or_error(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
-        if self.source is None:
-            return _recorded_error(self.missing)
         result = self.source.run.cases.get(case.id)
         if result is not None and result.state == "skipped":
             from .case_result import Ended
@@ -178,18 +169,14 @@ class Answering(System):
         try:
             return self.source.answer(case, repeat)
         except NotRecordedError as exc:
-            return _recorded_error(str(exc))
+            from .recording import RecordedAnswer
 
-
-def _recorded_error(why: str) -> RecordedAnswer:
-    from .recording import RecordedAnswer
-
-    return RecordedAnswer.failed(f"NotRecordedError: {why}")
+            return RecordedAnswer.failed(f"NotRecordedError: {exc}")
 
 
 def is_recorded(system: System, case: GoldenCase) -> bool:
     """Whether *system* answers *case*, the first time, without being asked."""
-    return isinstance(system, Answering) and system.has(case)
+    return isinstance(system, Answering) and system.answer(case, 0) is not None
 
 
 def replayed(source: RecordedRun | None, *, missing: str = "") -> Answering:
@@ -198,8 +185,11 @@ def replayed(source: RecordedRun | None, *, missing: str = "") -> Answering:
     def refuse(*_: Any) -> Any:
         raise NotRecordedError("a replay calls nothing")
 
-    provenance = dict(source.run.provenance) if source is not None else {}
-    return Answering("a recorded run", False, refuse, provenance, source=source, missing=missing)
+    if source is None:
+        from ..core.run import Run
+
+        source = RecordedRun("", Run(""), {}, missing=missing)
+    return Answering("a recorded run", False, refuse, dict(source.run.provenance), source=source)
 
 
 def resumed(source: RecordedRun, base: System) -> Answering:

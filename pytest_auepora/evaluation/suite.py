@@ -27,7 +27,7 @@ from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor, 
 from ..regression.compare import drops_of
 from ..regression.guards.calibration import FOLDER, standing_of
 from ..regression.guards.case_guard import wants_confirmation
-from ..regression.guards.gates import GateOutcome, judge_gate
+from ..regression.guards.gates import judge_gate
 from ..regression.thresholds import PSEUDO_METRICS, Bound, Gate
 from .case_flow import CaseCalls, CaseFlow, FinishedCase
 from .case_result import Ended
@@ -96,13 +96,7 @@ class Evaluation:
         reasons = sorted({s.reason for s in self.run.scores_of(name) if s.reason})
         reason = aggregate.problem or "; ".join(reasons[:2])
         return ComparableScore(
-            name,
-            aggregate.gated,
-            reason,
-            self.run,
-            None,
-            self.run.metrics[name],
-            aggregate,
+            name, aggregate.gated, reason, self.run, info=self.run.metrics[name], aggregate=aggregate
         )
 
     def assert_no_regression(self) -> None:
@@ -134,15 +128,10 @@ class Evaluation:
     def assert_thresholds(self) -> None:
         """Raise AssertionError if a suite threshold or a case's own threshold does not hold."""
         __tracebackhide__ = True
-        bad = [g.message for g in self.failed_thresholds]
+        bad = [g.message for g in self.verdict.gates if g.kind == "threshold" and g.state == "failed"]
         bad += [f"{c.case_id}: {p}" for c in self.run.cases.values() if not c.expected_to_fail for p in c.problems]
         if bad:
             raise AssertionError(_join_lines(f"{self.run.title} misses its thresholds", bad))
-
-    @property
-    def failed_thresholds(self) -> list[GateOutcome]:
-        """The suite thresholds that do not hold."""
-        return [g for g in self.verdict.gates if g.kind == "threshold" and g.state == "failed"]
 
 
 def _join_lines(title: str, lines: list[str]) -> str:
@@ -337,19 +326,11 @@ def run_suite(
     again: Mapping[str, int] | None = None,
     confirms: Callable[[GoldenCase, CaseResult], range] | None = None,
 ) -> Iterator[FinishedCase]:
-    """Put *cases* to *system*; yield each as *flow* ends it, those that are skipped first.
+    """Put *cases* to *system* as `evaluate` does; yield each as *flow* ends it, those that are skipped first.
 
-    Args:
-        flow: ends the cases.
-        cases: those of a suite.
-        system: answers.
-        caller: makes the calls.
-        repeat: how often each case is asked.
-        corpus: what labels that moved are looked up in, as the project gave it.
-        seed: of random numbers, from which each call's own is derived.
-        progress: whether a bar is shown on standard error; None: where somebody looks at it.
-        again: how many more answers to ask for, by case: they count for nothing but what varies.
-        confirms: says which repeats, counted from 0, ask a failed case again before it fails; an empty range for most.
+    *corpus* is what labels that moved are looked up in, as the project gave it.  *again* says by case how many more
+    answers to ask for, which count for nothing but what varies; *confirms* which repeats, counted from 0, ask a failed
+    case again before it fails: for most none.
     """
     from ..core.batches import in_batches  # a pytest session needs none of it
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from enum import Enum
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
@@ -71,7 +72,7 @@ class AggregateMetrics:
     def to_dict(self) -> dict[str, Any]:
         """Return what is stored: four decimals, ``null`` for what is undefined, k as text."""
         return {
-            name: value if name == "judge" else _storable(value)
+            name: value if name == "judge" else storable(value)
             for name, value in asdict(self).items()
             if name != "judge" or value
         }
@@ -97,10 +98,15 @@ class AggregateMetrics:
         }
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
+    """Return *value* as JSON has it, its numbers with four decimals."""
     if isinstance(value, dict):
-        return {str(k): _storable(v) for k, v in value.items()}
-    return rounded(value) if isinstance(value, float) else value
+        return {str(k): storable(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [storable(part) for part in value]
+    if isinstance(value, float):
+        return rounded(value)
+    return value.value if isinstance(value, Enum) else value
 
 
 def first_rank(result: CaseResult) -> int | None:
@@ -117,6 +123,7 @@ _UNDEFINED_RECALLS = (None,) * len(CUTS)
 
 RankOf = Callable[[CaseResult], "int | None"]
 _Fields = Mapping[str, Any]
+_Answered = tuple[EvaluationSample, SystemOutputs]
 
 
 def compute_aggregate(
@@ -167,7 +174,7 @@ def _read_texts(
         for name in _TEXT_METRICS
         if _is_current(name, run.metrics.get(name))
     }
-    cases_to_measure: dict[str, list[CaseResult]] = {name: [] for name in _TEXT_METRICS if name not in means}
+    cases_to_measure: dict[str, list[str]] = {name: [] for name in _TEXT_METRICS if name not in means}
     cites = False
     for case in answered:
         expected, outputs = case.expected, case.outputs  # once: for a large run they are read from a file
@@ -176,10 +183,10 @@ def _read_texts(
         cites = cites or "citations" in outputs or "[" in str(outputs.get("answer", ""))
         for name, concerned in cases_to_measure.items():
             if name not in _APPLIES_TO or _APPLIES_TO[name](expected):
-                concerned.append(case)
-    restored: dict[str, tuple[EvaluationSample, SystemOutputs]] = {}
+                concerned.append(case.case_id)
+    restore = cache(lambda case_id: restore_case(run.cases[case_id]))
     for name, concerned in cases_to_measure.items():
-        values = _measure_again(name, concerned, restored)
+        values = _measure_again(name, concerned, restore)
         # if nothing is cited, every answer that counts has the same 0
         means[name] = _mean(values if cites or name != "citation_coverage" else islice(values, 1))
     return recalls, means
@@ -226,19 +233,14 @@ def _is_current(name: str, info: MetricInfo | None) -> bool:
     return info is not None and metric_key(info) == metric_key(MetricInfo.of(_registry().get(name)))
 
 
-def _measure_again(
-    name: str, cases: Sequence[CaseResult], restored: dict[str, tuple[EvaluationSample, SystemOutputs]]
-) -> Iterator[float]:
-    """Measure *cases* on their stored texts; *restored* caches samples and outputs by case id."""
-    if not cases:
+def _measure_again(name: str, case_ids: Sequence[str], restore: Callable[[str], _Answered | None]) -> Iterator[float]:
+    """Measure cases on their stored texts, which *restore* reads."""
+    if not case_ids:
         return  # without importing the metric
     metric = _registry().get(name)
-    for case in cases:
-        if (arguments := restored.get(case.case_id) or restore_case(case)) is None:
-            continue
-        restored[case.case_id] = arguments
+    for answered in filter(None, map(restore, case_ids)):
         with suppress(Exception):  # a stored case that the formula cannot read must not hide the others
-            if isinstance(result := metric.measure(*arguments), Measurement) and result.value is not None:
+            if isinstance(result := metric.measure(*answered), Measurement) and result.value is not None:
                 yield result.value
 
 
@@ -252,7 +254,7 @@ _APPLIES_TO: Mapping[str, Callable[[_Fields], bool]] = {
 """Metric → whether it applies to a case with these expected values; checked before the slow `restore_case`."""
 
 
-def restore_case(result: CaseResult) -> tuple[EvaluationSample, SystemOutputs] | None:
+def restore_case(result: CaseResult) -> _Answered | None:
     """Return the sample and the outputs of a stored case; None if it has no outputs.
 
     Texts of retrieved documents are cut as stored, and everything is redacted as stored.

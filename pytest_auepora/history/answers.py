@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -139,18 +140,15 @@ def history_recall(store: HistoryStore, suite: str, path: str, content_hashes: M
     Only runs with the present content of the case count (*content_hashes*, by case id): an id that was added to the
     golden file later may have named another chunk before.
     """
-    passages: dict[tuple[str, str], list[Chunk]] | None = None
 
-    def recall(case_id: str, chunk_id: str) -> Sequence[Chunk]:
-        nonlocal passages
-        if passages is None:
-            try:
-                passages = _known_passages(store, suite, path, content_hashes)
-            except HistoryError:  # other sources of passages have to suffice
-                passages = {}
-        return passages.get((case_id, chunk_id), ())
+    @cache
+    def passages() -> dict[tuple[str, str], list[Chunk]]:
+        try:
+            return _known_passages(store, suite, path, content_hashes)
+        except HistoryError:  # other sources of passages have to suffice
+            return {}
 
-    return recall
+    return lambda case_id, chunk_id: passages().get((case_id, chunk_id), ())
 
 
 def _known_passages(

@@ -7,12 +7,12 @@ if both runs have the same chunking, else by passage or document.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.run import CaseResult, MetricInfo, Run
@@ -20,24 +20,16 @@ from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
 from ..regression.baseline import CONTRACTS, Baseline, BaselineCase, match_of, metric_key
-from ..regression.compare import (
-    SINCE,
-    CaseComparison,
-    Comparison,
-    MetricChange,
-    describe_change,
-    provenance_changes,
-)  # fmt: skip
+from ..regression.compare import SINCE, CaseComparison, Comparison, MetricChange, describe_change, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
-from ..regression.guards.calibration import JudgeStanding, make_advisory, standing_of
+from ..regression.guards.calibration import make_advisory, standing_of
 from ..regression.guards.case_guard import VARIES, failed_assertions, guard_case
 from ..regression.guards.gates import GateOutcome
 from ..regression.guards.interval_guard import score_pairs
 from ..regression.guards.suite_guard import judge_comparison
 from ..regression.policy import RegressionPolicy
 from ..regression.verdict import Word, word_of
-from .aggregates import DISPLAY_NAMES, AggregateMetrics, compute_aggregate, document_id, first_rank
-from .codec import rounded
+from .aggregates import DISPLAY_NAMES, AggregateMetrics, compute_aggregate, document_id, first_rank, storable
 
 Match = Literal["exact", "span", "fallback_doc"]
 """By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
@@ -120,22 +112,12 @@ class CompareReport:
         """Return JSON-able data, four decimals."""
         counts = self.count()
         return {
-            **_rounded(asdict(self)),
+            **storable(asdict(self)),
             "aggregate_a": self.aggregate_a.to_dict(),
             "aggregate_b": self.aggregate_b.to_dict(),
             "outcome": self.outcome,
             "counts": {kind.value: counts[kind] for kind in ComparisonKind},
         }
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, float):
-        return rounded(value)
-    if isinstance(value, dict):
-        return {str(k): _rounded(v) for k, v in value.items()}
-    return [_rounded(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 
 def compare(
@@ -148,17 +130,12 @@ def compare(
     calibrations: Path | None = None,
     steady: Collection[str] = (),
 ) -> CompareReport:
-    """Compare run *b* with the earlier run *a*.
+    """Compare run *b* with the earlier run *a*; *names* are what the report calls them.
 
-    Args:
-        a: the earlier run.
-        b: the later run.
-        names: names of the two in the report.
-        strict_chunker_version: raise if the chunks of the two have different ids, instead of matching passages or
-            documents.
-        policy: how strictly the metrics are judged; the default policy of golden files by default.
-        calibrations: the folder that says which judges' scores count.
-        steady: deterministic metrics, as a baseline lists them; not needed if *a* is a baseline.
+    *strict_chunker_version* refuses runs whose chunks have different ids, instead of matching passages or documents.
+    *policy* says how strictly the metrics are judged, by default as golden files do; *calibrations* is the folder that
+    says which judges' scores count.  *steady* are deterministic metrics, as a baseline lists them; not needed if *a*
+    is a baseline.
 
     Raises:
         NotComparableError: they are of different suites, share no case, or are refused.
@@ -176,21 +153,28 @@ def compare(
     if not pairs:
         reason = f": {next(iter(not_comparable.values()))}" if not_comparable else ""
         raise NotComparableError(f"{names[0]} and {names[1]} share no comparable case{reason}")
-    for run in (a, b):
-        score_pairs(run, _metrics(run))
+    score_pairs(a, _metrics(a))
+    score_pairs(b, metrics := _metrics(b))
     comparison = compare_with_baseline(b, as_baseline(a))
     not_known = {name for name in steady if name not in a.metrics or a.metrics[name].steady is None}
     comparison.steady = tuple(sorted({*comparison.steady, *not_known}))
     ids = {new.case_id for _, new in pairs}
     before, after = (compute_aggregate(run, ids, matcher.rank, matcher.documents) for run in (a, b))
-    report = CompareReport(*names, b.title, before, after, _deltas(before, after, _weakest_match(matcher, ids)))
-    report.per_query = [_compare_query(old, new, matcher, comparison, causes) for old, new in pairs]
-    report.causes, report.not_comparable = causes, not_comparable
-    report.only_a = tuple(i for i in a.cases if i not in b.cases)
-    report.only_b = tuple(i for i in b.cases if i not in a.cases)
+    weakest_match = max((matcher.match(i) for i in ids), key=get_args(Match).index)
     policy = policy or RegressionPolicy()
-    _judge(report, b, comparison, policy, standing_of(b.metrics, policy, calibrations))
-    return report
+    standing = standing_of(b.metrics, policy, calibrations)
+    gates = judge_comparison(b, comparison, policy, metrics, standing.advisory)
+    make_advisory(gates, standing)
+    values = {name: [v for v in b.scores_of(name).values if v is not None] for name in comparison.former}
+    return CompareReport(
+        *names, b.title, before, after, _deltas(before, after, weakest_match),
+        per_query=[_compare_query(old, new, matcher, comparison, causes) for old, new in pairs],
+        metrics={name: change for name in b.metrics if (change := comparison.metric(name)) is not None},
+        incomparable=comparison.incomparable,
+        former={n: (mean, sum(values[n]) / len(values[n])) for n, mean in comparison.former.items() if values[n]},
+        gates=gates, problems=_problems(b, comparison, policy), causes=causes, not_comparable=not_comparable,
+        only_a=tuple(i for i in a.cases if i not in b.cases), only_b=tuple(i for i in b.cases if i not in a.cases),
+    )  # fmt: skip
 
 
 def _exclusion_reason(old: CaseResult, new: CaseResult, matcher: HitMatcher) -> str:
@@ -198,16 +182,7 @@ def _exclusion_reason(old: CaseResult, new: CaseResult, matcher: HitMatcher) -> 
         return "skipped"
     if old.content_hash != new.content_hash:
         return "the golden case was edited"
-    if matcher.lacks_hits(old) or matcher.lacks_hits(new):
-        return "the chunks have new ids, and what was retrieved is not stored"
-    if matcher.lacks_documents(new.case_id):
-        return "the chunks have new ids, and labels or hits do not say their document: {id: …, doc: …} does"
-    return ""
-
-
-def _weakest_match(matcher: HitMatcher, ids: Iterable[str]) -> Match:
-    matches = {matcher.match(i) for i in ids}
-    return "fallback_doc" if "fallback_doc" in matches else "span" if "span" in matches else "exact"
+    return matcher.obstacle(old, new)
 
 
 def _deltas(a: AggregateMetrics, b: AggregateMetrics, match: Match) -> dict[str, Any]:
@@ -264,16 +239,9 @@ def _metrics(run: Run) -> dict[str, Metric]:
     return metrics
 
 
-def _judge(
-    report: CompareReport, b: Run, comparison: Comparison, policy: RegressionPolicy, standing: JudgeStanding
-) -> None:
-    report.incomparable = comparison.incomparable
-    for name, mean in comparison.former.items():
-        if values := [value for value in b.scores_of(name).values if value is not None]:
-            report.former[name] = mean, sum(values) / len(values)
-    report.gates = judge_comparison(b, comparison, policy, _metrics(b), standing.advisory)
-    report.metrics = {n: change for n in b.metrics if (change := comparison.metric(n)) is not None}
-    make_advisory(report.gates, standing)
+def _problems(b: Run, comparison: Comparison, policy: RegressionPolicy) -> dict[str, list[str]]:
+    """Return the messages of the case guard, by case."""
+    problems = {}
     for case_id, case in comparison.cases.items():
         if (now := b.cases[case_id]).expected_to_fail:
             continue
@@ -281,7 +249,8 @@ def _judge(
         if case.flip == "errored" and case.before is not None and case.before.state != "error":
             messages.append(f"errored: {now.error_line or _NO_REASON}")
         if messages:
-            report.problems[case_id] = [line.replace(f" {SINCE}", "") for line in messages]
+            problems[case_id] = [line.replace(f" {SINCE}", "") for line in messages]
+    return problems
 
 
 def _drops(
@@ -367,7 +336,10 @@ class HitMatcher:
     def __init__(self, a: Run, b: Run) -> None:
         self.same_chunks = not any(key in provenance_changes(a.provenance, b.provenance) for key in CHUNK_KEYS)
         self.documents = {} if self.same_chunks else _retrieved_documents(a)
-        self._share_no_document = not self.same_chunks and _share_no_document(self.documents, _retrieved_documents(b))
+        documents_of_b = set() if self.same_chunks else set(_retrieved_documents(b).values())
+        shared_documents = documents_of_b.intersection(self.documents.values())
+        # one of the runs names chunks only
+        self._share_no_document = bool(self.documents and documents_of_b and not shared_documents)
         cases = [(i, c.expected) for run in (a, b) for i, c in run.cases.items() if "relevant" in c.expected]
         # what a moved label was matched by holds for both runs
         self._moved_labels = {
@@ -395,16 +367,15 @@ class HitMatcher:
         ranked = enumerate(result.outputs.get("retrieved", ()), 1)
         return next((rank for rank, hit in ranked if document_id(hit) in documents), None)
 
-    def lacks_hits(self, result: CaseResult) -> bool:
-        """Whether the hits of *result* are unknown because its retrieved documents are not stored."""
-        needs_hits = self.match(result.case_id) == "fallback_doc" and bool(result.ranks)
-        return needs_hits and result.state != "error" and "retrieved" not in result.outputs
-
-    def lacks_documents(self, case_id: str) -> bool:
-        """Whether hits are identified by document, and the documents of labels or hits are unknown."""
-        if self.match(case_id) != "fallback_doc":
-            return False
-        return self._share_no_document or any(self._label_document(label) is None for label in self._labels(case_id))
+    def obstacle(self, old: CaseResult, new: CaseResult) -> str:
+        """Return why the hits of a case cannot be identified in both runs; an empty string if they can."""
+        if self.match(new.case_id) != "fallback_doc":
+            return ""
+        if any(r.ranks and r.state != "error" and "retrieved" not in r.outputs for r in (old, new)):
+            return "the chunks have new ids, and what was retrieved is not stored"
+        if self._share_no_document or any(self._label_document(label) is None for label in self._labels(new.case_id)):
+            return "the chunks have new ids, and labels or hits do not say their document: {id: …, doc: …} does"
+        return ""
 
     def _label_document(self, label: Mapping[str, Any]) -> str | None:
         """Return the document of a label: its own, or that of the same chunk in the earlier run."""
@@ -416,11 +387,6 @@ class HitMatcher:
     def _labels(self, case_id: str) -> list[Mapping[str, Any]]:
         labels = self._expected.get(case_id, {}).get("relevant", ())
         return [label for label in labels if label.get("grade", 1) >= 1]
-
-
-def _share_no_document(a: Mapping[str, str], b: Mapping[str, str]) -> bool:
-    """Whether two runs returned chunks but no common document: one of them names chunks only."""
-    return bool(a and b) and set(a.values()).isdisjoint(b.values())
 
 
 def _retrieved_documents(run: Run) -> dict[str, str]:

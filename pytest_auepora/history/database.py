@@ -20,7 +20,12 @@ from .settings import is_url, make_folder
 BUSY_SECONDS = 30.0
 """How long a writer waits for another before it gives up."""
 
-_PAGE_BYTES = 16_384  # bytes
+_WRITE_PRAGMAS = (
+    "page_size=16384",  # bytes, for a new file: with the usual page size, writing results takes twice as long
+    "auto_vacuum=FULL",  # likewise: pruning makes the file smaller
+    "journal_mode=WAL",  # without shared memory the file system keeps the default journal: as safe, but readers wait
+    "synchronous=NORMAL",
+)
 
 Row = tuple[Any, ...]
 
@@ -89,14 +94,11 @@ class SqliteFile:
         try:
             if write:
                 self._make_file()
-            with closing(self._connect(write)) as connection:
+            with closing(self._connect(write)) as connection, connection:  # which commits, or rolls back
+                for pragma in _WRITE_PRAGMAS if write else ():
+                    connection.execute(f"PRAGMA {pragma}")
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-                try:
-                    yield lambda sql, /, **params: connection.execute(sql, params).fetchall()
-                except BaseException:
-                    connection.rollback()
-                    raise
-                connection.commit()
+                yield lambda sql, /, **params: connection.execute(sql, params).fetchall()
         except (sqlite3.Error, UnicodeDecodeError) as exc:  # the latter if the message of SQLite cannot be decoded
             raise HistoryError(f"{self.name}: {_error_message(exc)}") from exc
         except OSError as exc:
@@ -106,20 +108,7 @@ class SqliteFile:
         if not write and not os.access(self.path.parent, os.W_OK) and not Path(f"{self.path}-wal").exists():
             # SQLite creates files next to it even to read it; nobody else can change it here
             return sqlite3.connect(f"{self.path.resolve().as_uri()}?immutable=1", uri=True, isolation_level=None)
-        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
-        if not write:
-            return connection
-        try:
-            # for a new file: with the usual page size, writing results takes twice as long
-            connection.execute(f"PRAGMA page_size={_PAGE_BYTES}")
-            connection.execute("PRAGMA auto_vacuum=FULL")  # likewise: pruning makes the file smaller
-            # without shared memory the file system keeps the default journal: as safe, but readers wait
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        return sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
 
     def _make_file(self) -> None:
         make_folder(self.path.parent)

@@ -37,22 +37,15 @@ OPTIONAL_MODULES = ("sqlite3", "zstd") if sys.version_info >= (3, 14) else ("sql
 JOURNALS = "unfinished-*.jsonl"
 """The names of journals, each with the id of its run."""
 
-OFF = ("off", "no", "none", "false")
-"""Values of the place that switch the history off."""
-
-_PLACE_KEY = "auepora_history"
-_TABLES: dict[str, tuple[str, ...]] = {
-    "pytest.toml": ("pytest",),
-    ".pytest.toml": ("pytest",),
-    "pytest.ini": ("pytest",),
-    ".pytest.ini": ("pytest",),
-    "pyproject.toml": ("tool", "pytest"),
-    "tox.ini": ("pytest",),
-    "setup.cfg": ("tool:pytest",),
-}
-"""Files in which pytest looks for settings, in its order, each with its table."""
+_OFF = ("off", "no", "none", "false")  # values of the place that switch the history off
 _ROOT_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 """Files that mark a root even if they are empty."""
+_TABLES = dict.fromkeys(_ROOT_FILES, "pytest") | {
+    "pyproject.toml": "tool.pytest",
+    "tox.ini": "pytest",
+    "setup.cfg": "tool:pytest",
+}
+"""Files in which pytest looks for settings, in its order, each with its table."""
 
 
 class Keep(NamedTuple):
@@ -104,7 +97,7 @@ def find_place(configured: str, root: Path) -> str | Path | None:
     None if the history is switched off.
     """
     configured = configured.strip() or os.environ.get(VARIABLE, "").strip()
-    if configured.lower() in OFF:
+    if configured.lower() in _OFF:
         return None
     return configured if is_url(configured) else root / (configured or FILE)
 
@@ -125,10 +118,10 @@ def find_journals(folder: Path) -> list[Path]:
     return sorted(folder.glob(JOURNALS)) if folder.is_dir() else []
 
 
-def find_settings(start: Path) -> tuple[Path, dict[str, Any]] | None:
+def find_settings(start: Path) -> tuple[Path, dict[str, Any]]:
     """Return the nearest directory from *start* upwards that has settings of pytest, and the settings.
 
-    None if there are none.  A file that cannot be read has none: pytest reports it.
+    If there are none, *start* itself.  A file that cannot be read has none: pytest reports it.
     """
     for folder in (start, *start.parents):
         for name, table in _TABLES.items():
@@ -136,7 +129,7 @@ def find_settings(start: Path) -> tuple[Path, dict[str, Any]] | None:
                 continue
             if (settings := _read_table(path, table)) is not None or name in _ROOT_FILES:
                 return folder, settings or {}
-    return None
+    return start, {}
 
 
 def project_root(start: Path) -> Path:
@@ -144,8 +137,7 @@ def project_root(start: Path) -> Path:
     for folder in (start, *start.parents):
         if (folder / FILE).is_file():
             return folder
-    settings = find_settings(start)
-    return start if settings is None else settings[0]
+    return find_settings(start)[0]
 
 
 def project_place(start: Path) -> str | Path | None:
@@ -153,10 +145,9 @@ def project_place(start: Path) -> str | Path | None:
 
     None if it is switched off.
     """
-    settings = find_settings(start)
-    if settings is not None and (configured := str(settings[1].get(_PLACE_KEY, "")).strip()):
-        return find_place(configured, settings[0])
-    return find_place("", project_root(start))
+    folder, settings = find_settings(start)
+    configured = str(settings.get("auepora_history", "")).strip()
+    return find_place(configured, folder if configured else project_root(start))
 
 
 def project_keep(start: Path) -> Keep:
@@ -165,12 +156,11 @@ def project_keep(start: Path) -> Keep:
     Raises:
         HistoryError: they cannot be read.
     """
-    settings = find_settings(start)
-    words = settings[1].get("auepora_keep", ()) if settings is not None else ()
+    words = find_settings(start)[1].get("auepora_keep", ())
     return read_keep(words.split() if isinstance(words, str) else map(str, words))
 
 
-def _read_table(path: Path, table: tuple[str, ...]) -> dict[str, Any] | None:
+def _read_table(path: Path, table: str) -> dict[str, Any] | None:
     """Return the settings in *table* of a file, None if it has none."""
     values: Any
     try:
@@ -184,7 +174,7 @@ def _read_table(path: Path, table: tuple[str, ...]) -> dict[str, Any] | None:
             values = {name: dict(parser[name]) for name in parser.sections()}
     except (OSError, ValueError, configparser.Error):
         return None
-    for part in table:
+    for part in table.split("."):
         values = values.get(part) if isinstance(values, Mapping) else None
     if not isinstance(values, Mapping):
         return None

@@ -17,27 +17,12 @@ from ..core.scoring import Aggregate
 from ..errors import HistoryError, UnknownRunError, did_you_mean, message_of
 from ..evaluation.recording import Recording
 from ..shapes import check_shape
+from . import tables
 from .aggregates import AggregateMetrics, compute_aggregate, unmapped_cases
 from .codec import RecordedAnswers, ResultPacker, decode_run, decode_verdict, encode_comparisons
 from .database import Execute, Row, open_database
 from .settings import KEEP, KEEP_RECORDED
-from .tables import (
-    LIST_COLUMNS,
-    RECORDINGS,
-    StoredRun,
-    delete_run,
-    ensure_tables,
-    has_tables,
-    insert_blocks,
-    insert_recordings,
-    insert_run,
-    parse_stored_run,
-    prune_recordings,
-    prune_runs,
-    read_blocks,
-    read_recordings,
-    run_columns,
-)  # fmt: skip
+from .tables import StoredRun
 
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
@@ -75,7 +60,7 @@ class HistoryStore:
         Raises:
             HistoryError: what is here cannot be read, or is of a newer version.
         """
-        return has_tables(self._database)
+        return tables.has_tables(self._database)
 
     def add(
         self,
@@ -108,31 +93,25 @@ class HistoryStore:
         Raises:
             HistoryError: it cannot be written.
         """
-        ensure_tables(self._database)
-        row = run_columns(run, verdict, compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison)))
+        tables.ensure_tables(self._database)
+        row = tables.run_columns(run, verdict, compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison)))
         start = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
         row |= {"started": start, "aggregated": start, "seconds": float(seconds), "git_commit": git_commit}
-        if isinstance(recordings, ResultPacker):
-            packer = recordings
-        else:
-            packer = ResultPacker.of(run.cases.values(), recordings or {})
+        if not isinstance(recordings, ResultPacker):
+            recordings = ResultPacker.of(run.cases.values(), recordings or {})
         with self._database.transaction(write=True) as execute:
-            run_id = insert_run(execute, row)
-            insert_blocks(execute, "results", run_id, packer.results())
-            insert_blocks(execute, "compared", run_id, encode_comparisons(verdict))
-            insert_recordings(execute, run_id, packer.answers())
+            run_id = tables.insert_run(execute, row)
+            tables.insert_blocks(execute, "results", run_id, recordings.results())
+            tables.insert_blocks(execute, "compared", run_id, encode_comparisons(verdict))
+            tables.insert_recordings(execute, run_id, recordings.answers())
             if keep > 0:
-                prune_runs(execute, run.suite, run.variant, run.path, keep)
+                tables.prune_runs(execute, run.suite, run.variant, run.path, keep)
             if keep_recorded > 0:
-                prune_recordings(execute, run.suite, run.variant, run.path, keep_recorded)
+                tables.prune_recordings(execute, run.suite, run.variant, run.path, keep_recorded)
         return run_id
 
     def runs(
-        self,
-        limit: int | None = None,
-        suite: str | None = None,
-        variant: str | None = None,
-        path: str | None = None,
+        self, limit: int | None = None, suite: str | None = None, variant: str | None = None, path: str | None = None
     ) -> list[StoredRun]:
         """Return the stored runs, latest first.
 
@@ -144,7 +123,7 @@ class HistoryStore:
         """
         filters = {"suite": suite, "variant": variant}
         params: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
-        sql = f"SELECT {', '.join(LIST_COLUMNS)} FROM eval_runs"
+        sql = f"SELECT {', '.join(tables.LIST_COLUMNS)} FROM eval_runs"
         if params:
             sql += f" WHERE {' AND '.join(f'{name} = :{name}' for name in params)}"
         sql += " ORDER BY run_id DESC"
@@ -152,7 +131,7 @@ class HistoryStore:
             sql, params["most"] = f"{sql} LIMIT :most", limit
         rows = self._rows(sql, **params)
         with self._explaining_damage("the list of runs"):
-            runs = [parse_stored_run(row) for row in rows]
+            runs = [tables.parse_stored_run(row) for row in rows]
         return runs if path is None else self.runs_of_file(runs, path)[:limit]
 
     def _rows(self, sql: str, **params: Any) -> list[Row]:
@@ -225,8 +204,8 @@ class HistoryStore:
         with self._explaining_damage(f"run {run_id}"):
             with self._database.transaction() as execute:
                 (text,) = _row(execute, run_id, "run_json")
-                results = read_blocks(execute, "results", run_id)
-                answers_by_case = read_recordings(execute, run_id) if answers else RecordedAnswers(())
+                results = tables.read_blocks(execute, "results", run_id)
+                answers_by_case = tables.read_recordings(execute, run_id) if answers else RecordedAnswers(())
             run = decode_run(text, results)
             run.cases = {case_id: answers_by_case.with_outputs(case) for case_id, case in run.cases.items()}
         return run
@@ -235,11 +214,11 @@ class HistoryStore:
         """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         with self._explaining_damage(f"the answers of run {run_id}"), self._database.transaction() as execute:
-            return read_recordings(execute, run_id)
+            return tables.read_recordings(execute, run_id)
 
     def recorded(self) -> list[StoredRun]:
         """Return the runs whose answers are kept, latest first."""
-        run_ids = {row[0] for row in self._rows(f"SELECT DISTINCT run_id FROM {RECORDINGS}")}
+        run_ids = {row[0] for row in self._rows(f"SELECT DISTINCT run_id FROM {tables.RECORDINGS}")}
         return [run for run in self.runs() if run.run_id in run_ids]
 
     def verdict(self, name: str) -> dict[str, Any]:
@@ -247,7 +226,7 @@ class HistoryStore:
         run_id = self.resolve(name)
         with self._explaining_damage(f"the verdict of run {run_id}"), self._database.transaction() as execute:
             (text,) = _row(execute, run_id, "verdict_json")
-            return decode_verdict(text, read_blocks(execute, "compared", run_id))
+            return decode_verdict(text, tables.read_blocks(execute, "compared", run_id))
 
     def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[dict[str, Any], float | None]]]:
         """Return the metrics of runs as stored: run id → name → description and value."""
@@ -279,7 +258,7 @@ class HistoryStore:
         """Return the entry of one run in the list of runs; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         with self._explaining_damage(f"run {run_id}"), self._database.transaction() as execute:
-            return parse_stored_run(_row(execute, run_id, *LIST_COLUMNS))
+            return tables.parse_stored_run(_row(execute, run_id, *tables.LIST_COLUMNS))
 
     def aggregate(self, name: str) -> dict[str, Any]:
         """Return the stored aggregate of a run, four decimals; *name* as `resolve` reads it."""
@@ -301,7 +280,7 @@ class HistoryStore:
         """Delete a run and return its id; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         with self._database.transaction(write=True) as execute:
-            delete_run(execute, run_id)
+            tables.delete_run(execute, run_id)
         return run_id
 
     def prune(self, keep: int = KEEP, suite: str | None = None) -> int:
@@ -320,7 +299,7 @@ class HistoryStore:
             return 0
         with self._database.transaction(write=True) as execute:
             groups = execute("SELECT DISTINCT suite, variant, path FROM eval_runs")
-            return sum(prune_runs(execute, s, v, path, keep) for s, v, path in groups if suite in (None, s))
+            return sum(tables.prune_runs(execute, s, v, path, keep) for s, v, path in groups if suite in (None, s))
 
 
 def _row(execute: Execute, run_id: str, *columns: str) -> Row:

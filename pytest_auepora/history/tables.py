@@ -53,25 +53,15 @@ _TABLES = (
         verdict_json {long_text} NOT NULL,
         origin VARCHAR(200) DEFAULT '' NOT NULL
     )""",
-    """CREATE TABLE IF NOT EXISTS eval_results (
+    *(
+        f"""CREATE TABLE IF NOT EXISTS eval_{name} (
         run_id VARCHAR(40) NOT NULL,
         place INTEGER NOT NULL,
-        results {long_bytes} NOT NULL,
+        {further_columns}{name} {{long_bytes}} NOT NULL,
         PRIMARY KEY (run_id, place)
-    )""",
-    """CREATE TABLE IF NOT EXISTS eval_recordings (
-        run_id VARCHAR(40) NOT NULL,
-        place INTEGER NOT NULL,
-        cases {long_text} NOT NULL,
-        recordings {long_bytes} NOT NULL,
-        PRIMARY KEY (run_id, place)
-    )""",
-    """CREATE TABLE IF NOT EXISTS eval_compared (
-        run_id VARCHAR(40) NOT NULL,
-        place INTEGER NOT NULL,
-        compared {long_bytes} NOT NULL,
-        PRIMARY KEY (run_id, place)
-    )""",
+    )"""
+        for name, further_columns in (("results", ""), ("recordings", "cases {long_text} NOT NULL, "), ("compared", ""))
+    ),
 )
 
 _SELECT_VERSION = "SELECT value FROM auepora_meta WHERE name = 'version'"
@@ -115,7 +105,7 @@ def ensure_tables(database: SqliteFile | ServerDatabase) -> None:
             for table in _TABLES:
                 execute(table.format_map(database.column_types))
             if not execute(_SELECT_VERSION):  # else another process was first
-                execute("INSERT INTO auepora_meta (name, value) VALUES ('version', :version)", version=str(VERSION))
+                _insert(execute, "auepora_meta", name="version", value=str(VERSION))
     except HistoryError:
         if not has_tables(database):  # else another process created them at the same time
             raise
@@ -168,18 +158,20 @@ def insert_run(execute: Execute, row: dict[str, Any]) -> str:
     """Insert the *row* of a run, and return its new id."""
     while execute("SELECT 1 FROM eval_runs WHERE run_id = :id", id=(run_id := new_run_id())):
         pass
-    row = {**row, "run_id": run_id}
-    execute(f"INSERT INTO eval_runs ({', '.join(row)}) VALUES ({', '.join(f':{c}' for c in row)})", **row)
+    _insert(execute, "eval_runs", run_id=run_id, **row)
     return run_id
+
+
+def _insert(execute: Execute, table: str, **row: Any) -> None:
+    execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(f':{column}' for column in row)})", **row)
 
 
 def insert_blocks(
     execute: Execute, table: Literal["results", "compared"], run_id: str, blocks: Iterable[bytes]
 ) -> None:
     """Insert *blocks* of a run: its results, or how its cases compare with the baseline."""
-    sql = f"INSERT INTO eval_{table} (run_id, place, {table}) VALUES (:run_id, :place, :block)"
     for place, block in enumerate(blocks):
-        execute(sql, run_id=run_id, place=place, block=block)
+        _insert(execute, f"eval_{table}", run_id=run_id, place=place, **{table: block})
 
 
 def read_blocks(execute: Execute, table: Literal["results", "compared"], run_id: str) -> list[bytes]:
@@ -190,9 +182,8 @@ def read_blocks(execute: Execute, table: Literal["results", "compared"], run_id:
 
 def insert_recordings(execute: Execute, run_id: str, blocks: Iterable[AnswerBlock]) -> None:
     """Insert the answers of a run."""
-    sql = f"INSERT INTO {RECORDINGS} (run_id, place, cases, recordings) VALUES (:run_id, :place, :cases, :block)"
     for place, (cases, block) in enumerate(blocks):
-        execute(sql, run_id=run_id, place=place, cases=cases, block=block)
+        _insert(execute, RECORDINGS, run_id=run_id, place=place, cases=cases, recordings=block)
 
 
 def read_recordings(execute: Execute, run_id: str) -> RecordedAnswers:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 from pytest_auepora.core.dataset import EvaluationDataset
@@ -99,9 +98,6 @@ class Doubles:
         if -1 in batch:
             raise ValueError("no negative numbers")
         return [2 * n for n in batch]
-
-    def parts(self) -> dict[str, Any]:
-        return {"the deadly ones": self.deadly}
 
 
 @dataclass

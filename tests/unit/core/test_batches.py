@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.batches import ItemByItem, LostBatch, all_cores, in_batches, run_batches
+from pytest_auepora.core.batches import ByItem, LostBatch, all_cores, in_batches, run_batches
 from pytest_auepora.errors import AueporaError
 
 from ..large import Doubles
@@ -139,9 +139,6 @@ class Hangs:
         pathlib.Path(f"began-{batch[0]}").touch()
         time.sleep(600)
 
-    def parts(self):
-        return {}
-
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which processes in the background are started without
@@ -181,23 +178,26 @@ class Output:
         self.n = n
 
 
-class Sums:
+class Sums(ByItem[int, int]):
     """Notes what it made, and in which threads."""
 
     def __init__(self) -> None:
         self.made: list[weakref.ref[Output]] = []
         self.threads: set[threading.Thread] = set()
 
-    def run_item(self, n: int) -> Output:
-        if n < 0:
-            raise ValueError(f"no {n}")
+    def __call__(self, batch: Sequence[int]) -> int:
+        raise AssertionError("a pool of threads runs the items")
+
+    def run_item(self, item: int) -> Output:
+        if item < 0:
+            raise ValueError(f"no {item}")
         self.threads.add(threading.current_thread())
-        self.made.append(weakref.ref(made := Output(n)))
+        self.made.append(weakref.ref(made := Output(item)))
         return made
 
-    def combine(self, batch: Sequence[int], made: list[Any]) -> int:
+    def combine(self, batch: Sequence[int], results: list[Any]) -> int:
         self.threads.add(threading.current_thread())
-        assert [one.n for one in made] == list(batch)
+        assert [one.n for one in results] == list(batch)
         if sum(batch) == 66:
             raise ArithmeticError("66")
         return sum(batch)
@@ -205,30 +205,33 @@ class Sums:
 
 def test_partial_results_are_merged_and_removed() -> None:
     sums = Sums()
+    batches = [list(range(10)), list(range(10, 20))]
     with ThreadPoolExecutor(3) as pool:
-        batch = ItemByItem(sums, range(10), pool)
-    gc.collect()
-    assert [ref() for ref in sums.made] == [None] * 10
-    assert threading.current_thread() not in sums.threads
-    assert batch.result() == 45
+        done = run_batches(sums, batches, executor=pool)
+        assert next(done) == (batches[0], 45)
+        pool.shutdown()  # the second batch is done as well, and waits for its turn
+        gc.collect()
+        assert [ref() for ref in sums.made] == [None] * 20
+        assert threading.current_thread() not in sums.threads
+        assert next(done) == (batches[1], 145)
 
 
 @pytest.mark.parametrize(("items", "said"), [([1, -2, 3, -4], "no -2"), ([66], "66")])
 def test_errors_of_the_first_item_and_the_last_step_are_raised(items: list[int], said: str) -> None:
     with ThreadPoolExecutor(3) as pool, pytest.raises((ValueError, ArithmeticError), match=said):
-        ItemByItem(Sums(), items, pool).result()
+        list(run_batches(Sums(), [items], executor=pool))
 
 
 def test_a_broken_executors_earlier_work_is_cancelled() -> None:
     taken: list[Future[Any]] = []
 
-    class Ends(Executor):
+    class Ends(ThreadPoolExecutor):
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
             if len(taken) == 2:
                 raise RuntimeError("cannot schedule new futures after shutdown")
             taken.append(Future())
             return taken[-1]
 
-    with pytest.raises(RuntimeError, match="after shutdown"):
-        ItemByItem(Sums(), [1, 2, 3], Ends())
+    with pytest.raises(AueporaError, match=r"takes no more work: RuntimeError: .* after shutdown"):
+        list(run_batches(Sums(), [[1, 2, 3]], executor=Ends()))
     assert [future.cancelled() for future in taken] == [True, True]

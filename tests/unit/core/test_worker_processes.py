@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core import worker_processes
 from pytest_auepora.core.batches import run_batches
-from pytest_auepora.core.worker_processes import run_packed
 from pytest_auepora.errors import AueporaError, UnsendableError
 
 from ..large import Doubles
@@ -36,7 +36,7 @@ def test_an_error_that_cannot_travel_is_told() -> None:
 def test_what_cannot_be_sent_is_named() -> None:
     lock: Any = threading.Lock()
     with pytest.raises(UnsendableError, match=r"the deadly ones cannot be sent to another process: TypeError: .*lock"):
-        list(run_batches(Doubles(lock), numbers(3), executor=Here()))
+        list(run_batches(Doubles(lock), numbers(3), executor=Here(), parts={"the deadly ones": lock}))
     batch: Any = [0, lock]
     with pytest.raises(UnsendableError, match=r"sample 'number 1' cannot be sent"):
         list(run_batches(Doubles(), iter([batch]), executor=Here(), name_of=lambda n: f"number {0 if n == 0 else 1}"))
@@ -53,25 +53,25 @@ def test_functions_of_functions_travel_with_cloudpickle() -> None:
 
 
 def test_the_task_travels_with_every_batch_and_is_unpacked_once() -> None:
-    here = Here()
+    here, before = Here(), worker_processes._load_task.cache_info().misses
     list(run_batches(Doubles(), numbers(9), executor=here))
-    assert {args[:2] for args in here.tasks} == {here.tasks[0][:2]}
-    key, task, batch, _ = here.tasks[0]
-    assert run_packed(key, b"no longer read", batch) == run_packed(key, task, batch)
+    assert len(here.tasks) == 3
+    assert {task for task, *_ in here.tasks} == {here.tasks[0][0]}
+    assert worker_processes._load_task.cache_info().misses <= before + 1
 
 
 def test_no_two_pieces_of_work_look_the_same() -> None:
     here = Here()
     list(run_batches(Doubles(), iter([[1], [1]]), executor=here))
     first, second = here.tasks
-    assert first[:3] == second[:3]
+    assert first[:2] == second[:2]
     assert first != second
 
 
 def test_a_worker_that_cannot_read_the_work_says_why() -> None:
     class Elsewhere(Here):
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-            return super().submit(fn, "another key", b"cnowhere\nnothing\n.", args[2])
+            return super().submit(fn, b"cnowhere\nnothing\n.", args[1])
 
     with pytest.raises(UnsendableError, match="a worker cannot read the work: ModuleNotFoundError: No module"):
         list(run_batches(Doubles(), numbers(3), executor=Elsewhere()))

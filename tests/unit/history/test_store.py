@@ -17,7 +17,7 @@ import pytest
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
-from pytest_auepora.history import database, store
+from pytest_auepora.history import database, tables
 from pytest_auepora.history.codec import CaseJson, block_lines
 from pytest_auepora.history.database import open_database, without_password
 from pytest_auepora.history.store import HistoryStore
@@ -169,7 +169,7 @@ def test_a_run_that_fails_half_way_leaves_nothing(kept: HistoryStore, monkeypatc
     def broken(*_: object) -> int:
         raise RuntimeError("in the middle")
 
-    monkeypatch.setattr(store, "prune_runs", broken)
+    monkeypatch.setattr(tables, "prune_runs", broken)
     with pytest.raises(RuntimeError, match="in the middle"):
         kept.add(run, verdict_of(run))
     assert [r.run_id for r in kept.runs()] == [first]
