@@ -15,9 +15,9 @@ from urllib.parse import urlencode, urlsplit
 
 from ..errors import AueporaError
 from ..http import HttpError, request_json
-from ..reporting.formats import report_text
-from ..reporting.json_report import from_outside
-from ..reporting.markdown_report import MARKER
+from ..reporting.formats.json_report import from_outside
+from ..reporting.formats.markdown_report import MARKER
+from ..reporting.formats.registry import report_text
 from .common import PASSED, UsageError, read_report
 
 API = "https://api.github.com"

@@ -173,7 +173,7 @@ def read_report(name: str, text: str = "") -> Report:
         UsageError: the file cannot be read.
         NotComparableError: it is no report.
     """
-    from ..reporting.json_report import read_json_report
+    from ..reporting.formats.json_report import read_json_report
 
     text = text or read_text(Path(name), UsageError)
     try:
@@ -184,7 +184,7 @@ def read_report(name: str, text: str = "") -> Report:
 
 def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
     """Return the verdict that a run of *store* got then; raises `HistoryError` where it cannot be read."""
-    from ..reporting.json_report import read_verdict
+    from ..reporting.formats.json_report import read_verdict
 
     raw = store.verdict(run_id)
     try:
@@ -226,7 +226,7 @@ def _run_titles(runs: list[Run]) -> str:
 
 def write_output(text: str, path: Path | None) -> None:
     """Write *text* to *path*, or print it where that is None; raises `AueporaError` or `OSError` if it cannot."""
-    from ..reporting.formats import write_report
+    from ..reporting.formats.registry import write_report
 
     if path is not None:
         write_report(path, text)

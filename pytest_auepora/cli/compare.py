@@ -15,9 +15,9 @@ from ..history.compare import CompareReport, compare
 from ..io.golden.load import load_policy
 from ..regression.baseline import baseline_path, load_baseline
 from ..regression.policy import RegressionPolicy
-from ..reporting import side_by_side_formats as formats
-from ..reporting.comparison_report import render_report_md
-from ..reporting.json_report import from_outside
+from ..reporting.formats import side_by_side_formats as formats
+from ..reporting.formats.comparison_report import render_report_md
+from ..reporting.formats.json_report import from_outside
 from ..reporting.side_by_side import side_by_side
 from ..reporting.terminal.layout import render
 from .arguments import add_shared

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import shutil
 
-from ..reporting.formats import FORMATS, WITH_TRENDS, report_text
-from ..reporting.json_report import from_outside
+from ..reporting.formats.json_report import from_outside
+from ..reporting.formats.registry import FORMATS, WITH_TRENDS, report_text
+from ..reporting.formats.side_by_side_formats import side_by_side_lines
 from ..reporting.report import Report
-from ..reporting.side_by_side_formats import side_by_side_lines
 from ..reporting.tally import mistakes_note
 from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines

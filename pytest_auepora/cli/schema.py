@@ -29,6 +29,6 @@ def run(args: argparse.Namespace) -> int:
 def _schema(kind: str) -> dict[str, Any]:
     if kind == "golden":
         return golden_schema()
-    from ..reporting.json_report import report_schema, side_by_side_schema
+    from ..reporting.formats.json_report import report_schema, side_by_side_schema
 
     return report_schema() if kind == "report" else side_by_side_schema()

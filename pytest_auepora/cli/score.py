@@ -17,9 +17,9 @@ from ..io.golden.model import GoldenSuite
 from ..io.json_lines import is_jsonl
 from ..io.source import MAX_BYTES
 from ..metrics.registry import Registry
-from ..reporting.formats import report_text
-from ..reporting.json_report import json_report
-from ..reporting.metrics_export import write_csv
+from ..reporting.formats.json_report import json_report
+from ..reporting.formats.metrics_export import write_csv
+from ..reporting.formats.registry import report_text
 from ..reporting.report import Report
 from ..reporting.text import harmless
 from .arguments import add_shared, existing_path, whole_number

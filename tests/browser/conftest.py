@@ -12,7 +12,7 @@ import pytest
 
 from pytest_auepora.cli.view.app import app_of, open_socket, server_of
 from pytest_auepora.cli.view.library import Library
-from pytest_auepora.reporting.formats import report_text
+from pytest_auepora.reporting.formats.registry import report_text
 from pytest_auepora.reporting.report import Report
 
 from ..unit.cli.view.histories import Stored

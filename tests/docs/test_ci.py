@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from pytest_auepora.cli.main import main
-from pytest_auepora.reporting.markdown_report import MARKER
+from pytest_auepora.reporting.formats.markdown_report import MARKER
 
 from ..unit.cli.github_server import serving
 from .pages import PAGES, Command, File, read

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_auepora.io.golden.fields import golden_schema
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.reporting.formats import FORMATS
+from pytest_auepora.reporting.formats.registry import FORMATS
 
 from .pages import PAGES, ROOT
 

@@ -265,7 +265,7 @@ def test_the_summary_has_the_specified_shape() -> None:
     wanted = json.loads(block.replace("`", ""))
     metrics = ["precision@5", "ndcg@10", "mrr@10", "p50_latency", "p95_latency", "redaction_efficacy"]
     run = run_of([Case("a", labels={"sensitive": ["secret4711"]})], metrics)
-    summary = import_module("pytest_auepora.reporting.metrics_export").summary_json
+    summary = import_module("pytest_auepora.reporting.formats.metrics_export").summary_json
     report = import_module("pytest_auepora.reporting.report").Report([run], [verdict_of(run)])
     made = json.loads(summary(report))
     assert made["version"] == wanted["version"]
@@ -277,5 +277,5 @@ def test_the_summary_has_the_specified_shape() -> None:
 def test_the_columns_of_the_row_per_query() -> None:
     found = re.search(r"Per.query row \(CSV\):\s*[•-]\s*(.+)", specification(4))
     assert found is not None
-    columns = import_module("pytest_auepora.reporting.metrics_export").COLUMNS
+    columns = import_module("pytest_auepora.reporting.formats.metrics_export").COLUMNS
     assert list(columns) == [column.strip() for column in found[1].split(",")]

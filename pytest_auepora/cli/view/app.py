@@ -26,7 +26,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ...errors import AueporaError, NotComparableError, UnknownRunError
-from ...reporting.json_report import from_outside
+from ...reporting.formats.json_report import from_outside
 from ...reporting.report import Report
 from ...reporting.text import harmless
 from ...reporting.trend import Trend, trend_of

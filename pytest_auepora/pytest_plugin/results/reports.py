@@ -26,7 +26,7 @@ from ..options import check_words, runs_tests
 from ..session import AueporaSession
 
 if TYPE_CHECKING:
-    from ...reporting.formats import Target
+    from ...reporting.formats.registry import Target
     from ...reporting.report import Report
     from ..controller import RunController
     from ..xdist import CaseReport
@@ -57,7 +57,7 @@ def make_reports(config: pytest.Config, controller: RunController) -> Reports:
 
 
 def _target(text: str, folder: Path) -> Target:
-    from ...reporting.formats import Target, check_installed, read_target
+    from ...reporting.formats.registry import Target, check_installed, read_target
 
     try:
         kind, path = read_target(text)
@@ -135,7 +135,7 @@ class Reports:
 
     def _write(self, target: Target, session: pytest.Session) -> None:
         """Write one report; a failure fails the run, as somebody asked for the report."""
-        from ...reporting.formats import WITH_TRENDS, report_text, write_report
+        from ...reporting.formats.registry import WITH_TRENDS, report_text, write_report
 
         try:
             report = self._report("CI_PROJECT_DIR", with_trends=target.kind in WITH_TRENDS)
@@ -182,7 +182,7 @@ class Reports:
         path = os.environ.get("GITHUB_STEP_SUMMARY")
         if not path or "summary" not in self.github or not (self.controller.finished_runs or self.mistakes):
             return
-        from ...reporting.markdown_report import SUMMARY_BYTES, step_summary
+        from ...reporting.formats.markdown_report import SUMMARY_BYTES, step_summary
 
         try:
             with Path(path).open("ab") as file:

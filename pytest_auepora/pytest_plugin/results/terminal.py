@@ -101,7 +101,7 @@ class Terminal:
         """Yield the lines on suites that several configurations ran."""
         if not self.controller.compared:
             return
-        from ...reporting.side_by_side_formats import side_by_side_lines
+        from ...reporting.formats.side_by_side_formats import side_by_side_lines
         from ...reporting.terminal.layout import Cell
 
         width, reference = self.config.get_terminal_writer().fullwidth, self.config.getini("auepora_reference")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from ...core.run import Run
 from ...errors import MissingExtraError
+from ..formats.side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
 from ..numbers import plural
 from ..report import Report
-from ..side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
 from ..tally import mistakes_note
 from ..text import UNICODE
 from .cases import safe_text

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pytest_auepora.reporting.markdown_report import SUMMARY_BYTES
+from pytest_auepora.reporting.formats.markdown_report import SUMMARY_BYTES
 
 from ..conftest import Example
 

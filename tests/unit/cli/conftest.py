@@ -16,7 +16,7 @@ from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.metrics.judge.settings import use_judge
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.json_report import json_report
+from pytest_auepora.reporting.formats.json_report import json_report
 from pytest_auepora.reporting.report import Report
 
 from ..reporting.builders import Case, baseline_of, run_of, system, verdict_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.cli.comment import marker_for
-from pytest_auepora.reporting.json_report import json_report
-from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.formats.json_report import json_report
+from pytest_auepora.reporting.formats.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
 from pytest_auepora.reporting.report import Report
 
 from ..reporting.builders import Case, run_of, verdict_of

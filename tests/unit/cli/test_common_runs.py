@@ -13,7 +13,7 @@ from pytest_auepora.cli.common import Sources, UsageError, open_history, read_re
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError, NotComparableError, Problem
 from pytest_auepora.history.settings import FOLDER
-from pytest_auepora.reporting.json_report import json_report
+from pytest_auepora.reporting.formats.json_report import json_report
 from pytest_auepora.reporting.report import Report
 
 from ..reporting.builders import baseline_of, run_of, verdict_of

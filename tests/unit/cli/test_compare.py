@@ -12,7 +12,7 @@ from pytest_auepora.core.files import write_atomically
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.guards.calibration import Calibration, calibration_path
-from pytest_auepora.reporting.json_report import json_report
+from pytest_auepora.reporting.formats.json_report import json_report
 from pytest_auepora.reporting.report import Report
 
 from ..reporting.builders import baseline_of, run_of, system, verdict_of

@@ -19,7 +19,7 @@ from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.json_report import FORMAT, read_json_report
+from pytest_auepora.reporting.formats.json_report import FORMAT, read_json_report
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 from .blocks import block_of

@@ -16,12 +16,12 @@ from pytest_auepora.errors import AueporaError, Problem
 from pytest_auepora.pytest_plugin.output import write_lines
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.findings import annotation_lines, code_quality
-from pytest_auepora.reporting.formats import FORMATS, report_text
-from pytest_auepora.reporting.json_report import from_outside, json_report, read_json_report
-from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.formats.json_report import from_outside, json_report, read_json_report
+from pytest_auepora.reporting.formats.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
+from pytest_auepora.reporting.formats.registry import FORMATS, report_text
+from pytest_auepora.reporting.formats.side_by_side_formats import side_by_side_lines
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.side_by_side import side_by_side
-from pytest_auepora.reporting.side_by_side_formats import side_by_side_lines
 from pytest_auepora.reporting.terminal.layout import render
 from pytest_auepora.reporting.terminal.summary import summary_lines
 

@@ -13,8 +13,12 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from pytest_auepora.errors import NotComparableError
 from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.reporting.formats.side_by_side_formats import (
+    side_by_side_json,
+    side_by_side_lines,
+    side_by_side_markdown,
+)
 from pytest_auepora.reporting.side_by_side import Row, SideBySide, side_by_side, side_by_sides
-from pytest_auepora.reporting.side_by_side_formats import side_by_side_json, side_by_side_lines, side_by_side_markdown
 from pytest_auepora.reporting.terminal.layout import render
 
 from .builders import METRICS, Case, run_of, system

@@ -22,7 +22,7 @@ from pytest_auepora.reporting.text import (
     wrap,
 )
 
-from .test_markdown_report import Page
+from .formats.test_markdown_report import Page
 
 TEXT = st.text(alphabet=st.sampled_from("abc de fg…✓返金規定한글é\u0301\u200b\u20dd🙂ש-"), max_size=60)
 

@@ -30,8 +30,8 @@ from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Bound, Gate
 from pytest_auepora.regression.verdict import Verdict, judge
 from pytest_auepora.reporting.findings import findings
-from pytest_auepora.reporting.json_report import json_report, read_json_report
-from pytest_auepora.reporting.markdown_report import markdown_report
+from pytest_auepora.reporting.formats.json_report import json_report, read_json_report
+from pytest_auepora.reporting.formats.markdown_report import markdown_report
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.tally import headline
 

@@ -19,7 +19,7 @@ from pytest_auepora.regression.guards.case_guard import judge_case
 from pytest_auepora.regression.guards.steadiness import as_shown, note_worst, shown_repeat
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
-from pytest_auepora.reporting.json_report import json_report, read_json_report
+from pytest_auepora.reporting.formats.json_report import json_report, read_json_report
 from pytest_auepora.reporting.notes import flaky_line, noise_lines, repeats_line
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.terminal.failure import failure_text

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import MissingExtraError
-from pytest_auepora.reporting.formats import report_text
+from pytest_auepora.reporting.formats.registry import report_text
 from pytest_auepora.reporting.html.report import hash_source, html_report
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.trend import EarlierRun, Trend

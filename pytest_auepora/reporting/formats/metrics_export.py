@@ -9,20 +9,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
-from ..core.metrics_base import Measurement
-from ..core.run import CaseResult, MetricInfo, Run
-from ..core.scoring import Aggregate
-from ..metrics.additional import PercentileLatency
-from ..metrics.ranking.matching import Ranking
-from ..metrics.retrieval_basic import PrecisionAtK
-from ..metrics.retrieval_ranking import MRRAtK, NDCGAtK
-from ..regression.guards.gates import is_counted
-from ..regression.verdict import Verdict
-from .numbers import number
-from .relevant_docs import relevant_docs
-from .report import Report
-from .side_by_side import distinct_names
-from .text import spreadsheet_text
+from ...core.metrics_base import Measurement
+from ...core.run import CaseResult, MetricInfo, Run
+from ...core.scoring import Aggregate
+from ...metrics.additional import PercentileLatency
+from ...metrics.ranking.matching import Ranking
+from ...metrics.retrieval_basic import PrecisionAtK
+from ...metrics.retrieval_ranking import MRRAtK, NDCGAtK
+from ...regression.guards.gates import is_counted
+from ...regression.verdict import Verdict
+from ..numbers import number
+from ..relevant_docs import relevant_docs
+from ..report import Report
+from ..side_by_side import distinct_names
+from ..text import spreadsheet_text
 
 COLUMNS = (
     "id", "p_at_5", "p_at_10", "ndcg_10", "mrr_10", "cov_entities", "p50_ms", "p95_ms", "errors", "retries",

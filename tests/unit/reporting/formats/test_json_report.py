@@ -15,19 +15,19 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.regression.guards.gates import GateOutcome, GateState
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.json_report import (
+from pytest_auepora.reporting.formats.json_report import (
     MEANING,
     json_report,
     read_json_report,
     report_schema,
     side_by_side_schema,
 )
-from pytest_auepora.reporting.markdown_report import markdown_report
+from pytest_auepora.reporting.formats.markdown_report import markdown_report
+from pytest_auepora.reporting.formats.side_by_side_formats import side_by_side_json
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.side_by_side import side_by_side
-from pytest_auepora.reporting.side_by_side_formats import side_by_side_json
 
-from .builders import METRICS, MISTAKES, Case, baseline_of, run_of, verdict_of
+from ..builders import METRICS, MISTAKES, Case, baseline_of, run_of, verdict_of
 
 CASES = [Case(f"case-{i}", got=["refunds.md", "x"], tags=["smoke"]) for i in range(12)]
 

@@ -9,22 +9,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..core.files import write_atomically
-from ..errors import AueporaError, MissingExtraError, did_you_mean
+from ...core.files import write_atomically
+from ...errors import AueporaError, MissingExtraError, did_you_mean
 
 if TYPE_CHECKING:
-    from .report import Report
+    from ..report import Report
 
 FORMATS: Mapping[str, str] = {
-    "md": "markdown_report:markdown_report",
-    "json": "json_report:json_report",
-    "csv": "metrics_export:csv_report",
-    "summary": "metrics_export:summary_json",
-    "gitlab": "findings:code_quality",
-    "matrix": "side_by_side_formats:matrix_csv",
-    "html": "html.report:html_report",
+    "md": ".markdown_report:markdown_report",
+    "json": ".json_report:json_report",
+    "csv": ".metrics_export:csv_report",
+    "summary": ".metrics_export:summary_json",
+    "gitlab": "..findings:code_quality",
+    "matrix": ".side_by_side_formats:matrix_csv",
+    "html": "..html.report:html_report",
 }
-"""Format → ``module:function``, imported on use: ``(Report) -> text``."""
+"""Format → ``module:function``, imported on use: ``(Report) -> text``; modules are relative to this package."""
 
 WITH_TRENDS = ("html",)
 """Formats that show earlier runs."""
@@ -80,7 +80,7 @@ def report_text(kind: str, report: Report) -> str:
         MissingExtraError: the report needs a package that is not installed.
     """
     module, name = FORMATS[kind].split(":")
-    make: Callable[[Report], str] = getattr(import_module(f"{__package__}.{module}"), name)
+    make: Callable[[Report], str] = getattr(import_module(module, __package__), name)
     text = make(report)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates become escapes, as in JSON
 

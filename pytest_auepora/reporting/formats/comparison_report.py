@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..core.grouping import grouped
-from ..history.compare import CompareReport, ComparisonKind
-from .numbers import NOT_MEASURED, change, number, plural
-from .text import escape_markdown, listed, markdown_list, more_item, text_width
+from ...core.grouping import grouped
+from ...history.compare import CompareReport, ComparisonKind
+from ..numbers import NOT_MEASURED, change, number, plural
+from ..text import escape_markdown, listed, markdown_list, more_item, text_width
 
 MOST = 50  # cases listed of each kind
 _HEADINGS = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from pytest_auepora.history.compare import compare
-from pytest_auepora.reporting.comparison_report import render_report_md
+from pytest_auepora.reporting.formats.comparison_report import render_report_md
 
-from ..history.test_compare import at, pair_of_runs
-from .builders import Case, run_of
+from ...history.test_compare import at, pair_of_runs
+from ..builders import Case, run_of
 
 
 def test_the_markdown() -> None:

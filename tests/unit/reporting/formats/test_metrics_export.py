@@ -11,10 +11,10 @@ import yaml
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.evaluation.suite import evaluate
-from pytest_auepora.reporting.metrics_export import COLUMNS, csv_report, find_metric, summary_json
+from pytest_auepora.reporting.formats.metrics_export import COLUMNS, csv_report, find_metric, summary_json
 from pytest_auepora.reporting.report import Report
 
-from .builders import Case, infos_of, run_of, verdict_of
+from ..builders import Case, infos_of, run_of, verdict_of
 
 NAMES = [
     "precision@5",

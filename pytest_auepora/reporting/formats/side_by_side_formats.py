@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, TypedDict
 
-from ..core.json import fields_of
-from .metric_rows import state_symbol
-from .numbers import metric_value, number, percent, plural, with_interval
-from .report import Report
-from .side_by_side import CaseRow, Figure, Row, SideBySide
-from .terminal import layout
-from .terminal.layout import Cell, Line, Page
-from .text import UNICODE, Symbols, escape_markdown, markdown_table, spreadsheet_text, text_width
+from ...core.json import fields_of
+from ..metric_rows import state_symbol
+from ..numbers import metric_value, number, percent, plural, with_interval
+from ..report import Report
+from ..side_by_side import CaseRow, Figure, Row, SideBySide
+from ..terminal import layout
+from ..terminal.layout import Cell, Line, Page
+from ..text import UNICODE, Symbols, escape_markdown, markdown_table, spreadsheet_text, text_width
 
 FORMAT = 1
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""

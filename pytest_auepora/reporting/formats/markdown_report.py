@@ -8,22 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..core.grouping import grouped
-from ..core.run import CaseResult, MetricInfo, Run
-from ..core.scoring import Score
-from ..regression.guards.gates import REGRESSION
-from ..regression.verdict import Verdict
-from . import notes
-from .diagnosis import group_by_cause
-from .findings import with_title
-from .metric_rows import MetricRow, has_values, metric_rows, state_symbol
-from .numbers import metric_value, plural
-from .report import Report
-from .side_by_side import SideBySide
-from .side_by_side_formats import side_by_side_blocks
-from .tally import FAILING, cases_of, comparison_word, headline
-from .terminal.failure import failure_text
-from .text import (
+from ...core.grouping import grouped
+from ...core.run import CaseResult, MetricInfo, Run
+from ...core.scoring import Score
+from ...regression.guards.gates import REGRESSION
+from ...regression.verdict import Verdict
+from .. import notes
+from ..diagnosis import group_by_cause
+from ..findings import with_title
+from ..metric_rows import MetricRow, has_values, metric_rows, state_symbol
+from ..numbers import metric_value, plural
+from ..report import Report
+from ..side_by_side import SideBySide
+from ..tally import FAILING, cases_of, comparison_word, headline
+from ..terminal.failure import failure_text
+from ..text import (
     UNICODE,
     escape_html,
     escape_markdown,
@@ -34,6 +33,7 @@ from .text import (
     more_item,
     printable,
 )
+from .side_by_side_formats import side_by_side_blocks
 
 COMMENT_LIMIT = 65_536 - 64
 """Characters GitHub accepts in a comment, without those of a key in its marker."""

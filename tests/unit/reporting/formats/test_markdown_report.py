@@ -10,11 +10,11 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.errors import Problem
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, MARKER, markdown_report, step_summary
+from pytest_auepora.reporting.formats.markdown_report import COMMENT_LIMIT, MARKER, markdown_report, step_summary
 from pytest_auepora.reporting.report import Report
 
-from .builders import MISTAKES, Case, baseline_of, run_of, verdict_of
-from .terminal.test_screens import broken, hundred
+from ..builders import MISTAKES, Case, baseline_of, run_of, verdict_of
+from ..terminal.test_screens import broken, hundred
 
 CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], thresholds={"token_f1": 0.5}) for i in range(12)]
 EVIL = "</pre></details><script>alert(1)</script> | a `b` **c** [d](http://e.f) ![g](h) @someone #12 $x$ _y_ <!-- z"

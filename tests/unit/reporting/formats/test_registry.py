@@ -7,10 +7,10 @@ import pytest
 
 from pytest_auepora.errors import AueporaError, Problem
 from pytest_auepora.reporting.findings import annotation_lines
-from pytest_auepora.reporting.formats import FORMATS, read_target, report_text
+from pytest_auepora.reporting.formats.registry import FORMATS, read_target, report_text
 from pytest_auepora.reporting.report import Report
 
-from .builders import MISTAKES, Case, baseline_of, run_of, verdict_of
+from ..builders import MISTAKES, Case, baseline_of, run_of, verdict_of
 
 NUMBERS_ONLY = {"csv", "summary", "matrix"}
 """Formats without the mistakes in golden files."""

@@ -15,18 +15,18 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from ..core.json import fields_of, known_fields
-from ..core.run import MetricInfo, Run
-from ..errors import AueporaError, Problem
-from ..regression.guards.gates import REGRESSION
-from ..regression.verdict import Outcome, Verdict, Word
-from ..shapes import ShapeError, check_shape
-from .notes import judge_usage_dict
-from .report import Report
-from .side_by_side import SideBySide
+from ...core.json import fields_of, known_fields
+from ...core.run import MetricInfo, Run
+from ...errors import AueporaError, Problem
+from ...regression.guards.gates import REGRESSION
+from ...regression.verdict import Outcome, Verdict, Word
+from ...shapes import ShapeError, check_shape
+from ..notes import judge_usage_dict
+from ..report import Report
+from ..side_by_side import SideBySide
+from ..tally import CaseStatus, tally
 from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
 from .side_by_side_formats import RowData, side_by_side_dict
-from .tally import CaseStatus, tally
 
 FORMAT = 1
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""

@@ -14,9 +14,20 @@ from markdown_it import MarkdownIt
 
 from pytest_auepora.core.run import CaseState
 from pytest_auepora.regression.statistics.intervals import Difference
-from pytest_auepora.reporting.formats import report_text
-from pytest_auepora.reporting.json_report import report_schema, side_by_side_schema
-from pytest_auepora.reporting.markdown_report import COMMENT_LIMIT, markdown_report
+from pytest_auepora.reporting.formats.json_report import report_schema, side_by_side_schema
+from pytest_auepora.reporting.formats.markdown_report import COMMENT_LIMIT, markdown_report
+from pytest_auepora.reporting.formats.registry import report_text
+from pytest_auepora.reporting.formats.side_by_side_formats import (
+    case_cell,
+    difference_text,
+    key_metric,
+    legend,
+    side_by_side_csv,
+    side_by_side_json,
+    side_by_side_lines,
+    side_by_side_markdown,
+    value_text,
+)
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.side_by_side import (
     CaseRow,
@@ -28,22 +39,11 @@ from pytest_auepora.reporting.side_by_side import (
     side_by_side,
     side_by_sides,
 )
-from pytest_auepora.reporting.side_by_side_formats import (
-    case_cell,
-    difference_text,
-    key_metric,
-    legend,
-    side_by_side_csv,
-    side_by_side_json,
-    side_by_side_lines,
-    side_by_side_markdown,
-    value_text,
-)
 from pytest_auepora.reporting.terminal.layout import render
 from pytest_auepora.reporting.text import ASCII, UNICODE, text_width
 
-from .builders import Case, infos_of, run_of, system, verdict_of
-from .test_side_by_side import THREE, three
+from ..builders import Case, infos_of, run_of, system, verdict_of
+from ..test_side_by_side import THREE, three
 
 INFOS = infos_of()
 NEAR: Mark = "not distinguishable from the best"
