@@ -16,11 +16,14 @@ from ..core.git import commit_of
 from ..core.progress import Progress
 from ..errors import BaselineError
 from ..io.golden.load import load_golden
-from ..io.golden.model import GoldenCase, GoldenSuite
+from ..io.golden.model import GoldenSuite
 from ..regression.baseline import BROKEN, Anchor, Baseline, baseline_path, load_anchor
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
 from .compat import variant_of
+from .hooks import ProjectHooks
 from .labels import SuiteLabels, read_old_recalls
+from .lookahead import Callers, JudgeLookahead, Queue
+from .options import Options, is_asked_for
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
@@ -28,9 +31,6 @@ if TYPE_CHECKING:
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended
     from ..labels.corpus import Recall
-    from .hooks import ProjectHooks
-    from .lookahead import Callers, JudgeLookahead, Queue
-    from .options import Options
     from .replay import Replay
 
 SESSION: pytest.StashKey[AueporaSession] = pytest.StashKey()
@@ -39,7 +39,6 @@ SUITE: pytest.StashKey[SessionSuite] = pytest.StashKey()
 """On an item: the suite of its case."""
 
 
-@dataclass(eq=False, repr=False)
 class AueporaSession:
     """The parts of the plugin in one process, and its golden files, each read once.
 
@@ -48,9 +47,8 @@ class AueporaSession:
     Attributes:
         config: pytest's.
         options: what the user asks for.
-        project: what the project says by hooks.
         replay: the earlier run that answers in place of the system, if one is to.
-        record_cap: characters kept of each answer; 0 keeps none.
+        project: what the project says by hooks.
         progress: how far judges are, or calls of an update that asks again.
         judge_lookahead: asks LLM judges about answers that come early.
         callers: what makes the calls.
@@ -59,24 +57,31 @@ class AueporaSession:
         running: the golden item whose function is being called.
     """
 
-    config: pytest.Config
-    options: Options
-    project: ProjectHooks
-    replay: Replay | None
-    record_cap: int
-    progress: Progress
-    judge_lookahead: JudgeLookahead
-    callers: Callers
-    queue: Queue
-    answered: Callable[..., None] | None = None
-    running: pytest.Function = field(init=False)
-    _suites: dict[Path, SessionSuite] = field(init=False, default_factory=dict)
-    _collected: dict[Path, SessionSuite] = field(init=False, default_factory=dict)  # by baseline
+    running: pytest.Function
+
+    def __init__(self, config: pytest.Config, options: Options, replay: Replay | None = None) -> None:
+        self.config, self.options, self.replay = config, options, replay
+        self.project = ProjectHooks(config)
+        self.progress = Progress("judged scores", show=False)  # `RunProgress` shows it
+        self.judge_lookahead = JudgeLookahead(options.concurrency, self.progress)
+        self.callers = Callers(config, options, self.judge_lookahead.judge)
+        self.queue = Queue(())
+        self.answered: Callable[..., None] | None = None
+        self._suites: dict[Path, SessionSuite] = {}
+        self._collected: dict[Path, SessionSuite] = {}  # by baseline
 
     @property
     def asks_nothing(self) -> bool:
         """Whether the system may not be called, nor be made."""
         return self.replay is not None and self.replay.asks_nothing
+
+    @cached_property
+    def record_cap(self) -> int:
+        """Characters kept of each answer; 0 where none is: no run is kept, or a replay's own run has the answers."""
+        keep, is_recorded = self.options.keep, is_asked_for(self.config) and not self.asks_nothing
+        if not is_recorded or keep.answers == 0 or self.options.history_place is None:
+            return 0
+        return sys.maxsize if keep.characters is None else keep.characters
 
     @cached_property
     def commit(self) -> str:
@@ -148,7 +153,10 @@ class SessionSuite:
     @cached_property
     def labels(self) -> SuiteLabels:
         """Its labels, which may have moved in the corpus."""
-        return SuiteLabels(self.golden, self.session.options, self.session.project, self.session.old_recalls)
+        session = self.session
+        # a replay knows no corpus: labels were matched when the answer was recorded, that of today says nothing
+        project = None if session.asks_nothing else session.project
+        return SuiteLabels(self.golden, session.options, project, session.old_recalls)
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -222,10 +230,14 @@ class SessionSuite:
 
 @dataclass(eq=False, repr=False)
 class SuiteVariant:
-    """A suite under the configuration *name*: its baseline, and what ends its cases."""
+    """A suite under the configuration *name*: its baseline, and what ends its cases.
+
+    ``source`` is the `AnswerSource` that answers now; each test may make its system anew.
+    """
 
     suite: SessionSuite
     name: str
+    source: Any = field(init=False, default=None)
 
     def blank_run(self) -> Run:
         """Return an empty run."""
@@ -261,23 +273,12 @@ class SuiteVariant:
         """What ends the cases, before anything is known of the answers."""
         from ..evaluation.case_flow import CaseFlow
 
-        session, golden = self.suite.session, self.suite.golden
-        project, labels = session.project, self.suite.labels
-        # a replay knows no corpus: labels were matched when the answer was recorded, that of today says nothing
-        asks_hook = project.has_corpus and not session.asks_nothing
-        xfail = not session.config.getoption("runxfail", False)
-
-        def relabel(case: GoldenCase, corpus: Any, rechunked: bool) -> GoldenCase:
-            return labels.relabel(case, corpus, rechunked=rechunked) if corpus is not None or asks_hook else case
-
-        def id_check_for(corpus: Any) -> Callable[[str], bool] | None:
-            return labels.id_check_for(corpus) if corpus is not None or asks_hook else None
-
+        suite, session = self.suite, self.suite.session
         return CaseFlow(
-            self.blank_run(), self.suite.metrics, golden.policy, baseline=self.baseline[0],
-            advisory=self.suite.advisory, accepting=session.options.accepting, xfail=xfail, convert=project.convert,
-            relabel=relabel, id_check_for=id_check_for,
-            redact=project.redact, record_cap=session.record_cap, ended_by=ended_by,
+            self.blank_run(), suite.metrics, suite.golden.policy, baseline=self.baseline[0], advisory=suite.advisory,
+            accepting=session.options.accepting, xfail=not session.config.getoption("runxfail", False),
+            convert=session.project.convert, relabel=suite.labels.relabel, id_check_for=suite.labels.id_check_for,
+            redact=session.project.redact, record_cap=session.record_cap, ended_by=ended_by,
             baseline_answers=self._accepted_answers(), progress=session.progress,
         )  # fmt: skip
 

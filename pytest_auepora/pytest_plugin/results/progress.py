@@ -34,8 +34,8 @@ _WHY = "to learn which metrics vary between answers"
 class RunProgress:
     """In the process that has the terminal: it runs the cases, or gets their reports from workers."""
 
-    def __init__(self, config: pytest.Config, session: AueporaSession) -> None:
-        self._config, self._session = config, session
+    def __init__(self, session: AueporaSession) -> None:
+        self._session, self._config = session, session.config
         self._calls = self._scores = 0
         self._in_workers = False
 
