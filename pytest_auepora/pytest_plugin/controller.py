@@ -174,18 +174,16 @@ class RunController:
 
     def _end_crashed(self, nodeid: str) -> None:
         """Count the case that a dead worker lost as errored."""
-        path = nodeid.partition("::")[0]
-        if not path.endswith(SUFFIXES):
+        if (found := self.session.find_case(nodeid)) is None:
             return  # a test of the user's own
-        from .workers import lost_case
+        from .workers import lost_variant
 
-        suite = self.session.load(path)
-        if lost := lost_case(nodeid, suite.golden, {variant for where, variant in self.runs if where == path}):
-            case, variant = lost
-            run = self._run(path, variant)
-            if case.id not in run.cases:
-                error = RuntimeError("the worker process running this case died")
-                run.add([suite.variant(variant).flow.end(case, error).result])
+        suite, case = found
+        variant = suite.variant(lost_variant(nodeid, {variant for path, variant in self.runs if path == suite.path}))
+        run = self._run(suite.path, variant.name)
+        if case.id not in run.cases:
+            error = RuntimeError("the worker process running this case died")
+            run.add([variant.flow.end(case, error).result])
 
     def _publish(self, session: pytest.Session) -> None:
         """Send each suite-level judgement through pytest's own reporting, as if it were a test.

@@ -14,13 +14,14 @@ import pytest
 from ..core.files import shown_path
 from ..core.git import commit_of
 from ..core.progress import Progress
-from ..errors import BaselineError
+from ..errors import BaselineError, GoldenFileError
 from ..io.golden.load import load_golden
-from ..io.golden.model import GoldenSuite
+from ..io.golden.model import GoldenCase, GoldenSuite
 from ..regression.baseline import BROKEN, Anchor, Baseline, baseline_path, load_anchor
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
 from .compat import variant_of
 from .hooks import ProjectHooks
+from .keys import SUFFIXES
 from .labels import SuiteLabels, read_old_recalls
 from .lookahead import Callers, JudgeLookahead, Queue
 from .options import Options, is_asked_for
@@ -68,6 +69,7 @@ class AueporaSession:
         self.queue = Queue(())
         self.answered: Callable[..., None] | None = None
         self._suites: dict[Path, SessionSuite] = {}
+        self._foreign: set[str] = set()  # files of other plugins
         self._collected: dict[Path, SessionSuite] = {}  # by baseline
 
     @property
@@ -107,6 +109,23 @@ class AueporaSession:
                 self.config.addinivalue_line("markers", f"{tag}: tag of golden cases")
         return suite
 
+    def find_case(self, nodeid: str) -> tuple[SessionSuite, GoldenCase] | None:
+        """Return the golden case that *nodeid* names, and its suite; None where it names another test.
+
+        Parameters, and ``@`` with its xdist group, follow the id of a case.
+        """
+        path, _, name = nodeid.partition("::")
+        if not path.endswith(SUFFIXES) or path in self._foreign:
+            return None
+        try:
+            suite = self.load(path)
+        except GoldenFileError:  # no case comes from it: it is another plugin's
+            self._foreign.add(path)
+            return None
+        plain = name.partition("[")[0]
+        case = suite.cases.get(plain) or suite.cases.get(plain.rpartition("@")[0])
+        return (suite, case) if case is not None else None
+
     def namesake(self, suite: SessionSuite) -> SessionSuite | None:
         """Return another golden file that was collected and has the same baseline, or None."""
         override = self.options.override
@@ -144,6 +163,11 @@ class SessionSuite:
     def variant_of(self, item: pytest.Item) -> SuiteVariant:
         """Return the suite under the configuration that *item* runs."""
         return self.variant(variant_of(item, self.golden.fixture))
+
+    @cached_property
+    def cases(self) -> dict[str, GoldenCase]:
+        """The cases, by id."""
+        return {case.id: case for case in self.golden.cases}
 
     @cached_property
     def path(self) -> str:
