@@ -52,12 +52,7 @@ class JudgedRun:
 
 
 class RunController:
-    """One per pytest run.
-
-    Args:
-        session: loads golden files, and says what the user asks for.
-        collecting: counts the cases that the run covers.
-    """
+    """One per pytest run; *collecting* says which cases it covers."""
 
     def __init__(self, session: AueporaSession, collecting: Collecting) -> None:
         self.session, self.config, self._collecting = session, session.config, collecting

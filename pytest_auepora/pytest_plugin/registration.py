@@ -137,6 +137,5 @@ def _wants_reports(config: pytest.Config) -> bool:
     """Whether any report is to be written, or an option of reports has to be checked."""
     if config.getoption("auepora_report") or config.getini("auepora_report"):
         return True
-    if sorted(config.getini("auepora_github")) != ["annotations", "summary"]:  # not the default: check it
-        return True
-    return "GITHUB_STEP_SUMMARY" in os.environ or "GITHUB_ACTIONS" in os.environ
+    is_default = sorted(config.getini("auepora_github")) == ["annotations", "summary"]
+    return not is_default or "GITHUB_STEP_SUMMARY" in os.environ or "GITHUB_ACTIONS" in os.environ

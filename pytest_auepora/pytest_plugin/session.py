@@ -43,19 +43,8 @@ SUITE: pytest.StashKey[SessionSuite] = pytest.StashKey()
 class AueporaSession:
     """The parts of the plugin in one process, and its golden files, each read once.
 
-    Parts that need only some others are given those.
-
-    Attributes:
-        config: pytest's.
-        options: what the user asks for.
-        replay: the earlier run that answers in place of the system, if one is to.
-        project: what the project says by hooks.
-        progress: how far judges are, or calls of an update that asks again.
-        judge_lookahead: asks LLM judges about answers that come early.
-        callers: what makes the calls.
-        queue: the cases that will be run, whose calls may be made ahead of time.
-        answered: called after each call of a case, with ``last`` after the last, where progress is shown.
-        running: the golden item whose function is being called.
+    Parts that need only some others are given those.  ``running`` is the golden item whose function is being called;
+    ``answered`` is called after each call of a case, with ``last`` after the last, where progress is shown.
     """
 
     running: pytest.Function
@@ -63,7 +52,7 @@ class AueporaSession:
     def __init__(self, config: pytest.Config, options: Options, replay: Replay | None = None) -> None:
         self.config, self.options, self.replay = config, options, replay
         self.project = ProjectHooks(config)
-        self.progress = Progress("judged scores", show=False)  # `RunProgress` shows it
+        self.progress = Progress("judged scores", show=False)  # `RunProgress` shows it, or calls in its place
         self.judge_lookahead = JudgeLookahead(options.concurrency, self.progress)
         self.callers = Callers(config, options, self.judge_lookahead.judge)
         self.queue = Queue(())

@@ -48,11 +48,7 @@ _SCHEDULERS = {"loadscope": _LosesOneCase, "loadfile": _ByFile, "loadgroup": _By
 
 
 class Workers:
-    """Sends options to workers, and chooses the scheduler.
-
-    Args:
-        override: the baseline that is to be used instead of those beside the golden files.
-    """
+    """Sends to workers which baseline is to be used instead (*override*), and chooses the scheduler."""
 
     def __init__(self, override: Path | None = None) -> None:
         self._override = override
