@@ -20,6 +20,7 @@ import pytest
 
 from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.model import GoldenCase, GoldenSuite
+from ..reporting.text import printable
 from .compat import fixture_definitions, has_plugin, is_anyio_automatic, loop_scope
 from .items import case_marks, run_case, run_case_async
 from .keys import CASE, CORPUS, SUFFIXES, SYSTEM
@@ -110,23 +111,23 @@ class GoldenFile(pytest.Module):
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         """Yield one item per case (or per case and parameter)."""
+        prefix = f"{self.config.rootpath}/"  # paths are shown without it, as everywhere in pytest's output
         try:
             suite = self._auepora.load(self.path)
         except GoldenFileError as exc:
-            raise self.CollectError(_problems_text(exc, self.config.rootpath)) from None
+            lines = [str(problem).removeprefix(prefix) for problem in exc.problems]
+            title = [f"{len(lines)} problems in this golden file:"] if len(lines) > 1 else []
+            raise self.CollectError("\n".join(title + lines)) from None
         golden = suite.golden
         if (other := self._auepora.namesake(suite)) is not None:
             raise self.CollectError(
                 f"suite {golden.name!r} is also that of {other.path}: the two would share a "
                 "baseline, and each update would drop the other's cases; rename one of them with suite:"
             )
-        module = types.ModuleType(self.path.stem)
+        module = self.obj = types.ModuleType(self.path.stem)
         module.__file__ = str(self.path)
-        self.obj = module
         for problem in golden.warnings:
-            from ..reporting.text import printable
-
-            self.warn(AueporaWarning(printable(str(problem).removeprefix(f"{self.config.rootpath}/"))))
+            self.warn(AueporaWarning(printable(str(problem).removeprefix(prefix))))
         for tag in golden.tags:
             self.add_marker(tag)
         fixtures, mark = self._fixtures(golden)
@@ -136,8 +137,7 @@ class GoldenFile(pytest.Module):
             function = self._function(case, base, mark)
             setattr(module, case.id, function)
             for item in self._make_items(case.id, function):
-                item.stash[CASE] = case
-                item.stash[SUITE], item.stash[SYSTEM] = suite, golden.fixture
+                item.stash[CASE], item.stash[SUITE], item.stash[SYSTEM] = case, suite, golden.fixture
                 where = where or item.location[0]  # pytest looks for the file each time it is asked
                 item.location = where, case.line - 1, item.name
                 yield item
@@ -163,23 +163,19 @@ class GoldenFile(pytest.Module):
         asked = not self._auepora.options.checking
         marks = case_marks(case, xfail=asked)
         if asked and case.skip is not None:
-            from ..reporting.text import printable
-
             marks.append(pytest.mark.skip(reason=printable(case.skip)))
-        if mark is not None:
-            marks.append(mark)
+        marks += [mark] if mark is not None else []
         function.__dict__["pytestmark"] = [m.mark for m in marks]
         return function
 
     def _template(self, fixtures: tuple[str, ...], *, is_async: bool) -> types.FunctionType:
         """Return ``def case(<fixtures>)`` compiled as if it stood in the golden file."""
-        prefix, wait = ("async ", "await ") if is_async else ("", "")
+        run: Any = run_case_async if is_async else run_case
         if self._auepora.options.checking:
             from .labels_checking import check_labels, check_labels_async
 
-            run: Any = check_labels_async if is_async else check_labels
-        else:
-            run = run_case_async if is_async else run_case
+            run = check_labels_async if is_async else check_labels
+        prefix, wait = ("async ", "await ") if is_async else ("", "")
         source = f"{prefix}def case({', '.join(fixtures)}): {wait}run()"
         scope: dict[str, Any] = {"run": partial(run, self._auepora), "__file__": str(self.path)}
         exec(compile(source, str(self.path), "exec"), scope)
@@ -214,12 +210,3 @@ class GoldenFile(pytest.Module):
         if has_plugin(self.config, "asyncio"):
             return pytest.mark.asyncio(loop_scope=loop_scope(self.config, definition))
         return None
-
-
-def _problems_text(error: GoldenFileError, root: Path) -> str:
-    """Return a line per problem, paths relative to the rootdir as everywhere in pytest's output."""
-    prefix = f"{root}/"
-    lines = [str(p).removeprefix(prefix) for p in error.problems]
-    if len(lines) == 1:
-        return lines[0]
-    return f"{len(lines)} problems in this golden file:\n" + "\n".join(lines)

@@ -77,12 +77,7 @@ def has_plugin(config: pytest.Config, name: str) -> bool:
 
 def is_anyio_automatic(config: pytest.Config) -> bool:
     """Whether anyio runs every async fixture and test, with no mark on them."""
-    if not config.pluginmanager.hasplugin("anyio") and not config.pluginmanager.hasplugin("anyio.pytest_plugin"):
-        return False
-    try:
-        return "auto" in (config.getoption("anyio_mode", None), config.getini("anyio_mode"))
-    except (ValueError, KeyError):
-        return False  # older versions have no modes
+    return "auto" in (config.getoption("anyio_mode", None), _setting(config, "anyio_mode"))
 
 
 def loop_scope(config: pytest.Config, definition: pytest.FixtureDef[Any]) -> str:
@@ -91,11 +86,16 @@ def loop_scope(config: pytest.Config, definition: pytest.FixtureDef[Any]) -> str
     What the fixture says itself, which is not public, else the setting, else the scope of the fixture.
     """
     declared = getattr(definition.func, "_loop_scope", None)
-    try:
-        default = config.getini("asyncio_default_fixture_loop_scope")
-    except (ValueError, KeyError):  # this version has no such setting
-        default = None
+    default = _setting(config, "asyncio_default_fixture_loop_scope")
     return str(declared or (default if default in _SCOPES else definition.scope))
+
+
+def _setting(config: pytest.Config, name: str) -> Any:
+    """Return a setting of another plugin; None where that is not active, or its version has no such setting."""
+    try:
+        return config.getini(name)
+    except (ValueError, KeyError):
+        return None
 
 
 def is_worker(config: pytest.Config) -> bool:

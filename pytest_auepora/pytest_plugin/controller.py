@@ -6,6 +6,7 @@ Files are written here alone.  Under xdist it sees no item and no system, only r
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -19,7 +20,13 @@ import pytest
 from ..core.files import shown_path
 from ..core.run import Run, run_title
 from ..errors import BaselineError, Problem
+from ..regression.accept import Accepted, accept
 from ..regression.baseline import BROKEN, GIT_COMMIT, anchor_path, read_baseline
+from ..regression.determinism import lucky_baseline_notes
+from ..regression.guards.gates import GateOutcome
+from ..regression.verdict import Verdict, judge
+from ..reporting.text import harmless, printable
+from .collect import Collecting
 from .keys import SUFFIXES
 from .options import is_asked_for, runs_tests
 from .output import wrapped
@@ -27,11 +34,7 @@ from .session import AueporaSession, SuiteVariant
 from .xdist import run_provenance, unpack
 
 if TYPE_CHECKING:
-    from ..regression.accept import Accepted
-    from ..regression.guards.gates import GateOutcome
-    from ..regression.verdict import Verdict
     from ..reporting.side_by_side import SideBySide
-    from .collect import Collecting
 
 _Outcome = Literal["passed", "failed", "skipped"]
 _PASSED: tuple[_Outcome, None] = "passed", None
@@ -49,20 +52,14 @@ class JudgedRun:
 
 
 class RunController:
-    """One per pytest run.
-
-    Args:
-        session: loads golden files, and says what the user asks for.
-        collecting: counts the cases that the run covers.
-    """
+    """One per pytest run; *collecting* says which cases it covers."""
 
     def __init__(self, session: AueporaSession, collecting: Collecting) -> None:
-        self.config, self._options = session.config, session.options
-        self._session, self._collecting = session, collecting
-        self.unused: dict[str, str] = {}  # baselines that no run used, and the warning about each
+        self.session, self.config, self._collecting = session, session.config, collecting
+        self.unused: list[Problem] = []  # baselines that no run used
         self.none_selected = False  # golden cases were asked for, and the selection has none
         self.runs: dict[tuple[str, str], Run] = {}
-        self._provenance: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}  # of each case
+        self._provenance: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)  # of each case
         self.finished_runs: list[JudgedRun] = []
         self.crashed: list[str] = []
         self.unmeasured = False  # a golden file or case failed without a result, as for a wrong corpus
@@ -86,8 +83,7 @@ class RunController:
 
     def _run(self, path: str, variant: str) -> Run:
         if (run := self.runs.get((path, variant))) is None:
-            run = self.runs[path, variant] = self._session.load(path).variant(variant).blank_run()
-            self._provenance[path, variant] = {}
+            run = self.runs[path, variant] = self.session.load(path).variant(variant).blank_run()
         return run
 
     @cached_property
@@ -98,7 +94,7 @@ class RunController:
             return []
         from ..reporting.side_by_side import side_by_sides
 
-        return side_by_sides(runs, registry=self._session.project.registry)
+        return side_by_sides(runs, registry=self.session.project.registry)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -124,14 +120,12 @@ class RunController:
             self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
 
     def _judge(self, run: Run) -> JudgedRun:
-        from ..regression.verdict import judge
-
-        variant, options = self._session.load(run.path).variant(run.variant), self._options
+        variant, options = self.session.load(run.path).variant(run.variant), self.session.options
         suite, golden = variant.suite, variant.suite.golden
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
         run.provenance, differing = run_provenance(self._provenance[run.path, run.variant].values())
-        if self._session.commit and not self._session.asks_nothing:  # a replay is of another commit
-            run.provenance = {**run.provenance, GIT_COMMIT: self._session.commit}
+        if self.session.commit and not self.session.asks_nothing:  # a replay is of another commit
+            run.provenance = {**run.provenance, GIT_COMMIT: self.session.commit}
         baseline, note = variant.baseline
         verdict = judge(
             run, golden.gates, golden.policy, suite.metrics,
@@ -148,7 +142,7 @@ class RunController:
         return judged
 
     def _accept(self, judged: JudgedRun) -> None:
-        run, notes, options = judged.run, judged.verdict.notes, self._options
+        run, notes, options = judged.run, judged.verdict.notes, self.session.options
         if not self.complete:
             notes.append("the run was stopped, so the baseline was not touched")
             return
@@ -159,8 +153,6 @@ class RunController:
         if accepted is None:
             return
         if accepted.written:
-            from ..regression.determinism import lucky_baseline_notes
-
             notes += lucky_baseline_notes(run)
         if accepted.written and judged.verdict.baseline_note.startswith(BROKEN):
             judged.verdict.baseline_note = "an unreadable baseline was replaced"
@@ -177,18 +169,16 @@ class RunController:
 
     def _end_crashed(self, nodeid: str) -> None:
         """Count the case that a dead worker lost as errored."""
-        path = nodeid.partition("::")[0]
-        if not path.endswith(SUFFIXES):
+        if (found := self.session.find_case(nodeid)) is None:
             return  # a test of the user's own
-        from .workers import lost_case
+        from .workers import lost_variant
 
-        suite = self._session.load(path)
-        if lost := lost_case(nodeid, suite.golden, {variant for where, variant in self.runs if where == path}):
-            case, variant = lost
-            run = self._run(path, variant)
-            if case.id not in run.cases:
-                error = RuntimeError("the worker process running this case died")
-                run.add([suite.variant(variant).flow.end(case, error).result])
+        suite, case = found
+        variant = suite.variant(lost_variant(nodeid, {variant for path, variant in self.runs if path == suite.path}))
+        run = self._run(suite.path, variant.name)
+        if case.id not in run.cases:
+            error = RuntimeError("the worker process running this case died")
+            run.add([variant.flow.end(case, error).result])
 
     def _publish(self, session: pytest.Session) -> None:
         """Send each suite-level judgement through pytest's own reporting, as if it were a test.
@@ -226,17 +216,15 @@ class RunController:
     @property
     def required_unused(self) -> list[Problem]:
         """The baselines that no run used, where baselines are required."""
-        if not self.config.getoption("auepora_require_baseline"):
-            return []
-        return [Problem(path, 0, 0, text.removeprefix(f"{path}: ")) for path, text in self.unused.items()]
+        return self.unused if self.config.getoption("auepora_require_baseline") else []
 
     def _unused_baselines(self) -> list[list[pytest.TestReport]]:
         """Find baselines that no run used, where everything ran; return failures if baselines are required."""
         is_full = self.complete and not (self.crashed or self.unmeasured) and all(r.is_full for r in self.runs.values())
         if not is_full or not is_asked_for(self.config) or not self._collecting.is_everything:
             return []
-        used = [self._session.load(path).variant(variant).baseline_path for path, variant in self.runs]
-        self.unused = dict(_unused_baselines(self.config, used, self._options.override))
+        used = [self.session.load(path).variant(variant).baseline_path for path, variant in self.runs]
+        self.unused = list(_unused_baselines(self.config, used, self.session.options.override))
         gate = "gate: unused baseline"
         return [_test_reports(self.config, (p.path, 0, gate), "failed", str(p)) for p in self.required_unused]
 
@@ -245,9 +233,6 @@ def _write_accepted(
     judged: JudgedRun, what: str, path: Path, words: Collection[str], *, prune: bool
 ) -> Accepted | None:
     """Return what was written to *path*; a gate that failed says why nothing was."""
-    from ..regression.accept import accept
-    from ..regression.guards.gates import GateOutcome
-
     try:
         return accept(path, judged.run, words, prune=prune)
     except BaselineError as exc:
@@ -262,8 +247,6 @@ def _is_published(run: Run, gate: GateOutcome) -> bool:
 
 
 def _gate_reports(config: pytest.Config, judged: JudgedRun, gate: GateOutcome) -> list[pytest.TestReport]:
-    from ..reporting.text import harmless, printable
-
     run = judged.run
     variant = f"[{run.variant}]" if run.variant else ""
     name = printable(f"gate: {gate.title}{variant}")
@@ -279,12 +262,11 @@ def _test_reports(
     config: pytest.Config, location: tuple[str, int, str], state: str, message: str
 ) -> list[pytest.TestReport]:
     """Return the reports of all three phases: plugins that write reports wait for the last, or look up the first."""
-    now = time()
-    phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
     skipped = location[0], location[1] + 1, f"Skipped: {message}"
-    failed = wrapped(config, message)
-    outcomes: dict[str, tuple[_Outcome, Any]] = {"failed": ("failed", failed), "not judged": ("skipped", skipped)}
-    reports = []
+    outcomes: dict[str, tuple[_Outcome, Any]]
+    outcomes = {"failed": ("failed", wrapped(config, message)), "not judged": ("skipped", skipped)}
+    phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
+    now, reports = time(), []
     for when in phases:
         outcome, longrepr = outcomes.get(state, _PASSED) if when == "call" else _PASSED
         reports.append(
@@ -300,8 +282,8 @@ _TOOLS = (".git", ".hg", ".svn", ".tox", ".nox", ".venv", ".eggs", ".*cache*", "
 """Folders of other programs, which may be large."""
 
 
-def _unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path | None) -> Iterator[tuple[str, str]]:
-    """Yield the baselines below the collected folders, or in *override*, that are none of those *used*; what to say.
+def _unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path | None) -> Iterator[Problem]:
+    """Yield the baselines below the collected folders, or in *override*, that are none of those *used*.
 
     An anchor goes with its baseline.
     """
@@ -315,15 +297,12 @@ def _unused_baselines(config: pytest.Config, used: Iterable[Path], override: Pat
             baseline = read_baseline(path)
         except BaselineError:
             continue  # nobody knows that it is one
-        if baseline is None:  # it was deleted meanwhile
-            continue
-        shown = shown_path(path, config.rootpath)
-        title = run_title(baseline.suite, baseline.variant)
-        text = (
-            f"{shown}: no run used this baseline of {title}, so nothing was compared with it; bring back its "
-            "golden file or configuration, or delete the baseline"
-        )
-        yield shown, text
+        if baseline is not None:  # it was not deleted meanwhile
+            message = (
+                f"no run used this baseline of {run_title(baseline.suite, baseline.variant)}, so nothing was compared "
+                "with it; bring back its golden file or configuration, or delete the baseline"
+            )
+            yield Problem(shown_path(path, config.rootpath), 0, 0, message)
 
 
 def _baseline_files(config: pytest.Config, override: Path | None) -> list[Path]:

@@ -5,6 +5,7 @@ Only `options` and `hooks` are imported here until ``--auepora`` is given or a t
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,15 @@ if TYPE_CHECKING:
 
     from .fixtures import Auepora, ScoredCase
 
-_UPDATE = "--auepora-update"
-_SUGGEST = "--auepora-suggest"
-_REPLAY, _RESUME = "--auepora-replay", "--auepora-resume"
-_RUN = r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?"  # else it is a path
+_WORD = f"({'|'.join(UPDATE_WORDS)})"
+_RUN = r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?"
+_ALONE = {
+    "--auepora-update": ("all", f"{_WORD}(,{_WORD})*"),
+    "--auepora-suggest": ("-", "(?!)"),
+    "--auepora-replay": ("last", _RUN),
+    "--auepora-resume": ("last", _RUN),
+}
+"""What an option means where no value follows, and the pattern of values: anything else is the path behind it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -29,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add = parser.getgroup("auepora", "RAG regression tests; each option but --auepora implies it").addoption
     add("--auepora", action="store_true", help="collect golden files, run their cases, judge the result")
     add(
-        _UPDATE, nargs="?", const="all", metavar="WORDS",
+        "--auepora-update", nargs="?", const="all", metavar="WORDS",
         help="accept results into the baseline; WORDS: all (default), new, improved; prune: drop cases that the golden "
         "files no longer have (full runs); anchor: make this run the anchor, with which later runs are compared too",
     )  # fmt: skip
@@ -38,18 +44,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--auepora-concurrency", type=int, metavar="N", help="calls in flight (default: 1, async systems 8)")
     add("--auepora-repeat", type=int, metavar="N", help="ask each case N times")
     add(
-        _SUGGEST, nargs="?", const="-", metavar="FILE",
+        "--auepora-suggest", nargs="?", const="-", metavar="FILE",
         help="ask each case 5 times and suggest thresholds that live with the noise; FILE: the golden file, or a patch",
     )  # fmt: skip
     add("--auepora-seed", type=int, metavar="N", help="seed random, numpy and torch before each call; one at a time")
     add("--auepora-timeout", type=float, metavar="SECONDS", help="give up on a single call after this long")
     add(
-        _REPLAY, nargs="?", const="last", metavar="RUN",
+        "--auepora-replay", nargs="?", const="last", metavar="RUN",
         help="judge the answers of an earlier run again, without any call; RUN: an id or its beginning, last "
         "(default), last~2",
     )  # fmt: skip
     add(
-        _RESUME, nargs="?", const="last", metavar="RUN",
+        "--auepora-resume", nargs="?", const="last", metavar="RUN",
         help="take the answers that an earlier run has and call only for the rest",
     )  # fmt: skip
     add(
@@ -93,18 +99,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
     """Let ``--auepora-update tests/`` mean what it says: the path is not one of the option's words."""
     original = [*args]
-    for i, arg in enumerate(args):
-        if arg == _SUGGEST:
-            args[i] = f"{_SUGGEST}=-"
-        if arg not in (_UPDATE, _REPLAY, _RESUME):
-            continue
-        word = args[i + 1] if args[i + 1 : i + 2] else "-"
-        if arg == _UPDATE and not set(word.split(",")) <= set(UPDATE_WORDS):
-            args[i] = f"{_UPDATE}=all"
-        elif arg != _UPDATE:
-            import re
-
-            args[i] = arg if re.fullmatch(_RUN, word) else f"{arg}=last"
+    for i, arg in enumerate(original):
+        if arg in _ALONE:
+            meaning, values = _ALONE[arg]
+            if not re.fullmatch(values, "".join(original[i + 1 : i + 2])):
+                args[i] = f"{arg}={meaning}"
     if args != original:  # the path may have a conftest.py
         early_config.known_args_namespace.file_or_dir = parser.parse_known_args(args).file_or_dir
 

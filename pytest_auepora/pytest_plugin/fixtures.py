@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,17 @@ from ..core.run import CaseResult, ComparableScore, MetricInfo
 from ..errors import BaselineError, GoldenFileError, UnknownNameError, did_you_mean
 from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended
+from ..evaluation.replay import CaseEndedError
 from ..evaluation.suite import Evaluation, run_suite
 from ..io.golden.model import GoldenCase
 from ..regression.baseline import BROKEN
 from .answer_source import AnswerSource, source_for
 from .compat import parameters_of
-from .items import AskedCase, add_case_report, case_marks, end_unmeasured, raise_skipped
+from .items import AskedCase, case_marks, end_unmeasured, keep_result, raise_skipped
 from .keys import CORPUS
-from .output import failure_message
+from .output import fail_case
 from .registration import session_of
 from .session import AueporaSession, SessionSuite, SuiteVariant
-from .xdist import CaseReport
 
 
 class Auepora:
@@ -49,7 +50,7 @@ class Auepora:
         __tracebackhide__ = True
         request = self._request
         session = session_of(request.config)
-        suite = session.load(_find_golden(Path(golden), request.path.parent, request.config.rootpath))
+        suite = _load(session, Path(golden), request.path.parent)
         variant = suite.variant_of(request.node) if rag is None else suite.variant(parameters_of(request.node))
         source = _source(request, variant, rag)
         baseline, note = variant.baseline
@@ -65,13 +66,12 @@ class Auepora:
             source.flow, suite.golden.cases, source.system, source.caller, repeat=evaluation.repeat,
             corpus=_corpus(request, session), seed=session.options.seed, again=source.again, confirms=source.confirms,
         ):  # fmt: skip
-            run, result = evaluation.run, finished.result
-            run.add([result])
-            report = CaseReport(run.path, run.variant, result, source.provenance, finished.recordings)
-            add_case_report(request.node, report)  # at once: whatever ends the test, what was measured is kept
+            evaluation.run.add([finished.result])
+            keep_result(request.node, source.flow, finished)  # at once, whatever ends the test
         return evaluation
 
 
+@dataclass(eq=False, repr=False, slots=True)
 class ScoredCase:
     """One golden case, run and scored: ``auepora_case["token_f1"] >= 0.3``.
 
@@ -80,10 +80,9 @@ class ScoredCase:
         case: the golden case.
     """
 
-    def __init__(self, result: CaseResult, case: GoldenCase, metrics: dict[str, MetricInfo]) -> None:
-        self.result = result
-        self.case = case
-        self._metrics = metrics
+    result: CaseResult
+    case: GoldenCase
+    _metrics: dict[str, MetricInfo]
 
     @property
     def id(self) -> str:
@@ -110,17 +109,18 @@ class ScoredCase:
         return f"<case {self.id}: {self.result.state}>"
 
 
-def _find_golden(golden: Path, *folders: Path) -> Path:
-    """Return where *golden* is: beside the test file, else in the rootdir; without ``..``, as files are collected.
+def _load(session: AueporaSession, golden: Path, folder: Path) -> SessionSuite:
+    """Load *golden*, which is beside the test file, in *folder*, else in the rootdir.
 
     Raises:
         FileNotFoundError: it is in neither.
+        GoldenFileError: it is wrong.
     """
     __tracebackhide__ = True
-    tried = [golden] if golden.is_absolute() else list(dict.fromkeys(folder / golden for folder in folders))
+    tried = list(dict.fromkeys(where / golden for where in (folder, session.config.rootpath)))
     for path in tried:
         if path.exists():
-            return Path(os.path.normpath(path))
+            return session.load(os.path.normpath(path))  # as files are collected
     names = [file.name for path in tried if path.parent.is_dir() for file in path.parent.iterdir()]
     hint = did_you_mean(golden.name, names)
     raise FileNotFoundError(f"no golden file {golden}{hint}; looked at {', '.join(map(str, tried))}")
@@ -137,8 +137,7 @@ def parametrize_cases(metafunc: pytest.Metafunc) -> None:
         raise pytest.fail.Exception(message, pytrace=False)
     session = session_of(metafunc.config)
     try:
-        folders = metafunc.definition.path.parent, metafunc.config.rootpath
-        suite = session.load(_find_golden(Path(mark.args[0]), *folders))
+        suite = _load(session, Path(mark.args[0]), metafunc.definition.path.parent)
     except FileNotFoundError as exc:
         raise pytest.fail.Exception(f"{nodeid}: {exc}", pytrace=False) from None
     except GoldenFileError as exc:
@@ -160,8 +159,7 @@ def score_case_of(request: pytest.FixtureRequest) -> ScoredCase:
     if finished.result.state == "skipped":
         raise_skipped(finished)
     if finished.result.state == "error":
-        message = failure_message(request.config, finished.result, finished.comparison, suite.infos)
-        pytest.fail(message, pytrace=False)
+        fail_case(request.config, finished, suite.infos)
     return ScoredCase(finished.result, case, suite.infos)
 
 
@@ -169,17 +167,12 @@ def _run_case(request: pytest.FixtureRequest, variant: SuiteVariant, case: Golde
     """Ask the system about *case* as often as configured, and end the case."""
     node = request.node
     if case.skip is not None:
-        return end_unmeasured(node, variant, case, Ended("skip", case.skip))
+        return end_unmeasured(node, variant, case, CaseEndedError(Ended("skip", case.skip)))
     try:
-        source = _source(request, variant)
-        corpus = _corpus(request, source.session)
+        asked = AskedCase(node, _source(request, variant), case, _corpus(request, variant.suite.session))
     except BaseException as exc:
         return end_unmeasured(node, variant, case, exc)
-    asked = AskedCase(node, source, case, corpus)
-    finished = asked.finish([source.caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
-    if retries := asked.asks_again(finished):
-        asked.confirm(finished, [source.caller.call(key, fn, timeout=limit) for key, fn, limit in retries])
-    return finished
+    return asked.decide([asked.source.caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
 
 
 def _source(request: pytest.FixtureRequest, variant: SuiteVariant, rag: Any = None) -> AnswerSource:

@@ -14,20 +14,21 @@ from ..calls.call import CallResult, Fn
 from ..calls.caller import Upcoming
 from ..calls.capture import OutputSplitter
 from ..errors import SystemShapeError
-from ..evaluation.replay import is_recorded
+from ..evaluation.replay import CaseEndedError, ask_case, is_recorded
+from ..reporting.text import printable
 from .answer_source import AnswerSource, source_for
 from .compat import is_worker
 from .keys import CASE, CASE_REPORTS, CORPUS, SYSTEM
 from .lookahead import Queue, timed_call
-from .output import begin_at_case, failure_message, show_headline, show_redacted, wants_traceback
-from .session import SUITE, AueporaSession, ended_by
+from .output import begin_at_case, fail_case, show_headline, show_redacted, wants_traceback
+from .session import SUITE, AueporaSession, SuiteVariant, ended_by
 from .xdist import CaseReport, attach
 
 if TYPE_CHECKING:
-    from ..evaluation.case_flow import FinishedCase
-    from ..evaluation.case_result import Ended
+    from ..core.metrics_base import Metric
+    from ..evaluation.case_flow import CaseFlow, FinishedCase
+    from ..evaluation.measure import JudgedAnswer
     from ..io.golden.model import GoldenCase
-    from .session import SuiteVariant
 
 _Ask = tuple[Hashable, Fn, float | None]
 """A call's name, what it calls, and its own time limit."""
@@ -44,45 +45,64 @@ class AskedCase:
 
     def asks(self, *, early: bool = False) -> list[_Ask]:
         """Return the calls, one per repeat; answers may be judged *early* as well."""
-        source, case = self.source, self.case
-        numbers = range(source.times(case) + source.again.get(case.id, 0))
+        n_answers = self.source.times(self.case) + self.source.again.get(self.case.id, 0)
         if early:
-            self.judge_early(len(numbers))
-        return self._asks(numbers)
+            self.judge_early(n_answers)
+        return self._asks(range(n_answers))
+
+    def _asks(self, numbers: range) -> list[_Ask]:
+        return [((self.item, i), self.ask(i), self.case.timeout) for i in numbers]
+
+    def ask(self, repeat: int) -> Fn:
+        """Return the call that puts the case to the system for the time *repeat*, counted from 0."""
+        options = self.source.suite.session.options
+        return ask_case(self.source.system, self.case, repeat, seed=options.seed)
 
     def judge_early(self, n_answers: int) -> None:
         """Have the first *n_answers* judged as soon as they come, where judges may be asked side by side.
 
         Not where labels are matched by a corpus: a case is relabelled when its item runs.
         """
-        source = self.source
-        if not source.suite.judge_metrics or source.session.project.has_corpus:
+        suite = self.source.suite
+        if not suite.judge_metrics or suite.session.project.has_corpus:
             return
         if CORPUS in getattr(self.item, "fixturenames", ()):
             return
+        from ..evaluation.measure import side_by_side
+
+        metrics = side_by_side(suite.judge_metrics)
         for i in range(n_answers):
-            if metrics := source.early_judges(i):
-                judge = partial(source.judge, case=self.case, repeat=i, metrics=metrics)
-                source.session.judge_lookahead.expect((self.item, i), metrics, judge)
+            if i >= suite.repeats:  # asked again, by an update
+                metrics = [metric for metric in metrics if metric.name not in suite.scored_once]
+            if metrics:
+                judge = partial(self._judge, repeat=i, metrics=metrics)
+                suite.session.judge_lookahead.expect((self.item, i), metrics, judge)
+
+    def _judge(self, result: CallResult, *, repeat: int, metrics: Sequence[Metric]) -> JudgedAnswer | None:
+        """Return the answer in *result* with its scores by *metrics*; None where it is no answer."""
+        from ..evaluation.measure import JudgedAnswer, answer_of, judge_answers, judge_task
+
+        flow = self.source.flow
+        case_call = flow.case_call(self.case, result)
+        answer = answer_of(case_call, self.source.system, flow.convert, timed=True)
+        if isinstance(answer, BaseException):
+            return None
+        (scores,) = judge_answers([judge_task(case_call, answer, metrics, repeat)], progress=flow.progress)
+        return JudgedAnswer(answer, scores)
 
     def finish(self, calls: Sequence[CallResult]) -> FinishedCase:
         """Score the answers, judge the case, and keep the result for the report."""
         from ..evaluation.case_flow import CaseCalls
 
-        source, flow = self.source, self.source.flow
+        source = self.source
         again = source.again.get(self.case.id, 0)
         skipped = source.suite.scored_once if again else ()
-        finished = flow.finish(CaseCalls(self.case, calls, self.corpus, again, skipped), source.system)
-        result, recordings = finished.result, finished.recordings
-        add_case_report(self.item, CaseReport(flow.run.path, flow.run.variant, result, source.provenance, recordings))
-        return finished
+        finished = source.flow.finish(CaseCalls(self.case, calls, self.corpus, again, skipped), source.system)
+        return keep_result(self.item, source.flow, finished)
 
     def asks_again(self, finished: FinishedCase) -> list[_Ask]:
         """Return the calls that decide whether the case fails; none unless it is about to."""
         return self._asks(self.source.confirms(self.case, finished.result))
-
-    def _asks(self, numbers: range) -> list[_Ask]:
-        return [((self.item, i), self.source.ask(self.case, i), self.case.timeout) for i in numbers]
 
     def confirm(self, finished: FinishedCase, calls: Sequence[CallResult]) -> None:
         """Decide a failed case by the answers it was asked for again."""
@@ -90,42 +110,40 @@ class AskedCase:
 
         self.source.flow.confirm(finished, CaseCalls(self.case, calls, self.corpus), self.source.system)
 
+    def decide(self, calls: Sequence[CallResult]) -> FinishedCase:
+        """End the case after its *calls*, and after those that decide whether it fails."""
+        finished = self.finish(calls)
+        if asks := self.asks_again(finished):
+            caller = self.source.caller
+            self.confirm(finished, [caller.call(key, fn, timeout=limit) for key, fn, limit in asks])
+        return finished
+
 
 def case_marks(case: GoldenCase, *, xfail: bool = True) -> list[pytest.MarkDecorator]:
     """Return the tags of *case* as marks and, with *xfail*, whether it is expected to fail."""
     marks: list[pytest.MarkDecorator] = [getattr(pytest.mark, tag) for tag in case.tags]
     if xfail and case.xfail is not None:
-        from ..reporting.text import printable
-
         marks.append(pytest.mark.xfail(reason=printable(case.xfail)))
     return marks
 
 
-def add_case_report(item: pytest.Item, report: CaseReport) -> None:
-    """Put on *item* what it measured."""
+def keep_result(item: pytest.Item, flow: CaseFlow, finished: FinishedCase) -> FinishedCase:
+    """Put on *item* what it measured, as *flow* ended it: it travels with the report."""
+    run = flow.run
+    report = CaseReport(run.path, run.variant, finished.result, run.provenance, finished.recordings)
     item.stash.setdefault(CASE_REPORTS, []).append(report)
-
-
-def end_unmeasured(
-    item: pytest.Item, variant: SuiteVariant, case: GoldenCase, why: BaseException | Ended
-) -> FinishedCase:
-    """End a case of *item* whose set-up failed, or that is left out on purpose, and keep its result."""
-    from ..evaluation.case_result import Ended
-
-    flow = variant.flow
-    if isinstance(why, pytest.FixtureLookupError):
-        why = _without_fixture(why, variant.suite.golden.fixture)
-    finished = flow.leave_out(case, why) if isinstance(why, Ended) else flow.end(case, why)
-    add_case_report(item, CaseReport(flow.run.path, variant.name, finished.result))
     return finished
 
 
-def _without_fixture(error: pytest.FixtureLookupError, system: str) -> LookupError:
-    """Say in a sentence that a fixture is missing, the same for every case: a report has no room for pytest's list."""
-    message = f"there is no fixture {error.argname!r}"
-    if error.argname == system:
-        message += ": write it in conftest.py (`auepora new` shows how), or name yours by `fixture:` in the golden file"
-    return LookupError(message)
+def end_unmeasured(item: pytest.Item, variant: SuiteVariant, case: GoldenCase, error: BaseException) -> FinishedCase:
+    """End a case of *item* whose set-up failed, or that is left out on purpose, and keep its result."""
+    if isinstance(error, pytest.FixtureLookupError):  # the same for every case: a report has no room for pytest's list
+        message = f"there is no fixture {error.argname!r}"
+        if error.argname == variant.suite.golden.fixture:
+            hint = "write it in conftest.py (`auepora new` shows how), or name yours by `fixture:` in the golden file"
+            message += f": {hint}"
+        error = LookupError(message)
+    return keep_result(item, variant.flow, variant.flow.end(case, error))
 
 
 def run_case(session: AueporaSession) -> None:
@@ -134,7 +152,7 @@ def run_case(session: AueporaSession) -> None:
     asked = _running_case(session)
     case, source, caller = asked.case, asked.source, asked.source.caller
     if case.benchmark is not None and not is_recorded(source.system, case):
-        calls = [timed_call(session.running, caller, source.ask(case), case.benchmark, case.timeout)]
+        calls = [timed_call(session.running, caller, asked.ask(0), case.benchmark, case.timeout)]
     else:
         calls = [caller.call(*ask) for ask in _with_upcoming(asked)]
         if source.suite.judge_metrics:
@@ -142,10 +160,7 @@ def run_case(session: AueporaSession) -> None:
                 asked.judge_early(len(calls))
                 session.judge_lookahead.preload(asked.item, calls, caller, _following(asked))
             calls = [session.judge_lookahead.with_scores((asked.item, i), call) for i, call in enumerate(calls)]
-    finished = asked.finish(calls)
-    if retries := asked.asks_again(finished):
-        asked.confirm(finished, [caller.call(key, fn, timeout=limit) for key, fn, limit in retries])
-    _report_outcome(asked.item, finished)
+    _report_outcome(asked.item, asked.decide(calls))
 
 
 async def run_case_async(session: AueporaSession) -> None:
@@ -167,21 +182,16 @@ async def run_case_async(session: AueporaSession) -> None:
 
 
 def _running_case(session: AueporaSession) -> AskedCase:
+    """Return the running case; one whose system is nothing that can be asked is errored, and fails here."""
     __tracebackhide__ = True
     item = session.running
-    return _asked_case(item, item.funcargs[item.stash[SYSTEM]])
-
-
-def _asked_case(item: pytest.Item, rag: Any) -> AskedCase:
-    """Return the case of *item*; one whose system is nothing that can be asked is errored, and fails here."""
-    __tracebackhide__ = True
     case, variant = item.stash[CASE], item.stash[SUITE].variant_of(item)
     try:
-        source = source_for(rag, variant)
+        source = source_for(item.funcargs[item.stash[SYSTEM]], variant)
     except SystemShapeError as exc:
         error = exc
     else:
-        return AskedCase(item, source, case, getattr(item, "funcargs", {}).get(CORPUS))
+        return AskedCase(item, source, case, item.funcargs.get(CORPUS))
     # the same for all cases: an errored case each, and no traceback through this package
     _report_outcome(item, end_unmeasured(item, variant, case, error))
     raise error  # never reached: an errored case has failed
@@ -189,7 +199,7 @@ def _asked_case(item: pytest.Item, rag: Any) -> AskedCase:
 
 def _with_upcoming(asked: AskedCase) -> Iterator[tuple[Hashable, Fn, Upcoming, float | None]]:
     """Yield the arguments of the calls of a case, with the calls behind each where any may be started ahead."""
-    answered, ahead = asked.source.session.answered, asked.source.caller.concurrency > 1
+    answered, ahead = asked.source.suite.session.answered, asked.source.caller.concurrency > 1
     case_asks = asked.asks(early=ahead)
     for i, (key, fn, limit) in enumerate(case_asks, 1):
         yield key, fn, chain(case_asks[i:], _following(asked)) if ahead else (), limit
@@ -199,8 +209,9 @@ def _with_upcoming(asked: AskedCase) -> Iterator[tuple[Hashable, Fn, Upcoming, f
 
 def _following(asked: AskedCase) -> Iterator[_Ask]:
     """Yield the calls of the cases behind *asked* that may be made now."""
-    for item in asked.source.session.queue.upcoming(asked.item):
-        yield from _asked_case(item, asked.source.rag).asks(early=True)
+    for item in asked.source.suite.session.queue.upcoming(asked.item):
+        source = source_for(asked.source.rag, item.stash[SUITE].variant_of(item))
+        yield from AskedCase(item, source, item.stash[CASE]).asks(early=True)
 
 
 def _report_outcome(item: pytest.Item, finished: FinishedCase) -> None:
@@ -212,7 +223,7 @@ def _report_outcome(item: pytest.Item, finished: FinishedCase) -> None:
     if finished.error is not None and wants_traceback(item.config) and suite.session.project.redact is None:
         raise finished.error
     if finished.result.state != "passed":
-        pytest.fail(failure_message(item.config, finished.result, finished.comparison, suite.infos), pytrace=False)
+        fail_case(item.config, finished, suite.infos)
 
 
 def raise_skipped(finished: FinishedCase) -> None:
@@ -226,9 +237,8 @@ def raise_skipped(finished: FinishedCase) -> None:
 class Running:
     """In every process that runs tests: hooks around the cases of its *session*."""
 
-    def __init__(self, config: pytest.Config, session: AueporaSession) -> None:
-        self._is_worker = is_worker(config)
-        self._session = session
+    def __init__(self, session: AueporaSession) -> None:
+        self._session, self._is_worker = session, is_worker(session.config)
         self._splitter = OutputSplitter()
 
     @pytest.hookimpl(trylast=True)
@@ -287,10 +297,9 @@ class Running:
     def _end_unmeasured(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
         from ..evaluation.case_result import Ended
 
-        error: BaseException | Ended
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("it did not run")
         if report.skipped and ended_by(error) is None:  # an error that a mark expects
-            error = Ended("xfail", str(getattr(report, "wasxfail", error)))
+            error = CaseEndedError(Ended("xfail", str(getattr(report, "wasxfail", error))))
         finished = end_unmeasured(item, item.stash[SUITE].variant_of(item), item.stash[CASE], error)
         if self._session.project.redact is not None:
             show_redacted(report, finished.result)

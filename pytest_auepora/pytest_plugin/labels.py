@@ -6,6 +6,7 @@ What looks up labels is imported where it is used: most projects name no corpus.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,26 +24,27 @@ if TYPE_CHECKING:
     from .options import Options
 
 
+@dataclass(eq=False, repr=False)
 class SuiteLabels:
     """The labels of *suite* in this process, and the corpus that they are looked up in.
 
-    Args:
+    Attributes:
         suite: the golden file.
         options: what the user asks for.
-        project: says what the corpus is where no fixture does.
+        project: says what the corpus is where no fixture does; None: nobody is asked.
         old_recalls: what tells which chunks the old ids stood for, besides the history.
     """
 
-    def __init__(
-        self, suite: GoldenSuite, options: Options, project: ProjectHooks, old_recalls: Sequence[Recall]
-    ) -> None:
-        self._suite, self._options, self._project, self._old_recalls = suite, options, project, old_recalls
-        self._given: Any = None
-        self._corpus: Corpus | None = None
+    suite: GoldenSuite
+    options: Options
+    project: ProjectHooks | None
+    old_recalls: Sequence[Recall]
+    _given: Any = field(init=False, default=None)
+    _corpus: Corpus | None = field(init=False, default=None)
 
     @cached_property
     def _from_hook(self) -> Any:
-        return self._project.corpus(self._suite.name, self._suite.path)
+        return self.project and self.project.corpus(self.suite.name, self.suite.path)
 
     def corpus(self, value: Any) -> Corpus | None:
         """Return the corpus: *value*, that of the fixture, else the hook's; None without either.
@@ -77,25 +79,22 @@ class SuiteLabels:
         """Line and column of every label in the golden file, as it was when first asked."""
         from ..io.edit import LabelFile
 
-        return LabelFile(self._suite.path).places()
+        return LabelFile(self.suite.path).places()
 
     @cached_property
     def _recalls(self) -> list[Recall]:
         """What tells which chunks the old ids stood for."""
-        place, root = self._options.history_place, self._options.config.rootpath
+        place, root = self.options.history_place, self.options.config.rootpath
         if place is None:
-            return [*self._old_recalls]
+            return [*self.old_recalls]
         from ..history.answers import history_recall
         from ..history.store import HistoryStore
 
-        hashes = {case.id: case.content_hash for case in self._suite.cases}
-        path = shown_path(self._suite.path, root)
-        return [
-            *self._old_recalls,
-            history_recall(HistoryStore(place, root), self._suite.name, path, hashes),
-        ]
+        hashes = {case.id: case.content_hash for case in self.suite.cases}
+        path = shown_path(self.suite.path, root)
+        return [*self.old_recalls, history_recall(HistoryStore(place, root), self.suite.name, path, hashes)]
 
-    def relabel(self, case: GoldenCase, value: Any, *, rechunked: bool) -> GoldenCase:
+    def relabel(self, case: GoldenCase, value: Any, rechunked: bool) -> GoldenCase:
         """Return *case* as it is to be scored: labels that moved are matched by passage or document.
 
         Nothing is looked up while all ids are in the corpus and still mean the same chunks.
@@ -114,11 +113,11 @@ class SuiteLabels:
             return case
         by_id = [doc for doc in gold if doc.metadata.get("match", "id") == "id"]
         doubtful = any(doc.doc_id not in corpus or doc.text for doc in by_id)
-        if not doubtful and not (by_id and (rechunked or self._old_recalls)):
+        if not doubtful and not (by_id and (rechunked or self.old_recalls)):
             return case
         from ..labels.check import relabel
 
-        return relabel(case, self.check(case, corpus), corpus, strict=self._options.strict_labels)
+        return relabel(case, self.check(case, corpus), corpus, strict=self.options.strict_labels)
 
 
 def read_old_recalls(options: Options) -> list[Recall]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ..core.run import run_title
 from ..errors import AueporaError
+from ..labels.check import CheckedLabel, provable_new_ids
+from ..labels.repair import Repaired, baselines_of, repair
+from ..reporting.terminal.labels import label_page, moved_text, remaining_labels, repaired_texts
+from ..reporting.text import harmless
 from .compat import variant_of
 from .keys import CASE, CORPUS
-from .output import is_ascii, write_lines
+from .output import is_ascii, terminal_width, write_lines
 from .session import SUITE, AueporaSession
-
-if TYPE_CHECKING:
-    from ..labels.check import CheckedLabel
-    from ..labels.repair import Repaired
 
 _CHECKED: pytest.StashKey[str] = pytest.StashKey()
 _ATTRIBUTE = "auepora_labels"
@@ -28,8 +28,6 @@ _ATTRIBUTE = "auepora_labels"
 def check_labels(session: AueporaSession) -> None:
     """Body of every golden item while labels are checked: fails where one of the case moved."""
     __tracebackhide__ = True
-    from ..labels.check import provable_new_ids
-
     item = session.running
     case, suite = item.stash[CASE], item.stash[SUITE]
     try:
@@ -43,8 +41,6 @@ def check_labels(session: AueporaSession) -> None:
     item.stash[_CHECKED] = json.dumps([suite.path, variant_of(item, CORPUS), [label.to_dict() for label in labels]])
     new_ids = provable_new_ids(labels) if session.options.repairing else {}
     if moved := [label for label in labels if label.finding.moved and label.index not in new_ids]:
-        from ..reporting.terminal.labels import moved_text
-
         places = suite.labels.places
         texts = (moved_text(label, _where(suite.path, places.get((case.id, label.index)))) for label in moved)
         pytest.fail("\n".join(texts), pytrace=False)
@@ -99,8 +95,6 @@ class LabelReport:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect the checked labels of a case; a rerun replaces them."""
         if (text := getattr(report, _ATTRIBUTE, None)) is not None:
-            from ..labels.check import CheckedLabel
-
             path, variant, labels = json.loads(text)
             checked = variant, [CheckedLabel.from_dict(label) for label in labels]
             self.checked_labels.setdefault(path, {})[report.nodeid] = checked
@@ -108,8 +102,6 @@ class LabelReport:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Rewrite the golden files, once everything is known."""
-        from ..reporting.terminal.labels import remaining_labels
-
         for path in self.checked_labels:
             _ = self.session.load(path).labels.places  # as they are now
         if not self.checked_labels and session.exitstatus == pytest.ExitCode.OK:
@@ -120,8 +112,6 @@ class LabelReport:
         if session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED:
             self.note = "the run was stopped, so nothing was rewritten"
             return
-        from ..labels.repair import baselines_of, repair
-
         for path, checked in self.checked_labels.items():
             golden = self.session.load(path).golden
             baselines = baselines_of(golden, self.session.options.override)
@@ -133,22 +123,17 @@ class LabelReport:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tell, file by file, what became of the labels."""
-        from ..reporting.terminal.labels import label_page, repaired_texts
-        from ..reporting.text import harmless
-
         if not self.checked_labels and not self.note:
             return
         terminalreporter.section("auepora labels", sep="=", bold=True)
-        width = self.session.config.get_terminal_writer().fullwidth
+        options: Any = {"width": terminal_width(self.session.config), "ascii_only": is_ascii()}
         for path, checked in sorted(self.checked_labels.items()):
             suite, repaired = self.session.load(path), self.repaired.get(path)
             for variant in sorted({variant for variant, _ in checked.values()}):
                 labels = [label for other, of_case in checked.values() if other == variant for label in of_case]
                 title = run_title(suite.golden.name, variant)
-                lines = label_page(
-                    title, path, labels, suite.labels.places, repaired, width=width, ascii_only=is_ascii()
-                )
-                write_lines(terminalreporter, lines)
+                page = label_page(title, path, labels, suite.labels.places, repaired, **options)
+                write_lines(terminalreporter, page)
             if repaired is not None:
                 for text in repaired_texts(repaired, [label for _, of_case in checked.values() for label in of_case]):
                     terminalreporter.line(harmless(text))

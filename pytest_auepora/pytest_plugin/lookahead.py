@@ -118,9 +118,7 @@ class Callers:
     def __init__(
         self, config: pytest.Config, options: Options, after: Callable[[Hashable, CallResult], None] | None = None
     ) -> None:
-        self._config = config
-        self._options, self._after = options, after
-        self._processes = process_count(config)
+        self._config, self._options, self._after = config, options, after
         self._callers: dict[bool, Caller] = {}
         self._test_task: tuple[pytest.Item, asyncio.Task[Any]] | None = None
 
@@ -130,14 +128,10 @@ class Callers:
             concurrency = self._concurrency(is_async=system.is_async)
             stops_early = self._config.getoption("maxfail", 0)
             caller = self._callers[system.is_async] = Caller(
-                concurrency,
-                processes=self._processes,
+                concurrency, processes=process_count(self._config),
                 lookahead=concurrency if stops_early and concurrency > 1 else None,
-                timeout=self._options.timeout,
-                retry=self._options.retry,
-                coroutines=system.is_async,
-                after=self._after,
-            )
+                timeout=self._options.timeout, retry=self._options.retry, coroutines=system.is_async, after=self._after,
+            )  # fmt: skip
         return caller
 
     def _concurrency(self, *, is_async: bool) -> int:

@@ -104,15 +104,13 @@ class Options:
 
     def _labels(self) -> tuple[str, list[str]]:
         """Return the file of the old corpus, or an empty string, and the words beside it."""
-        if self.config.getoption("auepora_labels") is None:
-            return "", []
         words = _words(self.config, "auepora_labels")
-        if not words:
+        if not words and self.config.getoption("auepora_labels") is not None:
             raise pytest.UsageError(f"--auepora-labels: expected some of {', '.join(LABEL_WORDS)}")
-        plain = [word for word in words if not word.startswith("old=")]
+        old = [word for word in words if word.startswith("old=")]
+        plain = [word for word in words if word not in old]
         check_words("--auepora-labels", plain, LABEL_WORDS)
-        old = [word.removeprefix("old=") for word in words if word.startswith("old=")]
-        return (old[-1] if old else ""), plain
+        return (old[-1].removeprefix("old=") if old else ""), plain
 
     def _keep(self) -> Keep:
         from ..errors import HistoryError

@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..reporting.text import harmless, printable
+
 if TYPE_CHECKING:
     from ..core.run import CaseResult, MetricInfo
-    from ..regression.compare import CaseComparison
+    from ..evaluation.case_flow import FinishedCase
     from ..reporting.terminal.layout import Line
 
 
-def failure_message(
-    config: pytest.Config,
-    result: CaseResult,
-    comparison: CaseComparison | None,
-    metrics: Mapping[str, MetricInfo],
-) -> str:
-    """Return the text of a case that did not pass, as wide as the terminal; what all cases share is in the summary."""
+def fail_case(config: pytest.Config, finished: FinishedCase, metrics: Mapping[str, MetricInfo]) -> None:
+    """Fail the test of a case, in a text as wide as the terminal; what all cases share is in the summary."""
+    __tracebackhide__ = True
     from ..reporting.terminal.failure import failure_text
 
-    width = terminal_width(config)
-    return failure_text(result, comparison, metrics, width=width, ascii_only=is_ascii(), shapes=False)
+    text = failure_text(
+        finished.result, finished.comparison, metrics, width=terminal_width(config), ascii_only=is_ascii(), shapes=False
+    )
+    pytest.fail(text, pytrace=False)
 
 
 def terminal_width(config: pytest.Config) -> int:
@@ -77,8 +77,6 @@ def show_headline(report: pytest.TestReport) -> None:
 
 def show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
     """Replace the text of a report, of a set-up that failed or skipped its case, by its redacted *result*."""
-    from ..reporting.text import harmless, printable
-
     if hasattr(report, "wasxfail"):
         report.wasxfail = f"reason: {printable(result.error)}"
     elif isinstance(report.longrepr, tuple):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import pytest
 
 from ..core.progress import Progress, is_watched
+from ..errors import MetricError
+from ..metrics.judge.settings import load_settings, use_judge
 from .collect import Collecting
 from .compat import is_worker, process_count
 from .hooks import ProjectHooks
@@ -15,7 +16,7 @@ from .items import Running
 from .lookahead import Callers, JudgeLookahead, Queue
 from .options import Options
 from .replay import Replay, make_replay
-from .results.terminal import CaseWords, ShortFailures, Terminal
+from .results.progress import RunProgress, Watchdog
 from .session import SESSION, AueporaSession
 
 _RUNS_CASES = (
@@ -26,76 +27,64 @@ _RUNS_CASES = (
 def session_of(config: pytest.Config) -> AueporaSession:
     """Return the session of *config*; made on first use, so fixtures work without ``--auepora``."""
     if SESSION not in config.stash:
-        options = Options(config)
-        _configure_judge(config, options)
-        _start_session(config, options)
+        _start_session(config, _read_options(config))
     return config.stash[SESSION]
 
 
-def _start_session(
-    config: pytest.Config, options: Options, replay: Replay | None = None, record_cap: int = 0
-) -> AueporaSession:
-    progress = Progress("judged scores", show=False)  # `RunProgress` shows it
+def _start_session(config: pytest.Config, options: Options, replay: Replay | None = None) -> AueporaSession:
+    progress = Progress("judged scores", show=False)  # `RunProgress` shows it, or calls in its place
     judge_lookahead = JudgeLookahead(options.concurrency, progress)
     callers = Callers(config, options, judge_lookahead.judge)
     session = config.stash[SESSION] = AueporaSession(
-        config, options, ProjectHooks(config), replay, record_cap, progress, judge_lookahead, callers, Queue(())
+        config, options, ProjectHooks(config), replay, progress, judge_lookahead, callers, Queue(())
     )
     config.pluginmanager.register(session, "auepora-session")
     return session
 
 
-def _configure_judge(config: pytest.Config, options: Options) -> None:
-    """Have metrics ask the LLM judge of the project's settings.
+def _read_options(config: pytest.Config) -> Options:
+    """Return what the user asks for, and have metrics ask the LLM judge of the project's settings.
 
     Raises:
-        pytest.UsageError: its file, or its prompts, cannot be read.
+        pytest.UsageError: an option, the judge's file or its prompts cannot be read.
     """
-    from ..metrics.judge.settings import use_judge
-
+    options = Options(config)
     name = config.getini("auepora_judge")
     path = config.rootpath / name if name else None
     use_judge(path, concurrency=options.concurrency, processes=process_count(config))
     if path is not None:
-        from ..errors import MetricError
         from ..metrics.judge.prompts import check_prompts
-        from ..metrics.judge.settings import load_settings
 
         try:
             load_settings(path)
             check_prompts()
         except MetricError as exc:
             raise pytest.UsageError(f"auepora_judge: {exc}") from None
+    return options
 
 
 def configure(config: pytest.Config) -> None:
     """Register the parts of the plugin: those that run cases in every process, the controller in one."""
-    options = Options(config)
-    _configure_judge(config, options)  # both raise before anything is registered
+    options = _read_options(config)  # it raises before anything is registered
     is_controller, unread = not is_worker(config), ""
     if is_controller and options.history_place is not None:
         from .results.history_recorder import prepare_history
 
         unread = prepare_history(options.history_place, config.rootpath, options.keep)
-    replay = None
-    if config.option.auepora_replay or config.option.auepora_resume:
-        replay = make_replay(config, options.history_place)
-    session = _start_session(config, options, replay, _record_cap(options, replay))
+    session = _start_session(config, options, make_replay(config, options))
     register = config.pluginmanager.register
     register(collecting := Collecting(config), "auepora-collecting")
-    register(Running(config, session), "auepora-running")
-    if replay is not None:
-        register(replay, "auepora-replay")
+    register(Running(session), "auepora-running")
+    if session.replay is not None:
+        register(session.replay, "auepora-replay")
     if options.timeout is None:
-        from .results.progress import Watchdog
-
         register(Watchdog(), "auepora-watchdog")
     if config.getini("auepora_junit_properties"):
         from .results.reports import JUnitProperties
 
         register(JUnitProperties(session), "auepora-junit")
     if is_controller:
-        _register_controller(config, session, collecting, unread)
+        _register_controller(session, collecting, unread)
 
 
 def configure_checking(config: pytest.Config) -> None:
@@ -110,43 +99,33 @@ def configure_checking(config: pytest.Config) -> None:
     _ = session.old_recalls  # wrong usage is said before any case
     register = config.pluginmanager.register
     register(Collecting(config), "auepora-collecting")
-    register(Running(config, session), "auepora-running")
+    register(Running(session), "auepora-running")
     register(Checking(), "auepora-checking")
     if not is_worker(config):
         register(LabelReport(session), "auepora-label-report")
 
 
-def _record_cap(options: Options, replay: Replay | None) -> int:
-    """Return the characters kept of each answer; 0 where none is: no history, ``answers=none``, a replay."""
-    if options.keep.answers == 0 or options.history_place is None:
-        return 0
-    if replay is not None and replay.asks_nothing:
-        return 0  # the run that is replayed has them
-    return sys.maxsize if options.keep.characters is None else options.keep.characters
-
-
-def _register_controller(config: pytest.Config, session: AueporaSession, collecting: Collecting, unread: str) -> None:
+def _register_controller(session: AueporaSession, collecting: Collecting, unread: str) -> None:
     from .controller import RunController
+    from .results.terminal import CaseWords, ShortFailures, Terminal
 
-    register, options = config.pluginmanager.register, session.options
-    controller = RunController(session, collecting)
-    register(controller, "auepora-controller")
+    config, options = session.config, session.options
+    register = config.pluginmanager.register
+    register(controller := RunController(session, collecting), "auepora-controller")
     if config.getoption("dist", "no") != "no":  # pytest-xdist's
         from .workers import Workers
 
         register(Workers(options.override), "auepora-workers")
     if options.intents or options.anchoring or is_watched():
-        from .results.progress import RunProgress
-
-        register(RunProgress(config, session), "auepora-progress")
+        register(RunProgress(session), "auepora-progress")
     if options.suggest is not None:
         from .results.suggesting import Suggesting
 
-        register(Suggesting(config, controller, options.suggest), "auepora-suggesting")
+        register(Suggesting(controller, options.suggest), "auepora-suggesting")
     if _wants_reports(config):
-        from .results.reports import make_reports
+        from .results.reports import Reports
 
-        register(make_reports(config, controller), "auepora-reports")
+        register(Reports(controller), "auepora-reports")
     if options.history_place is not None:
         from .results.history_recorder import Recorder
 
@@ -155,16 +134,15 @@ def _register_controller(config: pytest.Config, session: AueporaSession, collect
         from .results.reports import AllureGates
 
         register(AllureGates(), "auepora-allure")
-    register(Terminal(config, options, controller), "auepora-terminal")
+    register(Terminal(controller), "auepora-terminal")
     if config.get_verbosity() > 0:
         register(CaseWords(session), "auepora-case-words")
-    register(ShortFailures(config, controller), "auepora-short-failures")
+    register(ShortFailures(controller), "auepora-short-failures")
 
 
 def _wants_reports(config: pytest.Config) -> bool:
     """Whether any report is to be written, or an option of reports has to be checked."""
     if config.getoption("auepora_report") or config.getini("auepora_report"):
         return True
-    if sorted(config.getini("auepora_github")) != ["annotations", "summary"]:  # not the default: check it
-        return True
-    return "GITHUB_STEP_SUMMARY" in os.environ or "GITHUB_ACTIONS" in os.environ
+    is_default = sorted(config.getini("auepora_github")) == ["annotations", "summary"]
+    return not is_default or "GITHUB_STEP_SUMMARY" in os.environ or "GITHUB_ACTIONS" in os.environ

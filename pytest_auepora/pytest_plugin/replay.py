@@ -19,6 +19,7 @@ from ..core.run import run_title
 from ..errors import HistoryError, UnknownRunError, names_words
 from ..evaluation.replay import RecordedRun, replayed
 from ..regression.baseline import GIT_COMMIT
+from ..regression.compare import provenance_changes
 from .compat import fixtures_only_for, worker_input
 from .keys import CASE, SYSTEM
 
@@ -26,21 +27,25 @@ if TYPE_CHECKING:
     from ..core.run import Run
     from ..history.answers import RunIds, SentRun
     from ..regression.verdict import Verdict
+    from .options import Options
 
 _INPUT = "auepora_replay"
 _OPTIONS = {"replayed": "auepora_replay", "resumed": "auepora_resume"}
 
 
-def make_replay(config: pytest.Config, place: str | Path | None) -> Replay:
-    """Return the replay of an earlier run of the history at *place*, as one of the two options asks for.
+def make_replay(config: pytest.Config, options: Options) -> Replay | None:
+    """Return the replay of an earlier run of the history, if one of the two options asks for it.
 
     Raises:
         pytest.UsageError: there is no such run.
     """
     requested = {kind: name for kind, option in _OPTIONS.items() if (name := config.getoption(option))}
+    if not requested:
+        return None
     if len(requested) > 1:
         raise pytest.UsageError("--auepora-replay asks the system nothing, --auepora-resume the rest: give one of them")
     ((kind, name),) = requested.items()
+    place = options.history_place
     option = f"--{_OPTIONS[kind].replace('_', '-')}"
     if (inputs := worker_input(config, _INPUT)) is not None:
         return _worker_replay(kind, name, inputs, place)
@@ -95,22 +100,11 @@ class Replay:
     """
 
     def __init__(
-        self,
-        kind: str,
-        name: str,
-        chosen: RunIds,
-        load: Callable[[str], RecordedRun],
-        *,
-        history: str,
-        path: str = "",
+        self, kind: str, name: str, chosen: RunIds, load: Callable[[str], RecordedRun], *, history: str, path: str = ""
     ) -> None:
         self.kind, self.name, self.chosen, self.history, self.path = kind, name, chosen, history, path
+        self.asks_nothing = kind == "replayed"  # the system is not even set up
         self.read = cache(load)
-
-    @property
-    def asks_nothing(self) -> bool:
-        """Whether the system may not be called, nor be made."""
-        return self.kind == "replayed"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -174,8 +168,8 @@ class Replay:
         verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}{rest}")
         if changed := changed_provenance(source.run.provenance, run.provenance):
             changes = ", ".join(f"{key} {then} → {now}" for key, (then, now) in changed.items())
-            reason = f"the provenance differs, so no answers were taken: {changes}"
-            verdict.notes.append(f"run {source.run_id} {reason}")
+            reason = "the provenance differs, so no answers were taken"
+            verdict.notes.append(f"run {source.run_id} {reason}: {changes}")
         commits = [str(provenance.get(GIT_COMMIT, ""))[:8] for provenance in (source.run.provenance, run.provenance)]
         if taken and all(commits) and commits[0] != commits[1]:
             verdict.notes.append(f"run {source.run_id} was made at commit {commits[0]}, this is {commits[1]}")
@@ -183,6 +177,4 @@ class Replay:
 
 def changed_provenance(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Return what differs between two provenances as they look after JSON, except the commit."""
-    from ..regression.compare import provenance_changes
-
     return provenance_changes(then, json.loads(json.dumps(now, default=str)))

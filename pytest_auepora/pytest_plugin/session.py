@@ -13,17 +13,19 @@ import pytest
 
 from ..core.files import shown_path
 from ..core.git import commit_of
-from ..core.progress import Progress
-from ..errors import BaselineError
+from ..errors import BaselineError, GoldenFileError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..regression.baseline import BROKEN, Anchor, Baseline, baseline_path, load_anchor
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
 from .compat import variant_of
+from .keys import SUFFIXES
 from .labels import SuiteLabels, read_old_recalls
+from .options import is_asked_for
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
+    from ..core.progress import Progress
     from ..core.run import CaseResult, MetricInfo, Run
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended
@@ -43,27 +45,14 @@ SUITE: pytest.StashKey[SessionSuite] = pytest.StashKey()
 class AueporaSession:
     """The parts of the plugin in one process, and its golden files, each read once.
 
-    Parts that need only some others are given those.
-
-    Attributes:
-        config: pytest's.
-        options: what the user asks for.
-        project: what the project says by hooks.
-        replay: the earlier run that answers in place of the system, if one is to.
-        record_cap: characters kept of each answer; 0 keeps none.
-        progress: how far judges are, or calls of an update that asks again.
-        judge_lookahead: asks LLM judges about answers that come early.
-        callers: what makes the calls.
-        queue: the cases that will be run, whose calls may be made ahead of time.
-        answered: called after each call of a case, with ``last`` after the last, where progress is shown.
-        running: the golden item whose function is being called.
+    Parts that need only some others are given those.  ``running`` is the golden item whose function is being called;
+    ``answered`` is called after each call of a case, with ``last`` after the last, where progress is shown.
     """
 
     config: pytest.Config
     options: Options
     project: ProjectHooks
     replay: Replay | None
-    record_cap: int
     progress: Progress
     judge_lookahead: JudgeLookahead
     callers: Callers
@@ -71,12 +60,21 @@ class AueporaSession:
     answered: Callable[..., None] | None = None
     running: pytest.Function = field(init=False)
     _suites: dict[Path, SessionSuite] = field(init=False, default_factory=dict)
+    _foreign: set[str] = field(init=False, default_factory=set)  # files of other plugins
     _collected: dict[Path, SessionSuite] = field(init=False, default_factory=dict)  # by baseline
 
     @property
     def asks_nothing(self) -> bool:
         """Whether the system may not be called, nor be made."""
         return self.replay is not None and self.replay.asks_nothing
+
+    @cached_property
+    def record_cap(self) -> int:
+        """Characters kept of each answer; 0 where none is: no run is kept, or a replay's own run has the answers."""
+        keep, is_recorded = self.options.keep, is_asked_for(self.config) and not self.asks_nothing
+        if not is_recorded or keep.answers == 0 or self.options.history_place is None:
+            return 0
+        return sys.maxsize if keep.characters is None else keep.characters
 
     @cached_property
     def commit(self) -> str:
@@ -101,6 +99,23 @@ class AueporaSession:
             for tag in sorted({*golden.tags, *(t for c in golden.cases for t in c.tags)}):
                 self.config.addinivalue_line("markers", f"{tag}: tag of golden cases")
         return suite
+
+    def find_case(self, nodeid: str) -> tuple[SessionSuite, GoldenCase] | None:
+        """Return the golden case that *nodeid* names, and its suite; None where it names another test.
+
+        Parameters, and ``@`` with its xdist group, follow the id of a case.
+        """
+        path, _, name = nodeid.partition("::")
+        if not path.endswith(SUFFIXES) or path in self._foreign:
+            return None
+        try:
+            suite = self.load(path)
+        except GoldenFileError:  # no case comes from it: it is another plugin's
+            self._foreign.add(path)
+            return None
+        plain = name.partition("[")[0]
+        case = suite.cases.get(plain) or suite.cases.get(plain.rpartition("@")[0])
+        return (suite, case) if case is not None else None
 
     def namesake(self, suite: SessionSuite) -> SessionSuite | None:
         """Return another golden file that was collected and has the same baseline, or None."""
@@ -141,6 +156,11 @@ class SessionSuite:
         return self.variant(variant_of(item, self.golden.fixture))
 
     @cached_property
+    def cases(self) -> dict[str, GoldenCase]:
+        """The cases, by id."""
+        return {case.id: case for case in self.golden.cases}
+
+    @cached_property
     def path(self) -> str:
         """The golden file, as node ids write it."""
         return shown_path(self.golden.path, self.session.config.rootpath)
@@ -148,7 +168,10 @@ class SessionSuite:
     @cached_property
     def labels(self) -> SuiteLabels:
         """Its labels, which may have moved in the corpus."""
-        return SuiteLabels(self.golden, self.session.options, self.session.project, self.session.old_recalls)
+        session = self.session
+        # a replay knows no corpus: labels were matched when the answer was recorded, that of today says nothing
+        project = None if session.asks_nothing else session.project
+        return SuiteLabels(self.golden, session.options, project, session.old_recalls)
 
     @cached_property
     def metrics(self) -> dict[str, Metric]:
@@ -222,10 +245,14 @@ class SessionSuite:
 
 @dataclass(eq=False, repr=False)
 class SuiteVariant:
-    """A suite under the configuration *name*: its baseline, and what ends its cases."""
+    """A suite under the configuration *name*: its baseline, and what ends its cases.
+
+    ``source`` is the `AnswerSource` that answers now; each test may make its system anew.
+    """
 
     suite: SessionSuite
     name: str
+    source: Any = field(init=False, default=None)
 
     def blank_run(self) -> Run:
         """Return an empty run."""
@@ -261,23 +288,12 @@ class SuiteVariant:
         """What ends the cases, before anything is known of the answers."""
         from ..evaluation.case_flow import CaseFlow
 
-        session, golden = self.suite.session, self.suite.golden
-        project, labels = session.project, self.suite.labels
-        # a replay knows no corpus: labels were matched when the answer was recorded, that of today says nothing
-        asks_hook = project.has_corpus and not session.asks_nothing
-        xfail = not session.config.getoption("runxfail", False)
-
-        def relabel(case: GoldenCase, corpus: Any, rechunked: bool) -> GoldenCase:
-            return labels.relabel(case, corpus, rechunked=rechunked) if corpus is not None or asks_hook else case
-
-        def id_check_for(corpus: Any) -> Callable[[str], bool] | None:
-            return labels.id_check_for(corpus) if corpus is not None or asks_hook else None
-
+        suite, session = self.suite, self.suite.session
         return CaseFlow(
-            self.blank_run(), self.suite.metrics, golden.policy, baseline=self.baseline[0],
-            advisory=self.suite.advisory, accepting=session.options.accepting, xfail=xfail, convert=project.convert,
-            relabel=relabel, id_check_for=id_check_for,
-            redact=project.redact, record_cap=session.record_cap, ended_by=ended_by,
+            self.blank_run(), suite.metrics, suite.golden.policy, baseline=self.baseline[0], advisory=suite.advisory,
+            accepting=session.options.accepting, xfail=not session.config.getoption("runxfail", False),
+            convert=session.project.convert, relabel=suite.labels.relabel, id_check_for=suite.labels.id_check_for,
+            redact=session.project.redact, record_cap=session.record_cap, ended_by=ended_by,
             baseline_answers=self._accepted_answers(), progress=session.progress,
         )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScopeScheduling
@@ -12,10 +12,6 @@ from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScopeSc
 from ..core.files import shown_path
 from .keys import SUFFIXES
 from .options import OVERRIDE
-from .xdist import case_id_of
-
-if TYPE_CHECKING:
-    from ..io.golden.model import GoldenCase, GoldenSuite
 
 
 class _LosesOneCase(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
@@ -52,11 +48,7 @@ _SCHEDULERS = {"loadscope": _LosesOneCase, "loadfile": _ByFile, "loadgroup": _By
 
 
 class Workers:
-    """Sends options to workers, and chooses the scheduler.
-
-    Args:
-        override: the baseline that is to be used instead of those beside the golden files.
-    """
+    """Sends to workers which baseline is to be used instead (*override*), and chooses the scheduler."""
 
     def __init__(self, override: Path | None = None) -> None:
         self._override = override
@@ -74,16 +66,13 @@ class Workers:
         return scheduler(config, log) if scheduler is not None else None
 
 
-def lost_case(nodeid: str, suite: GoldenSuite, variants: Collection[str]) -> tuple[GoldenCase, str] | None:
-    """Return the case of *suite* that a worker died with, by what its node id says, and its configuration.
+def lost_variant(nodeid: str, variants: Collection[str]) -> str:
+    """Return the configuration of the case that a worker died with, by what its node id says.
 
     Some of the parameters in its id may be no part of the configuration: one of the known *variants* is the largest
     that they hold.
     """
-    name, cases = nodeid.partition("::")[2], {case.id: case for case in suite.cases}
-    if (case := cases.get(case_id_of(name, cases))) is None:
-        return None
-    parameters = name.partition("[")[2].rpartition("]")[0]
+    parameters = nodeid.partition("::")[2].partition("[")[2].rpartition("]")[0]
     words = set(parameters.split("-"))
     candidates = [variant for variant in variants if set(filter(None, variant.split("-"))) <= words]
-    return case, parameters if parameters in variants or not candidates else max(candidates, key=len)
+    return parameters if parameters in variants or not candidates else max(candidates, key=len)

@@ -7,7 +7,7 @@ the session.  Within one process the results themselves are handed over.
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -36,12 +36,6 @@ class CaseReport:
     result: CaseResult
     provenance: dict[str, Any] = field(default_factory=dict)
     recordings: list[Recording] = field(default_factory=list)
-
-
-def case_id_of(name: str, ids: Container[str]) -> str:
-    """Return which of *ids* an item called *name* has; parameters, and ``@`` with its xdist group, follow the id."""
-    plain = name.partition("[")[0]
-    return plain if plain in ids else plain.rpartition("@")[0]
 
 
 _case_reports: WeakKeyDictionary[pytest.TestReport, list[CaseReport]] = WeakKeyDictionary()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
@@ -39,36 +40,22 @@ def prepare_history(place: str | Path, root: Path, keep: Keep) -> str:
     return ""
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class _PendingRun:
-    """A run until it is judged: its results, and the cases whose answers are not kept in full."""
-
-    packer: ResultPacker = field(default_factory=ResultPacker)
-    cut: dict[str, None] = field(default_factory=dict)
-
-
 class Recorder:
-    """One per pytest run; controller only.
-
-    Args:
-        session: loads golden files; its options say how much of each suite and configuration is kept.
-        place: where the history is.
-        unread: why earlier runs could not be stored, or an empty string.
-    """
+    """One per pytest run; controller only.  *unread* says why earlier runs could not be stored at *place*, if so."""
 
     def __init__(self, session: AueporaSession, place: str | Path, unread: str = "") -> None:
         self.config, self.place, self._session, self._to_keep = session.config, place, session, session.options.keep
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
-        self._pending: dict[tuple[str, str], _PendingRun] = {}
+        self._packers: dict[tuple[str, str], ResultPacker] = {}  # the results of each run that is not judged yet
+        self._cut: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)  # cases whose answers are not kept whole
         self._ids: dict[tuple[str, str], str] = {}
         self._unread = unread
-        self._folder = journal_folder(place, self.config.rootpath)
 
     @cached_property
     def _journal(self) -> Journal:
         """The journal, which outlives this process; made with the first result."""
-        return Journal(self._folder, self.started)
+        return Journal(journal_folder(self.place, self.config.rootpath), self.started)
 
     @cached_property
     def _results_are_final(self) -> bool:
@@ -86,17 +73,18 @@ class Recorder:
 
     def _write(self, case_report: CaseReport) -> None:
         path, variant, result = case_report.path, case_report.variant, case_report.result
-        if (pending := self._pending.get((path, variant))) is None:
-            pending = self._pending[path, variant] = _PendingRun()
+        key = path, variant
+        if key not in self._packers:
+            self._packers[key] = ResultPacker()
             run = self._session.load(path).variant(variant).blank_run()
             run.provenance = dict(case_report.provenance)
             self._journal.begin(run, self._session.commit)
         result_to_store = self._stored_result(result)
         case = CaseJson.of(result_to_store, case_report.recordings)
-        pending.packer.add(case)
-        pending.cut.pop(result.case_id, None)
+        self._packers[key].add(case)
+        self._cut[key].pop(result.case_id, None)
         if any(answer.startswith(CUT) for answer, _ in case_report.recordings):
-            pending.cut[result.case_id] = None
+            self._cut[key][result.case_id] = None
         stored = self._journal.add(path, variant, case, case_report.provenance)
         if stored is not None and result_to_store is result and self._results_are_final:
             result.offload(stored)
@@ -117,11 +105,11 @@ class Recorder:
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
         key = run.path, run.variant
-        pending = self._pending.pop(key, None) or _PendingRun()
+        packer = self._packers.pop(key, ResultPacker())
         if self._unread:
             verdict.notes.append(self._unread)
             self._unread = ""
-        if cut := [*pending.cut]:
+        if cut := [*self._cut[key]]:
             verdict.notes.append(
                 f"too large to be recorded in full (auepora_keep): the answers to {', '.join(cut[:5])}"
                 f"{' …' if len(cut) > 5 else ''}; new metrics over their texts cannot be replayed"
@@ -131,7 +119,7 @@ class Recorder:
             self._ids[key] = self._store().add(
                 stored_run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=self._session.commit, keep=self._to_keep.runs or 0,
-                recordings=self._packed(stored_run, pending.packer), keep_recorded=self._to_keep.answers or 0,
+                recordings=self._packed(stored_run, packer), keep_recorded=self._to_keep.answers or 0,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(f"not kept in the history: {exc}")
@@ -152,4 +140,4 @@ class Recorder:
     def pytest_sessionfinish(self) -> None:
         """Close the journal; keep it if a run was not judged, as something else broke."""
         if "_journal" in vars(self):
-            self._journal.close(keep=bool(self._pending))
+            self._journal.close(keep=bool(self._packers))

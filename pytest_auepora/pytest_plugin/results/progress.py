@@ -16,13 +16,12 @@ from typing import Any
 
 import pytest
 
-from ...core.grouping import grouped
 from ...core.progress import Progress, is_watched
 from ...io.golden.model import GoldenCase
 from ..keys import CASE, SUFFIXES
 from ..output import terminal_width, wrapped
 from ..session import SUITE, AueporaSession, SessionSuite
-from ..xdist import case_id_of, unpack
+from ..xdist import unpack
 
 AFTER = 30.0
 """Seconds of the call phase after which a call counts as hanging; warned about once a case."""
@@ -34,8 +33,8 @@ _WHY = "to learn which metrics vary between answers"
 class RunProgress:
     """In the process that has the terminal: it runs the cases, or gets their reports from workers."""
 
-    def __init__(self, config: pytest.Config, session: AueporaSession) -> None:
-        self._config, self._session = config, session
+    def __init__(self, session: AueporaSession) -> None:
+        self._session, self._config = session, session.config
         self._calls = self._scores = 0
         self._in_workers = False
 
@@ -66,17 +65,8 @@ class RunProgress:
             return
         self._in_workers = True
         reporter: Any = self._config.pluginmanager.getplugin("terminalreporter")
-        if (text := self._plan(self._cases_of(ids))) and reporter is not None:
+        if (text := self._plan(filter(None, map(self._session.find_case, ids)))) and reporter is not None:
             reporter.write_line(text)
-
-    def _cases_of(self, ids: Iterable[str]) -> Generator[tuple[SessionSuite, GoldenCase], None, None]:
-        parts = (nodeid.partition("::") for nodeid in ids)
-        for path, names in grouped((path, name) for path, _, name in parts if path.endswith(SUFFIXES)).items():
-            suite = self._session.load(path)
-            cases = {case.id: case for case in suite.golden.cases}
-            for name in names:
-                if (case := cases.get(case_id_of(name, cases))) is not None:
-                    yield suite, case
 
     def _plan(self, cases: Iterable[tuple[SessionSuite, GoldenCase]]) -> str:
         if self._session.asks_nothing:

@@ -9,8 +9,8 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,13 +20,14 @@ import pytest
 
 from ...core.files import shown_path
 from ...errors import AueporaError, Problem
+from ...reporting.formats.registry import WITH_TRENDS, Target, check_installed, read_target, report_text, write_report
 from ...reporting.numbers import number
+from ...reporting.text import harmless
 from ..keys import CASE_REPORTS, SUFFIXES
 from ..options import check_words, runs_tests
 from ..session import AueporaSession
 
 if TYPE_CHECKING:
-    from ...reporting.formats.registry import Target
     from ...reporting.report import Report
     from ..controller import RunController
     from ..xdist import CaseReport
@@ -37,75 +38,23 @@ _SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", "
 _GITHUB = ("summary", "annotations", "off")
 
 
-def make_reports(config: pytest.Config, controller: RunController) -> Reports:
-    """Return what writes the reports of *config*.
+class Reports:
+    """One per pytest run; controller only.
 
     Raises:
         pytest.UsageError: a report that is asked for cannot be: no case has run yet, so nothing is lost.
     """
-    requests = [(text, config.invocation_params.dir) for text in config.getoption("auepora_report") or ()]
-    requests += [(text, config.rootpath) for text in config.getini("auepora_report")]
-    targets: list[Target] = []
-    for text, folder in requests:
-        target = _target(text, folder)
-        if any(target.path == other.path for other in targets):
-            if target in targets:
-                continue  # asked for by option and by setting
-            raise pytest.UsageError(f"--auepora-report: two reports would be written to {target.path}")
-        targets.append(target)
-    return Reports(config, controller, targets, _github(config))
 
-
-def _target(text: str, folder: Path) -> Target:
-    from ...reporting.formats.registry import Target, check_installed, read_target
-
-    try:
-        kind, path = read_target(text)
-        check_installed(kind)
-    except AueporaError as exc:
-        raise pytest.UsageError(f"--auepora-report: {exc}") from None
-    path = folder / path
-    if not path.parent.is_dir():
-        raise pytest.UsageError(f"--auepora-report {text}: there is no directory {path.parent}")
-    if path.is_dir():
-        raise pytest.UsageError(f"--auepora-report {text}: {path} is a directory, a file is wanted")
-    if path.suffix in _SOURCES and path.is_file():
-        raise pytest.UsageError(f"--auepora-report {text}: {path} is a source file and would be overwritten")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise pytest.UsageError(f"--auepora-report {text}: {path} cannot be written")
-    return Target(kind, path)
-
-
-def _github(config: pytest.Config) -> frozenset[str]:
-    words = config.getini("auepora_github")
-    check_words("auepora_github", words, _GITHUB)
-    return frozenset() if "off" in words else frozenset(words)
-
-
-def _path_from_checkout(variable: str, root: Path) -> str:
-    """Return the path of *root* in the checkout of a CI job, whose folder *variable* names."""
-    checkout = os.environ.get(variable)
-    if not checkout:
-        return ""
-    try:
-        relative = root.resolve().relative_to(Path(checkout).resolve()).as_posix()
-    except ValueError:
-        return ""
-    return "" if relative == "." else relative
-
-
-@dataclass(eq=False, repr=False, slots=True)  # pluggy compares plugins by identity
-class Reports:
-    """One per pytest run; controller only."""
-
-    config: pytest.Config
-    controller: RunController
-    targets: Sequence[Target]
-    github: frozenset[str]
-    written: list[Target] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    mistakes: list[Problem] = field(default_factory=list)
-    summarized: bool = False
+    def __init__(self, controller: RunController) -> None:
+        self.controller, self.config = controller, controller.config
+        self.targets = _read_targets(self.config)
+        words = self.config.getini("auepora_github")
+        check_words("auepora_github", words, _GITHUB)
+        self.github = frozenset() if "off" in words else frozenset(words)
+        self.written: list[Target] = []
+        self.problems: list[str] = []
+        self.mistakes: list[Problem] = []
+        self.summarized = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Collect the mistakes in golden files, each once, however many workers have read them."""
@@ -135,8 +84,6 @@ class Reports:
 
     def _write(self, target: Target, session: pytest.Session) -> None:
         """Write one report; a failure fails the run, as somebody asked for the report."""
-        from ...reporting.formats.registry import WITH_TRENDS, report_text, write_report
-
         try:
             report = self._report("CI_PROJECT_DIR", with_trends=target.kind in WITH_TRENDS)
             write_report(target.path, report_text(target.kind, report))
@@ -210,8 +157,6 @@ class Reports:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Say what was written, below the verdict."""
-        from ...reporting.text import harmless
-
         self.summarized = True
         if self.written:
             terminalreporter.line(f"reports: {', '.join(map(self._title, self.written))}")
@@ -225,6 +170,46 @@ class Reports:
                 print(f"ERROR: {problem}", file=sys.stderr)  # noqa: T201
 
 
+def _read_targets(config: pytest.Config) -> list[Target]:
+    requests = [(text, config.invocation_params.dir) for text in config.getoption("auepora_report") or ()]
+    requests += [(text, config.rootpath) for text in config.getini("auepora_report")]
+    targets: list[Target] = []
+    for text, folder in requests:
+        target = _target(text, folder)
+        if target in targets:
+            continue  # asked for by option and by setting
+        if any(target.path == other.path for other in targets):
+            raise pytest.UsageError(f"--auepora-report: two reports would be written to {target.path}")
+        targets.append(target)
+    return targets
+
+
+def _target(text: str, folder: Path) -> Target:
+    try:
+        kind, path = read_target(text)
+        check_installed(kind)
+    except AueporaError as exc:
+        raise pytest.UsageError(f"--auepora-report: {exc}") from None
+    path = folder / path
+    if not path.parent.is_dir():
+        raise pytest.UsageError(f"--auepora-report {text}: there is no directory {path.parent}")
+    if path.is_dir():
+        raise pytest.UsageError(f"--auepora-report {text}: {path} is a directory, a file is wanted")
+    if path.suffix in _SOURCES and path.is_file():
+        raise pytest.UsageError(f"--auepora-report {text}: {path} is a source file and would be overwritten")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise pytest.UsageError(f"--auepora-report {text}: {path} cannot be written")
+    return Target(kind, path)
+
+
+def _path_from_checkout(variable: str, root: Path) -> str:
+    """Return the path of *root* in the checkout of a CI job, whose folder *variable* names."""
+    here = root.resolve()
+    checkout = Path(os.environ.get(variable) or here).resolve()
+    path = here.relative_to(checkout).as_posix() if here.is_relative_to(checkout) else "."
+    return "" if path == "." else path
+
+
 def _error_text(error: BaseException) -> str:
     if isinstance(error.__cause__, OSError):
         error = error.__cause__
@@ -235,14 +220,14 @@ def _error_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+@dataclass(eq=False, repr=False)
 class JUnitProperties:
     """Scores in ``--junitxml``: properties of each test that ran golden cases.
 
     In every process that runs tests: pytest sends the properties of an item to the process that writes the file.
     """
 
-    def __init__(self, session: AueporaSession) -> None:
-        self._session = session
+    session: AueporaSession
 
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Add the properties before the last report of the item, from which the file is made."""
@@ -251,7 +236,7 @@ class JUnitProperties:
         item.user_properties[:] = of_others  # without those of an earlier attempt
         for case_report in case_reports:
             prefix = f"auepora.{case_report.result.case_id}." if len(case_reports) > 1 else "auepora."
-            properties = _properties(case_report, self._session.load(case_report.path).golden.owner)
+            properties = _properties(case_report, self.session.load(case_report.path).golden.owner)
             item.user_properties += [(f"{prefix}{name}", text) for name, text in properties]
 
 

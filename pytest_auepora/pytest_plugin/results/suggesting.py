@@ -8,18 +8,19 @@ from difflib import unified_diff
 from io import StringIO
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ...core.files import shown_path, write_atomically
 from ...errors import AueporaError
-from ..output import is_ascii, write_lines
-
-if TYPE_CHECKING:
-    from ...regression.suggest import Suggestion
-    from ...regression.thresholds import Gate
-    from ..controller import JudgedRun, RunController
+from ...io.settings import with_settings
+from ...regression.suggest import Suggestion, learn
+from ...regression.thresholds import Gate
+from ...reporting.terminal.session import noise_table, suggestion_notes
+from ...reporting.text import harmless
+from ..controller import JudgedRun, RunController
+from ..output import is_ascii, terminal_width, write_lines
 
 PRINTED = "-"
 """The option without a file."""
@@ -33,9 +34,9 @@ _HINT = (
 class Suggesting:
     """Prints the noise and the change it suggests; writes it where that is wanted: into the golden file, or a patch."""
 
-    def __init__(self, config: pytest.Config, controller: RunController, target: str) -> None:
-        self.config, self._controller = config, controller
-        self.target = config.invocation_params.dir / target if target != PRINTED else None
+    def __init__(self, controller: RunController, target: str) -> None:
+        self._controller, self.config = controller, controller.config
+        self.target = self.config.invocation_params.dir / target if target != PRINTED else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -47,10 +48,6 @@ class Suggesting:
         self._print_changes(by_path, terminalreporter)
 
     def _print_noise(self, judged: JudgedRun, by_path: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
-        from ...regression.suggest import learn
-        from ...reporting.terminal.session import noise_table, suggestion_notes
-        from ...reporting.text import harmless
-
         run, golden, ascii_only = judged.run, judged.variant.suite.golden, is_ascii()
         terminalreporter.line(harmless(run.title, ascii_only=ascii_only), bold=True)
         if not run.is_full:
@@ -59,15 +56,12 @@ class Suggesting:
             return
         learned = learn(run, golden.gates, golden.policy, golden.repeat)
         by_path.setdefault(golden.path, []).append(learned)
-        width = self.config.get_terminal_writer().fullwidth
-        write_lines(terminalreporter, noise_table(learned, width=width, ascii_only=ascii_only))
+        write_lines(terminalreporter, noise_table(learned, width=terminal_width(self.config), ascii_only=ascii_only))
         for note in suggestion_notes(run, judged.verdict, learned):
             terminalreporter.line(harmless(note, ascii_only=ascii_only))
         terminalreporter.line("")
 
     def _print_changes(self, by_path: Mapping[Path, list[Suggestion]], terminalreporter: Any) -> None:
-        from ...reporting.text import harmless
-
         texts, patch = {}, ""
         for path, suggestions in by_path.items():
             try:
@@ -81,7 +75,7 @@ class Suggesting:
         if not patch:
             terminalreporter.line("no change to suggest")
         elif self.target is None:
-            for line in wrap(_HINT, self.config.get_terminal_writer().fullwidth):
+            for line in wrap(_HINT, terminal_width(self.config)):
                 terminalreporter.line(line, bold=True)
         else:
             _write(self.target, texts.get(self.target.resolve(), patch), terminalreporter)
@@ -89,8 +83,6 @@ class Suggesting:
 
 def _merge_suggestions(path: Path, suggestions: list[Suggestion]) -> tuple[str, str]:
     """Return the text of a golden file, and that text with the suggestions of all its configurations."""
-    from ...io.settings import with_settings
-
     gates: dict[tuple[str, str], Gate] = {}
     for gate in (gate for suggestion in suggestions for gate in suggestion.gates):
         loosest_gate = gates.setdefault((gate.title, gate.bound.op), gate)

@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
-from ..output import in_ci, is_ascii, wrapped, write_lines
+from ...reporting.tally import headline, headline_style
+from ...reporting.terminal.layout import Cell, Line
+from ...reporting.terminal.session import accepted_lines, accepted_worse, case_word, header_lines
+from ...reporting.text import harmless, printable, symbols
+from ..controller import RunController
+from ..output import in_ci, is_ascii, terminal_width, wrapped, write_lines
+from ..session import AueporaSession
 from ..xdist import unpack
-
-if TYPE_CHECKING:
-    from ...reporting.terminal.layout import Line
-    from ..controller import RunController
-    from ..options import Options
-    from ..session import AueporaSession
 
 MOST_IN_FULL = 3
 """Failing cases of golden files that pytest shows itself, and failed gates that it lists."""
 
 
+@dataclass(eq=False, repr=False)
 class Terminal:
     """Writes to pytest's own terminal reporter; controller only."""
 
-    def __init__(self, config: pytest.Config, options: Options, controller: RunController) -> None:
-        self.config, self.controller, self._options = config, controller, options
+    controller: RunController
 
-    def pytest_report_header(self) -> list[str]:
+    def pytest_report_header(self, config: pytest.Config) -> list[str]:
         """Say that golden files are collected, and with what settings."""
-        from ...reporting.terminal.session import header_lines
-
-        options = self._options
+        options = self.controller.session.options
         return header_lines(
-            files=self.config.getini("auepora_files"),
+            files=config.getini("auepora_files"),
             concurrency=options.concurrency,
             timeout=options.timeout,
             seed=options.seed,
-            spread=self.config.getoption("dist", "no") != "no",  # pytest-xdist's
+            spread=config.getoption("dist", "no") != "no",  # pytest-xdist's
             accepting=", ".join([*sorted(options.intents), *(["pruning"] if options.prune else [])]),
             baseline=str(options.override or ""),
         )
@@ -51,15 +50,11 @@ class Terminal:
             self._write_headlines(terminalreporter)
             self._write_runs(terminalreporter)
             write_lines(terminalreporter, self._side_by_side())
-        for text in self.controller.unused.values():
-            terminalreporter.line(f"warning: {text}", yellow=True, bold=True)
+        for problem in self.controller.unused:
+            terminalreporter.line(f"warning: {problem}", yellow=True, bold=True)
 
     def _write_headlines(self, terminalreporter: Any) -> None:
         """Print what is most urgent: results that an update made worse, and the verdict on several runs together."""
-        from ...reporting.tally import headline, headline_style
-        from ...reporting.terminal.session import accepted_worse
-        from ...reporting.text import harmless
-
         finished_runs = self.controller.finished_runs
         for judged in finished_runs:
             if judged.accepted is not None:
@@ -73,19 +68,16 @@ class Terminal:
 
     def _write_runs(self, terminalreporter: Any) -> None:
         """Print the verdict of each run, and what was accepted of it."""
-        from ...reporting.terminal.session import accepted_lines
         from ...reporting.terminal.summary import summary_lines
-        from ...reporting.text import symbols
 
-        finished_runs = self.controller.finished_runs
+        config, finished_runs = self.controller.config, self.controller.finished_runs
         verdicts = [judged.verdict for judged in finished_runs]
-        reports: Any = self.config.pluginmanager.getplugin("auepora-reports")
-        options: Any = {"width": self.config.get_terminal_writer().fullwidth, "ascii_only": is_ascii()}
-        options["html"] = reports.html if reports is not None else None
+        reports: Any = config.pluginmanager.getplugin("auepora-reports")
+        options: Any = {"width": terminal_width(config), "ascii_only": is_ascii(), "html": reports and reports.html}
         for i, judged in enumerate(finished_runs, 1):
             write_lines(terminalreporter, summary_lines(judged.run, judged.verdict, later=verdicts[i:], **options))
             for accepted in filter(None, (judged.accepted, judged.anchored)):
-                for text in accepted_lines(accepted, self.config.rootpath):
+                for text in accepted_lines(accepted, config.rootpath):
                     self._write(terminalreporter, text)
         new_runs = (j for j in finished_runs if j.accepted is None and j.run.is_full and j.verdict.comparison is None)
         if any(judged.verdict.outcome == "passed" for judged in new_runs):
@@ -93,32 +85,30 @@ class Terminal:
             self._write(terminalreporter, f"{symbols(is_ascii()).arrow} {text}", bold=True)
 
     def _write(self, terminalreporter: Any, text: str, **style: bool) -> None:
-        from ...reporting.text import harmless
-
-        terminalreporter.line(wrapped(self.config, harmless(text, ascii_only=is_ascii())), **style)
+        terminalreporter.line(wrapped(self.controller.config, harmless(text, ascii_only=is_ascii())), **style)
 
     def _side_by_side(self) -> Iterator[Line]:
         """Yield the lines on suites that several configurations ran."""
         if not self.controller.compared:
             return
         from ...reporting.formats.side_by_side_formats import side_by_side_lines
-        from ...reporting.terminal.layout import Cell
 
-        width, reference = self.config.get_terminal_writer().fullwidth, self.config.getini("auepora_reference")
+        config = self.controller.config
+        reference = config.getini("auepora_reference")
         for compared in self.controller.compared:
             yield []
-            yield from side_by_side_lines(compared, width=width, ascii_only=is_ascii())
+            yield from side_by_side_lines(compared, width=terminal_width(config), ascii_only=is_ascii())
             names = [column.name for column in compared.columns]
             if reference and reference not in names:
                 text = f"auepora_reference = {reference}: no such configuration; available: {', '.join(names)}"
                 yield [Cell(text, ("yellow",))]
 
 
+@dataclass(eq=False, repr=False)
 class CaseWords:
     """Shows the key scores of a passed case, where ``-v`` was given; controller only."""
 
-    def __init__(self, session: AueporaSession) -> None:
-        self._session = session
+    session: AueporaSession
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(
@@ -130,14 +120,12 @@ class CaseWords:
         case_reports = unpack(report)
         if len(case_reports) != 1 or hasattr(report, "wasxfail"):
             return None
-        from ...reporting.terminal.session import case_word
-        from ...reporting.text import printable
-
         (case_report,) = case_reports
-        word = printable(case_word(case_report.result, self._session.load(case_report.path).infos))
+        word = printable(case_word(case_report.result, self.session.load(case_report.path).infos))
         return "passed", ".", (f"PASSED {word}".rstrip(), {"green": True})
 
 
+@dataclass(eq=False, repr=False)
 class ShortFailures:
     """Keeps pytest from listing failures of golden files again: the verdict names the worst cases and failed gates.
 
@@ -147,10 +135,8 @@ class ShortFailures:
     while it is printed.
     """
 
-    def __init__(self, config: pytest.Config, controller: RunController) -> None:
-        self.config = config
-        self.controller = controller
-        self._listed: list[Any] = []
+    controller: RunController
+    _listed: list[Any] = field(init=False, default_factory=list)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, object, object]:
@@ -176,12 +162,9 @@ class ShortFailures:
 
     def _shortened(self, failed: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return what pytest is to show in full of *failed*, and what it is to list."""
-        option = self.config.getoption
-        if (
-            self.config.get_verbosity() > 0
-            or option("tbstyle", "auto") != "auto"
-            or option("reportchars", "") not in ("", "fE")
-        ):
+        config = self.controller.config
+        in_short = config.getoption("tbstyle", "auto") == "auto" and config.getoption("reportchars", "") in ("", "fE")
+        if config.get_verbosity() > 0 or not in_short:
             return failed, failed
         paths = {judged.run.path for judged in self.controller.finished_runs}
         ours = [report for report in failed if report.nodeid.partition("::")[0] in paths]

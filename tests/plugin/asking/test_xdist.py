@@ -134,3 +134,33 @@ def test_times_beside_other_workers_do_not_compare(timed: Example) -> None:
     assert "golden.jsonl, one call at a time in each worker\n" in str(spread.stdout)
     assert str(spread.stdout).count("not comparable: mean_latency (concurrency 1 \u2192 2)") == 3
     assert gates(spread) == []
+
+
+OTHERS = """
+import os
+import pytest
+
+
+class Steps(pytest.Item):
+    def runtest(self):
+        os._exit(1)
+
+
+class StepFile(pytest.File):
+    def collect(self):
+        yield Steps.from_parent(self, name="steps")
+
+
+def pytest_collect_file(file_path, parent):
+    return StepFile.from_parent(parent, path=file_path) if file_path.name == "steps.yaml" else None
+"""
+
+
+def test_yaml_of_another_plugin_is_not_read_by_workers(project: Example) -> None:
+    project.conftest(OTHERS)
+    project.write("steps.yaml", "- call: it\n")
+    result = project.run("-n", "1", "--auepora-update", plugins=XDIST)
+    text = str(result.stdout) + str(result.stderr)
+    assert "crashed while running 'steps.yaml::steps'" in text
+    assert "INTERNALERROR" not in text
+    assert "5 passed" in text

@@ -50,10 +50,8 @@ def test_without_the_setting_the_loop_is_of_the_fixtures_scope(scope: str) -> No
     assert loop_scope(config, _definition(scope)) == scope
 
 
-@pytest.mark.parametrize("active", [True, False])
-def test_anyio_without_modes_is_not_automatic(active: bool) -> None:
-    plugins = SimpleNamespace(hasplugin=lambda _: active)
-    config: Any = SimpleNamespace(pluginmanager=plugins, getoption=lambda *_: None, getini=_unknown)
+def test_anyio_without_modes_is_not_automatic() -> None:
+    config: Any = SimpleNamespace(getoption=lambda *_: None, getini=_unknown)
     assert not is_anyio_automatic(config)
 
 
