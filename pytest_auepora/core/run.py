@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
-from functools import total_ordering
 from typing import Annotated, Any, Literal
 
 from ..errors import NotMeasuredError
@@ -246,7 +245,6 @@ class Run:
         return cls(**data)
 
 
-@total_ordering
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparableScore:
     """One metric of a run (``run["recall@5"]``) or of a case (``auepora_case["token_f1"]``).
@@ -271,6 +269,15 @@ class ComparableScore:
 
     def __lt__(self, other: float) -> bool:
         return float(self) < float(other)
+
+    def __le__(self, other: float) -> bool:
+        return float(self) <= float(other)
+
+    def __gt__(self, other: float) -> bool:
+        return float(self) > float(other)
+
+    def __ge__(self, other: float) -> bool:
+        return float(self) >= float(other)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (int, float, ComparableScore)):
