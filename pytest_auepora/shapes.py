@@ -92,10 +92,11 @@ def _union_check(hints: Sequence[Any]) -> _Check:
     checks = [_check_of(hint) for hint in hints]
 
     def check(value: Any) -> _Fault | None:
-        results = [check_hint(value) for check_hint in checks]
-        if None in results:
-            return None
-        faults = [fault for fault in results if fault is not None]
+        faults = []
+        for check_hint in checks:
+            if (fault := check_hint(value)) is None:
+                return None
+            faults.append(fault)
         inner = next((fault for fault in faults if fault.path), None)  # the type fits, a part of the value does not
         return inner or _Fault((), " or ".join(fault.expected for fault in faults), value)
 

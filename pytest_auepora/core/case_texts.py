@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -90,10 +89,10 @@ class OffloadableTexts:
 
     def offload(self, position: TextPosition) -> None:
         """Drop the texts from memory, which are at *position* of a file."""
+        is_offloaded = self.text_position is not None  # a result that is reported twice
         self._text_position = position
-        for name in TEXTS:
-            with suppress(AttributeError):  # already offloaded: a result that is reported twice
-                delattr(self, name)
+        for name in TEXTS if not is_offloaded else ():
+            delattr(self, name)
 
     @property
     def text_position(self) -> TextPosition | None:

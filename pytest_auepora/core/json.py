@@ -16,7 +16,6 @@ from typing import Any
 import orjson
 
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
-_NUMBERS = frozenset({float, int, bool})
 _KEYS = (str, int, float, type(None))  # that the standard library writes
 
 
@@ -39,7 +38,7 @@ def encode(value: Any) -> bytes:
     except TypeError:
         return _standard_dumps(value).encode()
     # orjson writes NaN and infinity as null. More nulls in the text than in the value: use the standard library.
-    if (n_nulls := data.count(b"null")) and n_nulls != _count_nulls(value):
+    if (n_nulls := data.count(b"null")) and not _has_nulls(value, n_nulls):
         return _standard_dumps(value).encode()
     return data
 
@@ -97,13 +96,11 @@ def _plain(value: Any) -> Any:
 
 
 def _standard_dumps(value: Any) -> str:
-    try:
-        return json.dumps(value, default=_plain, separators=(",", ":"), check_circular=False)
-    except TypeError:  # a tuple or a date as key: systems and metrics are free in this
-        return json.dumps(_with_text_keys(value), separators=(",", ":"), check_circular=False)
+    return json.dumps(_with_text_keys(value), separators=(",", ":"), check_circular=False)
 
 
 def _with_text_keys(value: Any) -> Any:
+    """Return *value* as the standard library can write it: any key may be a tuple, a date or whatever systems use."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, dict):
@@ -113,19 +110,19 @@ def _with_text_keys(value: Any) -> Any:
     return _with_text_keys(_plain(value))
 
 
-def _count_nulls(value: Any) -> int:
-    """Count each None in *value* at any depth, and each ``null`` in its strings; never too many."""
-    count, parts = 0, [value]
-    for part in parts:  # which grows by what its containers hold
-        kind = type(part)
-        if kind is str:
-            count += part.count("null")
-        elif part is None:
-            count += 1
+def _has_nulls(value: Any, number: int) -> bool:
+    """Whether there are so many None in *value*, at any depth, and ``null`` in its strings.  Looks from the end."""
+    parts = [value]
+    while parts and number:
+        part = parts.pop()
+        if part is None:
+            number -= 1
+        elif isinstance(part, str):
+            number -= part.count("null")
         elif isinstance(part, dict):
             parts.extend(part.values())
         elif isinstance(part, (list, tuple)):
             parts.extend(part)
-        elif kind not in _NUMBERS and not isinstance(part, (str, int, float, Enum)):
+        elif not isinstance(part, (int, float, Enum)):
             parts.append(_plain(part))
-    return count
+    return not number

@@ -197,7 +197,9 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
     with suppress(MetricError):  # the metric that needs them says what is wrong with them
         if citations := citations_of(outputs):
             out["citations"] = [c if isinstance(c, int) else str(c) for c in citations]
-    return out if whole else cropped(out)
+    if not whole:
+        crop(out)
+    return out
 
 
 def _hit(retrieved: RetrievedDocument, grade: int) -> dict[str, Any]:
@@ -210,21 +212,26 @@ def _hit(retrieved: RetrievedDocument, grade: int) -> dict[str, Any]:
     return hit
 
 
-def cropped(shown: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `shown_outputs` gave with its texts and lists cut to what reports have room for.
+def crop(shown: dict[str, Any]) -> None:
+    """Cut the texts and lists of what `shown_outputs` gave to what reports have room for.
 
     The texts of relevant documents stay whole: they tell what a label meant once its chunk id is gone.
     """
-    out = dict(shown)
-    if isinstance(answer := out.get("answer"), str):
-        out["answer"] = shorten(answer, ANSWER_CAP)
-    if "citations" in out:
-        out["citations"] = [c if isinstance(c, int) else snippet(c) for c in out["citations"][:RETRIEVED_CAP]]
-    if "retrieved" in out:
-        out["retrieved"] = [
-            {**h, "text": shorten(h["text"], ANSWER_CAP if h.get("grade") else SNIPPET_CAP)} if h.get("text") else h
-            for h in out["retrieved"][:RETRIEVED_CAP]
-        ]
+    if isinstance(answer := shown.get("answer"), str):
+        shown["answer"] = shorten(answer, ANSWER_CAP)
+    if "citations" in shown:
+        shown["citations"] = [c if isinstance(c, int) else snippet(c) for c in shown["citations"][:RETRIEVED_CAP]]
+    if "retrieved" in shown:
+        shown["retrieved"] = shown["retrieved"][:RETRIEVED_CAP]
+        for hit in shown["retrieved"]:
+            if text := hit.get("text"):
+                hit["text"] = shorten(text, ANSWER_CAP if hit.get("grade") else SNIPPET_CAP)
+
+
+def without_text(hit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document of `shown_outputs` without its text."""
+    out = dict(hit)
+    out.pop("text", None)
     return out
 
 

@@ -84,23 +84,25 @@ def measure_calls(
     ]
     judge_metrics = [metric for metric in metrics.values() if metric.judged]
     other_metrics = [metric for metric in metrics.values() if not metric.judged]
-    scores = iter(score_cases(other_metrics, [sample for sample, _ in answered], [outputs for _, outputs in answered]))
+    other_scores = iter(score_cases(other_metrics, [sample for sample, _ in answered], [out for _, out in answered]))
     judge_scores = judge_answers(_judge_tasks(calls, answers, judge_metrics), progress=progress)
-    out = []
-    for case_call, answer, judged in zip(calls, answers, judge_scores, strict=True):
-        known_scores, skipped = {**judged, **_early_scores(case_call)}, case_call.skipped_metrics
+    measured = []
+    for case_call, answer, scores in zip(calls, answers, judge_scores, strict=True):
+        scores |= _early_scores(case_call)
+        skipped = case_call.skipped_metrics
         if judge_metrics and progress is not None:
-            progress.done(sum(m.name not in known_scores and m.name not in skipped for m in judge_metrics))
-        if isinstance(answer, SystemOutputs):
-            by_name = {**next(scores), **known_scores}
-            result = _scored_result(case_call, answer, {name: by_name[name] for name in metrics if name in by_name})
+            progress.done(sum(m.name not in scores and m.name not in skipped for m in judge_metrics))
+        if isinstance(answer, BaseException):
+            result = errored_result(case_call.case, answer, metrics, where=case_call.where, call=case_call.call)
+            measured.append(MeasuredAnswer(result, None))
         elif isinstance(answer, RecordedAnswer):
             asked_metrics = {name: metric for name, metric in metrics.items() if name not in skipped}
-            result = _rescored_result(case_call, answer, asked_metrics, known_scores)
+            measured.append(MeasuredAnswer(_rescored_result(case_call, answer, asked_metrics, scores), answer))
         else:
-            result = errored_result(case_call.case, answer, metrics, where=case_call.where, call=case_call.call)
-        out.append(MeasuredAnswer(result, None if isinstance(answer, BaseException) else answer))
-    return out
+            scores |= next(other_scores)
+            in_order = {name: scores[name] for name in metrics if name in scores}
+            measured.append(MeasuredAnswer(_scored_result(case_call, answer, in_order), answer))
+    return measured
 
 
 def _judge_tasks(

@@ -24,7 +24,7 @@ from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import SOURCE_KEYS
 from ..shapes import check_shape
 from .answer_codec import TEXT, Parts, PartsShape
-from .case_result import cropped, shown_outputs
+from .case_result import crop, shown_outputs, without_text
 
 ERRORED = "!"
 """The call failed; its error is kept."""
@@ -91,7 +91,9 @@ def record(
     if not parts.gaps:
         return ANSWERED + recording[0], recording[1]
     raw |= {"scores": _scores_to_json(redacted.scores), "ranks": redacted.ranks}
-    raw["shown"] = redacted.outputs if redact is None else cropped(redacted.outputs)
+    if redact is not None:
+        crop(redacted.outputs)
+    raw["shown"] = redacted.outputs
     rest, texts = _without_texts(raw, parts)
     return mark + rest, texts
 
@@ -140,7 +142,8 @@ def _conceal(parts: Parts, before: Mapping[str, Any], after: Mapping[str, Any]) 
 
 
 def _conceal_ranking(parts: Parts, before: list[dict[str, Any]], after: Any) -> None:
-    if not isinstance(after, list) or _without_hit_texts(after) != _without_hit_texts(before):
+    hits = [without_text(hit) if isinstance(hit, dict) else hit for hit in after] if isinstance(after, list) else None
+    if hits != [without_text(hit) for hit in before]:
         parts.drop(("retrieved",), _CHANGED)
         return
     for i, (old, new) in enumerate(zip(before, after, strict=True)):
@@ -151,11 +154,6 @@ def _conceal_ranking(parts: Parts, before: list[dict[str, Any]], after: Any) -> 
             if "span" in old:
                 shown["start"], shown["end"] = old["span"]
             parts.drop(("retrieved", i, "metadata"), _UNSEEN, shown)
-
-
-def _without_hit_texts(hits: list[Any]) -> list[Any]:
-    """Return the hits without their texts."""
-    return [{k: v for k, v in hit.items() if k != "text"} if isinstance(hit, dict) else hit for hit in hits]
 
 
 def _size(recording: Recording, cap: int) -> int:

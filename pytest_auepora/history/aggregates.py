@@ -211,8 +211,9 @@ def _document_recalls(
         return _UNDEFINED_RECALLS
     names, first_ranks = set(documents_by_label.values()), dict[str, int]()
     for rank, hit in enumerate(outputs["retrieved"][: CUTS[-1]], 1):
-        for name in {document_id(hit), documents_by_label.get(str(hit["id"]), "")} & names:
-            first_ranks.setdefault(name, rank)
+        for name in (document_id(hit), documents_by_label.get(str(hit["id"]), "")):
+            if name in names:
+                first_ranks.setdefault(name, rank)
     ranks = sorted(first_ranks.values())
     return tuple([bisect_right(ranks, k) / len(names) for k in CUTS])
 

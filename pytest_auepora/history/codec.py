@@ -20,6 +20,7 @@ from ..core.json import dumps, encode, encode_finite, fields_of, loads
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
 from ..errors import HistoryError
+from ..evaluation.case_result import without_text
 from ..evaluation.recording import Recording
 from ..shapes import check_shape
 
@@ -155,19 +156,15 @@ def _without_texts(outputs: Mapping[str, Any]) -> dict[str, Any]:
     """
     reduced = {key: value for key, value in outputs.items() if key != "answer"}
     if "retrieved" in reduced:
-        reduced["retrieved"] = [
-            h if h.get("grade") else {k: v for k, v in h.items() if k != "text"} for h in reduced["retrieved"]
-        ]
+        reduced["retrieved"] = [hit if hit.get("grade") else without_text(hit) for hit in reduced["retrieved"]]
     return reduced
 
 
 def without_answer_texts(result: CaseResult) -> CaseResult:
     """Return a copy of *result* without texts of the system: ids, ranks, times and numbers stay."""
-    outputs: dict[str, Any] = {
-        key: result.outputs[key] for key in ("timings", "refused", "grounded") if key in result.outputs
-    }
+    outputs = {key: value for key, value in result.outputs.items() if key in ("timings", "refused", "grounded")}
     if "retrieved" in result.outputs:
-        outputs["retrieved"] = [{k: v for k, v in hit.items() if k != "text"} for hit in result.outputs["retrieved"]]
+        outputs["retrieved"] = [without_text(hit) for hit in result.outputs["retrieved"]]
     scores = {
         name: Score(score.state, score.value, score.reason, score.data if _is_number(score.data) else None)
         for name, score in result.scores.items()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -50,23 +50,26 @@ class Comparability(NamedTuple):
     across_chunkers: Mapping[str, str] = MappingProxyType({})
     provenance: Mapping[str, tuple[Any, Any]] = MappingProxyType({})
 
-    def is_comparable(self, name: str, result: CaseResult, before: BaselineCase) -> bool:
-        """Whether metric *name* is comparable in a case.
+    def incomparable_in(self, result: CaseResult, before: BaselineCase) -> Collection[str]:
+        """Return the metrics that are not comparable in a case.
 
         After a change of chunking, that depends on the labels: quotes, spans and documents are found in any chunks.
         A label whose id was found before and is gone was the id of a chunk; its document is unknown.
         """
-        if name not in self.across_chunkers:
-            return name not in self.incomparable
+        if not self.across_chunkers:
+            return self.incomparable
         labels = [label for label in result.expected.get("relevant", ()) if label.get("grade", 1) >= 1]
-        if self.across_chunkers[name] == "passages":
-            return bool(labels) and all(label.get("match") in _PASSAGES for label in labels)
         hits = result.outputs.get("retrieved", ())
         found_ids = {str(hit[key]) for hit in hits for key in ("id", "doc") if key in hit}
-        return all(
-            "match" in label or "doc" in label or label["id"] in found_ids or before.ranks.get(label["id"]) is None
-            for label in labels
-        )
+        is_known = {
+            "passages": bool(labels) and all(label.get("match") in _PASSAGES for label in labels),
+            "documents": all(
+                "match" in label or "doc" in label or label["id"] in found_ids or before.ranks.get(label["id"]) is None
+                for label in labels
+            ),
+        }
+        unknown = {name for name, kind in self.across_chunkers.items() if not is_known[kind]}
+        return unknown | (self.incomparable.keys() - self.across_chunkers)
 
 
 _ALL_COMPARE = Comparability()
@@ -311,11 +314,10 @@ def compare_case(
     out = CaseComparison(result.case_id, flip_of(before, result), before=before)
     if result.state != "error" and before.match != (match := match_of(result)):
         out.not_comparable = f"chunker_version_match {before.match} → {match}"
+    incomparable = comparability.incomparable_in(result, before)
     for name, old in before.scores.items():
         score, info = result.scores.get(name), metrics.get(name)
-        if old is None or score is None or info is None:
-            continue
-        if not info.baselined or not comparability.is_comparable(name, result, before):
+        if old is None or score is None or info is None or not info.baselined or name in incomparable:
             continue
         if out.not_comparable and info.target.startswith("RETRIEVAL"):
             continue

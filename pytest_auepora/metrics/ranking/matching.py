@@ -166,11 +166,11 @@ def ranking_of(
     if gold is None:
         return NotApplicable("no relevant_docs")
     key = matching, id(gold), len(gold), id(retrieved), len(retrieved)
-    if key not in outputs.memo:
+    if (found := outputs.memo.get(key)) is None:
         plain = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
-        found = plain or _ranking(sample, retrieved, matching)
-        outputs.memo[key] = found, gold, retrieved  # with the lists, so that no other gets their ids
-    ranking: Ranking = outputs.memo[key][0]
+        found = plain or _ranking(sample, retrieved, matching), gold, retrieved  # so that no other list gets their ids
+        outputs.memo[key] = found
+    ranking: Ranking = found[0]
     if ranking.names:
         return ranking
     refuses = expected_behaviour(sample) == "refuse"

@@ -17,10 +17,7 @@ class Compared(Configured):
         super().__post_init__()
         by_query = self.compare_to == "query"
         self.target = TargetCategory.GENERATION_RELEVANCE if by_query else TargetCategory.GENERATION_CORRECTNESS
-
-    def required_fields(self) -> list[str]:
-        """What the comparison reads."""
-        return ["reference_answer"] if self.compare_to == "reference" else []
+        self.required = ("reference_answer",) if self.compare_to == "reference" else ()
 
 
 class AgainstEvidence(Configured):
@@ -30,9 +27,9 @@ class AgainstEvidence(Configured):
 
     target = TargetCategory.GENERATION_FAITHFULNESS
 
-    def required_fields(self) -> list[str]:
-        """What the comparison reads."""
-        return ["relevant_docs"] if self.evidence_source == "relevant" else []
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.required = ("relevant_docs",) if self.evidence_source == "relevant" else ()
 
 
 def answer_text(outputs: SystemOutputs) -> str:
