@@ -87,8 +87,8 @@ def measure_calls(
     other_scores = iter(score_cases(other_metrics, [sample for sample, _ in answered], [out for _, out in answered]))
     judge_scores = judge_answers(_judge_tasks(calls, answers, judge_metrics), progress=progress)
     measured = []
-    for case_call, answer, scores in zip(calls, answers, judge_scores, strict=True):
-        scores |= _early_scores(case_call)
+    for case_call, answer, judged in zip(calls, answers, judge_scores, strict=True):
+        scores = {**judged, **_early_scores(case_call)}
         skipped = case_call.skipped_metrics
         if judge_metrics and progress is not None:
             progress.done(sum(m.name not in scores and m.name not in skipped for m in judge_metrics))
@@ -99,7 +99,7 @@ def measure_calls(
             asked_metrics = {name: metric for name, metric in metrics.items() if name not in skipped}
             measured.append(MeasuredAnswer(_rescored_result(case_call, answer, asked_metrics, scores), answer))
         else:
-            scores |= next(other_scores)
+            scores = {**next(other_scores), **scores}
             in_order = {name: scores[name] for name in metrics if name in scores}
             measured.append(MeasuredAnswer(_scored_result(case_call, answer, in_order), answer))
     return measured

@@ -31,7 +31,7 @@ from .keys import SUFFIXES
 from .options import is_asked_for, runs_tests
 from .output import wrapped
 from .session import AueporaSession, SuiteVariant
-from .xdist import run_provenance, unpack
+from .case_reports import run_provenance, unpack
 
 if TYPE_CHECKING:
     from ..reporting.side_by_side import SideBySide

@@ -22,7 +22,7 @@ from .keys import CASE, CASE_REPORTS, CORPUS, SYSTEM
 from .lookahead import Queue, timed_call
 from .output import begin_at_case, fail_case, show_headline, show_redacted, wants_traceback
 from .session import SUITE, AueporaSession, SuiteVariant, ended_by
-from .xdist import CaseReport, attach
+from .case_reports import CaseReport, attach
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric

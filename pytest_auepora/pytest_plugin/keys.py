@@ -8,7 +8,7 @@ import pytest
 
 if TYPE_CHECKING:
     from ..io.golden.model import GoldenCase
-    from .xdist import CaseReport
+    from .case_reports import CaseReport
 
 SUFFIXES = (".yaml", ".yml", ".jsonl")
 """How the names of golden files end."""

@@ -21,7 +21,7 @@ from ...history.journal import Journal, recover
 from ...history.settings import Keep, find_journals, journal_folder
 from ...history.store import HistoryStore
 from ..session import AueporaSession
-from ..xdist import CaseReport, unpack
+from ..case_reports import CaseReport, unpack
 
 if TYPE_CHECKING:
     from ...core.run import CaseResult, Run

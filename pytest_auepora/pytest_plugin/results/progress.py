@@ -21,7 +21,7 @@ from ...io.golden.model import GoldenCase
 from ..keys import CASE, SUFFIXES
 from ..output import terminal_width, wrapped
 from ..session import SUITE, AueporaSession, SessionSuite
-from ..xdist import unpack
+from ..case_reports import unpack
 
 AFTER = 30.0
 """Seconds of the call phase after which a call counts as hanging; warned about once a case."""

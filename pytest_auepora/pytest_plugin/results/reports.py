@@ -30,7 +30,7 @@ from ..session import AueporaSession
 if TYPE_CHECKING:
     from ...reporting.report import Report
     from ..controller import RunController
-    from ..xdist import CaseReport
+    from ..case_reports import CaseReport
     from .history_recorder import Recorder
 
 _MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<text>.*)"

@@ -15,7 +15,7 @@ from ...reporting.text import harmless, printable, symbols
 from ..controller import RunController
 from ..output import in_ci, is_ascii, terminal_width, wrapped, write_lines
 from ..session import AueporaSession
-from ..xdist import unpack
+from ..case_reports import unpack
 
 MOST_IN_FULL = 3
 """Failing cases of golden files that pytest shows itself, and failed gates that it lists."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_auepora.pytest_plugin.xdist import run_provenance
+from pytest_auepora.pytest_plugin.case_reports import run_provenance
 
 
 def test_what_all_say_is_said_of_the_run() -> None:
