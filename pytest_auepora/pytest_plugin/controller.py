@@ -26,12 +26,12 @@ from ..regression.determinism import lucky_baseline_notes
 from ..regression.guards.gates import GateOutcome
 from ..regression.verdict import Verdict, judge
 from ..reporting.text import harmless, printable
+from .case_reports import run_provenance, unpack
 from .collect import Collecting
 from .keys import SUFFIXES
 from .options import is_asked_for, runs_tests
 from .output import wrapped
 from .session import AueporaSession, SuiteVariant
-from .case_reports import run_provenance, unpack
 
 if TYPE_CHECKING:
     from ..reporting.side_by_side import SideBySide

@@ -17,12 +17,12 @@ from ..errors import SystemShapeError
 from ..evaluation.replay import CaseEndedError, ask_case, is_recorded
 from ..reporting.text import printable
 from .answer_source import AnswerSource, source_for
+from .case_reports import CaseReport, attach
 from .compat import is_worker
 from .keys import CASE, CASE_REPORTS, CORPUS, SYSTEM
 from .lookahead import Queue, timed_call
 from .output import begin_at_case, fail_case, show_headline, show_redacted, wants_traceback
 from .session import SUITE, AueporaSession, SuiteVariant, ended_by
-from .case_reports import CaseReport, attach
 
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric

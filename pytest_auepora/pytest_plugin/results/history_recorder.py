@@ -20,8 +20,8 @@ from ...history.codec import CaseJson, RecordedAnswers, ResultPacker, without_an
 from ...history.journal import Journal, recover
 from ...history.settings import Keep, find_journals, journal_folder
 from ...history.store import HistoryStore
-from ..session import AueporaSession
 from ..case_reports import CaseReport, unpack
+from ..session import AueporaSession
 
 if TYPE_CHECKING:
     from ...core.run import CaseResult, Run

@@ -18,10 +18,10 @@ import pytest
 
 from ...core.progress import Progress, is_watched
 from ...io.golden.model import GoldenCase
+from ..case_reports import unpack
 from ..keys import CASE, SUFFIXES
 from ..output import terminal_width, wrapped
 from ..session import SUITE, AueporaSession, SessionSuite
-from ..case_reports import unpack
 
 AFTER = 30.0
 """Seconds of the call phase after which a call counts as hanging; warned about once a case."""

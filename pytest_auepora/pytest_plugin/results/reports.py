@@ -29,8 +29,8 @@ from ..session import AueporaSession
 
 if TYPE_CHECKING:
     from ...reporting.report import Report
-    from ..controller import RunController
     from ..case_reports import CaseReport
+    from ..controller import RunController
     from .history_recorder import Recorder
 
 _MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<text>.*)"

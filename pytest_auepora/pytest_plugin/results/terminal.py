@@ -12,10 +12,10 @@ from ...reporting.tally import headline, headline_style
 from ...reporting.terminal.layout import Cell, Line
 from ...reporting.terminal.session import accepted_lines, accepted_worse, case_word, header_lines
 from ...reporting.text import harmless, printable, symbols
+from ..case_reports import unpack
 from ..controller import RunController
 from ..output import in_ci, is_ascii, terminal_width, wrapped, write_lines
 from ..session import AueporaSession
-from ..case_reports import unpack
 
 MOST_IN_FULL = 3
 """Failing cases of golden files that pytest shows itself, and failed gates that it lists."""
