@@ -32,14 +32,13 @@ class Ended(NamedTuple):
     reason: str
 
 
-def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
-    """Return the result of a case that was not measured: data from the golden file alone."""
+def blank_result(case: GoldenCase) -> CaseResult:
+    """Return the result of a case that was not measured: data from the golden file alone, without its place there."""
     sample = case.sample
     slices = {k: v for k, v in sample.labels.items() if isinstance(v, (str, int, float, bool))}
     return CaseResult(
         case_id=case.id,
         query=sample.query,
-        where=where,
         content_hash=case.content_hash,
         cluster=case.cluster,
         labels={**slices, "tags": list(case.tags)},
@@ -48,9 +47,9 @@ def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
     )
 
 
-def ended_result(case: GoldenCase, ended: Ended, *, where: str = "") -> CaseResult:
+def ended_result(case: GoldenCase, ended: Ended) -> CaseResult:
     """Return the result of a case that was not measured on purpose: skipped, or expected to fail."""
-    result = blank_result(case, where=where)
+    result = blank_result(case)
     result.state, result.error = "skipped", ended.reason
     if ended.how == "xfail":
         result.extra["xfail"] = ended.reason
@@ -58,17 +57,11 @@ def ended_result(case: GoldenCase, ended: Ended, *, where: str = "") -> CaseResu
 
 
 def errored_result(
-    case: GoldenCase,
-    error: BaseException,
-    metrics: Mapping[str, Metric],
-    *,
-    where: str = "",
-    call: CallResult | None = None,
+    case: GoldenCase, error: BaseException, metrics: Mapping[str, Metric], call: CallResult | None = None
 ) -> CaseResult:
     """Return the result of a case that could not be measured because of *error*, an error under every metric."""
-    result = blank_result(case, where=where)
-    result.state = "error"
-    result.error = describe_error(error)
+    result = blank_result(case)
+    result.state, result.error = "error", describe_error(error)
     if call is not None and call.attempts > 1 and error is call.error:
         head, rest, frames = result.error.partition("\n")
         result.error = f"{head} ({call.attempts} attempts){rest}{frames}"

@@ -39,7 +39,6 @@ class CaseCall(NamedTuple):
     Attributes:
         case: the case.
         call: the finished call on it.
-        where: ``file:line`` of the case.
         is_known_id: whether the corpus has an id; None where there is no corpus.
         baseline_answer: the answer of the accepted run, or an empty string.
         skipped_metrics: the judged metrics that this answer is not asked about.
@@ -47,7 +46,6 @@ class CaseCall(NamedTuple):
 
     case: GoldenCase
     call: CallResult
-    where: str = ""
     is_known_id: Callable[[str], bool] | None = None
     baseline_answer: str = ""
     skipped_metrics: Collection[str] = ()
@@ -57,7 +55,7 @@ class MeasuredAnswer(NamedTuple):
     """The scores of one call, and the answer they stand on; None where there is none."""
 
     result: CaseResult
-    answer: SystemOutputs | RecordedAnswer | None
+    answer: SystemOutputs | RecordedAnswer | None = None
 
 
 def measure_calls(
@@ -93,8 +91,8 @@ def measure_calls(
         if judge_metrics and progress is not None:
             progress.done(sum(m.name not in scores and m.name not in skipped for m in judge_metrics))
         if isinstance(answer, BaseException):
-            result = errored_result(case_call.case, answer, metrics, where=case_call.where, call=case_call.call)
-            measured.append(MeasuredAnswer(result, None))
+            result = errored_result(case_call.case, answer, metrics, case_call.call)
+            measured.append(MeasuredAnswer(result))
         elif isinstance(answer, RecordedAnswer):
             asked_metrics = {name: metric for name, metric in metrics.items() if name not in skipped}
             measured.append(MeasuredAnswer(_rescored_result(case_call, answer, asked_metrics, scores), answer))
@@ -177,8 +175,8 @@ def _with_notes(case_call: CaseCall, outputs: SystemOutputs) -> SystemOutputs:
 
 
 def _scored_result(case_call: CaseCall, outputs: SystemOutputs, scores: dict[str, Score]) -> CaseResult:
-    case, call, where, *_ = case_call
-    result = blank_result(case, where=where)
+    case, call = case_call.case, case_call.call
+    result = blank_result(case)
     result.seconds, result.concurrency = call.seconds, call.concurrency
     if usage := pop_usage(scores):
         result.extra[USAGE] = usage
@@ -199,7 +197,7 @@ def _rescored_result(
     *judge_scores* are those that judges gave since.
     """
     case = recorded.relabelled(case_call.case)
-    raw, result = recorded.raw, blank_result(case, where=case_call.where)
+    raw, result = recorded.raw, blank_result(case)
     result.seconds, result.concurrency = raw["seconds"], raw["concurrency"]
     if recorded.run_id:
         result.extra["recorded_in"] = recorded.run_id
