@@ -38,11 +38,7 @@ class ResultFile:
         self._last: tuple[int, Mapping[str, Any]] = -1, {}
 
     def append(self, data: bytes) -> None:
-        """Write *data* at the end.
-
-        Raises:
-            OSError: the disk is full.
-        """
+        """Write *data* at the end; raises OSError where the disk is full."""
         if self._file.write(data) != len(data):
             raise OSError("the disk is full")
         self.size += len(data)

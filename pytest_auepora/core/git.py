@@ -23,11 +23,7 @@ def conflict_line(text: str) -> int:
 
 
 def git(folder: Path, *args: str) -> str:
-    """Return what git prints.
-
-    Raises:
-        AueporaError: git is missing or failed; the message is git's own.
-    """
+    """Return what git prints; raises `AueporaError`, with git's own message, where it is missing or failed."""
     try:
         completed = subprocess.run(
             ["git", "-C", str(folder), *args], capture_output=True, timeout=20, check=False, encoding="utf-8",

@@ -28,11 +28,7 @@ def dumps(value: Any) -> str:
 
 
 def encode(value: Any) -> bytes:
-    """Return `dumps` of *value* as UTF-8 bytes, without encoding twice.
-
-    Raises:
-        RecursionError: a value holds itself.
-    """
+    """Return `dumps` of *value* as UTF-8 bytes; raises RecursionError where a value holds itself."""
     try:
         data = orjson.dumps(value, _plain, _OPTIONS)
     except TypeError:

@@ -76,11 +76,7 @@ def _end_with_owner() -> None:
 
 
 def pack(value: Any) -> bytes:
-    """Return *value* pickled; definitions of ``__main__`` or a function go by value where cloudpickle is installed.
-
-    Raises:
-        Exception: the exception of the pickling.
-    """
+    """Return *value* pickled; definitions of ``__main__`` or a function go by value where cloudpickle is installed."""
     try:
         data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     except Exception:
@@ -102,11 +98,7 @@ def _cloudpickle() -> Any:
 
 
 def pack_named(value: Any, parts: Callable[[], Mapping[str, Any]]) -> bytes:
-    """Return *value* pickled; *parts* returns its parts by name.
-
-    Raises:
-        UnsendableError: naming the part at fault.
-    """
+    """Return *value* pickled; raises `UnsendableError`, with the name of the part at fault, one of *parts*."""
     try:
         return pack(value)
     except Exception as exc:

@@ -221,11 +221,7 @@ class RecordedAnswer:
 
     @property
     def raw(self) -> dict[str, Any]:
-        """What was kept.
-
-        Raises:
-            HistoryError: the text is damaged.
-        """
+        """What was kept; raises `HistoryError` where the text is damaged."""
         if self._raw is None:
             try:
                 self._raw = _parse_recording(*self.recording)

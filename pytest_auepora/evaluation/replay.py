@@ -93,11 +93,7 @@ class RecordedRun:
         return 0 if result is None else int(result.extra.get(CONFIRMED, 0))
 
     def answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
-        """Return what the system said at one repeat, counted from 0.
-
-        Raises:
-            NotRecordedError: there is no answer to the case as it is now; the message says why.
-        """
+        """Return the answer to one repeat, counted from 0; raises `NotRecordedError`, with the reason, if none."""
         from .recording import RecordedAnswer
 
         try:

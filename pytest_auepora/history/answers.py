@@ -105,11 +105,7 @@ def _golden_paths(store: HistoryStore, runs: Iterable[StoredRun]) -> Iterable[st
 
 
 def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
-    """Return a stored run with its answers.
-
-    Raises:
-        HistoryError: it cannot be read.
-    """
+    """Return a stored run with its answers; raises `HistoryError` where it cannot be read."""
     return RecordedRun(run_id, store.load(run_id), store.recordings(run_id), store.name)
 
 

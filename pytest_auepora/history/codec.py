@@ -87,11 +87,7 @@ class BlockWriter:
 
 
 def block_lines(block: bytes) -> list[bytes]:
-    """Return the JSON texts in a block of `BlockWriter`.
-
-    Raises:
-        ValueError: it is damaged.
-    """
+    """Return the JSON texts in a block of `BlockWriter`; raises ValueError where it is damaged."""
     zstd = _zstd()
     try:
         lines: list[bytes] = zstd.decompress(block).splitlines()
@@ -101,11 +97,7 @@ def block_lines(block: bytes) -> list[bytes]:
 
 
 def decode_blocks(blocks: Iterable[bytes]) -> Iterator[Any]:
-    """Yield the values in blocks of `BlockWriter`.
-
-    Raises:
-        ValueError: a block is damaged.
-    """
+    """Yield the values in blocks of `BlockWriter`; raises ValueError where one is damaged."""
     for block in blocks:
         yield from map(json.loads, block_lines(block))
 

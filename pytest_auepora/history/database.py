@@ -53,11 +53,7 @@ def without_password(url: str) -> str:
 
 
 def blob(value: Any) -> bytes:
-    """Return the content of a column of bytes, whatever type the driver returns.
-
-    Raises:
-        TypeError: it is not bytes.
-    """
+    """Return a column of bytes, of whatever type the driver has for them; raises TypeError where it is none."""
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise TypeError(f"bytes are wanted, found {type(value).__name__}")
     return bytes(value)

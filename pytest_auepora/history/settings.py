@@ -61,11 +61,7 @@ class Keep(NamedTuple):
 
 
 def read_keep(words: Iterable[str]) -> Keep:
-    """Parse the words of ``auepora_keep``; the rest is as by default.
-
-    Raises:
-        HistoryError: a word that cannot be read.
-    """
+    """Parse words of ``auepora_keep``, the rest is as by default; raises `HistoryError` where one cannot be read."""
     values: dict[str, int | None] = Keep()._asdict()
     for word in words:
         name, _, text = word.partition("=")
@@ -151,11 +147,7 @@ def project_place(start: Path) -> str | Path | None:
 
 
 def project_keep(start: Path) -> Keep:
-    """Return how much the history of the project around *start* keeps, as its settings say.
-
-    Raises:
-        HistoryError: they cannot be read.
-    """
+    """Return what the settings of the project around *start* keep; raises `HistoryError` where they cannot be read."""
     words = find_settings(start)[1].get("auepora_keep", ())
     return read_keep(words.split() if isinstance(words, str) else map(str, words))
 

@@ -68,11 +68,7 @@ _SELECT_VERSION = "SELECT value FROM auepora_meta WHERE name = 'version'"
 
 
 def has_tables(database: SqliteFile | ServerDatabase) -> bool:
-    """Whether there is a history that this version can read.
-
-    Raises:
-        HistoryError: it is of another version, or cannot be read.
-    """
+    """Whether there is a history; raises `HistoryError` where it cannot be read, or not by this version."""
     if not database.exists():
         return False
     try:
@@ -93,11 +89,7 @@ def has_tables(database: SqliteFile | ServerDatabase) -> bool:
 
 
 def ensure_tables(database: SqliteFile | ServerDatabase) -> None:
-    """Create missing tables; several processes may do so at once.
-
-    Raises:
-        HistoryError: they are of another version, or cannot be created.
-    """
+    """Create missing tables, as several processes may at once; raises `HistoryError` where that fails."""
     if has_tables(database):
         return
     try:
@@ -225,11 +217,7 @@ LIST_COLUMNS = tuple("aggregate_json" if name == "aggregate" else name for name 
 
 
 def parse_stored_run(row: Row) -> StoredRun:
-    """Return a row of `LIST_COLUMNS` as `StoredRun`.
-
-    Raises:
-        ValueError, TypeError: it is damaged.
-    """
+    """Return a row of `LIST_COLUMNS` as `StoredRun`; raises ValueError or TypeError where it is damaged."""
     values = dict(zip(StoredRun._fields, row, strict=True))
     values["complete"], values["aggregate"] = bool(values["complete"]), json.loads(values["aggregate"])
     check_shape(values, StoredRun)
