@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
+from importlib.util import find_spec
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any
@@ -79,22 +80,15 @@ def pack(value: Any) -> bytes:
     """Return *value* pickled; definitions of ``__main__`` or a function go by value where cloudpickle is installed."""
     try:
         data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        if b"__main__" not in data or find_spec("cloudpickle") is None:
+            return data
     except Exception:
-        if (by_value := _cloudpickle()) is None:
+        if find_spec("cloudpickle") is None:
             raise
-        packed: bytes = by_value.dumps(value)
-        return packed
-    if b"__main__" in data and (by_value := _cloudpickle()) is not None:
-        data = by_value.dumps(value)  # the workers' __main__ is another
-    return data
+    import cloudpickle  # the workers' __main__ is another
 
-
-def _cloudpickle() -> Any:
-    try:
-        import cloudpickle
-    except ImportError:
-        return None
-    return cloudpickle
+    packed: bytes = cloudpickle.dumps(value)
+    return packed
 
 
 def pack_named(value: Any, parts: Callable[[], Mapping[str, Any]]) -> bytes:
