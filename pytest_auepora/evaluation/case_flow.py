@@ -27,7 +27,7 @@ from ..regression.determinism import record_repeats
 from ..regression.guards.case_guard import judge_case, merge_confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
-from .case_result import Ended, ended_result, errored_result
+from .case_result import Ended, blank_result, errored_result
 from .measure import CaseCall, Convert, MeasuredAnswer, measure_calls
 from .recording import RecordedAnswer, Recording, Redact, record
 from .replay import CONFIRMED, CaseEndedError
@@ -190,8 +190,12 @@ class CaseFlow:
         return self._finish_unmeasured(case, result, error)
 
     def leave_out(self, case: GoldenCase, ended: Ended, error: BaseException | None = None) -> FinishedCase:
-        """End a case that is not measured on purpose."""
-        return self._finish_unmeasured(case, ended_result(case, ended), error)
+        """End a case that is not measured on purpose: skipped, or expected to fail."""
+        result = blank_result(case)
+        result.state, result.error = "skipped", ended.reason
+        if ended.how == "xfail":
+            result.extra["xfail"] = ended.reason
+        return self._finish_unmeasured(case, result, error)
 
     def conclude(self, case: GoldenCase, answers: Sequence[MeasuredAnswer]) -> FinishedCase:
         """End a case: record its answers, merge their results, hold them to thresholds and baseline."""

@@ -47,15 +47,6 @@ def blank_result(case: GoldenCase) -> CaseResult:
     )
 
 
-def ended_result(case: GoldenCase, ended: Ended) -> CaseResult:
-    """Return the result of a case that was not measured on purpose: skipped, or expected to fail."""
-    result = blank_result(case)
-    result.state, result.error = "skipped", ended.reason
-    if ended.how == "xfail":
-        result.extra["xfail"] = ended.reason
-    return result
-
-
 def errored_result(
     case: GoldenCase, error: BaseException, metrics: Mapping[str, Metric], call: CallResult | None = None
 ) -> CaseResult:

@@ -16,7 +16,7 @@ from ..calls.call import CallResult
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
 from ..core.progress import Progress
-from ..core.run import CaseResult, MetricInfo
+from ..core.run import CaseResult
 from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import SampledCall
 from ..core.types import EvaluationSample, SystemOutputs
@@ -25,7 +25,6 @@ from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known_citations
 from ..metrics.judge.usage import USAGE, metered, pop_usage, repeated
 from ..metrics.ranking.matching import ranks_of_relevant
-from ..regression.baseline import metric_key
 from .case_result import blank_result, errored_result, shown_outputs, snippet
 from .recording import RecordedAnswer
 
@@ -220,15 +219,9 @@ def _rescored_result(
     return result
 
 
-def _recorded_score(metric: Metric, recorded: RecordedAnswer) -> Score | None:
-    """Return what *metric* gave when the answer was recorded, if it is the same today."""
-    score = recorded.score(metric.name)
-    return score if score and recorded.keys.get(metric.name) == metric_key(MetricInfo.of(metric)) else None
-
-
 def _reusable_score(metric: Metric, recorded: RecordedAnswer) -> Score | None:
     """Return the score that need not be measured again."""
-    score = _recorded_score(metric, recorded) if not metric.deterministic else None
+    score = recorded.score(metric) if not metric.deterministic else None
     return score if score and score.state != "error" else None
 
 
@@ -240,7 +233,7 @@ def _score_again(
     score = fresh or score_case([metric], sample, outputs)[metric.name]
     if score.state == "error" and score.reason.startswith(f"{NotRecordedError.__name__}: "):
         reason = f"cannot be measured again: {score.reason.partition(': ')[2]}"
-        return _recorded_score(metric, recorded) or Score.failed(reason)
+        return recorded.score(metric) or Score.failed(reason)
     return score
 
 

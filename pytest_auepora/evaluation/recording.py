@@ -16,12 +16,13 @@ from typing import Annotated, Any, TypedDict
 from ..core.json import dumps
 from ..core.metrics_base import Metric
 from ..core.result_shapes import Count, MovedLabels, Outputs, Rank, StoredScore
-from ..core.run import CaseResult
+from ..core.run import CaseResult, MetricInfo
 from ..core.scoring import Score
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
 from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import SOURCE_KEYS
+from ..regression.baseline import metric_key
 from ..shapes import check_shape
 from .answer_codec import TEXT, Parts, PartsShape
 from .case_result import crop, shown_outputs, without_text
@@ -31,7 +32,7 @@ ERRORED = "!"
 CUT = "<"
 """Something of the answer is not kept, for its size."""
 ANSWERED = "="
-"""Any other answer; its parts say what is not kept.  Earlier versions wrote ``~`` where that was anything."""
+"""Any other answer; its parts say what is not kept."""
 
 _LONGEST = len("\\ud83d\\ude00")  # what JSON makes of one character
 
@@ -238,10 +239,12 @@ class RecordedAnswer:
         """Return the answer as its parts."""
         return Parts.from_dict(self.raw["parts"])
 
-    def score(self, name: str) -> Score | None:
-        """Return what the metric *name* gave then, if it cannot, or need not, be measured again."""
-        raw_score = self.raw.get("scores", {}).get(name)
-        return Score(**raw_score) if raw_score is not None else None
+    def score(self, metric: Metric) -> Score | None:
+        """Return what *metric* gave then, if that was kept, and its version and parameters are the same today."""
+        raw_score = self.raw.get("scores", {}).get(metric.name)
+        if raw_score is None or self.keys.get(metric.name) != metric_key(MetricInfo.of(metric)):
+            return None
+        return Score(**raw_score)
 
     def rescored(self, result: CaseResult, metrics: Mapping[str, Metric], *, redact: Redact | None = None) -> Recording:
         """Return what is kept of the answer with the scores of *result*, which go with the metrics of that run."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -202,15 +202,11 @@ def evaluate(
         timed=timed, convert=convert, progress=judging,
     )  # fmt: skip
     confirms = _confirmation_rule(suite, live=timed and times == 1 and not isinstance(system, Answering))
-    try:
-        with judging:
-            for finished in run_suite(
-                flow, suite.cases, system, own_caller, repeat=times, seed=seed, progress=progress, confirms=confirms
-            ):
-                evaluation.run.add([finished.result])
-    finally:
-        if caller is None:
-            own_caller.close()
+    with own_caller if caller is None else nullcontext(), judging:
+        for finished in run_suite(
+            flow, suite.cases, system, own_caller, repeat=times, seed=seed, progress=progress, confirms=confirms
+        ):
+            evaluation.run.add([finished.result])
     return evaluation
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import HistoryError, MissingExtraError
 from .settings import is_url, make_folder
@@ -30,11 +30,8 @@ _WRITE_PRAGMAS = (
 Row = tuple[Any, ...]
 
 
-class Execute(Protocol):
-    """What an open transaction is used with."""
-
-    def __call__(self, sql: str, /, **params: Any) -> list[Row]:
-        """Run a statement, and return its rows if it is a query."""
+Execute = Callable[..., list[Row]]
+"""What an open transaction is used with: runs a statement with named parameters, and returns its rows, if any."""
 
 
 def open_database(place: str | os.PathLike[str]) -> SqliteFile | ServerDatabase:
