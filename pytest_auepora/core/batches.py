@@ -107,10 +107,7 @@ def run_batches(
 
 
 class _Pool(Generic[T, R]):
-    """An executor and its batches in flight, oldest first: one of the user's, or worker processes of our own.
-
-    Threads get the task itself, any other executor gets it pickled.  Our own processes are replaced when they break.
-    """
+    """An executor and its batches in flight, oldest first; processes of our own are replaced when they break."""
 
     def __init__(
         self, task: Callable[[list[T]], R], parts: Mapping[str, Any], executor: Executor | None, jobs: int,

@@ -11,13 +11,14 @@ from ..errors import AueporaError
 CONFLICT = "merge-conflict markers; keep one side"
 """The message for a file with merge-conflict markers."""
 
-_CONFLICT = r"(?m)^(<{7}|={7}|>{7})(\s|$)"
-
 
 def conflict_line(text: str) -> int:
     """Return the first line, counted from 1, that marks a merge conflict; 0 where none does."""
     # searching for the plain markers first is much faster than the regular expression
-    if any(sign * 7 in text for sign in "<=>") and (match := re.search(_CONFLICT, text)) is not None:
+    if (
+        any(sign * 7 in text for sign in "<=>")
+        and (match := re.search(r"(?m)^(<{7}|={7}|>{7})(\s|$)", text)) is not None
+    ):
         return text.count("\n", 0, match.start()) + 1
     return 0
 

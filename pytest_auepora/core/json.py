@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -29,14 +30,12 @@ def dumps(value: Any) -> str:
 
 def encode(value: Any) -> bytes:
     """Return `dumps` of *value* as UTF-8 bytes; raises RecursionError where a value holds itself."""
-    try:
+    with suppress(TypeError):
         data = orjson.dumps(value, _plain, _OPTIONS)
-    except TypeError:
-        return _standard_dumps(value).encode()
-    # orjson writes NaN and infinity as null. More nulls in the text than in the value: use the standard library.
-    if (n_nulls := data.count(b"null")) and not _has_nulls(value, n_nulls):
-        return _standard_dumps(value).encode()
-    return data
+        # orjson writes NaN and infinity as null: then the text has more nulls than the value
+        if not (n_nulls := data.count(b"null")) or _has_nulls(value, n_nulls):
+            return data
+    return json.dumps(_with_text_keys(value), separators=(",", ":"), check_circular=False).encode()
 
 
 def encode_finite(value: Any) -> bytes:
@@ -89,10 +88,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):  # a subclass of float, or of tuple below
         return float(value)
     return list(value) if isinstance(value, tuple) else str(value)
-
-
-def _standard_dumps(value: Any) -> str:
-    return json.dumps(_with_text_keys(value), separators=(",", ":"), check_circular=False)
 
 
 def _with_text_keys(value: Any) -> Any:

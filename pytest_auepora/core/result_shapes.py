@@ -16,13 +16,10 @@ def _is_origin(value: Any) -> bool:
 
 
 def _is_range(value: Any) -> bool:
-    if (
-        not isinstance(value, list)
-        or len(value) != 2
-        or not all(end is None or type(end) in (int, float) for end in value)
-    ):
+    ends = value if isinstance(value, list) else []
+    if len(ends) != 2 or not all(end is None or type(end) in (int, float) for end in ends):
         return False
-    low, high = value
+    low, high = ends
     return low is None or high is None or bool(low <= high)
 
 

@@ -224,10 +224,15 @@ class RecordedAnswer:
     def raw(self) -> dict[str, Any]:
         """What was kept; raises `HistoryError` where the text is damaged."""
         if self._raw is None:
+            text, texts = self.recording
             try:
-                self._raw = _parse_recording(*self.recording)
+                raw: dict[str, Any] = check_shape(json.loads(text[1:]), _Answered if self.is_answer else _Errored)
+                for hit in (raw.get("parts") or {}).get("retrieved") or ():
+                    if hit[TEXT] is not None:
+                        hit[TEXT] = texts[hit[TEXT]]
             except (ValueError, LookupError, TypeError, RecursionError) as exc:
                 raise HistoryError(f"a recorded answer is damaged: {exc}") from None
+            self._raw = raw
         return self._raw
 
     @property
@@ -284,11 +289,3 @@ def _unrepeatable_scores(scores: Mapping[str, Score], metrics: Mapping[str, Metr
 
 def _scores_to_json(scores: Mapping[str, Score]) -> dict[str, Any]:
     return {name: score.to_dict() for name, score in scores.items()}
-
-
-def _parse_recording(text: str, texts: Sequence[str]) -> dict[str, Any]:
-    raw: dict[str, Any] = check_shape(json.loads(text[1:]), _Errored if text.startswith(ERRORED) else _Answered)
-    for hit in (raw.get("parts") or {}).get("retrieved") or ():
-        if hit[TEXT] is not None:
-            hit[TEXT] = texts[hit[TEXT]]
-    return raw

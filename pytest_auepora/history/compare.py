@@ -292,7 +292,10 @@ def as_run(baseline: Baseline, path: str = "") -> Run:
     run.metrics = {name: _accepted_metric(name, key, registry) for name, key in baseline.metrics.items()}
     run.expected_ids = tuple(baseline.cases)
     for case_id, case in baseline.cases.items():
-        scores = {n: _accepted_score(v) for n, v in case.scores.items()}
+        scores = {
+            name: Score("n/a", reason="n/a when it was accepted") if value is None else Score("number", value)
+            for name, value in case.scores.items()
+        }
         result = CaseResult(case_id, scores=scores, content_hash=case.hash, cluster=case_id, ranks=dict(case.ranks))
         if case.repeats > 1:
             result.extra["repeats"] = {name: case.values(name) for name in case.scores}
@@ -301,10 +304,6 @@ def as_run(baseline: Baseline, path: str = "") -> Run:
             result.extra["labels"] = {"match": case.match, "labels": {}}
         run.add([result])
     return run
-
-
-def _accepted_score(value: float | None) -> Score:
-    return Score("n/a", reason="n/a when it was accepted") if value is None else Score("number", value)
 
 
 def _accepted_metric(name: str, key: dict[str, Any], registry: Registry) -> MetricInfo:

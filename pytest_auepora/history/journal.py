@@ -184,16 +184,14 @@ class _ResultLine(_ResultKeys, total=False):
 
 def _read_runs(lines: Iterable[bytes]) -> list[Unfinished]:
     runs: dict[tuple[str, str], Unfinished] = {}
-    header: dict[str, Any] = {}
+    started = datetime.now(timezone.utc)
     for line in _complete_lines(lines):
         if "started" in line:
-            header = line
+            started = datetime.fromisoformat(line["started"])
             continue
         if "run" in line:
             check_shape(line, _RunLine)
             run = Run.from_dict(line["run"])
-            start = datetime.fromisoformat(header["started"]) if header else datetime.now(timezone.utc)
-            started = start.astimezone(timezone.utc)
             runs[run.path, run.variant] = Unfinished(run, started, line["commit"])
             continue
         check_shape(line, _ResultLine)

@@ -75,7 +75,8 @@ def has_tables(database: SqliteFile | ServerDatabase) -> bool:
         with database.transaction() as execute:
             rows = execute(_SELECT_VERSION)
     except HistoryError as exc:
-        if _lacks_tables(exc):
+        reasons = ("no such table", "does not exist", "doesn't exist")
+        if "auepora_meta" in str(exc) and any(reason in str(exc) for reason in reasons):
             return False
         raise
     if rows and rows[0][0] != str(VERSION):
@@ -101,12 +102,6 @@ def ensure_tables(database: SqliteFile | ServerDatabase) -> None:
     except HistoryError:
         if not has_tables(database):  # else another process created them at the same time
             raise
-
-
-def _lacks_tables(error: HistoryError) -> bool:
-    message = str(error)
-    reasons = ("no such table", "does not exist", "doesn't exist")
-    return "auepora_meta" in message and any(reason in message for reason in reasons)
 
 
 def new_run_id() -> str:
