@@ -14,13 +14,10 @@ CONFLICT = "merge-conflict markers; keep one side"
 
 def conflict_line(text: str) -> int:
     """Return the first line, counted from 1, that marks a merge conflict; 0 where none does."""
-    # searching for the plain markers first is much faster than the regular expression
-    if (
-        any(sign * 7 in text for sign in "<=>")
-        and (match := re.search(r"(?m)^(<{7}|={7}|>{7})(\s|$)", text)) is not None
-    ):
-        return text.count("\n", 0, match.start()) + 1
-    return 0
+    if not any(sign * 7 in text for sign in "<=>"):  # much faster than the regular expression
+        return 0
+    match = re.search(r"(?m)^(<{7}|={7}|>{7})(\s|$)", text)
+    return 0 if match is None else text.count("\n", 0, match.start()) + 1
 
 
 def git(folder: Path, *args: str) -> str:
