@@ -21,13 +21,9 @@ _READ_SIZE = 64 * 1024  # bytes that are read at once
 
 
 class ResultFile:
-    """An append-only file whose parts can be read again.  For one thread.
+    """An append-only file, ``size`` bytes long, whose parts can be read again.  For one thread.
 
-    Args:
-        file: open for reading and writing, and empty; by default a temporary one.
-
-    Attributes:
-        size: its length in bytes.
+    *file* is open for reading and writing, and empty; by default a temporary one.
     """
 
     def __init__(self, file: IO[bytes] | None = None) -> None:

@@ -21,10 +21,7 @@ _KEYS = (str, int, float, type(None))  # that the standard library writes
 
 
 def dumps(value: Any) -> str:
-    """Return *value*, which may hold dataclasses, as compact JSON in one line; `json.loads` reads every number back.
-
-    For files and databases, use `encode`.
-    """
+    """Return *value*, which may hold dataclasses, as compact JSON in one line; `json.loads` reads every number back."""
     return encode(value).decode()
 
 

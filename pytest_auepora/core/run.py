@@ -72,10 +72,7 @@ class CaseResult(OffloadableTexts):
         return [] if score is None or score.value is None else [score.value]
 
     def quarantined(self) -> bool:
-        """Whether the golden file excuses the case from the case guard today.
-
-        A quarantine ends by itself, on the day after its date.
-        """
+        """Whether the golden file excuses the case from the case guard today: up to its date, that day included."""
         until = str(self.extra.get("quarantine", ""))
         return bool(until) and date.today().isoformat() <= until
 

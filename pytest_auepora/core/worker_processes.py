@@ -20,13 +20,9 @@ _installed_task = b""
 
 
 def run_packed(task: bytes | None, batch: bytes, turn: str = "") -> bytes:  # noqa: ARG001 - see turn
-    """Run a pickled batch in a worker; the return value is for `unpack`.
+    """Run a pickled batch in a worker, by *task* or the one that is installed; the return value is for `unpack`.
 
-    Args:
-        task: the pickled task, or None where `worker_pool` has installed it.
-        batch: the pickled batch.
-        turn: unique for each call: Dask reuses the result of an earlier call with equal arguments, even a worker's
-            death.
+    *turn* is unique: Dask reuses the result of an earlier call with equal arguments, even a worker's death.
     """
     try:
         return pack((_load_task(_installed_task if task is None else task)(pickle.loads(batch)), None))

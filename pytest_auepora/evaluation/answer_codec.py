@@ -41,16 +41,10 @@ class _NotPlainError(TypeError):
 
 @dataclass(eq=False, repr=False, slots=True)
 class Parts:
-    """What a metric may read of an answer.
+    """What a metric may read of an answer: the fields of `SystemOutputs` and its response.
 
-    Attributes:
-        answer: the text; None where it is not there.
-        structured: ``response.structured``.
-        metadata: ``response.metadata``.
-        retrieved: ``[id, text, score, rank, metadata]`` in rank order; None where it is not there.
-        timings: seconds.
-        extra: ``outputs.extra``.
-        gaps: what is not there, and why.
+    ``retrieved`` has ``[id, text, score, rank, metadata]`` in rank order; it and ``answer`` are None where they are not
+    there.  ``gaps`` says what is not there, and why.
     """
 
     answer: str | None
@@ -181,11 +175,7 @@ def _number(score: Any) -> int | float | None:
 
 
 def plain(value: Any) -> Any:
-    """Return *value* in the types JSON has; sequences become lists, what numpy made becomes what Python has.
-
-    Raises:
-        TypeError: it has parts that JSON cannot carry, or would change.
-    """
+    """Return *value* in the types JSON has; raises TypeError where JSON cannot carry all of it unchanged."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, (list, tuple)):

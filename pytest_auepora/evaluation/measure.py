@@ -35,12 +35,8 @@ Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 class CaseCall(NamedTuple):
     """A finished call on a case, and what is known of that case.
 
-    Attributes:
-        case: the case.
-        call: the finished call on it.
-        is_known_id: whether the corpus has an id; None where there is no corpus.
-        baseline_answer: the answer of the accepted run, or an empty string.
-        skipped_metrics: the judged metrics that this answer is not asked about.
+    ``is_known_id`` says whether the corpus has an id, None where there is no corpus; ``baseline_answer`` is that of the
+    accepted run, or empty; ``skipped_metrics`` are the judged metrics that this answer is not asked about.
     """
 
     case: GoldenCase

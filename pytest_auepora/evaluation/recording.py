@@ -123,10 +123,7 @@ def _without_texts(raw: dict[str, Any], parts: Parts) -> Recording:
 
 
 def _conceal(parts: Parts, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Drop from *parts* whatever the hook changed between *before* and *after*, and what neither of them has.
-
-    Both are what `shown_outputs` gives of the whole answer.
-    """
+    """Drop from *parts* what differs between *before* and *after*, both of `shown_outputs`, or is in neither."""
     if after.get("answer") != before["answer"]:
         parts.drop(("answer",), _CHANGED)
     _conceal_ranking(parts, before["retrieved"], after.get("retrieved"))

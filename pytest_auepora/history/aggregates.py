@@ -195,10 +195,7 @@ def _read_texts(
 def _document_recalls(
     result: CaseResult, expected: _Fields, outputs: _Fields, documents: Mapping[str, str]
 ) -> tuple[float | None, ...]:
-    """Return the share of the relevant documents that the top k come from, at each cut; None if it is undefined.
-
-    Without ids, it is the stored score.
-    """
+    """Return the recall of documents at each cut, None if it is undefined; the stored score where there are no ids."""
     if "retrieved" not in outputs or "relevant" not in expected:
         scores = [result.scores.get(f"recall@{k}_doc") for k in CUTS]
         return tuple([None if score is None else score.value for score in scores])

@@ -142,10 +142,7 @@ class CaseJson:
 
 
 def _without_texts(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *outputs* of a result without the answer and texts of documents.
-
-    Those of relevant documents stay: they tell what a label meant after answers are pruned.
-    """
+    """Return *outputs* without answer and texts, except of relevant documents: they tell what a label meant."""
     reduced = {key: value for key, value in outputs.items() if key != "answer"}
     if "retrieved" in reduced:
         reduced["retrieved"] = [hit if hit.get("grade") else without_text(hit) for hit in reduced["retrieved"]]
@@ -170,11 +167,7 @@ def _is_number(data: Any) -> bool:
 
 
 def decode_run(text: str, results: Iterable[bytes]) -> Run:
-    """Return the run of *text* (`encode_run`) with its *results*, blocks of `BlockWriter`, in the order of the suite.
-
-    Raises:
-        ValueError, TypeError: it is damaged.
-    """
+    """Return the run of *text* with *results* in the suite's order; raises ValueError or TypeError where damaged."""
     run = Run.from_dict(check_shape(json.loads(text), Run))
     run.add(CaseResult.from_dict(check_shape(result, CaseResult)) for result in decode_blocks(results))
     places = {case_id: i for i, case_id in enumerate(run.expected_ids)}
@@ -205,11 +198,7 @@ def encode_comparisons(verdict: Verdict) -> list[bytes]:
 
 
 def decode_verdict(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:
-    """Return the verdict of *text* (`encode_verdict`) and *blocks* (`encode_comparisons`) as plain data.
-
-    Raises:
-        ValueError, TypeError: it is damaged.
-    """
+    """Return a verdict, of its *text* and *blocks*, as plain data; raises ValueError or TypeError where damaged."""
     verdict: dict[str, Any] = json.loads(text)
     cases = dict(decode_blocks(blocks))
     if (comparison := verdict.get("comparison")) is not None:
@@ -226,11 +215,7 @@ _Line = tuple[dict[str, Any], list[tuple[str, list[str]]]]
 
 
 class ResultPacker:
-    """Compresses the results of a run and their recorded answers as they come.
-
-    Attributes:
-        case_ids: the cases that were added.
-    """
+    """Compresses the results of a run, the cases ``case_ids``, and their recorded answers as they come."""
 
     def __init__(self) -> None:
         self.case_ids: set[str] = set()

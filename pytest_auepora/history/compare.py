@@ -283,10 +283,7 @@ def as_baseline(run: Run) -> Baseline:
 
 
 def as_run(baseline: Baseline, path: str = "") -> Run:
-    """Return *baseline* as a run with the accepted data alone: states, scores, ranks, deterministic metrics.
-
-    Unknown metrics count as higher-is-better.
-    """
+    """Return *baseline* as a run with the accepted data alone; metrics that are not known count as higher-is-better."""
     registry = Registry()
     run = Run(baseline.suite, path, baseline.variant, provenance=dict(baseline.provenance))
     run.metrics = {name: _accepted_metric(name, key, registry) for name, key in baseline.metrics.items()}

@@ -33,12 +33,7 @@ if TYPE_CHECKING:
 
 
 class Journal:
-    """The journal of one pytest run.  Once it cannot be written, nothing more is, and the run goes on.
-
-    Args:
-        folder: its directory.
-        started: when the run began.
-    """
+    """The journal of a pytest run, in *folder*.  Once it cannot be written, nothing more is, and the run goes on."""
 
     def __init__(self, folder: Path, started: datetime) -> None:
         self.path = folder / JOURNALS.replace("*", new_run_id())

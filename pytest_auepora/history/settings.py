@@ -88,10 +88,7 @@ def is_url(place: str | os.PathLike[str]) -> bool:
 
 
 def find_place(configured: str, root: Path) -> str | Path | None:
-    """Return the place of the history: *configured* (relative to *root*, or a URL), else `VARIABLE`, else `FILE`.
-
-    None if the history is switched off.
-    """
+    """Return *configured* (a URL, or relative to *root*), else `VARIABLE`, else `FILE`; None if the history is off."""
     configured = configured.strip() or os.environ.get(VARIABLE, "").strip()
     if configured.lower() in _OFF:
         return None
@@ -137,10 +134,7 @@ def project_root(start: Path) -> Path:
 
 
 def project_place(start: Path) -> str | Path | None:
-    """Return the place of the history of the project around *start*, as its settings say.
-
-    None if it is switched off.
-    """
+    """Return the place of the history as the settings of the project around *start* say; None if it is switched off."""
     folder, settings = find_settings(start)
     configured = str(settings.get("auepora_history", "")).strip()
     return find_place(configured, folder if configured else project_root(start))
