@@ -118,19 +118,11 @@ class MetricInfo:
         """Describe *metric*."""
         judge = metric.scored_by or metric
         return cls(
-            metric.name,
-            metric.version,
-            metric.params(),
-            metric.target.name,
-            metric.direction,
-            metric.range,
-            metric.deterministic,
-            metric.baselined,
+            metric.name, metric.version, metric.params(), metric.target.name, metric.direction, metric.range,
+            metric.deterministic, metric.baselined,
             {"metric": judge.name, "version": judge.version, "params": judge.params()} if metric.judged else {},
-            list(provenance_keys_of(metric)),
-            interval=interval_of(metric),
-            across_chunkers=metric.across_chunkers,
-        )
+            list(provenance_keys_of(metric)), interval=interval_of(metric), across_chunkers=metric.across_chunkers,
+        )  # fmt: skip
 
     @property
     def worst(self) -> float:

@@ -279,14 +279,8 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
         policy_keys = suite.policy.provenance_keys_of(name)
         info.provenance_keys += [key for key in policy_keys if key not in info.provenance_keys]
         info.across_chunkers = "" if set(policy_keys).intersection(CHUNK_KEYS) else info.across_chunkers
-    return Run(
-        suite.name,
-        path or str(suite.path),
-        variant,
-        metrics=infos,
-        expected_ids=tuple([case.id for case in suite.cases]),
-        owner=suite.owner,
-    )
+    ids = tuple([case.id for case in suite.cases])
+    return Run(suite.name, path or str(suite.path), variant, metrics=infos, expected_ids=ids, owner=suite.owner)
 
 
 def find_baseline(suite: GoldenSuite, variant: str = "", override: Path | None = None) -> tuple[Baseline | None, str]:

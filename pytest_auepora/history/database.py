@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import HistoryError, MissingExtraError
-from .settings import is_url, make_folder
+from .settings import make_folder
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another before it gives up."""
@@ -32,16 +32,6 @@ Row = tuple[Any, ...]
 
 Execute = Callable[..., list[Row]]
 """What an open transaction is used with: runs a statement with named parameters, and returns its rows, if any."""
-
-
-def open_database(place: str | os.PathLike[str]) -> SqliteFile | ServerDatabase:
-    """Return the database at *place*, a path or a URL as SQLAlchemy reads it; nothing is opened yet.
-
-    Raises:
-        HistoryError: the URL cannot be read.
-        MissingExtraError: it needs SQLAlchemy or a driver that is not installed.
-    """
-    return ServerDatabase(str(place)) if is_url(place) else SqliteFile(Path(place))
 
 
 def without_password(url: str) -> str:
@@ -119,7 +109,7 @@ def _error_message(error: Exception) -> str:
 
 
 class ServerDatabase:
-    """A database that SQLAlchemy reaches by URL; its name in messages never holds a password.
+    """A database that SQLAlchemy reaches by URL; nothing is opened yet, and ``name`` never holds a password.
 
     Raises:
         MissingExtraError: SQLAlchemy is not installed.

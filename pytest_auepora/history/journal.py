@@ -145,17 +145,12 @@ def recover(store: HistoryStore, folder: Path, keep: Keep) -> list[str]:
                 continue
             run_ids += [
                 store.add(
-                    unfinished.run,
-                    unfinished.verdict,
-                    started=unfinished.started,
-                    git_commit=unfinished.commit,
-                    recordings=unfinished.recordings,
-                    keep=keep.runs or 0,
-                    keep_recorded=keep.answers or 0,
+                    killed.run, killed.verdict, started=killed.started, git_commit=killed.commit,
+                    recordings=killed.recordings, keep=keep.runs or 0, keep_recorded=keep.answers or 0,
                 )
-                for unfinished in runs
-                if unfinished.run.cases
-            ]
+                for killed in runs
+                if killed.run.cases
+            ]  # fmt: skip
             path.unlink(missing_ok=True)
     if damaged:
         raise HistoryError("; ".join(damaged))
