@@ -116,7 +116,7 @@ def describe_error(error: BaseException) -> str:
     it as well, and the frames and causes are those of its first error.
     """
     summary, origin = _type_and_message(error), error
-    if (errors := list(_leaf_errors(error))) != [error]:
+    if (errors := _leaf_errors(error)) != [error]:
         messages = list(dict.fromkeys(_type_and_message(member).partition("\n")[0] for member in errors))
         more = f"; and {len(messages) - _MOST} more" if len(messages) > _MOST else ""
         summary, origin = f"{summary}: {'; '.join(messages[:_MOST])}{more}", errors[0]
@@ -127,13 +127,10 @@ def _type_and_message(error: BaseException) -> str:
     return "".join(traceback.format_exception_only(error)).strip()
 
 
-def _leaf_errors(error: BaseException) -> Iterator[BaseException]:
-    """Yield the errors of a group, and of groups in it; any other error itself."""
-    if members := group_members(error):
-        for member in members:
-            yield from _leaf_errors(member)
-    else:
-        yield error
+def _leaf_errors(error: BaseException) -> list[BaseException]:
+    """Return the errors of a group, and of groups in it; any other error itself."""
+    members = group_members(error)
+    return [leaf for member in members for leaf in _leaf_errors(member)] if members else [error]
 
 
 def _frames(error: BaseException) -> list[str]:

@@ -113,13 +113,12 @@ class RecordedRun:
         if times := self.times(case):
             asked = "once" if times == 1 else f"{times} times"
             return f"run {self.run_id} asked {asked}, there is no answer number {repeat + 1}"
-        result = self.run.cases.get(case.id)
-        if result is None and case.id in self.run.expected_ids:
-            extent = f"{len(self.run.cases)} of {len(self.run.expected_ids)} cases"
-            return f"run {self.run_id} has no answer to this case: it ran {extent} and not this one"
-        if result is None:
-            return f"run {self.run_id} has no answer to this case: it is new"
-        return f"run {self.run_id} recorded no answer to this case ({result.error_line or result.state})"
+        if (result := self.run.cases.get(case.id)) is not None:
+            return f"run {self.run_id} recorded no answer to this case ({result.error_line or result.state})"
+        reason, expected = "it is new", self.run.expected_ids
+        if case.id in expected:
+            reason = f"it ran {len(self.run.cases)} of {len(expected)} cases and not this one"
+        return f"run {self.run_id} has no answer to this case: {reason}"
 
 
 @dataclass(eq=False, repr=False)

@@ -21,7 +21,6 @@ from ..metrics.judge.usage import USAGE, JudgeUsage
 from ..metrics.registry import Registry
 from ..regression.baseline import metric_key
 from ..regression.compare import Comparison
-from .codec import rounded
 
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
@@ -99,13 +98,13 @@ class AggregateMetrics:
 
 
 def storable(value: Any) -> Any:
-    """Return *value* as JSON has it, its numbers with four decimals."""
+    """Return *value* as JSON has it: its numbers with four decimals, no negative zero, None for infinity and NaN."""
     if isinstance(value, dict):
         return {str(k): storable(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [storable(part) for part in value]
     if isinstance(value, float):
-        return rounded(value)
+        return round(value, 4) + 0.0 if math.isfinite(value) else None
     return value.value if isinstance(value, Enum) else value
 
 

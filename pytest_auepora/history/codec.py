@@ -8,7 +8,6 @@ outputs are stored with the recordings, and can be read as long as these are kep
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -175,11 +174,6 @@ def decode_run(text: str, results: Iterable[bytes]) -> Run:
     return run
 
 
-def rounded(value: float | None) -> float | None:
-    """Return *value* as it is stored: four decimals, no negative zero, None for what is no number."""
-    return None if value is None or not math.isfinite(value) else round(value, 4) + 0.0
-
-
 def encode_verdict(verdict: Verdict) -> str:
     """Return *verdict* without its cases."""
     raw = fields_of(verdict)
@@ -246,10 +240,7 @@ class ResultPacker:
 
     def answers(self) -> list[AnswerBlock]:
         """Return the answers, as `RecordedAnswers` reads them."""
-        blocks = self._answers.finish()
-        if self._cases[-1]:
-            self._cases.append([])
-        return [(encode(cases).decode(), block) for cases, block in zip(self._cases, blocks, strict=False)]
+        return [(dumps(cases), block) for cases, block in zip(self._cases, self._answers.finish(), strict=False)]
 
 
 class RecordedAnswers(Mapping[str, list[Recording]]):
