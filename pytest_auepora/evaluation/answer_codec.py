@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypedDict
+from typing import Annotated, Any, NoReturn
 
 from ..core.json import known_fields
 from ..core.result_shapes import Place, Times
@@ -20,19 +20,7 @@ Path = tuple[str | int, ...]
 TEXT, _METADATA = 1, 4  # places in a hit
 
 
-class _AnswerKeys(TypedDict):
-    answer: str | None
-    retrieved: list[tuple[str, Place | None, Any, int, dict[str, Any]]] | None
-    timings: Times
-
-
-class PartsShape(_AnswerKeys, total=False):
-    """What `Parts.to_dict` gives, with the place of its text in every hit."""
-
-    structured: Any
-    metadata: dict[str, Any]
-    extra: dict[str, Any]
-    gaps: list[tuple[list[str | int], str]]
+_StoredHits = list[tuple[str, Place | None, Any, int, dict[str, Any]]] | None  # with the place of its text in every hit
 
 
 class _NotPlainError(TypeError):
@@ -48,27 +36,25 @@ class Parts:
     """
 
     answer: str | None
+    retrieved: Annotated[list[list[Any]] | None, _StoredHits]
+    timings: Annotated[dict[str, float], Times]
     structured: Any = None
     metadata: dict[str, Any] = field(default_factory=dict)
-    retrieved: list[list[Any]] | None = None
-    timings: dict[str, float] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
-    gaps: dict[Path, str] = field(default_factory=dict)
+    gaps: Annotated[dict[Path, str], list[tuple[list[str | int], str]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, outputs: SystemOutputs) -> Parts:
         """Return *outputs* as parts; what JSON cannot carry becomes a gap."""
         response = outputs.response
-        out = cls(response.text)
+        out = cls(response.text, None, {str(k): float(v) for k, v in outputs.timings.items()})
         out.metadata = out._mapping(response.metadata, ("metadata",))
-        if response.structured is not None:
-            out.structured = out._value(response.structured, ("structured",))
+        out.structured = out._value(response.structured, ("structured",))
         out.retrieved = [
             [(doc := r.doc).doc_id, doc.text, score if type(score := r.score) is float else _number(score), r.rank,
              out._mapping(doc.metadata, ("retrieved", i, "metadata")) if doc.metadata else {}]
             for i, r in enumerate(outputs.retrieved)
         ]  # fmt: skip
-        out.timings = {str(k): float(v) for k, v in outputs.timings.items()}
         out.extra = out._mapping(outputs.extra, ("extra",))
         return out
 

@@ -24,7 +24,7 @@ from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import SOURCE_KEYS
 from ..regression.baseline import metric_key
 from ..shapes import check_shape
-from .answer_codec import TEXT, Parts, PartsShape
+from .answer_codec import TEXT, Parts
 from .case_result import crop, shown_outputs, without_text
 
 ERRORED = "!"
@@ -186,7 +186,7 @@ class _Errored(_Always):
 
 
 class _Whole(_Always):
-    parts: PartsShape
+    parts: Parts
 
 
 class _Answered(_Whole, total=False):
