@@ -226,10 +226,7 @@ def checked_aggregate(metric: Metric, measurements: Sequence[Measurement]) -> Me
 
 
 def repeats_of(measurements: Sequence[Measurement], rounds: int) -> Iterator[Sequence[Measurement]]:
-    """Yield the measurements of each repeat, for metrics that aggregate more than values.
-
-    Repeats are not pooled: the share of distinct words, say, falls when the same answer is repeated.
-    """
+    """Yield the measurements of each repeat; pooled, equal answers would lower the share of distinct words, say."""
     yield measurements
     for i in range(rounds - 1):
         yield [replace(m, data=data[i]) if i < len(data := m.details.get(REPEAT_DATA, ())) else m for m in measurements]

@@ -8,9 +8,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System, as_system
@@ -231,9 +232,7 @@ def open_evaluation(
     calibrations: str | os.PathLike[str] | None = None,
     repeat: int = 1,
 ) -> Evaluation:
-    """Return the evaluation of *suite* before anything was measured: an empty run, and the loaded baseline.
-
-    Parameters are those of `evaluate`.
+    """Return the evaluation of *suite* before anything was measured; parameters as of `evaluate`.
 
     Raises:
         BaselineError: the baseline is there and cannot be read.
@@ -313,7 +312,7 @@ def run_suite(
     corpus: Any = None,
     seed: int | None = None,
     progress: bool | None = False,
-    again: Mapping[str, int] | None = None,
+    again: Mapping[str, int] = MappingProxyType({}),
     confirms: Callable[[GoldenCase, CaseResult], range] | None = None,
 ) -> Iterator[FinishedCase]:
     """Put *cases* to *system* as `evaluate` does; yield each as *flow* ends it, those that are skipped first.
@@ -325,8 +324,9 @@ def run_suite(
     from ..core.batches import in_batches  # a pytest session needs none of it
 
     todo = [case for case in cases if case.skip is None]
-    times = {case.id: repeat + (again or {}).get(case.id, 0) for case in todo}
-    asks = (ask_case(system, case, i, seed=seed) for case in todo for i in range(times[case.id]))
+    times = {case.id: repeat + again.get(case.id, 0) for case in todo}
+    ask = partial(ask_case, system, seed=seed)
+    asks = (ask(case, i) for case in todo for i in range(times[case.id]))
     calls = caller.map(asks, (case.timeout for case in todo for _ in range(times[case.id])))
     for case in cases:
         if case.skip is not None:
@@ -339,8 +339,7 @@ def run_suite(
             for asked_case, finished in zip(batch_calls, flow.finish_all(batch_calls, system), strict=True):
                 case = asked_case.case
                 if numbers := confirms(case, finished.result) if confirms is not None else ():
-                    again_asks = ((i, ask_case(system, case, i, seed=seed)) for i in numbers)
-                    retries = [caller.call((case.id, i), fn, timeout=case.timeout) for i, fn in again_asks]
+                    retries = [caller.call((case.id, i), ask(case, i), timeout=case.timeout) for i in numbers]
                     flow.confirm(finished, CaseCalls(case, retries, corpus), system)
                 yield finished
                 bar.done()

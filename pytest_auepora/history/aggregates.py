@@ -252,10 +252,7 @@ _APPLIES_TO: Mapping[str, Callable[[_Fields], bool]] = {
 
 
 def restore_case(result: CaseResult) -> _Answered | None:
-    """Return the sample and the outputs of a stored case; None if it has no outputs.
-
-    Texts of retrieved documents are cut as stored, and everything is redacted as stored.
-    """
+    """Return the sample and the outputs of a stored case, cut and redacted as stored; None if it has no outputs."""
     if "answer" not in result.outputs:  # outputs or texts are not stored, as for a very large run
         return None
     return _restore_sample(result), _restore_outputs(result.outputs)

@@ -49,9 +49,7 @@ def blob(value: Any) -> bytes:
 class SqliteFile:
     """A SQLite file; readers go on during writes, and a writer that is killed changes nothing.
 
-    Attributes:
-        name: what messages call it.
-        column_types: the types of columns for ``long_text`` and ``long_bytes``.
+    ``name`` is for messages; ``column_types`` are those of columns for ``long_text`` and ``long_bytes``.
     """
 
     def __init__(self, path: Path) -> None:

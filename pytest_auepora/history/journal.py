@@ -49,7 +49,7 @@ class Journal:
         self._write(f'{{"run":{encode_run(run)},"commit":{dumps(commit)}}}\n'.encode())
 
     def add(self, path: str, variant: str, case: CaseJson, provenance: Any) -> TextPosition | None:
-        """Write one result of a run that was begun, and its recorded answers; the last one of a case counts.
+        """Write a result of a run that was begun, and its recorded answers; the last one of a case counts.
 
         Return where the result was written, None if it could not be written.
         """

@@ -105,10 +105,7 @@ def ensure_tables(database: SqliteFile | ServerDatabase) -> None:
 
 
 def new_run_id() -> str:
-    """Return ``YYMMDD-HHMMSS-xxyyy`` in UTC: *xx* is the millisecond, *yyy* is chance.
-
-    Later ids of one process sort after its earlier ones, also within a millisecond.
-    """
+    """Return ``YYMMDD-HHMMSS-xxyyy`` in UTC: *xx* is the millisecond, *yyy* is chance.  Ids of one process ascend."""
     global _last  # noqa: PLW0603 - what makes ids of a process ascend
     with _lock:
         _last = now = max(time.time_ns() // 1_000_000, _last + 1)
