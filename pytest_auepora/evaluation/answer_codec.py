@@ -111,8 +111,7 @@ class Parts:
 
     def pieces(self) -> dict[Path, Any]:
         """Return what can be dropped without losing ids, scores and times, by path."""
-        out: dict[Path, Any] = {("answer",): self.answer, ("structured",): self.structured}
-        out |= {("metadata",): self.metadata, ("extra",): self.extra}
+        out: dict[Path, Any] = {(name,): getattr(self, name) for name in ("answer", "structured", "metadata", "extra")}
         for i, hit in enumerate(self.retrieved or ()):
             out["retrieved", i, "text"] = hit[TEXT]
             out["retrieved", i, "metadata"] = hit[_METADATA]
@@ -219,16 +218,12 @@ class WithheldList(list[Any]):
 
 
 class PartialMapping(dict[str, Any]):
-    """A mapping of which some keys, or all that it does not show, are not there; listing its keys raises.
+    """A mapping, *what* in messages, of which only the *known* keys are there; listing its keys raises.
 
-    Args:
-        what: what messages call it.
-        known: the keys it has.
-        gaps: keys that are not there, and why.
-        rest: why any key that it does not have may have been there; empty where it has all the others.
+    *gaps* says why some keys are not there, *rest* why any other may have been; empty where there were no others.
     """
 
-    def __init__(self, what: str, known: Mapping[str, Any], gaps: Mapping[str, str], rest: str = "") -> None:
+    def __init__(self, what: str, known: Mapping[str, Any], gaps: Mapping[str, str], rest: str) -> None:
         super().__init__(known)
         self.what, self.gaps, self.rest = what, gaps, rest
 

@@ -48,9 +48,7 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
         from ..calls.seeding import derive_seed, seeded
 
         fn = seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
-    if not case.resources:
-        return fn
-    return with_resources(fn, is_async=system.is_async)
+    return with_resources(fn, is_async=system.is_async) if case.resources else fn
 
 
 def _refuse_noise(system: System) -> Any:

@@ -110,13 +110,10 @@ def new_run_id() -> str:
     with _lock:
         _last = now = max(time.time_ns() // 1_000_000, _last + 1)
     seconds, milliseconds = divmod(now, 1000)
-    chance = int.from_bytes(os.urandom(2), "big")  # of which 15 bits are used
-    suffix = _encode_digits(milliseconds, 2) + _encode_digits(chance, 3)
+    chance = int.from_bytes(os.urandom(2), "big") & 0x7FFF
+    number = milliseconds << 15 | chance
+    suffix = "".join(_DIGITS[number >> shift & 31] for shift in (20, 15, 10, 5, 0))
     return f"{time.strftime('%y%m%d-%H%M%S', time.gmtime(seconds))}-{suffix}"
-
-
-def _encode_digits(value: int, length: int) -> str:
-    return "".join(_DIGITS[value >> 5 * i & 31] for i in reversed(range(length)))
 
 
 def run_columns(run: Run, verdict: Verdict, aggregate: AggregateMetrics) -> dict[str, Any]:
