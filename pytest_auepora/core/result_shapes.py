@@ -44,11 +44,11 @@ StoredScore = Kind("a score, with a finite number where that is its state", _is_
 Times = dict[str, Annotated[float, Kind("a number of seconds", lambda value: type(value) in (int, float))]]
 
 
-class _LabelKeys(TypedDict):
+class _WithId(TypedDict):
     id: str
 
 
-class Label(_LabelKeys, total=False):
+class Label(_WithId, total=False):
     """A relevant label of a case."""
 
     doc: str
@@ -70,11 +70,7 @@ class Expected(TypedDict, total=False):
     forbidden: list[Any]
 
 
-class _HitKeys(TypedDict):
-    id: str
-
-
-class _Hit(_HitKeys, total=False):
+class _Hit(_WithId, total=False):
     doc: str
     score: float | None
     grade: int
@@ -97,10 +93,9 @@ class _MovedLabel(TypedDict):
     match: str
 
 
-class MovedLabels(TypedDict):
+class MovedLabels(_MovedLabel):
     """How the labels of a case were matched after their chunks changed."""
 
-    match: str
     labels: dict[str, _MovedLabel]
 
 
