@@ -57,13 +57,10 @@ class CaseCalls:
 
 @dataclass(eq=False, repr=False, slots=True)
 class FinishedCase:
-    """A finished case.
+    """A finished case: its result, redacted and judged, and what is kept of its answers, repeats in order.
 
-    Attributes:
-        result: what was measured, redacted and judged.
-        comparison: with its baseline; None without one, or where nothing was measured.
-        recordings: what is kept of its answers, repeats in order.
-        error: what its first failed call raised, as it was.
+    ``comparison`` is with its baseline; None without one, or where nothing was measured.  ``error`` is what its first
+    failed call raised, as it was.
     """
 
     result: CaseResult

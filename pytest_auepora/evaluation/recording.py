@@ -201,10 +201,7 @@ class _Answered(_Whole, total=False):
 class RecordedAnswer:
     """An answer of an earlier run, in place of a system's answer.
 
-    Attributes:
-        recording: what `record` returned.
-        keys: version and parameters that the metrics had then, by name.
-        run_id: the run.
+    ``keys`` are version and parameters that the metrics had then, by name.
     """
 
     recording: Recording

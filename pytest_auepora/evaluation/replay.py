@@ -121,11 +121,9 @@ class RecordedRun:
 
 @dataclass(eq=False, repr=False)
 class Answering(System):
-    """Answers in place of a system, from an earlier run.
+    """Answers in place of a system, from the earlier run *source*.
 
-    Attributes:
-        source: the run.
-        base: the system that is asked where the run has no answer; None where nothing may be asked.
+    *base* is the system that is asked where the run has no answer; None where nothing may be asked.
     """
 
     _: KW_ONLY
