@@ -107,10 +107,7 @@ def run_batches(
 
 
 class _Pool(Generic[T, R]):
-    """An executor and its batches in flight, oldest first: one of the user's, or worker processes of our own.
-
-    Threads get the task itself, any other executor gets it pickled.  Our own processes are replaced when they break.
-    """
+    """An executor and its batches in flight, oldest first; processes of our own are replaced when they break."""
 
     def __init__(
         self, task: Callable[[list[T]], R], parts: Mapping[str, Any], executor: Executor | None, jobs: int,
@@ -157,25 +154,26 @@ class _Pool(Generic[T, R]):
         else:
             yield self.executor.submit(self.task, batch)
 
-    def _result(self, futures: Iterable[Future[Any]]) -> R:
-        """Wait for the result of all that `_start` yielded; raises the first exception in batch order."""
-        [answer] = [answer for future in futures if (answer := future.result()) is not None]
-        result: R = answer if self.in_threads else unpack(answer)
+    def _result(self, futures: Iterable[Future[Any]]) -> R | LostBatch:
+        """Wait for all that `_start` yielded; raises the first exception in batch order, unless it is a death."""
+        try:
+            [answer] = [answer for future in futures if (answer := future.result()) is not None]
+            result: R = answer if self.in_threads else unpack(answer)
+        except BaseException as exc:
+            if not _is_death(exc):
+                raise
+            return LostBatch(error_line(exc))
         return result
 
     def _next_result(self) -> Iterator[tuple[list[T], R | LostBatch]]:
         batch, futures = self.waiting[0]
-        try:
-            result: R | LostBatch = self._result(futures)
-        except BaseException as exc:
-            if not _is_death(exc):
-                raise
-            if self.is_ours:
-                yield from self._run_one_by_one()
-                return
+        result = self._result(futures)
+        if self.is_ours and isinstance(result, LostBatch):
+            yield from self._run_one_by_one()
+            return
+        if isinstance(result, LostBatch) and result.reason.startswith("KilledWorker"):
             # Dask gave the batch up: the fault may have been that of another batch on the same worker
-            again = type(exc).__name__ == "KilledWorker"
-            result = self._result_or_loss(self._start(batch)) if again else LostBatch(error_line(exc))
+            result = self._result(self._start(batch))
         self.waiting.popleft()
         yield batch, result
 
@@ -184,7 +182,7 @@ class _Pool(Generic[T, R]):
         self._renew()
         while self.waiting:
             batch, futures = self.waiting.popleft()
-            result = self._result_or_loss(futures if _is_sound(futures) else self._start(batch))
+            result = self._result(futures if _is_sound(futures) else self._start(batch))
             if isinstance(result, LostBatch):
                 self._renew()
             yield batch, result
@@ -193,14 +191,6 @@ class _Pool(Generic[T, R]):
         """Replace our own processes."""
         self.executor.shutdown(wait=True, cancel_futures=True)
         self.executor = worker_pool(self.jobs, self.pickled)
-
-    def _result_or_loss(self, futures: Iterable[Future[Any]]) -> R | LostBatch:
-        try:
-            return self._result(futures)
-        except Exception as exc:
-            if not _is_death(exc):
-                raise
-            return LostBatch(error_line(exc))
 
 
 def _submit_items(task: ByItem[T, R], batch: Sequence[T], executor: Executor) -> Iterator[Future[R | None]]:

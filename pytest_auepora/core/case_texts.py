@@ -21,13 +21,9 @@ _READ_SIZE = 64 * 1024  # bytes that are read at once
 
 
 class ResultFile:
-    """An append-only file whose parts can be read again.  For one thread.
+    """An append-only file, ``size`` bytes long, whose parts can be read again.  For one thread.
 
-    Args:
-        file: open for reading and writing, and empty; by default a temporary one.
-
-    Attributes:
-        size: its length in bytes.
+    *file* is open for reading and writing, and empty; by default a temporary one.
     """
 
     def __init__(self, file: IO[bytes] | None = None) -> None:
@@ -38,11 +34,7 @@ class ResultFile:
         self._last: tuple[int, Mapping[str, Any]] = -1, {}
 
     def append(self, data: bytes) -> None:
-        """Write *data* at the end.
-
-        Raises:
-            OSError: the disk is full.
-        """
+        """Write *data* at the end; raises OSError where the disk is full."""
         if self._file.write(data) != len(data):
             raise OSError("the disk is full")
         self.size += len(data)

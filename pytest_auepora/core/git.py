@@ -11,23 +11,17 @@ from ..errors import AueporaError
 CONFLICT = "merge-conflict markers; keep one side"
 """The message for a file with merge-conflict markers."""
 
-_CONFLICT = r"(?m)^(<{7}|={7}|>{7})(\s|$)"
-
 
 def conflict_line(text: str) -> int:
     """Return the first line, counted from 1, that marks a merge conflict; 0 where none does."""
-    # searching for the plain markers first is much faster than the regular expression
-    if any(sign * 7 in text for sign in "<=>") and (match := re.search(_CONFLICT, text)) is not None:
-        return text.count("\n", 0, match.start()) + 1
-    return 0
+    if not any(sign * 7 in text for sign in "<=>"):  # much faster than the regular expression
+        return 0
+    match = re.search(r"(?m)^(<{7}|={7}|>{7})(\s|$)", text)
+    return 0 if match is None else text.count("\n", 0, match.start()) + 1
 
 
 def git(folder: Path, *args: str) -> str:
-    """Return what git prints.
-
-    Raises:
-        AueporaError: git is missing or failed; the message is git's own.
-    """
+    """Return what git prints; raises `AueporaError`, with git's own message, where it is missing or failed."""
     try:
         completed = subprocess.run(
             ["git", "-C", str(folder), *args], capture_output=True, timeout=20, check=False, encoding="utf-8",

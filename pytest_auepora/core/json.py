@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -20,27 +21,18 @@ _KEYS = (str, int, float, type(None))  # that the standard library writes
 
 
 def dumps(value: Any) -> str:
-    """Return *value*, which may hold dataclasses, as compact JSON in one line; `json.loads` reads every number back.
-
-    For files and databases, use `encode`.
-    """
+    """Return *value*, which may hold dataclasses, as compact JSON in one line; `json.loads` reads every number back."""
     return encode(value).decode()
 
 
 def encode(value: Any) -> bytes:
-    """Return `dumps` of *value* as UTF-8 bytes, without encoding twice.
-
-    Raises:
-        RecursionError: a value holds itself.
-    """
-    try:
+    """Return `dumps` of *value* as UTF-8 bytes; raises RecursionError where a value holds itself."""
+    with suppress(TypeError):
         data = orjson.dumps(value, _plain, _OPTIONS)
-    except TypeError:
-        return _standard_dumps(value).encode()
-    # orjson writes NaN and infinity as null. More nulls in the text than in the value: use the standard library.
-    if (n_nulls := data.count(b"null")) and not _has_nulls(value, n_nulls):
-        return _standard_dumps(value).encode()
-    return data
+        # orjson writes NaN and infinity as null: then the text has more nulls than the value
+        if not (n_nulls := data.count(b"null")) or _has_nulls(value, n_nulls):
+            return data
+    return json.dumps(_with_text_keys(value), separators=(",", ":"), check_circular=False).encode()
 
 
 def encode_finite(value: Any) -> bytes:
@@ -93,10 +85,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):  # a subclass of float, or of tuple below
         return float(value)
     return list(value) if isinstance(value, tuple) else str(value)
-
-
-def _standard_dumps(value: Any) -> str:
-    return json.dumps(_with_text_keys(value), separators=(",", ":"), check_circular=False)
 
 
 def _with_text_keys(value: Any) -> Any:

@@ -105,11 +105,7 @@ class Metric:
     oracle: ClassVar[str] = ""
 
     def __new__(cls, *_: Any, **__: Any) -> Metric:
-        """Refuse a class that cannot measure.
-
-        Raises:
-            TypeError: the class implements neither `measure` nor `compute`.
-        """
+        """Raise TypeError where the class implements neither `measure` nor `compute`."""
         if cls.measure is Metric.measure and cls.compute is Metric.compute:
             raise TypeError(f"{cls.__name__} is abstract: it implements neither measure() nor compute()")
         return super().__new__(cls)

@@ -16,13 +16,10 @@ def _is_origin(value: Any) -> bool:
 
 
 def _is_range(value: Any) -> bool:
-    if (
-        not isinstance(value, list)
-        or len(value) != 2
-        or not all(end is None or type(end) in (int, float) for end in value)
-    ):
+    ends = value if isinstance(value, list) else []
+    if len(ends) != 2 or not all(end is None or type(end) in (int, float) for end in ends):
         return False
-    low, high = value
+    low, high = ends
     return low is None or high is None or bool(low <= high)
 
 
@@ -47,11 +44,11 @@ StoredScore = Kind("a score, with a finite number where that is its state", _is_
 Times = dict[str, Annotated[float, Kind("a number of seconds", lambda value: type(value) in (int, float))]]
 
 
-class _LabelKeys(TypedDict):
+class _WithId(TypedDict):
     id: str
 
 
-class Label(_LabelKeys, total=False):
+class Label(_WithId, total=False):
     """A relevant label of a case."""
 
     doc: str
@@ -73,11 +70,7 @@ class Expected(TypedDict, total=False):
     forbidden: list[Any]
 
 
-class _HitKeys(TypedDict):
-    id: str
-
-
-class _Hit(_HitKeys, total=False):
+class _Hit(_WithId, total=False):
     doc: str
     score: float | None
     grade: int
@@ -100,10 +93,9 @@ class _MovedLabel(TypedDict):
     match: str
 
 
-class MovedLabels(TypedDict):
+class MovedLabels(_MovedLabel):
     """How the labels of a case were matched after their chunks changed."""
 
-    match: str
     labels: dict[str, _MovedLabel]
 
 

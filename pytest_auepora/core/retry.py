@@ -52,14 +52,12 @@ class RetryPolicy:
         """Whether *error* is of a named class, or a group of such alone.  Only an `Exception` is ever retried."""
         if not isinstance(error, Exception):
             return False
-        members = group_members(error)
-        return self._is_named(error) or (bool(members) and all(map(self.matches, members)))
-
-    def _is_named(self, error: Exception) -> bool:
-        return any(
+        is_named = any(
             isinstance(error, exception) if isinstance(exception, type) else _matches_name(type(error), exception)
             for exception in self.exceptions
         )
+        members = group_members(error)
+        return is_named or (bool(members) and all(map(self.matches, members)))
 
     def pause(self, error: BaseException, attempt: int) -> float | None:
         """Return the seconds to wait after *attempt* (1-based) failed, or None if *error* is final."""

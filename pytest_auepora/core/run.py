@@ -72,10 +72,7 @@ class CaseResult(OffloadableTexts):
         return [] if score is None or score.value is None else [score.value]
 
     def quarantined(self) -> bool:
-        """Whether the golden file excuses the case from the case guard today.
-
-        A quarantine ends by itself, on the day after its date.
-        """
+        """Whether the golden file excuses the case from the case guard today: up to its date, that day included."""
         until = str(self.extra.get("quarantine", ""))
         return bool(until) and date.today().isoformat() <= until
 
@@ -121,19 +118,11 @@ class MetricInfo:
         """Describe *metric*."""
         judge = metric.scored_by or metric
         return cls(
-            metric.name,
-            metric.version,
-            metric.params(),
-            metric.target.name,
-            metric.direction,
-            metric.range,
-            metric.deterministic,
-            metric.baselined,
+            metric.name, metric.version, metric.params(), metric.target.name, metric.direction, metric.range,
+            metric.deterministic, metric.baselined,
             {"metric": judge.name, "version": judge.version, "params": judge.params()} if metric.judged else {},
-            list(provenance_keys_of(metric)),
-            interval=interval_of(metric),
-            across_chunkers=metric.across_chunkers,
-        )
+            list(provenance_keys_of(metric)), interval=interval_of(metric), across_chunkers=metric.across_chunkers,
+        )  # fmt: skip
 
     @property
     def worst(self) -> float:

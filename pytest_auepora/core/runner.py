@@ -112,11 +112,7 @@ class AueporaEvaluator:
 
 
 def _validated_samples(samples: Iterator[EvaluationSample], plan: EvaluationPlan) -> Iterator[EvaluationSample]:
-    """Check the first *samples*, and return all of them: an iterator can be read only once.
-
-    Raises:
-        ValueError: a field that a metric requires is None in all samples.
-    """
+    """Return *samples*; raises ValueError where a field that a metric requires is None in all of them."""
     samples, ahead = tee(samples)
     try:
         plan.validate_dataset(islice(ahead, _MAX_PEEKED))

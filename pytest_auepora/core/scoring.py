@@ -150,18 +150,14 @@ def _not_applicable_score(metric: Metric, sample: EvaluationSample) -> Score | N
     """Return the n/a score of *metric* for *sample*, whatever the answer is; costly metrics are not run."""
     if metric.judged or not metric.deterministic:
         return None
-    try:
-        outcome = metric.measure(sample, _placeholder_outputs())
-    except Exception:
-        return None
-    return Score.of(outcome) if isinstance(outcome, NotApplicable) else None
-
-
-def _placeholder_outputs() -> SystemOutputs:
-    """Return outputs with everything that a metric may read: words, a number, several documents, embeddings."""
+    # everything that a metric may read: words, a number, several documents, embeddings
     metadata: dict[str, Any] = {"embedding": [1.0]}
     docs = [RetrievedDocument(Document(i, "1", dict(metadata)), 0.0, rank) for rank, i in enumerate(("-", "--"), 1)]
-    return SystemOutputs(docs, Response("1 " * 64, metadata=metadata), {"end_to_end": 0.0})
+    placeholder = SystemOutputs(docs, Response("1 " * 64, metadata=metadata), {"end_to_end": 0.0})
+    with suppress(Exception):
+        outcome = metric.measure(sample, placeholder)
+        return Score.of(outcome) if isinstance(outcome, NotApplicable) else None
+    return None
 
 
 @dataclass(slots=True)
@@ -230,10 +226,7 @@ def checked_aggregate(metric: Metric, measurements: Sequence[Measurement]) -> Me
 
 
 def repeats_of(measurements: Sequence[Measurement], rounds: int) -> Iterator[Sequence[Measurement]]:
-    """Yield the measurements of each repeat, for metrics that aggregate more than values.
-
-    Repeats are not pooled: the share of distinct words, say, falls when the same answer is repeated.
-    """
+    """Yield the measurements of each repeat; pooled, equal answers would lower the share of distinct words, say."""
     yield measurements
     for i in range(rounds - 1):
         yield [replace(m, data=data[i]) if i < len(data := m.details.get(REPEAT_DATA, ())) else m for m in measurements]
@@ -243,7 +236,7 @@ def _gated_value(metric: Metric, value: float | None, n: int, n_error: int) -> f
     if not n_error:
         return value
     worst = metric.worst
-    if worst in (float("inf"), float("-inf")):
+    if math.isinf(worst):
         return None
     # exact for means; for corpus-level metrics the errored share weighs in at the worst value
     return ((value or 0.0) * n + worst * n_error) / (n + n_error)

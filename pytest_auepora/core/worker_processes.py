@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
+from importlib.util import find_spec
 from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any
@@ -19,13 +20,9 @@ _installed_task = b""
 
 
 def run_packed(task: bytes | None, batch: bytes, turn: str = "") -> bytes:  # noqa: ARG001 - see turn
-    """Run a pickled batch in a worker; the return value is for `unpack`.
+    """Run a pickled batch in a worker, by *task* or the one that is installed; the return value is for `unpack`.
 
-    Args:
-        task: the pickled task, or None where `worker_pool` has installed it.
-        batch: the pickled batch.
-        turn: unique for each call: Dask reuses the result of an earlier call with equal arguments, even a worker's
-            death.
+    *turn* is unique: Dask reuses the result of an earlier call with equal arguments, even a worker's death.
     """
     try:
         return pack((_load_task(_installed_task if task is None else task)(pickle.loads(batch)), None))
@@ -76,37 +73,22 @@ def _end_with_owner() -> None:
 
 
 def pack(value: Any) -> bytes:
-    """Return *value* pickled; definitions of ``__main__`` or a function go by value where cloudpickle is installed.
-
-    Raises:
-        Exception: the exception of the pickling.
-    """
+    """Return *value* pickled; definitions of ``__main__`` or a function go by value where cloudpickle is installed."""
     try:
         data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        if b"__main__" not in data or find_spec("cloudpickle") is None:
+            return data
     except Exception:
-        if (by_value := _cloudpickle()) is None:
+        if find_spec("cloudpickle") is None:
             raise
-        packed: bytes = by_value.dumps(value)
-        return packed
-    if b"__main__" in data and (by_value := _cloudpickle()) is not None:
-        data = by_value.dumps(value)  # the workers' __main__ is another
-    return data
+    import cloudpickle  # the workers' __main__ is another
 
-
-def _cloudpickle() -> Any:
-    try:
-        import cloudpickle
-    except ImportError:
-        return None
-    return cloudpickle
+    packed: bytes = cloudpickle.dumps(value)
+    return packed
 
 
 def pack_named(value: Any, parts: Callable[[], Mapping[str, Any]]) -> bytes:
-    """Return *value* pickled; *parts* returns its parts by name.
-
-    Raises:
-        UnsendableError: naming the part at fault.
-    """
+    """Return *value* pickled; raises `UnsendableError`, with the name of the part at fault, one of *parts*."""
     try:
         return pack(value)
     except Exception as exc:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypedDict
+from typing import Annotated, Any, NoReturn
 
 from ..core.json import known_fields
 from ..core.result_shapes import Place, Times
@@ -20,19 +20,7 @@ Path = tuple[str | int, ...]
 TEXT, _METADATA = 1, 4  # places in a hit
 
 
-class _AnswerKeys(TypedDict):
-    answer: str | None
-    retrieved: list[tuple[str, Place | None, Any, int, dict[str, Any]]] | None
-    timings: Times
-
-
-class PartsShape(_AnswerKeys, total=False):
-    """What `Parts.to_dict` gives, with the place of its text in every hit."""
-
-    structured: Any
-    metadata: dict[str, Any]
-    extra: dict[str, Any]
-    gaps: list[tuple[list[str | int], str]]
+_StoredHits = list[tuple[str, Place | None, Any, int, dict[str, Any]]] | None  # with the place of its text in every hit
 
 
 class _NotPlainError(TypeError):
@@ -41,40 +29,32 @@ class _NotPlainError(TypeError):
 
 @dataclass(eq=False, repr=False, slots=True)
 class Parts:
-    """What a metric may read of an answer.
+    """What a metric may read of an answer: the fields of `SystemOutputs` and its response.
 
-    Attributes:
-        answer: the text; None where it is not there.
-        structured: ``response.structured``.
-        metadata: ``response.metadata``.
-        retrieved: ``[id, text, score, rank, metadata]`` in rank order; None where it is not there.
-        timings: seconds.
-        extra: ``outputs.extra``.
-        gaps: what is not there, and why.
+    ``retrieved`` has ``[id, text, score, rank, metadata]`` in rank order; it and ``answer`` are None where they are not
+    there.  ``gaps`` says what is not there, and why.
     """
 
     answer: str | None
+    retrieved: Annotated[list[list[Any]] | None, _StoredHits]
+    timings: Annotated[dict[str, float], Times]
     structured: Any = None
     metadata: dict[str, Any] = field(default_factory=dict)
-    retrieved: list[list[Any]] | None = None
-    timings: dict[str, float] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
-    gaps: dict[Path, str] = field(default_factory=dict)
+    gaps: Annotated[dict[Path, str], list[tuple[list[str | int], str]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, outputs: SystemOutputs) -> Parts:
         """Return *outputs* as parts; what JSON cannot carry becomes a gap."""
         response = outputs.response
-        out = cls(response.text)
+        out = cls(response.text, None, {str(k): float(v) for k, v in outputs.timings.items()})
         out.metadata = out._mapping(response.metadata, ("metadata",))
-        if response.structured is not None:
-            out.structured = out._value(response.structured, ("structured",))
+        out.structured = out._value(response.structured, ("structured",))
         out.retrieved = [
             [(doc := r.doc).doc_id, doc.text, score if type(score := r.score) is float else _number(score), r.rank,
              out._mapping(doc.metadata, ("retrieved", i, "metadata")) if doc.metadata else {}]
             for i, r in enumerate(outputs.retrieved)
         ]  # fmt: skip
-        out.timings = {str(k): float(v) for k, v in outputs.timings.items()}
         out.extra = out._mapping(outputs.extra, ("extra",))
         return out
 
@@ -131,8 +111,7 @@ class Parts:
 
     def pieces(self) -> dict[Path, Any]:
         """Return what can be dropped without losing ids, scores and times, by path."""
-        out: dict[Path, Any] = {("answer",): self.answer, ("structured",): self.structured}
-        out |= {("metadata",): self.metadata, ("extra",): self.extra}
+        out: dict[Path, Any] = {(name,): getattr(self, name) for name in ("answer", "structured", "metadata", "extra")}
         for i, hit in enumerate(self.retrieved or ()):
             out["retrieved", i, "text"] = hit[TEXT]
             out["retrieved", i, "metadata"] = hit[_METADATA]
@@ -181,11 +160,7 @@ def _number(score: Any) -> int | float | None:
 
 
 def plain(value: Any) -> Any:
-    """Return *value* in the types JSON has; sequences become lists, what numpy made becomes what Python has.
-
-    Raises:
-        TypeError: it has parts that JSON cannot carry, or would change.
-    """
+    """Return *value* in the types JSON has; raises TypeError where JSON cannot carry all of it unchanged."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, (list, tuple)):
@@ -243,16 +218,12 @@ class WithheldList(list[Any]):
 
 
 class PartialMapping(dict[str, Any]):
-    """A mapping of which some keys, or all that it does not show, are not there; listing its keys raises.
+    """A mapping, *what* in messages, of which only the *known* keys are there; listing its keys raises.
 
-    Args:
-        what: what messages call it.
-        known: the keys it has.
-        gaps: keys that are not there, and why.
-        rest: why any key that it does not have may have been there; empty where it has all the others.
+    *gaps* says why some keys are not there, *rest* why any other may have been; empty where there were no others.
     """
 
-    def __init__(self, what: str, known: Mapping[str, Any], gaps: Mapping[str, str], rest: str = "") -> None:
+    def __init__(self, what: str, known: Mapping[str, Any], gaps: Mapping[str, str], rest: str) -> None:
         super().__init__(known)
         self.what, self.gaps, self.rest = what, gaps, rest
 

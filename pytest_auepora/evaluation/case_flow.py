@@ -27,7 +27,7 @@ from ..regression.determinism import record_repeats
 from ..regression.guards.case_guard import judge_case, merge_confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
-from .case_result import Ended, ended_result, errored_result
+from .case_result import Ended, blank_result, errored_result
 from .measure import CaseCall, Convert, MeasuredAnswer, measure_calls
 from .recording import RecordedAnswer, Recording, Redact, record
 from .replay import CONFIRMED, CaseEndedError
@@ -57,13 +57,10 @@ class CaseCalls:
 
 @dataclass(eq=False, repr=False, slots=True)
 class FinishedCase:
-    """A finished case.
+    """A finished case: its result, redacted and judged, and what is kept of its answers, repeats in order.
 
-    Attributes:
-        result: what was measured, redacted and judged.
-        comparison: with its baseline; None without one, or where nothing was measured.
-        recordings: what is kept of its answers, repeats in order.
-        error: what its first failed call raised, as it was.
+    ``comparison`` is with its baseline; None without one, or where nothing was measured.  ``error`` is what its first
+    failed call raised, as it was.
     """
 
     result: CaseResult
@@ -149,7 +146,7 @@ class CaseFlow:
 
     def _end(self, case_calls: CaseCalls, case: GoldenCase, measured: list[MeasuredAnswer]) -> FinishedCase:
         counted = measured[: len(case_calls.counted)]
-        finished = self.conclude(case, [answer.result for answer in counted], self._record(case, counted))
+        finished = self.conclude(case, counted)
         finished.error = next((call.error for call in case_calls.counted if call.error is not None), None)
         singles = [answer.result for answer in measured]
         record_repeats(finished.result, singles, self.run.metrics)
@@ -161,7 +158,7 @@ class CaseFlow:
     ) -> CaseCall:
         """Return *call* with what is known of its case."""
         baseline_answer = self.baseline_answers.get((case.id, case.content_hash), "")
-        return CaseCall(case, call, self.where(case), is_known_id, baseline_answer, skipped_metrics)
+        return CaseCall(case, call, is_known_id, baseline_answer, skipped_metrics)
 
     def confirm(self, finished: FinishedCase, case_calls: CaseCalls, system: System) -> None:
         """Decide a failed case by the finished calls that asked *system* again: it fails if every answer fails.
@@ -185,18 +182,24 @@ class CaseFlow:
         """End a case that was not measured because of *error*: its set-up failed or skipped it, its process died."""
         if (ended := self._ended_on_purpose(error)) is not None:
             return self.leave_out(case, ended, error)
-        result = errored_result(case, error, self.metrics, where=self.where(case))
+        result = errored_result(case, error, self.metrics)
         self._note_expected_failure(case, result)
-        return self._finish_unmeasured(result, error)
+        return self._finish_unmeasured(case, result, error)
 
     def leave_out(self, case: GoldenCase, ended: Ended, error: BaseException | None = None) -> FinishedCase:
-        """End a case that is not measured on purpose."""
-        return self._finish_unmeasured(ended_result(case, ended, where=self.where(case)), error)
+        """End a case that is not measured on purpose: skipped, or expected to fail."""
+        result = blank_result(case)
+        result.state, result.error = "skipped", ended.reason
+        if ended.how == "xfail":
+            result.extra["xfail"] = ended.reason
+        return self._finish_unmeasured(case, result, error)
 
-    def conclude(
-        self, case: GoldenCase, singles: Sequence[CaseResult], recordings: Sequence[Recording] = ()
-    ) -> FinishedCase:
-        """End a case: merge the results of its answers, hold them to thresholds and baseline."""
+    def conclude(self, case: GoldenCase, answers: Sequence[MeasuredAnswer]) -> FinishedCase:
+        """End a case: record its answers, merge their results, hold them to thresholds and baseline."""
+        singles = [answer.result for answer in answers]
+        for single in singles:
+            single.where = self._where(case)
+        recordings = self._record(case, answers)
         for single in singles:
             self._redact(single)
         infos = self.run.metrics
@@ -214,10 +217,9 @@ class CaseFlow:
         if comparison is not None:
             comparison.note_state(result)
         note_worst(result, singles, held_to, infos, policy=self.policy, advisory=self.advisory)
-        return FinishedCase(result, comparison, list(recordings))
+        return FinishedCase(result, comparison, recordings)
 
-    def where(self, case: GoldenCase) -> str:
-        """Return ``file:line`` of *case*."""
+    def _where(self, case: GoldenCase) -> str:
         return f"{self.run.path}:{case.line}"
 
     @cached_property
@@ -242,7 +244,8 @@ class CaseFlow:
         if self.xfail and case.xfail is not None:
             result.extra["xfail"] = case.xfail
 
-    def _finish_unmeasured(self, result: CaseResult, error: BaseException | None) -> FinishedCase:
+    def _finish_unmeasured(self, case: GoldenCase, result: CaseResult, error: BaseException | None) -> FinishedCase:
+        result.where = self._where(case)
         self._redact(result)
         return FinishedCase(result, error=error)
 

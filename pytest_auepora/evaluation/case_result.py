@@ -32,14 +32,13 @@ class Ended(NamedTuple):
     reason: str
 
 
-def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
-    """Return the result of a case that was not measured: data from the golden file alone."""
+def blank_result(case: GoldenCase) -> CaseResult:
+    """Return the result of a case that was not measured: data from the golden file alone, without its place there."""
     sample = case.sample
     slices = {k: v for k, v in sample.labels.items() if isinstance(v, (str, int, float, bool))}
     return CaseResult(
         case_id=case.id,
         query=sample.query,
-        where=where,
         content_hash=case.content_hash,
         cluster=case.cluster,
         labels={**slices, "tags": list(case.tags)},
@@ -48,27 +47,12 @@ def blank_result(case: GoldenCase, *, where: str = "") -> CaseResult:
     )
 
 
-def ended_result(case: GoldenCase, ended: Ended, *, where: str = "") -> CaseResult:
-    """Return the result of a case that was not measured on purpose: skipped, or expected to fail."""
-    result = blank_result(case, where=where)
-    result.state, result.error = "skipped", ended.reason
-    if ended.how == "xfail":
-        result.extra["xfail"] = ended.reason
-    return result
-
-
 def errored_result(
-    case: GoldenCase,
-    error: BaseException,
-    metrics: Mapping[str, Metric],
-    *,
-    where: str = "",
-    call: CallResult | None = None,
+    case: GoldenCase, error: BaseException, metrics: Mapping[str, Metric], call: CallResult | None = None
 ) -> CaseResult:
     """Return the result of a case that could not be measured because of *error*, an error under every metric."""
-    result = blank_result(case, where=where)
-    result.state = "error"
-    result.error = describe_error(error)
+    result = blank_result(case)
+    result.state, result.error = "error", describe_error(error)
     if call is not None and call.attempts > 1 and error is call.error:
         head, rest, frames = result.error.partition("\n")
         result.error = f"{head} ({call.attempts} attempts){rest}{frames}"
@@ -132,7 +116,7 @@ def describe_error(error: BaseException) -> str:
     it as well, and the frames and causes are those of its first error.
     """
     summary, origin = _type_and_message(error), error
-    if (errors := list(_leaf_errors(error))) != [error]:
+    if (errors := _leaf_errors(error)) != [error]:
         messages = list(dict.fromkeys(_type_and_message(member).partition("\n")[0] for member in errors))
         more = f"; and {len(messages) - _MOST} more" if len(messages) > _MOST else ""
         summary, origin = f"{summary}: {'; '.join(messages[:_MOST])}{more}", errors[0]
@@ -143,13 +127,10 @@ def _type_and_message(error: BaseException) -> str:
     return "".join(traceback.format_exception_only(error)).strip()
 
 
-def _leaf_errors(error: BaseException) -> Iterator[BaseException]:
-    """Yield the errors of a group, and of groups in it; any other error itself."""
-    if members := group_members(error):
-        for member in members:
-            yield from _leaf_errors(member)
-    else:
-        yield error
+def _leaf_errors(error: BaseException) -> list[BaseException]:
+    """Return the errors of a group, and of groups in it; any other error itself."""
+    members = group_members(error)
+    return [leaf for member in members for leaf in _leaf_errors(member)] if members else [error]
 
 
 def _frames(error: BaseException) -> list[str]:

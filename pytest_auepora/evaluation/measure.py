@@ -16,7 +16,7 @@ from ..calls.call import CallResult
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
 from ..core.progress import Progress
-from ..core.run import CaseResult, MetricInfo
+from ..core.run import CaseResult
 from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import SampledCall
 from ..core.types import EvaluationSample, SystemOutputs
@@ -25,7 +25,6 @@ from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known_citations
 from ..metrics.judge.usage import USAGE, metered, pop_usage, repeated
 from ..metrics.ranking.matching import ranks_of_relevant
-from ..regression.baseline import metric_key
 from .case_result import blank_result, errored_result, shown_outputs, snippet
 from .recording import RecordedAnswer
 
@@ -36,18 +35,12 @@ Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 class CaseCall(NamedTuple):
     """A finished call on a case, and what is known of that case.
 
-    Attributes:
-        case: the case.
-        call: the finished call on it.
-        where: ``file:line`` of the case.
-        is_known_id: whether the corpus has an id; None where there is no corpus.
-        baseline_answer: the answer of the accepted run, or an empty string.
-        skipped_metrics: the judged metrics that this answer is not asked about.
+    ``is_known_id`` says whether the corpus has an id, None where there is no corpus; ``baseline_answer`` is that of the
+    accepted run, or empty; ``skipped_metrics`` are the judged metrics that this answer is not asked about.
     """
 
     case: GoldenCase
     call: CallResult
-    where: str = ""
     is_known_id: Callable[[str], bool] | None = None
     baseline_answer: str = ""
     skipped_metrics: Collection[str] = ()
@@ -57,7 +50,7 @@ class MeasuredAnswer(NamedTuple):
     """The scores of one call, and the answer they stand on; None where there is none."""
 
     result: CaseResult
-    answer: SystemOutputs | RecordedAnswer | None
+    answer: SystemOutputs | RecordedAnswer | None = None
 
 
 def measure_calls(
@@ -93,8 +86,8 @@ def measure_calls(
         if judge_metrics and progress is not None:
             progress.done(sum(m.name not in scores and m.name not in skipped for m in judge_metrics))
         if isinstance(answer, BaseException):
-            result = errored_result(case_call.case, answer, metrics, where=case_call.where, call=case_call.call)
-            measured.append(MeasuredAnswer(result, None))
+            result = errored_result(case_call.case, answer, metrics, case_call.call)
+            measured.append(MeasuredAnswer(result))
         elif isinstance(answer, RecordedAnswer):
             asked_metrics = {name: metric for name, metric in metrics.items() if name not in skipped}
             measured.append(MeasuredAnswer(_rescored_result(case_call, answer, asked_metrics, scores), answer))
@@ -177,8 +170,8 @@ def _with_notes(case_call: CaseCall, outputs: SystemOutputs) -> SystemOutputs:
 
 
 def _scored_result(case_call: CaseCall, outputs: SystemOutputs, scores: dict[str, Score]) -> CaseResult:
-    case, call, where, *_ = case_call
-    result = blank_result(case, where=where)
+    case, call = case_call.case, case_call.call
+    result = blank_result(case)
     result.seconds, result.concurrency = call.seconds, call.concurrency
     if usage := pop_usage(scores):
         result.extra[USAGE] = usage
@@ -199,7 +192,7 @@ def _rescored_result(
     *judge_scores* are those that judges gave since.
     """
     case = recorded.relabelled(case_call.case)
-    raw, result = recorded.raw, blank_result(case, where=case_call.where)
+    raw, result = recorded.raw, blank_result(case)
     result.seconds, result.concurrency = raw["seconds"], raw["concurrency"]
     if recorded.run_id:
         result.extra["recorded_in"] = recorded.run_id
@@ -222,15 +215,9 @@ def _rescored_result(
     return result
 
 
-def _recorded_score(metric: Metric, recorded: RecordedAnswer) -> Score | None:
-    """Return what *metric* gave when the answer was recorded, if it is the same today."""
-    score = recorded.score(metric.name)
-    return score if score and recorded.keys.get(metric.name) == metric_key(MetricInfo.of(metric)) else None
-
-
 def _reusable_score(metric: Metric, recorded: RecordedAnswer) -> Score | None:
     """Return the score that need not be measured again."""
-    score = _recorded_score(metric, recorded) if not metric.deterministic else None
+    score = recorded.score(metric) if not metric.deterministic else None
     return score if score and score.state != "error" else None
 
 
@@ -242,7 +229,7 @@ def _score_again(
     score = fresh or score_case([metric], sample, outputs)[metric.name]
     if score.state == "error" and score.reason.startswith(f"{NotRecordedError.__name__}: "):
         reason = f"cannot be measured again: {score.reason.partition(': ')[2]}"
-        return _recorded_score(metric, recorded) or Score.failed(reason)
+        return recorded.score(metric) or Score.failed(reason)
     return score
 
 

@@ -28,7 +28,7 @@ from ..io.streams import RecordedCase, read_recorded
 from ..metrics.registry import Registry
 from .case_flow import CaseFlow
 from .case_result import Ended, blank_result
-from .measure import CaseCall, judging_bar, measure_calls
+from .measure import CaseCall, MeasuredAnswer, judging_bar, measure_calls
 from .suite import Evaluation, open_evaluation
 
 
@@ -77,7 +77,7 @@ def score_recorded(
     total = len(suite.cases) - len(suite.skipped)
     judging = judging_bar(metrics, total, show=progress if alone else False)
     with Progress("cases", total, show=progress) as bar, judging:
-        score = partial(_score_batch, metrics, run.path, judging if alone else None)  # it goes to no other process
+        score = partial(_score_batch, metrics, judging if alone else None)  # it goes to no other process
         records = (record for record in read_recorded(Path(outputs), suite) if record.case.skip is None)
         scored_batches = run_batches(
             score, in_batches(records, BATCH_SIZE), executor=executor, jobs=jobs, in_flight=in_flight,
@@ -85,9 +85,9 @@ def score_recorded(
             name_of=lambda record: record.case.id,
         )  # fmt: skip
         for batch, scored in scored_batches:
-            results = _lost_results(batch, scored, metrics, run.path) if isinstance(scored, LostBatch) else scored
+            results = _lost_results(batch, scored, metrics) if isinstance(scored, LostBatch) else scored
             for record, result in zip(batch, results, strict=True):
-                final = flow.conclude(record.case, [result]).result
+                final = flow.conclude(record.case, [MeasuredAnswer(result)]).result
                 texts.offload(final)
                 run.add([final])
             bar.done(len(batch))
@@ -97,9 +97,9 @@ def score_recorded(
 
 
 def _score_batch(
-    metrics: Mapping[str, Metric], path: str, progress: Progress | None, batch: Sequence[RecordedCase]
+    metrics: Mapping[str, Metric], progress: Progress | None, batch: Sequence[RecordedCase]
 ) -> list[CaseResult]:
-    calls = [CaseCall(record.case, _call(record.raw), f"{path}:{record.case.line}") for record in batch]
+    calls = [CaseCall(record.case, _call(record.raw)) for record in batch]
     # the time it takes to look an answer up is no latency: only recorded timings count
     measured = measure_calls(
         calls, _RECORDED, metrics, convert=lambda raw, _: to_outputs(raw), timed=False, progress=progress
@@ -119,11 +119,9 @@ def _recorded(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001
 _RECORDED = System("recorded outputs", False, _recorded)
 
 
-def _lost_results(
-    batch: Iterable[RecordedCase], lost: LostBatch, metrics: Mapping[str, Metric], path: str
-) -> list[CaseResult]:
+def _lost_results(batch: Iterable[RecordedCase], lost: LostBatch, metrics: Mapping[str, Metric]) -> list[CaseResult]:
     """Return errors under every metric; none of them is asked here about what just ended another process."""
-    results = [blank_result(record.case, where=f"{path}:{record.case.line}") for record in batch]
+    results = [blank_result(record.case) for record in batch]
     reason = f"LostWorkError: not scored, the worker that had it died ({lost.reason})"
     for result in results:
         result.state, result.error = "error", reason

@@ -16,14 +16,15 @@ from typing import Annotated, Any, TypedDict
 from ..core.json import dumps
 from ..core.metrics_base import Metric
 from ..core.result_shapes import Count, MovedLabels, Outputs, Rank, StoredScore
-from ..core.run import CaseResult
+from ..core.run import CaseResult, MetricInfo
 from ..core.scoring import Score
 from ..core.types import Document, SystemOutputs
 from ..errors import HistoryError
 from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import SOURCE_KEYS
+from ..regression.baseline import metric_key
 from ..shapes import check_shape
-from .answer_codec import TEXT, Parts, PartsShape
+from .answer_codec import TEXT, Parts
 from .case_result import crop, shown_outputs, without_text
 
 ERRORED = "!"
@@ -31,7 +32,7 @@ ERRORED = "!"
 CUT = "<"
 """Something of the answer is not kept, for its size."""
 ANSWERED = "="
-"""Any other answer; its parts say what is not kept.  Earlier versions wrote ``~`` where that was anything."""
+"""Any other answer; its parts say what is not kept."""
 
 _LONGEST = len("\\ud83d\\ude00")  # what JSON makes of one character
 
@@ -122,10 +123,7 @@ def _without_texts(raw: dict[str, Any], parts: Parts) -> Recording:
 
 
 def _conceal(parts: Parts, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Drop from *parts* whatever the hook changed between *before* and *after*, and what neither of them has.
-
-    Both are what `shown_outputs` gives of the whole answer.
-    """
+    """Drop from *parts* what differs between *before* and *after*, both of `shown_outputs`, or is in neither."""
     if after.get("answer") != before["answer"]:
         parts.drop(("answer",), _CHANGED)
     _conceal_ranking(parts, before["retrieved"], after.get("retrieved"))
@@ -188,7 +186,7 @@ class _Errored(_Always):
 
 
 class _Whole(_Always):
-    parts: PartsShape
+    parts: Parts
 
 
 class _Answered(_Whole, total=False):
@@ -203,10 +201,7 @@ class _Answered(_Whole, total=False):
 class RecordedAnswer:
     """An answer of an earlier run, in place of a system's answer.
 
-    Attributes:
-        recording: what `record` returned.
-        keys: version and parameters that the metrics had then, by name.
-        run_id: the run.
+    ``keys`` are version and parameters that the metrics had then, by name.
     """
 
     recording: Recording
@@ -221,16 +216,17 @@ class RecordedAnswer:
 
     @property
     def raw(self) -> dict[str, Any]:
-        """What was kept.
-
-        Raises:
-            HistoryError: the text is damaged.
-        """
+        """What was kept; raises `HistoryError` where the text is damaged."""
         if self._raw is None:
+            text, texts = self.recording
             try:
-                self._raw = _parse_recording(*self.recording)
+                raw: dict[str, Any] = check_shape(json.loads(text[1:]), _Answered if self.is_answer else _Errored)
+                for hit in (raw.get("parts") or {}).get("retrieved") or ():
+                    if hit[TEXT] is not None:
+                        hit[TEXT] = texts[hit[TEXT]]
             except (ValueError, LookupError, TypeError, RecursionError) as exc:
                 raise HistoryError(f"a recorded answer is damaged: {exc}") from None
+            self._raw = raw
         return self._raw
 
     @property
@@ -242,10 +238,12 @@ class RecordedAnswer:
         """Return the answer as its parts."""
         return Parts.from_dict(self.raw["parts"])
 
-    def score(self, name: str) -> Score | None:
-        """Return what the metric *name* gave then, if it cannot, or need not, be measured again."""
-        raw_score = self.raw.get("scores", {}).get(name)
-        return Score(**raw_score) if raw_score is not None else None
+    def score(self, metric: Metric) -> Score | None:
+        """Return what *metric* gave then, if that was kept, and its version and parameters are the same today."""
+        raw_score = self.raw.get("scores", {}).get(metric.name)
+        if raw_score is None or self.keys.get(metric.name) != metric_key(MetricInfo.of(metric)):
+            return None
+        return Score(**raw_score)
 
     def rescored(self, result: CaseResult, metrics: Mapping[str, Metric], *, redact: Redact | None = None) -> Recording:
         """Return what is kept of the answer with the scores of *result*, which go with the metrics of that run."""
@@ -285,11 +283,3 @@ def _unrepeatable_scores(scores: Mapping[str, Score], metrics: Mapping[str, Metr
 
 def _scores_to_json(scores: Mapping[str, Score]) -> dict[str, Any]:
     return {name: score.to_dict() for name, score in scores.items()}
-
-
-def _parse_recording(text: str, texts: Sequence[str]) -> dict[str, Any]:
-    raw: dict[str, Any] = check_shape(json.loads(text[1:]), _Errored if text.startswith(ERRORED) else _Answered)
-    for hit in (raw.get("parts") or {}).get("retrieved") or ():
-        if hit[TEXT] is not None:
-            hit[TEXT] = texts[hit[TEXT]]
-    return raw

@@ -48,9 +48,7 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
         from ..calls.seeding import derive_seed, seeded
 
         fn = seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
-    if not case.resources:
-        return fn
-    return with_resources(fn, is_async=system.is_async)
+    return with_resources(fn, is_async=system.is_async) if case.resources else fn
 
 
 def _refuse_noise(system: System) -> Any:
@@ -93,11 +91,7 @@ class RecordedRun:
         return 0 if result is None else int(result.extra.get(CONFIRMED, 0))
 
     def answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
-        """Return what the system said at one repeat, counted from 0.
-
-        Raises:
-            NotRecordedError: there is no answer to the case as it is now; the message says why.
-        """
+        """Return the answer to one repeat, counted from 0; raises `NotRecordedError`, with the reason, if none."""
         from .recording import RecordedAnswer
 
         try:
@@ -117,22 +111,19 @@ class RecordedRun:
         if times := self.times(case):
             asked = "once" if times == 1 else f"{times} times"
             return f"run {self.run_id} asked {asked}, there is no answer number {repeat + 1}"
-        result = self.run.cases.get(case.id)
-        if result is None and case.id in self.run.expected_ids:
-            extent = f"{len(self.run.cases)} of {len(self.run.expected_ids)} cases"
-            return f"run {self.run_id} has no answer to this case: it ran {extent} and not this one"
-        if result is None:
-            return f"run {self.run_id} has no answer to this case: it is new"
-        return f"run {self.run_id} recorded no answer to this case ({result.error_line or result.state})"
+        if (result := self.run.cases.get(case.id)) is not None:
+            return f"run {self.run_id} recorded no answer to this case ({result.error_line or result.state})"
+        reason, expected = "it is new", self.run.expected_ids
+        if case.id in expected:
+            reason = f"it ran {len(self.run.cases)} of {len(expected)} cases and not this one"
+        return f"run {self.run_id} has no answer to this case: {reason}"
 
 
 @dataclass(eq=False, repr=False)
 class Answering(System):
-    """Answers in place of a system, from an earlier run.
+    """Answers in place of a system, from the earlier run *source*.
 
-    Attributes:
-        source: the run.
-        base: the system that is asked where the run has no answer; None where nothing may be asked.
+    *base* is the system that is asked where the run has no answer; None where nothing may be asked.
     """
 
     _: KW_ONLY

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System, as_system
@@ -202,15 +203,11 @@ def evaluate(
         timed=timed, convert=convert, progress=judging,
     )  # fmt: skip
     confirms = _confirmation_rule(suite, live=timed and times == 1 and not isinstance(system, Answering))
-    try:
-        with judging:
-            for finished in run_suite(
-                flow, suite.cases, system, own_caller, repeat=times, seed=seed, progress=progress, confirms=confirms
-            ):
-                evaluation.run.add([finished.result])
-    finally:
-        if caller is None:
-            own_caller.close()
+    with own_caller if caller is None else nullcontext(), judging:
+        for finished in run_suite(
+            flow, suite.cases, system, own_caller, repeat=times, seed=seed, progress=progress, confirms=confirms
+        ):
+            evaluation.run.add([finished.result])
     return evaluation
 
 
@@ -235,9 +232,7 @@ def open_evaluation(
     calibrations: str | os.PathLike[str] | None = None,
     repeat: int = 1,
 ) -> Evaluation:
-    """Return the evaluation of *suite* before anything was measured: an empty run, and the loaded baseline.
-
-    Parameters are those of `evaluate`.
+    """Return the evaluation of *suite* before anything was measured; parameters as of `evaluate`.
 
     Raises:
         BaselineError: the baseline is there and cannot be read.
@@ -283,14 +278,8 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
         policy_keys = suite.policy.provenance_keys_of(name)
         info.provenance_keys += [key for key in policy_keys if key not in info.provenance_keys]
         info.across_chunkers = "" if set(policy_keys).intersection(CHUNK_KEYS) else info.across_chunkers
-    return Run(
-        suite.name,
-        path or str(suite.path),
-        variant,
-        metrics=infos,
-        expected_ids=tuple([case.id for case in suite.cases]),
-        owner=suite.owner,
-    )
+    ids = tuple([case.id for case in suite.cases])
+    return Run(suite.name, path or str(suite.path), variant, metrics=infos, expected_ids=ids, owner=suite.owner)
 
 
 def find_baseline(suite: GoldenSuite, variant: str = "", override: Path | None = None) -> tuple[Baseline | None, str]:
@@ -323,7 +312,7 @@ def run_suite(
     corpus: Any = None,
     seed: int | None = None,
     progress: bool | None = False,
-    again: Mapping[str, int] | None = None,
+    again: Mapping[str, int] = MappingProxyType({}),
     confirms: Callable[[GoldenCase, CaseResult], range] | None = None,
 ) -> Iterator[FinishedCase]:
     """Put *cases* to *system* as `evaluate` does; yield each as *flow* ends it, those that are skipped first.
@@ -335,8 +324,9 @@ def run_suite(
     from ..core.batches import in_batches  # a pytest session needs none of it
 
     todo = [case for case in cases if case.skip is None]
-    times = {case.id: repeat + (again or {}).get(case.id, 0) for case in todo}
-    asks = (ask_case(system, case, i, seed=seed) for case in todo for i in range(times[case.id]))
+    times = {case.id: repeat + again.get(case.id, 0) for case in todo}
+    ask = partial(ask_case, system, seed=seed)
+    asks = (ask(case, i) for case in todo for i in range(times[case.id]))
     calls = caller.map(asks, (case.timeout for case in todo for _ in range(times[case.id])))
     for case in cases:
         if case.skip is not None:
@@ -349,8 +339,7 @@ def run_suite(
             for asked_case, finished in zip(batch_calls, flow.finish_all(batch_calls, system), strict=True):
                 case = asked_case.case
                 if numbers := confirms(case, finished.result) if confirms is not None else ():
-                    again_asks = ((i, ask_case(system, case, i, seed=seed)) for i in numbers)
-                    retries = [caller.call((case.id, i), fn, timeout=case.timeout) for i, fn in again_asks]
+                    retries = [caller.call((case.id, i), ask(case, i), timeout=case.timeout) for i in numbers]
                     flow.confirm(finished, CaseCalls(case, retries, corpus), system)
                 yield finished
                 bar.done()

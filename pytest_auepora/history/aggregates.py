@@ -21,7 +21,6 @@ from ..metrics.judge.usage import USAGE, JudgeUsage
 from ..metrics.registry import Registry
 from ..regression.baseline import metric_key
 from ..regression.compare import Comparison
-from .codec import rounded
 
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
@@ -99,13 +98,13 @@ class AggregateMetrics:
 
 
 def storable(value: Any) -> Any:
-    """Return *value* as JSON has it, its numbers with four decimals."""
+    """Return *value* as JSON has it: its numbers with four decimals, no negative zero, None for infinity and NaN."""
     if isinstance(value, dict):
         return {str(k): storable(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [storable(part) for part in value]
     if isinstance(value, float):
-        return rounded(value)
+        return round(value, 4) + 0.0 if math.isfinite(value) else None
     return value.value if isinstance(value, Enum) else value
 
 
@@ -195,10 +194,7 @@ def _read_texts(
 def _document_recalls(
     result: CaseResult, expected: _Fields, outputs: _Fields, documents: Mapping[str, str]
 ) -> tuple[float | None, ...]:
-    """Return the share of the relevant documents that the top k come from, at each cut; None if it is undefined.
-
-    Without ids, it is the stored score.
-    """
+    """Return the recall of documents at each cut, None if it is undefined; the stored score where there are no ids."""
     if "retrieved" not in outputs or "relevant" not in expected:
         scores = [result.scores.get(f"recall@{k}_doc") for k in CUTS]
         return tuple([None if score is None else score.value for score in scores])
@@ -256,10 +252,7 @@ _APPLIES_TO: Mapping[str, Callable[[_Fields], bool]] = {
 
 
 def restore_case(result: CaseResult) -> _Answered | None:
-    """Return the sample and the outputs of a stored case; None if it has no outputs.
-
-    Texts of retrieved documents are cut as stored, and everything is redacted as stored.
-    """
+    """Return the sample and the outputs of a stored case, cut and redacted as stored; None if it has no outputs."""
     if "answer" not in result.outputs:  # outputs or texts are not stored, as for a very large run
         return None
     return _restore_sample(result), _restore_outputs(result.outputs)

@@ -28,12 +28,9 @@ _FOLDER = "accepted"
 
 
 def save_accepted(folder: Path, name: str, run: Run, cases: Collection[str]) -> None:
-    """Add the answers to *cases* of *run* to the accepted ones in *folder*, that of the history.
+    """Add the answers of *run* to *cases* to the accepted ones; raises OSError where they cannot be written.
 
-    *name* is the file name of the baseline.
-
-    Raises:
-        OSError: it cannot be written.
+    *folder* is that of the history, *name* the file name of the baseline.
     """
     path = folder / _FOLDER / name
     accepted = _read_accepted(path)
@@ -105,11 +102,7 @@ def _golden_paths(store: HistoryStore, runs: Iterable[StoredRun]) -> Iterable[st
 
 
 def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
-    """Return a stored run with its answers.
-
-    Raises:
-        HistoryError: it cannot be read.
-    """
+    """Return a stored run with its answers; raises `HistoryError` where it cannot be read."""
     return RecordedRun(run_id, store.load(run_id), store.recordings(run_id), store.name)
 
 

@@ -8,7 +8,6 @@ outputs are stored with the recordings, and can be read as long as these are kep
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -87,11 +86,7 @@ class BlockWriter:
 
 
 def block_lines(block: bytes) -> list[bytes]:
-    """Return the JSON texts in a block of `BlockWriter`.
-
-    Raises:
-        ValueError: it is damaged.
-    """
+    """Return the JSON texts in a block of `BlockWriter`; raises ValueError where it is damaged."""
     zstd = _zstd()
     try:
         lines: list[bytes] = zstd.decompress(block).splitlines()
@@ -101,11 +96,7 @@ def block_lines(block: bytes) -> list[bytes]:
 
 
 def decode_blocks(blocks: Iterable[bytes]) -> Iterator[Any]:
-    """Yield the values in blocks of `BlockWriter`.
-
-    Raises:
-        ValueError: a block is damaged.
-    """
+    """Yield the values in blocks of `BlockWriter`; raises ValueError where one is damaged."""
     for block in blocks:
         yield from map(json.loads, block_lines(block))
 
@@ -150,10 +141,7 @@ class CaseJson:
 
 
 def _without_texts(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *outputs* of a result without the answer and texts of documents.
-
-    Those of relevant documents stay: they tell what a label meant after answers are pruned.
-    """
+    """Return *outputs* without answer and texts, except of relevant documents: they tell what a label meant."""
     reduced = {key: value for key, value in outputs.items() if key != "answer"}
     if "retrieved" in reduced:
         reduced["retrieved"] = [hit if hit.get("grade") else without_text(hit) for hit in reduced["retrieved"]]
@@ -178,21 +166,12 @@ def _is_number(data: Any) -> bool:
 
 
 def decode_run(text: str, results: Iterable[bytes]) -> Run:
-    """Return the run of *text* (`encode_run`) with its *results*, blocks of `BlockWriter`, in the order of the suite.
-
-    Raises:
-        ValueError, TypeError: it is damaged.
-    """
+    """Return the run of *text* with *results* in the suite's order; raises ValueError or TypeError where damaged."""
     run = Run.from_dict(check_shape(json.loads(text), Run))
     run.add(CaseResult.from_dict(check_shape(result, CaseResult)) for result in decode_blocks(results))
     places = {case_id: i for i, case_id in enumerate(run.expected_ids)}
     run.cases = dict(sorted(run.cases.items(), key=lambda item: places.get(item[0], len(places))))
     return run
-
-
-def rounded(value: float | None) -> float | None:
-    """Return *value* as it is stored: four decimals, no negative zero, None for what is no number."""
-    return None if value is None or not math.isfinite(value) else round(value, 4) + 0.0
 
 
 def encode_verdict(verdict: Verdict) -> str:
@@ -213,11 +192,7 @@ def encode_comparisons(verdict: Verdict) -> list[bytes]:
 
 
 def decode_verdict(text: str, blocks: Iterable[bytes]) -> dict[str, Any]:
-    """Return the verdict of *text* (`encode_verdict`) and *blocks* (`encode_comparisons`) as plain data.
-
-    Raises:
-        ValueError, TypeError: it is damaged.
-    """
+    """Return a verdict, of its *text* and *blocks*, as plain data; raises ValueError or TypeError where damaged."""
     verdict: dict[str, Any] = json.loads(text)
     cases = dict(decode_blocks(blocks))
     if (comparison := verdict.get("comparison")) is not None:
@@ -234,11 +209,7 @@ _Line = tuple[dict[str, Any], list[tuple[str, list[str]]]]
 
 
 class ResultPacker:
-    """Compresses the results of a run and their recorded answers as they come.
-
-    Attributes:
-        case_ids: the cases that were added.
-    """
+    """Compresses the results of a run, the cases ``case_ids``, and their recorded answers as they come."""
 
     def __init__(self) -> None:
         self.case_ids: set[str] = set()
@@ -269,10 +240,7 @@ class ResultPacker:
 
     def answers(self) -> list[AnswerBlock]:
         """Return the answers, as `RecordedAnswers` reads them."""
-        blocks = self._answers.finish()
-        if self._cases[-1]:
-            self._cases.append([])
-        return [(encode(cases).decode(), block) for cases, block in zip(self._cases, blocks, strict=False)]
+        return [(dumps(cases), block) for cases, block in zip(self._cases, self._answers.finish(), strict=False)]
 
 
 class RecordedAnswers(Mapping[str, list[Recording]]):

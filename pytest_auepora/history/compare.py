@@ -20,7 +20,7 @@ from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
 from ..regression.baseline import CONTRACTS, Baseline, BaselineCase, match_of, metric_key
-from ..regression.compare import SINCE, CaseComparison, Comparison, MetricChange, describe_change, provenance_changes
+from ..regression.compare import SINCE, Comparison, MetricChange, describe_change, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
 from ..regression.guards.calibration import make_advisory, standing_of
 from ..regression.guards.case_guard import VARIES, failed_assertions, guard_case
@@ -204,11 +204,8 @@ def _compare_query(
 ) -> QueryComparison:
     before, after = matcher.rank(old), matcher.rank(new)
     kind = _comparison_kind(before, after)
-    notes = [_flip_note(old, new, comparison)]
-    if kind is not ComparisonKind.DRAW:
-        notes += causes
-    note = "; ".join(filter(None, notes)) or None
-    return QueryComparison(new.case_id, kind, before, after, note)
+    notes = [_flip_note(old, new, comparison), *(causes if kind is not ComparisonKind.DRAW else ())]
+    return QueryComparison(new.case_id, kind, before, after, "; ".join(filter(None, notes)) or None)
 
 
 def _comparison_kind(before: int | None, after: int | None) -> ComparisonKind:
@@ -240,34 +237,24 @@ def _metrics(run: Run) -> dict[str, Metric]:
 
 
 def _problems(b: Run, comparison: Comparison, policy: RegressionPolicy) -> dict[str, list[str]]:
-    """Return the messages of the case guard, by case."""
+    """Return by case what the case guard says: scores that fell, assertions that no longer hold, new errors."""
     problems = {}
     for case_id, case in comparison.cases.items():
-        if (now := b.cases[case_id]).expected_to_fail:
+        now, before = b.cases[case_id], case.before
+        if before is None or not case.paired or now.expected_to_fail:
             continue
-        messages = _drops(case, now, b.metrics, policy, comparison.steady) if case.paired else []
-        if case.flip == "errored" and case.before is not None and case.before.state != "error":
+        messages: list[str] = []
+        if not now.quarantined() and VARIES not in now.extra:  # it did not pass when it was asked again
+            always = "must_pass" in now.extra
+            messages += guard_case(case, b.metrics, policy, steady=comparison.steady, always=always)
+            if policy.assertions == "fail":
+                failed = failed_assertions(now, now.extra.get("thresholds", ()))
+                messages += [line for name, line in failed.items() if before.scores.get(name) != 0]
+        if case.flip == "errored" and before.state != "error":
             messages.append(f"errored: {now.error_line or _NO_REASON}")
         if messages:
             problems[case_id] = [line.replace(f" {SINCE}", "") for line in messages]
     return problems
-
-
-def _drops(
-    case: CaseComparison, now: CaseResult, metrics: Mapping[str, MetricInfo], policy: RegressionPolicy,
-    steady: Collection[str],
-) -> list[str]:  # fmt: skip
-    """Return what the case guard says of one case: scores that fell, assertions that no longer hold.
-
-    It says nothing of a case that passed when it was asked again.
-    """
-    if now.quarantined() or VARIES in now.extra:
-        return []
-    out = guard_case(case, metrics, policy, steady=steady, always="must_pass" in now.extra)
-    if policy.assertions == "fail" and case.before is not None:
-        failed = failed_assertions(now, now.extra.get("thresholds", ()))
-        out += [line for name, line in failed.items() if case.before.scores.get(name) != 0]
-    return out
 
 
 def as_baseline(run: Run) -> Baseline:
@@ -296,16 +283,16 @@ def as_baseline(run: Run) -> Baseline:
 
 
 def as_run(baseline: Baseline, path: str = "") -> Run:
-    """Return *baseline* as a run with the accepted data alone: states, scores, ranks, deterministic metrics.
-
-    Unknown metrics count as higher-is-better.
-    """
+    """Return *baseline* as a run with the accepted data alone; metrics that are not known count as higher-is-better."""
     registry = Registry()
     run = Run(baseline.suite, path, baseline.variant, provenance=dict(baseline.provenance))
     run.metrics = {name: _accepted_metric(name, key, registry) for name, key in baseline.metrics.items()}
     run.expected_ids = tuple(baseline.cases)
     for case_id, case in baseline.cases.items():
-        scores = {n: _accepted_score(v) for n, v in case.scores.items()}
+        scores = {
+            name: Score("n/a", reason="n/a when it was accepted") if value is None else Score("number", value)
+            for name, value in case.scores.items()
+        }
         result = CaseResult(case_id, scores=scores, content_hash=case.hash, cluster=case_id, ranks=dict(case.ranks))
         if case.repeats > 1:
             result.extra["repeats"] = {name: case.values(name) for name in case.scores}
@@ -314,10 +301,6 @@ def as_run(baseline: Baseline, path: str = "") -> Run:
             result.extra["labels"] = {"match": case.match, "labels": {}}
         run.add([result])
     return run
-
-
-def _accepted_score(value: float | None) -> Score:
-    return Score("n/a", reason="n/a when it was accepted") if value is None else Score("number", value)
 
 
 def _accepted_metric(name: str, key: dict[str, Any], registry: Registry) -> MetricInfo:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import HistoryError, MissingExtraError
-from .settings import is_url, make_folder
+from .settings import make_folder
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another before it gives up."""
@@ -30,21 +30,8 @@ _WRITE_PRAGMAS = (
 Row = tuple[Any, ...]
 
 
-class Execute(Protocol):
-    """What an open transaction is used with."""
-
-    def __call__(self, sql: str, /, **params: Any) -> list[Row]:
-        """Run a statement, and return its rows if it is a query."""
-
-
-def open_database(place: str | os.PathLike[str]) -> SqliteFile | ServerDatabase:
-    """Return the database at *place*, a path or a URL as SQLAlchemy reads it; nothing is opened yet.
-
-    Raises:
-        HistoryError: the URL cannot be read.
-        MissingExtraError: it needs SQLAlchemy or a driver that is not installed.
-    """
-    return ServerDatabase(str(place)) if is_url(place) else SqliteFile(Path(place))
+Execute = Callable[..., list[Row]]
+"""What an open transaction is used with: runs a statement with named parameters, and returns its rows, if any."""
 
 
 def without_password(url: str) -> str:
@@ -53,11 +40,7 @@ def without_password(url: str) -> str:
 
 
 def blob(value: Any) -> bytes:
-    """Return the content of a column of bytes, whatever type the driver returns.
-
-    Raises:
-        TypeError: it is not bytes.
-    """
+    """Return a column of bytes, of whatever type the driver has for them; raises TypeError where it is none."""
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise TypeError(f"bytes are wanted, found {type(value).__name__}")
     return bytes(value)
@@ -66,9 +49,7 @@ def blob(value: Any) -> bytes:
 class SqliteFile:
     """A SQLite file; readers go on during writes, and a writer that is killed changes nothing.
 
-    Attributes:
-        name: what messages call it.
-        column_types: the types of columns for ``long_text`` and ``long_bytes``.
+    ``name`` is for messages; ``column_types`` are those of columns for ``long_text`` and ``long_bytes``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -126,7 +107,7 @@ def _error_message(error: Exception) -> str:
 
 
 class ServerDatabase:
-    """A database that SQLAlchemy reaches by URL; its name in messages never holds a password.
+    """A database that SQLAlchemy reaches by URL; nothing is opened yet, and ``name`` never holds a password.
 
     Raises:
         MissingExtraError: SQLAlchemy is not installed.

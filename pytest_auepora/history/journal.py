@@ -33,12 +33,7 @@ if TYPE_CHECKING:
 
 
 class Journal:
-    """The journal of one pytest run.  Once it cannot be written, nothing more is, and the run goes on.
-
-    Args:
-        folder: its directory.
-        started: when the run began.
-    """
+    """The journal of a pytest run, in *folder*.  Once it cannot be written, nothing more is, and the run goes on."""
 
     def __init__(self, folder: Path, started: datetime) -> None:
         self.path = folder / JOURNALS.replace("*", new_run_id())
@@ -54,7 +49,7 @@ class Journal:
         self._write(f'{{"run":{encode_run(run)},"commit":{dumps(commit)}}}\n'.encode())
 
     def add(self, path: str, variant: str, case: CaseJson, provenance: Any) -> TextPosition | None:
-        """Write one result of a run that was begun, and its recorded answers; the last one of a case counts.
+        """Write a result of a run that was begun, and its recorded answers; the last one of a case counts.
 
         Return where the result was written, None if it could not be written.
         """
@@ -150,17 +145,12 @@ def recover(store: HistoryStore, folder: Path, keep: Keep) -> list[str]:
                 continue
             run_ids += [
                 store.add(
-                    unfinished.run,
-                    unfinished.verdict,
-                    started=unfinished.started,
-                    git_commit=unfinished.commit,
-                    recordings=unfinished.recordings,
-                    keep=keep.runs or 0,
-                    keep_recorded=keep.answers or 0,
+                    killed.run, killed.verdict, started=killed.started, git_commit=killed.commit,
+                    recordings=killed.recordings, keep=keep.runs or 0, keep_recorded=keep.answers or 0,
                 )
-                for unfinished in runs
-                if unfinished.run.cases
-            ]
+                for killed in runs
+                if killed.run.cases
+            ]  # fmt: skip
             path.unlink(missing_ok=True)
     if damaged:
         raise HistoryError("; ".join(damaged))
@@ -184,16 +174,14 @@ class _ResultLine(_ResultKeys, total=False):
 
 def _read_runs(lines: Iterable[bytes]) -> list[Unfinished]:
     runs: dict[tuple[str, str], Unfinished] = {}
-    header: dict[str, Any] = {}
+    started = datetime.now(timezone.utc)
     for line in _complete_lines(lines):
         if "started" in line:
-            header = line
+            started = datetime.fromisoformat(line["started"])
             continue
         if "run" in line:
             check_shape(line, _RunLine)
             run = Run.from_dict(line["run"])
-            start = datetime.fromisoformat(header["started"]) if header else datetime.now(timezone.utc)
-            started = start.astimezone(timezone.utc)
             runs[run.path, run.variant] = Unfinished(run, started, line["commit"])
             continue
         check_shape(line, _ResultLine)

@@ -61,11 +61,7 @@ class Keep(NamedTuple):
 
 
 def read_keep(words: Iterable[str]) -> Keep:
-    """Parse the words of ``auepora_keep``; the rest is as by default.
-
-    Raises:
-        HistoryError: a word that cannot be read.
-    """
+    """Parse words of ``auepora_keep``, the rest is as by default; raises `HistoryError` where one cannot be read."""
     values: dict[str, int | None] = Keep()._asdict()
     for word in words:
         name, _, text = word.partition("=")
@@ -92,10 +88,7 @@ def is_url(place: str | os.PathLike[str]) -> bool:
 
 
 def find_place(configured: str, root: Path) -> str | Path | None:
-    """Return the place of the history: *configured* (relative to *root*, or a URL), else `VARIABLE`, else `FILE`.
-
-    None if the history is switched off.
-    """
+    """Return *configured* (a URL, or relative to *root*), else `VARIABLE`, else `FILE`; None if the history is off."""
     configured = configured.strip() or os.environ.get(VARIABLE, "").strip()
     if configured.lower() in _OFF:
         return None
@@ -141,21 +134,14 @@ def project_root(start: Path) -> Path:
 
 
 def project_place(start: Path) -> str | Path | None:
-    """Return the place of the history of the project around *start*, as its settings say.
-
-    None if it is switched off.
-    """
+    """Return the place of the history as the settings of the project around *start* say; None if it is switched off."""
     folder, settings = find_settings(start)
     configured = str(settings.get("auepora_history", "")).strip()
     return find_place(configured, folder if configured else project_root(start))
 
 
 def project_keep(start: Path) -> Keep:
-    """Return how much the history of the project around *start* keeps, as its settings say.
-
-    Raises:
-        HistoryError: they cannot be read.
-    """
+    """Return what the settings of the project around *start* keep; raises `HistoryError` where they cannot be read."""
     words = find_settings(start)[1].get("auepora_keep", ())
     return read_keep(words.split() if isinstance(words, str) else map(str, words))
 

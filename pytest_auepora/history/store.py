@@ -20,8 +20,8 @@ from ..shapes import check_shape
 from . import tables
 from .aggregates import AggregateMetrics, compute_aggregate, unmapped_cases
 from .codec import RecordedAnswers, ResultPacker, decode_run, decode_verdict, encode_comparisons
-from .database import Execute, Row, open_database
-from .settings import KEEP, KEEP_RECORDED
+from .database import Execute, Row, ServerDatabase, SqliteFile
+from .settings import KEEP, KEEP_RECORDED, is_url
 from .tables import StoredRun
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ class HistoryStore:
     """
 
     def __init__(self, place: str | os.PathLike[str], root: str | os.PathLike[str] = ".") -> None:
-        self._database, self.root = open_database(place), Path(root)
+        self._database = ServerDatabase(str(place)) if is_url(place) else SqliteFile(Path(place))
+        self.root = Path(root)
 
     @property
     def name(self) -> str:

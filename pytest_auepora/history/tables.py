@@ -68,18 +68,15 @@ _SELECT_VERSION = "SELECT value FROM auepora_meta WHERE name = 'version'"
 
 
 def has_tables(database: SqliteFile | ServerDatabase) -> bool:
-    """Whether there is a history that this version can read.
-
-    Raises:
-        HistoryError: it is of another version, or cannot be read.
-    """
+    """Whether there is a history; raises `HistoryError` where it cannot be read, or not by this version."""
     if not database.exists():
         return False
     try:
         with database.transaction() as execute:
             rows = execute(_SELECT_VERSION)
     except HistoryError as exc:
-        if _lacks_tables(exc):
+        reasons = ("no such table", "does not exist", "doesn't exist")
+        if "auepora_meta" in str(exc) and any(reason in str(exc) for reason in reasons):
             return False
         raise
     if rows and rows[0][0] != str(VERSION):
@@ -93,11 +90,7 @@ def has_tables(database: SqliteFile | ServerDatabase) -> bool:
 
 
 def ensure_tables(database: SqliteFile | ServerDatabase) -> None:
-    """Create missing tables; several processes may do so at once.
-
-    Raises:
-        HistoryError: they are of another version, or cannot be created.
-    """
+    """Create missing tables, as several processes may at once; raises `HistoryError` where that fails."""
     if has_tables(database):
         return
     try:
@@ -111,28 +104,16 @@ def ensure_tables(database: SqliteFile | ServerDatabase) -> None:
             raise
 
 
-def _lacks_tables(error: HistoryError) -> bool:
-    message = str(error)
-    reasons = ("no such table", "does not exist", "doesn't exist")
-    return "auepora_meta" in message and any(reason in message for reason in reasons)
-
-
 def new_run_id() -> str:
-    """Return ``YYMMDD-HHMMSS-xxyyy`` in UTC: *xx* is the millisecond, *yyy* is chance.
-
-    Later ids of one process sort after its earlier ones, also within a millisecond.
-    """
+    """Return ``YYMMDD-HHMMSS-xxyyy`` in UTC: *xx* is the millisecond, *yyy* is chance.  Ids of one process ascend."""
     global _last  # noqa: PLW0603 - what makes ids of a process ascend
     with _lock:
         _last = now = max(time.time_ns() // 1_000_000, _last + 1)
     seconds, milliseconds = divmod(now, 1000)
-    chance = int.from_bytes(os.urandom(2), "big")  # of which 15 bits are used
-    suffix = _encode_digits(milliseconds, 2) + _encode_digits(chance, 3)
+    chance = int.from_bytes(os.urandom(2), "big") & 0x7FFF
+    number = milliseconds << 15 | chance
+    suffix = "".join(_DIGITS[number >> shift & 31] for shift in (20, 15, 10, 5, 0))
     return f"{time.strftime('%y%m%d-%H%M%S', time.gmtime(seconds))}-{suffix}"
-
-
-def _encode_digits(value: int, length: int) -> str:
-    return "".join(_DIGITS[value >> 5 * i & 31] for i in reversed(range(length)))
 
 
 def run_columns(run: Run, verdict: Verdict, aggregate: AggregateMetrics) -> dict[str, Any]:
@@ -225,11 +206,7 @@ LIST_COLUMNS = tuple("aggregate_json" if name == "aggregate" else name for name 
 
 
 def parse_stored_run(row: Row) -> StoredRun:
-    """Return a row of `LIST_COLUMNS` as `StoredRun`.
-
-    Raises:
-        ValueError, TypeError: it is damaged.
-    """
+    """Return a row of `LIST_COLUMNS` as `StoredRun`; raises ValueError or TypeError where it is damaged."""
     values = dict(zip(StoredRun._fields, row, strict=True))
     values["complete"], values["aggregate"] = bool(values["complete"]), json.loads(values["aggregate"])
     check_shape(values, StoredRun)

@@ -19,7 +19,7 @@ METRICS = {name: Registry().get(name) for name in ("recall@1", "token_f1", "mean
 
 
 def scores(*calls: CallResult, **how: Any) -> list[dict[str, float | None]]:
-    done = measure_calls([CaseCall(CASE, call, "f.yaml:3") for call in calls], SYSTEM, METRICS, **how)
+    done = measure_calls([CaseCall(CASE, call) for call in calls], SYSTEM, METRICS, **how)
     return [{name: score.value for name, score in one.result.scores.items()} for one in done]
 
 
@@ -33,9 +33,9 @@ def test_calls_are_measured_together_and_stay_in_order() -> None:
 
 @pytest.mark.parametrize("call", [CallResult(error=ConnectionError("no route")), CallResult(object())])
 def test_what_is_no_answer_is_an_error_under_every_metric(call: CallResult) -> None:
-    (done,) = measure_calls([CaseCall(CASE, call, "f.yaml:3")], SYSTEM, METRICS)
+    (done,) = measure_calls([CaseCall(CASE, call)], SYSTEM, METRICS)
     assert done.answer is None
-    assert (done.result.state, done.result.where) == ("error", "f.yaml:3")
+    assert done.result.state == "error"
     assert {score.state for score in done.result.scores.values()} == {"error"}
 
 

@@ -72,7 +72,6 @@ def test_what_comes_later_of_a_case_counts() -> None:
     packing = ResultPacker()
     for text in ("before", "after"):
         packing.add(CaseJson.of(CaseResult("one", query=text), [(text, [])]))
-        packing.answers()
     assert RecordedAnswers(packing.answers()) == {"one": [("after", [])]}
     assert decode_run(encode_run(Run("shop", "")), packing.results()).cases["one"].query == "after"
 

@@ -19,7 +19,7 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
 from pytest_auepora.history import database, tables
 from pytest_auepora.history.codec import CaseJson, block_lines
-from pytest_auepora.history.database import open_database, without_password
+from pytest_auepora.history.database import without_password
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 
@@ -250,11 +250,11 @@ def test_a_url_shows_no_password() -> None:
 def test_a_url_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sqlalchemy", reason="the server side of a history needs SQLAlchemy")
     with pytest.raises(HistoryError, match="no-such-base") as caught:
-        open_database("no-such-base://me:secret@host/db")
+        HistoryStore("no-such-base://me:secret@host/db")
     assert "secret" not in str(caught.value)
     monkeypatch.setitem(__import__("sys").modules, "sqlalchemy", None)
     with pytest.raises(MissingExtraError, match=r"pytest-auepora\[history-server\]"):
-        open_database("postgresql://host/db")
+        HistoryStore("postgresql://host/db")
 
 
 def test_an_empty_run_is_stored(kept: HistoryStore) -> None:
