@@ -27,9 +27,8 @@ from starlette.types import ASGIApp
 
 from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.formats.json_report import from_outside
-from ...reporting.report import Report
+from ...reporting.report import Report, Trend, trend_of
 from ...reporting.text import harmless
-from ...reporting.trend import Trend, trend_of
 from .content import case_page, cases_page, evidence_of, overview, run_entry, slice_metrics
 from .library import Library, Pair, label_path, put_label
 

@@ -20,12 +20,12 @@ from ...regression.guards.gates import GateOutcome, in_slice
 from ...regression.guards.steadiness import as_shown
 from ...regression.statistics.intervals import mean_difference
 from ...reporting.html.cases import case_details, column_data, safe_text, shown_hits
-from ...reporting.html.page import OUTCOMES
-from ...reporting.metric_rows import MetricRow, metric_rows
+from ...reporting.metric_rows import MetricRow, metric_rows, state_symbol
 from ...reporting.notes import changed_lines, full_reason, gate_reason, missing_notes, next_steps, noise_lines
 from ...reporting.numbers import metric_value, number, with_interval
 from ...reporting.relevant_docs import source_text
 from ...reporting.tally import ORDER, comparison_word, headline
+from ...reporting.text import UNICODE
 from .library import Library, Pair, label_path, labels_of
 
 MOST_RUNS = 40  # in the history of the metrics
@@ -54,7 +54,6 @@ def run_entry(info: StoredRun) -> dict[str, Any]:
 def overview(library: Library, pair: Pair) -> dict[str, Any]:
     """Return everything about a run but its cases."""
     run, verdict = pair.run, pair.verdict
-    word, symbol = OUTCOMES[verdict.outcome]
     rows = metric_rows(run, verdict)
     vanished = verdict.comparison.vanished if verdict.comparison is not None else {}
     if pair.by_baseline:
@@ -71,8 +70,8 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "byBaseline": pair.by_baseline,
         "compared": verdict.comparison is not None,
         "outcome": verdict.outcome,
-        "mark": symbol,
-        "word": ", ".join(filter(None, [word, comparison_word(verdict)])),
+        "mark": state_symbol(verdict.outcome, UNICODE),
+        "word": ", ".join(filter(None, [verdict.outcome.capitalize(), comparison_word(verdict)])),
         "headline": safe_text(headline([verdict], [run])),
         "baselineNote": safe_text(verdict.baseline_note),
         "reasons": [_gate_row(gate, run.owner) for gate in gates],

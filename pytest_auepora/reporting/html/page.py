@@ -6,32 +6,22 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...core.run import Run
 from ...history.aggregates import compute_aggregate, unmapped_cases
 from ...regression.guards.gates import GateOutcome
-from ...regression.verdict import Outcome, Verdict
+from ...regression.verdict import Verdict
 from .. import notes
 from ..diagnosis import group_by_cause
 from ..findings import with_title
-from ..metric_rows import MetricRow, metric_rows
+from ..metric_rows import MetricRow, metric_rows, state_symbol
 from ..numbers import plural, score
 from ..plots import MOST_PLOTS, metric_plots, trend_plot
-from ..report import Report
-from ..tally import FAILING, CaseStatus, cases_of, comparison_word, headline
+from ..report import EarlierRun, Report, Trend
+from ..tally import FAILING, cases_of, comparison_word, headline
 from ..text import UNICODE, listed
-from ..trend import EarlierRun, Trend
 from .cases import suite_data
-
-OUTCOMES: dict[Outcome, tuple[str, str]] = {
-    "passed": ("Passed", UNICODE.good),
-    "failed": ("Failed", UNICODE.bad),
-    "inconclusive": ("Inconclusive", UNICODE.unsure),
-    "not judged": ("Not judged", UNICODE.unjudged),
-}
-"""Outcome → its word, and its symbol."""
 
 _FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "assertion_pass", "refusal_correctness", "citation_coverage")
 """Figures shown first where the suite has no metric of its own with a history; others follow where there is room."""
@@ -46,35 +36,6 @@ _PARTS = {
 _SPECIAL = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class BadCase:
-    """A failing case to look at first: its index in the run, its status, and the diagnosis."""
-
-    index: int
-    case_id: str
-    kind: CaseStatus
-    why: str
-
-
-class Broken(NamedTuple):
-    """A summary of the failures of a run, empty without any.
-
-    ``parts`` counts the failing cases by the part of the system at fault, ``gates`` are the messages of failed gates
-    that are about no metric, ``changed`` are the changes since the baseline, ``steps`` the next steps.
-    """
-
-    summary: str
-    parts: list[tuple[str, int]]
-    gates: list[str]
-    changed: list[str]
-    steps: list[str]
-    cases: list[BadCase]
-    n_cases: int
-
-    def __bool__(self) -> bool:
-        return bool(self.summary)
-
-
 def suite_views(report: Report) -> list[dict[str, Any]]:
     """Return the template data of every run; raises `MissingExtraError` without matplotlib."""
     most_plots = max(2, min(MOST_PLOTS, 2 * MOST_PLOTS // max(1, len(report.runs))))  # they take time to draw
@@ -84,15 +45,14 @@ def suite_views(report: Report) -> list[dict[str, Any]]:
 def _view(index: int, run: Run, verdict: Verdict, report: Report, most_plots: int) -> dict[str, Any]:
     rows = metric_rows(run, verdict)
     trend = report.trends.get((run.path, run.variant), Trend())
-    word, mark = OUTCOMES[verdict.outcome]
     details = [run.path, f"owner {run.owner}" if run.owner else "", plural(len(run.cases), "case")]
     return {
         "index": index,
         "title": run.title,
         "details": " \u00b7 ".join(filter(None, details)),
         "outcome": verdict.outcome,
-        "word": ", ".join(filter(None, [word, comparison_word(verdict)])),
-        "mark": mark,
+        "word": ", ".join(filter(None, [verdict.outcome.capitalize(), comparison_word(verdict)])),
+        "mark": state_symbol(verdict.outcome, UNICODE),
         "headline": headline([verdict], [run]),
         "broken": what_broke(run, verdict),
         "metrics": rows,
@@ -106,31 +66,38 @@ def _view(index: int, run: Run, verdict: Verdict, report: Report, most_plots: in
     }
 
 
-def what_broke(run: Run, verdict: Verdict) -> Broken:
-    """Return the failures of *run*; falsy without any."""
+def what_broke(run: Run, verdict: Verdict) -> dict[str, Any]:
+    """Return a summary of the failures of *run*, the next steps, and the cases to look at first; empty without any.
+
+    ``parts`` counts the failing cases by the part of the system at fault, ``gates`` are the messages of failed gates
+    that are about no metric, ``changed`` are the changes since the baseline.
+    """
     places = {case_id: i for i, case_id in enumerate(run.cases)}
     parts, bad_cases = Counter[str](), []
     for kind, cases in cases_of(run, verdict, FAILING).items():
         failing = [case for case in cases if case.state != "passed"]  # without accepted assertions that still fail
         for why, (case, *others) in group_by_cause(failing, run, verdict.case_comparisons):
             parts[why.component if why else "system"] += 1 + len(others)
-            bad_cases.append(BadCase(places[case.case_id], case.case_id, kind, str(why or case.state)))
+            index, reason = places[case.case_id], str(why or case.state)
+            bad_cases.append({"index": index, "case_id": case.case_id, "kind": kind, "why": reason})
     failed = [gate for gate in verdict.gates if gate.state == "failed"]
-    return Broken(
-        _summary(parts.most_common(), is_red=bool(failed)),
-        parts.most_common(),
-        [gate.message for gate in failed if gate.kind not in _OF_METRICS],
-        notes.changed_lines(verdict),
-        notes.next_steps(verdict, html=""),
-        bad_cases[:MOST_CASES],
-        parts.total(),
-    )
+    if not parts and not failed:
+        return {}
+    return {
+        "summary": _summary(parts.most_common()),
+        "parts": parts.most_common(),
+        "gates": [gate.message for gate in failed if gate.kind not in _OF_METRICS],
+        "changed": notes.changed_lines(verdict),
+        "steps": notes.next_steps(verdict, html=""),
+        "cases": bad_cases[:MOST_CASES],
+        "n_cases": parts.total(),
+    }
 
 
-def _summary(parts: Sequence[tuple[str, int]], *, is_red: bool) -> str:
+def _summary(parts: Sequence[tuple[str, int]]) -> str:
     total = sum(n for _, n in parts)
     if not parts:
-        return "No case failed by itself; the suite as a whole did." if is_red else ""
+        return "No case failed by itself; the suite as a whole did."
     name, n = parts[0]
     named = _PARTS.get(name, name)
     if len(parts) == 1:

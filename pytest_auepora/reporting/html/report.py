@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from ...core.run import Run
 from ...errors import MissingExtraError
 from ..formats.side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
+from ..metric_rows import state_symbol
 from ..numbers import plural
 from ..report import Report
 from ..tally import mistakes_note
 from ..text import UNICODE
 from .cases import safe_text
-from .page import OUTCOMES, suite_views
+from .page import suite_views
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,12 +41,11 @@ def html_report(report: Report) -> str:
     env, sources = _environment(), files(__package__).joinpath("templates")
     style, scripts = ("".join((sources / name).read_text("utf-8") for name in names) for names in (_STYLES, _SCRIPTS))
     script = f'(() => {{\n"use strict";\n{scripts}}})();\n'
-    word, mark = OUTCOMES[report.outcome]
     own = f"script-src {hash_source(script)}; style-src {hash_source(style)}"
     return env.get_template("report.html.j2").render(
         comparisons=report.comparisons(), links=_case_links(report.runs), suites=suite_views(report),
-        outcome=report.outcome, word=word, mark=mark, headline=report.headline, mistakes=report.mistakes,
-        mistakes_title=mistakes_note(report.mistakes), style=style, script=script,
+        outcome=report.outcome, mark=state_symbol(report.outcome, UNICODE), headline=report.headline,
+        mistakes=report.mistakes, mistakes_title=mistakes_note(report.mistakes), style=style, script=script,
         policy=f"default-src 'none'; {own}; img-src data:; base-uri 'none'; form-action 'none'",
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.reporting.trend import Trend, trend_of
+from pytest_auepora.reporting.report import Trend, trend_of
 
 from .builders import Case, run_of, verdict_of
 
@@ -29,7 +29,7 @@ def test_the_past_of_a_suite_is_its_full_runs_oldest_first(tmp_path: Path, monke
     assert past.previous.cases["a"].outputs["retrieved"][0]["id"] == "index.md"
     before = trend_of(store, runs[0], before=ids[1])
     assert [one.run_id for one in before.runs] == [ids[0]]
-    monkeypatch.setattr("pytest_auepora.reporting.trend.MOST_RUNS", 2)
+    monkeypatch.setattr("pytest_auepora.reporting.report.MOST_RUNS", 2)
     assert [one.run_id for one in trend_of(store, runs[0]).runs] == [ids[1], ids[4]]
 
 
