@@ -106,7 +106,6 @@ def _find_metric(args: argparse.Namespace) -> tuple[str, Metric]:
 
 
 def _check_models(models: list[str], judge: dict[str, Any]) -> None:
-    """Refuse scores of another model than the judge's."""
     judge_params = judge.get("params", {}).get("judge", {})
     current = str(judge_params.get("model", "")) if isinstance(judge_params, dict) else ""
     for model in models:

@@ -18,6 +18,7 @@ from ..regression.policy import RegressionPolicy
 from ..reporting.formats import side_by_side_formats as formats
 from ..reporting.formats.comparison_report import render_report_md
 from ..reporting.formats.json_report import from_outside
+from ..reporting.report import Report
 from ..reporting.side_by_side import side_by_side
 from ..reporting.terminal.layout import render
 from .arguments import add_shared
@@ -89,7 +90,7 @@ def _side_by_side(args: argparse.Namespace) -> int:
     elif args.format == "json":
         text = formats.side_by_side_json(compared)
     elif args.format == "csv":
-        text = formats.side_by_side_csv([compared])
+        text = formats.matrix_csv(Report(known_comparisons=[compared]))
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         text = render(formats.side_by_side_lines(compared, width=width)) + "\n"

@@ -194,7 +194,6 @@ def _shared_cases(runs: Sequence[Run], ids: Sequence[str]) -> tuple[list[str], l
 
 
 def _case_row(case_id: str, results: Sequence[CaseResult | None]) -> CaseRow:
-    """Return a case; it differs if some systems pass it and others do not."""
     first = next(case for case in results if case is not None)
     passes = {case.state == "passed" for case in results if case is not None and case.state != "skipped"}
     systems = tuple(

@@ -91,7 +91,6 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
 
 
 def _gate_row(gate: GateOutcome, owner: str) -> dict[str, Any]:
-    """Return the outcome of a gate: its short text, and the arithmetic behind it."""
     message, short = safe_text(full_reason(gate)), safe_text(gate_reason(gate))
     return {
         "state": gate.state, "kind": gate.kind, "title": safe_text(gate.title), "short": short,
@@ -292,7 +291,6 @@ def _marked_text(hit: Mapping[str, Any], labels: Sequence[Mapping[str, Any]]) ->
 
 
 def _find_label(text: str, hit: Mapping[str, Any], label: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return where in *text* the passage of a label is."""
     if quote := str(label.get("quote") or "").strip():
         match = re.search(r"\s+".join(map(re.escape, quote.split())), text, re.IGNORECASE)
         return match.span() if match else None

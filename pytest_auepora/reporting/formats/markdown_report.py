@@ -96,7 +96,6 @@ def step_summary(report: Report, room: int = SUMMARY_BYTES) -> str:
 
 
 def _blocks(report: Report, comparisons: Sequence[SideBySide], detail: _Detail) -> Iterator[str]:
-    """Yield the parts of the report, which empty lines separate."""
     yield f"{MARKER}\n## {_ICONS[report.outcome]} auepora: {report.outcome}"
     yield f"**{escape_markdown(report.headline)}**"
     if report.mistakes:

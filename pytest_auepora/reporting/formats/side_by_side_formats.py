@@ -111,8 +111,8 @@ def _add_values(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
     left = [layout.Column("metric", least=12), layout.Column("n", right=True)]
     lines: list[Line] = []
     for row in rows:
-        styles: list[tuple[str, ...]] = [("bold",) if f.mark == "best" and not row.is_tied else () for f in row.figures]
-        cells = [Cell(value_text(row, figure), style) for figure, style in zip(row.figures, styles, strict=True)]
+        texts = [value_text(row, figure) for figure in row.figures]
+        cells = [Cell(text, ("bold",) if text.endswith(BEST) else ()) for text in texts]
         lines.append([Cell(row.name), Cell(f"{row.n}"), *cells])
     _add_tables(page, left, [column.name for column in compared.columns], lines)
 
@@ -129,9 +129,10 @@ def _add_differences(page: Page, compared: SideBySide, rows: Sequence[Row]) -> N
     if not lines:
         page.paragraph("no case differs in any metric", "light")
         return
-    first, *others = [page.safe(column.name) for column in compared.columns]
+    first, *others = compared.columns
     page.lines.append([])
-    _add_tables(page, [layout.Column("difference", least=12)], [f"{name} - {first}" for name in others], lines)
+    heads = [f"{page.safe(other.name)} - {page.safe(first.name)}" for other in others]
+    _add_tables(page, [layout.Column("difference", least=12)], heads, lines)
 
 
 def _add_cases(page: Page, compared: SideBySide) -> None:
@@ -233,23 +234,19 @@ def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
 
 
 def matrix_csv(report: Report) -> str:
-    """Return `side_by_side_csv` of the suites that several systems ran; without any, only the header."""
-    return side_by_side_csv(report.comparisons())
-
-
-def side_by_side_csv(compared: Sequence[SideBySide]) -> str:
     """Return a row per case and metric, a column per system; an empty cell was not measured.
 
-    The row ``state`` of a case has its state.  Suites follow each other, each filling its own columns.
+    The row ``state`` of a case has its state.  Suites follow each other, each filling its own columns; without any that
+    several systems ran, there is only the header.
     """
-    systems = list(dict.fromkeys(column.name for suite in compared for column in suite.columns))
+    comparisons = report.comparisons()
+    systems = list(dict.fromkeys(column.name for suite in comparisons for column in suite.columns))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["suite", "owner", "id", "metric", *map(spreadsheet_text, systems)])
-    for suite in compared:
-        names = [column.name for column in suite.columns]
+    for suite in comparisons:
         for case in suite.cases:
-            by_name = dict(zip(names, case.systems, strict=True))
+            by_name = {column.name: system for column, system in zip(suite.columns, case.systems, strict=True)}
             in_order = [by_name.get(name) for name in systems]
             key_cells = [*map(spreadsheet_text, (suite.suite, suite.owner, case.case_id))]
             writer.writerow([*key_cells, "state", *(system.state if system else "" for system in in_order)])

@@ -15,7 +15,7 @@ from ...regression.guards.case_guard import FELL
 from ...regression.guards.steadiness import as_shown, shown_repeat
 from ..diagnosis import blamed_metrics, component, cutoff, diagnose
 from ..numbers import metric_value, plural, seconds
-from ..relevant_docs import RelevantDoc, relevant_docs, score_texts, source_text
+from ..relevant_docs import RelevantDoc, grade_of, relevant_docs, score_texts, source_text
 from ..text import listed, printable, quoted, text_width, without_command
 from .layout import Cell, Line, Page, render
 
@@ -149,7 +149,7 @@ def add_ranking(page: Page, result: CaseResult, metrics: Mapping[str, MetricInfo
     about_ranking = any(component(metrics[n]) == "retrieval" for n in blamed)
     k = deepest(blamed, metrics) or (max if about_ranking else min)(cutoffs, default=5)
     size = min(k, MOST_HITS, len(hits))
-    below = [i for i in range(size, len(hits)) if _is_relevant(hits[i])][:3]
+    below = [i for i in range(size, len(hits)) if grade_of(hits[i]) > 0][:3]
     lines = _hit_lines(page, [(i + 1, hits[i]) for i in (*range(size), *below)])
     rows = lines[:size]
     if below and size == k and k in cutoffs:
@@ -165,12 +165,7 @@ def add_ranking(page: Page, result: CaseResult, metrics: Mapping[str, MetricInfo
     page.block("returned", rows)
 
 
-def _is_relevant(hit: Mapping[str, Any]) -> bool:
-    return int(hit.get("grade") or 0) > 0
-
-
 def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Line]:
-    """Return a line for each of *hits* (rank and hit): names, scores and texts in columns."""
     names = []
     for _, hit in hits:
         name, source = page.safe(str(hit.get("id")), 200), page.safe(source_text(hit), 200)
@@ -181,8 +176,7 @@ def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> lis
     lines: list[Line] = []
     for (rank, hit), name, score in zip(hits, names, scores, strict=True):
         rank_text, number = str(rank).rjust(3), f" {score:>{digits}}" if any(scores) else ""
-        relevant = _is_relevant(hit)
-        symbol, style = (page.symbols.good, ("green",)) if relevant else (page.symbols.neutral, ())
+        symbol, style = (page.symbols.good, ("green",)) if grade_of(hit) > 0 else (page.symbols.neutral, ())
         line = [Cell(f"{rank_text} "), Cell(f"{symbol} {page.padded(name, column)}", style), Cell(number)]
         room = page.room - column - len(rank_text) - len(number) - 5  # the symbol and four blanks
         if room >= 12 and (text := page.clip(page.safe(str(hit.get("text") or ""), 200), room)):
@@ -216,7 +210,6 @@ _DIFFERENCE: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 
 
 def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[Line]:
-    """Wrap a word difference into lines, each piece in its colour."""
     line: Line = []
     used = 0
     for sign, words in pieces:

@@ -126,7 +126,6 @@ def _safe_cell(cell: Cell, ascii_only: bool) -> Cell:
 
 
 def _fit_widths(columns: Sequence[Column], sizes: dict[int, int], width: int) -> None:
-    """Shrink or drop columns in *sizes* until they fit."""
     while (excess := sum(sizes.values()) + len(_GAP) * (len(sizes) - 1) - width) > 0:
         shrinkable = {i: s for i, s in sizes.items() if (least := columns[i].least) is not None and s > least}
         expendable = [i for i in sizes if columns[i].expendable]

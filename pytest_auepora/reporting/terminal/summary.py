@@ -118,7 +118,6 @@ def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
 
 
 def _add_case(page: Page, name: str, reason: str) -> None:
-    """Add a case and its cause, in one to three lines."""
     name, reason = page.clip(page.safe(name), page.width - 2), page.safe(reason)
     line = [Cell("  "), Cell(name, ("bold",))]
     room = page.width - text_width(name) - 4
