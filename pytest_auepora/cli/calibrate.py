@@ -75,8 +75,8 @@ def run(args: argparse.Namespace) -> int:
     except CalibrationError as exc:
         print(f"auepora: not compared with the calibration before: {exc}", file=sys.stderr)
         previous = None
-    changed = previous is not None and previous.mismatch(judge_info)
-    result = study(name, labels, threshold=args.threshold, previous=previous.labels if previous and changed else None)
+    labels_before = previous.labels if previous is not None and previous.mismatch(judge_info) else None
+    result = study(name, labels, threshold=args.threshold, previous=labels_before)
     calibration = result.calibration(judge_info)
     if args.json:
         write_output(calibration.dumps(), None)
