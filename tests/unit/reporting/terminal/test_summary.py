@@ -10,7 +10,7 @@ from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.findings import findings
 from pytest_auepora.reporting.formats.markdown_report import markdown_report
-from pytest_auepora.reporting.html.page import what_broke
+from pytest_auepora.reporting.html.report import what_broke
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.terminal.failure import failure_text
 from pytest_auepora.reporting.terminal.layout import Line, plain

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.reporting.html.cases import safe_text
-from pytest_auepora.reporting.html.page import MOST_CASES, embedded_json, suite_views, what_broke
-from pytest_auepora.reporting.html.report import hash_source
+from pytest_auepora.reporting.html.report import MOST_BAD_CASES, embedded_json, hash_source, suite_views, what_broke
 from pytest_auepora.reporting.report import Report
 
 from ..builders import Case, baseline_of, run_of, verdict_of
@@ -103,7 +102,7 @@ def test_all_point_to_one_part() -> None:
     run = run_of([case.with_(**GONE) for case in cases], baseline=baseline)
     broken = what_broke(run, verdict_of(run, {"recall@5": 0.5}, baseline=baseline))
     assert broken["summary"] == "All 10 failing cases point to retrieval."
-    assert len(broken["cases"]) == MOST_CASES
+    assert len(broken["cases"]) == MOST_BAD_CASES
     assert broken["n_cases"] == 10
 
 
