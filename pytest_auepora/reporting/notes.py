@@ -246,9 +246,8 @@ def repeats_line(run: Run) -> str:
     """Return ``each case asked 5 times, seed 7``; empty where nothing was repeated or seeded."""
     times, parts = sorted({case.repeats for case in run.in_state("passed", "failed")}), []
     if times and times[-1] > 1:
-        parts.append(
-            f"each case asked {times[0]} times" if len(times) == 1 else f"asked {times[0]} to {times[-1]} times"
-        )
+        each = f"each case asked {times[0]} times"
+        parts.append(each if len(times) == 1 else f"asked {times[0]} to {times[-1]} times")
     if (seed := run.provenance.get("seed")) is not None:
         parts.append(f"seed {seed}")
     return ", ".join(parts)

@@ -93,14 +93,14 @@ class Report:
         return side_by_sides(self.runs) if self.known_comparisons is None else self.known_comparisons
 
 
-def trend_of(store: HistoryStore, run: Run, before: str = "") -> Trend:
-    """Read the earlier runs of the golden file and configuration of *run*, with *before* only those before that run id.
+def trend_of(store: HistoryStore, run: Run, run_id: str) -> Trend:
+    """Read the runs of the golden file and configuration of *run* that are earlier than *run_id*, which is its own.
 
     Raises:
         HistoryError: the history cannot be read.
     """
-    earlier = [record for record in store.runs(None, run.suite, run.variant, run.path) if record.complete]
-    earlier = [record for record in earlier if not before or record.run_id < before]
+    runs = store.runs(None, run.suite, run.variant, run.path)
+    earlier = [record for record in runs if record.complete and record.run_id < run_id]
     previous = store.load(earlier[0].run_id) if earlier else None
     earlier = earlier[:MOST_RUNS][::-1]
     measured = store.measured([record.run_id for record in earlier])
