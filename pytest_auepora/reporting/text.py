@@ -175,6 +175,11 @@ def escape_html(text: str) -> str:
     return html.escape(_break_mentions(text), quote=False)
 
 
+def folded(title: str, content: str) -> str:
+    """Return *content* as a part of a Markdown text that opens with a click on *title*."""
+    return f"<details><summary>{escape_html(printable(title))}</summary>\n\n{content}\n\n</details>"
+
+
 def _break_mentions(text: str) -> str:
     """Break what GitHub would notify people of or link: ``@somebody``, ``#123``, ``owner/name#123``."""
     return _MENTION.sub("\\1\u200b", text)

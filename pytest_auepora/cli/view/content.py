@@ -35,7 +35,6 @@ PAGE = 100  # rows that are sent at a time
 
 _AROUND = 320  # characters of a long passage that are shown before and behind what is highlighted
 _STATES = ("failed", "inconclusive", "advisory", "passed", "not judged")
-_PLACE = {kind: place for place, kind in enumerate(ORDER)}
 
 
 # -- the run: the verdict and its reasons, metrics with intervals, the runs before it
@@ -214,7 +213,7 @@ def _sort_key(line: Mapping[str, Any], sort_by: str) -> Any:
     if sort_by.isdecimal():
         cells = line.get("cells", ())
         return cells[int(sort_by)][0] if int(sort_by) < len(cells) else None
-    return _PLACE[line["kind"]]
+    return ORDER.index(line["kind"])
 
 
 def cases_page(pair: Pair, query: Mapping[str, str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from ..report import Report
 from ..side_by_side import CaseRow, Figure, Row, SideBySide
 from ..terminal import layout
 from ..terminal.layout import Cell, Line, Page
-from ..text import UNICODE, Symbols, escape_markdown, markdown_table, spreadsheet_text, text_width
+from ..text import UNICODE, Symbols, escape_markdown, folded, markdown_table, spreadsheet_text, text_width
 
 FORMAT = 1
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""
@@ -129,10 +129,9 @@ def _add_differences(page: Page, compared: SideBySide, rows: Sequence[Row]) -> N
     if not lines:
         page.paragraph("no case differs in any metric", "light")
         return
-    first, *others = compared.columns
+    first, *others = [page.safe(column.name) for column in compared.columns]
     page.lines.append([])
-    heads = [f"{page.safe(other.name)} - {page.safe(first.name)}" for other in others]
-    _add_tables(page, [layout.Column("difference", least=12)], heads, lines)
+    _add_tables(page, [layout.Column("difference", least=12)], [f"{name} - {first}" for name in others], lines)
 
 
 def _add_cases(page: Page, compared: SideBySide) -> None:
@@ -194,9 +193,7 @@ def side_by_side_blocks(compared: SideBySide, *, most: int, level: int = 3) -> I
         if len(differing) > most:
             yield f"\u2026 and {len(differing) - most:,} more"
     if len(compared.cases) <= most:
-        yield f"<details><summary>All {plural(len(compared.cases), 'case')}</summary>"
-        yield _case_table(compared, compared.cases)
-        yield "</details>"
+        yield folded(f"All {plural(len(compared.cases), 'case')}", _case_table(compared, compared.cases))
 
 
 def _case_table(compared: SideBySide, cases: Sequence[CaseRow]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ...core.grouping import grouped
 from ...core.run import Run
@@ -14,7 +14,7 @@ from ..diagnosis import group_by_cause
 from ..findings import with_title
 from ..metric_rows import MetricRow, metric_rows, state_symbol
 from ..numbers import change, plural
-from ..tally import FAILING, cases_of, comparison_word, headline, headline_style
+from ..tally import FAILING, STATE_STYLES, cases_of, comparison_word, headline, headline_style
 from ..text import Symbols, listed, text_width
 from .layout import Cell, Column, Line, Page, table
 
@@ -29,9 +29,6 @@ _COLUMNS = (
     Column("change", right=True),
     Column("gate", least=8),
 )
-_STATE_STYLE: Mapping[str, tuple[str, ...]] = {
-    "passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",),
-}  # fmt: skip
 
 
 def summary_lines(
@@ -80,11 +77,11 @@ def summary_lines(
 
 def _cells(row: MetricRow, symbols: Symbols, room: str) -> list[Cell]:
     """Return the cells of a row; *room* stands for the symbols of other rows, so that digits are aligned."""
-    gate_style = _STATE_STYLE.get(row.gate_state, ("light",)) if row.gate is not None else ()
+    gate_style = STATE_STYLES.get(row.gate_state, ("light",)) if row.gate is not None else ()
     change_text = f"{row.change_text}{room}" if row.change_text else ""
-    style = _STATE_STYLE["passed"] if row.sign > 0 else ()
+    style = STATE_STYLES["passed"] if row.sign > 0 else ()
     if row.mark:
-        change_text, style = f"{row.change_text} {state_symbol(row.mark, symbols)}", _STATE_STYLE[row.mark]
+        change_text, style = f"{row.change_text} {state_symbol(row.mark, symbols)}", STATE_STYLES[row.mark]
     return [
         Cell(row.name),
         Cell(row.value_text, ("red",) if row.gate_state == "failed" else ()),
@@ -151,7 +148,7 @@ def _add_gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow]
         if state == "advisory":  # the warnings have these
             continue
         slices = sorted((g for g in gates if g.is_of_slice), key=lambda g: -abs((g.value or 0.0) - (g.before or 0.0)))
-        style = _STATE_STYLE.get(state, ("yellow",))
+        style = STATE_STYLES.get(state, ("yellow",))
         if state == "inconclusive" and verdict.outcome == "failed":
             texts = [g.part for g in gates if g not in slices]
             texts += [plural(len(slices), "slice")] if slices else []
