@@ -29,8 +29,8 @@ from ...reporting.text import UNICODE
 from .library import Library, Pair, label_path, labels_of
 
 MOST_RUNS = 40  # in the history of the metrics
-MOST_CHOICES = 200  # runs of a suite that can be chosen, whatever their configuration
-MOST_VALUES = 40  # of a label that still make slices of it
+_MOST_CHOICES = 200  # runs of a suite that can be chosen, whatever their configuration
+_MOST_VALUES = 40  # of a label that still make slices of it
 PAGE = 100  # rows that are sent at a time
 
 _AROUND = 320  # characters of a long passage that are shown before and behind what is highlighted
@@ -84,8 +84,8 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "columns": [column_data(run, name) for name in pair.columns],
         "tags": _tags(pair),
         "labels": _label_values(pair),
-        "history": metric_history(library, pair.info),
-        "runs": [run_entry(other) for other in library.store.runs(MOST_CHOICES, pair.info.suite, path=pair.info.path)],
+        "history": _metric_history(library, pair.info),
+        "runs": [run_entry(other) for other in library.store.runs(_MOST_CHOICES, pair.info.suite, path=pair.info.path)],
     }
 
 
@@ -109,7 +109,7 @@ def _label_values(pair: Pair) -> dict[str, list[str]]:
     """Return the labels that make slices of the cases, with their values."""
     by_label = grouped(item for line in pair.lines for item in line.get("labels", {}).items())
     values = {label: sorted({*by_label[label]}) for label in sorted(by_label)}
-    return {label: of_label for label, of_label in values.items() if len(of_label) <= MOST_VALUES}
+    return {label: of_label for label, of_label in values.items() if len(of_label) <= _MOST_VALUES}
 
 
 def _metric_row(pair: Pair, row: MetricRow) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _metric_row(pair: Pair, row: MetricRow) -> dict[str, Any]:
 def slice_metrics(pair: Pair, label: str) -> list[dict[str, Any]]:
     """Return each metric over each value of *label*, with the interval of its change."""
     values = sorted({value for line in pair.lines if (value := line.get("labels", {}).get(label))})
-    values = (_tags(pair) if label == "tag" else values)[:MOST_VALUES]
+    values = (_tags(pair) if label == "tag" else values)[:_MOST_VALUES]
     slices = [(v, {i for i, case in pair.run.cases.items() if in_slice(case, {label: v})}) for v in values]
     return [_slice_row(pair, name, value, ids) for name in pair.columns for value, ids in slices]
 
@@ -156,7 +156,7 @@ def _change_interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict
     }  # fmt: skip
 
 
-def metric_history(library: Library, info: StoredRun) -> dict[str, Any]:
+def _metric_history(library: Library, info: StoredRun) -> dict[str, Any]:
     """Return the runs of the suite, oldest first, with their metrics and what changed in their provenance."""
     complete = [run for run in library.store.runs(None, info.suite, info.variant, info.path) if run.complete]
     runs = complete[:MOST_RUNS][::-1]

@@ -136,7 +136,7 @@ class _StoredReport:
 
 
 @contextmanager
-def from_outside(name: str = "the report") -> Iterator[None]:
+def from_outside(name: str) -> Iterator[None]:
     """Guard the use of the report called *name*, which may hold invalid values.
 
     Raises:

@@ -24,7 +24,7 @@ FORMAT = 1
 BEST = "*"
 NEAR = "~"
 MOST_CASES = 10  # in a terminal
-MOST_IN_MARKDOWN = 1000
+_MOST_IN_MARKDOWN = 1000
 
 _STYLE = {
     "better": ("green",), "worse": ("red",), "equal": ("light",), "not distinguishable": ("light",),
@@ -168,7 +168,7 @@ def _add_tables(page: Page, left: Sequence[layout.Column], heads: Sequence[str],
 
 def side_by_side_markdown(compared: SideBySide) -> str:
     """Return the comparison as a document of its own."""
-    return "\n\n".join(side_by_side_blocks(compared, most=MOST_IN_MARKDOWN, level=2)) + "\n"
+    return "\n\n".join(side_by_side_blocks(compared, most=_MOST_IN_MARKDOWN, level=2)) + "\n"
 
 
 def side_by_side_blocks(compared: SideBySide, *, most: int, level: int = 3) -> Iterator[str]:

@@ -19,12 +19,12 @@ from ..relevant_docs import RelevantDoc, grade_of, relevant_docs, score_texts, s
 from ..text import listed, printable, quoted, text_width, without_command
 from .layout import Cell, Line, Page, render
 
-MOST_PROBLEMS = 5
-MOST_FRAMES = 14
+_MOST_PROBLEMS = 5
+_MOST_FRAMES = 14
 MOST_WORDS = 40  # longer answers read better side by side
 MOST_HITS = 10
-MOST_WANTED = 6
-LEAST_LABEL = 7  # columns of a document's label next to the note on its rank
+_MOST_WANTED = 6
+_LEAST_LABEL = 7  # columns of a document's label next to the note on its rank
 
 
 def failure_text(
@@ -49,15 +49,15 @@ def failure_text(
     page.text("query", result.query, most=2)
     if result.state == "error":
         frames = printable(result.error[-6000:], ascii_only=ascii_only, keep_lines=True).splitlines()[1:]
-        for frame in frames[-MOST_FRAMES:]:
+        for frame in frames[-_MOST_FRAMES:]:
             if shapes or not frame.startswith(ACCEPTED_SHAPES):
                 page.lines.append([Cell(f"  {without_command(frame)}", ("light",))])
         add_expected(page, result, docs, None)
         return render(page.lines)
     problems = _merge_falls(result.problems, page.symbols.arrow)
-    for problem in problems[:MOST_PROBLEMS]:
+    for problem in problems[:_MOST_PROBLEMS]:
         page.paragraph(f"{page.symbols.bad} {problem}", "red", indent=2, most=3)
-    page.more(len(problems) - MOST_PROBLEMS)
+    page.more(len(problems) - _MOST_PROBLEMS)
     page.text("repeats", repeats)
     components = {component(metrics[n]) for n in blamed}
     add_expected(page, result, docs, deepest(blamed, metrics))
@@ -112,10 +112,10 @@ def add_expected(page: Page, result: CaseResult, docs: Sequence[RelevantDoc], k:
     if not docs:
         page.text("expected", "a refusal: nothing is relevant" if result.expected.get("expect") == "refuse" else "")
         return
-    order = docs if len(docs) <= MOST_WANTED else sorted(docs, key=lambda doc: doc.within(k))[:MOST_WANTED]
+    order = docs if len(docs) <= _MOST_WANTED else sorted(docs, key=lambda doc: doc.within(k))[:_MOST_WANTED]
     graded = any(d.grade != 1 for d in docs)
     notes = [_rank_note(d, graded=graded) if result.state != "error" else "" for d in order]
-    room = max(page.room - max(map(len, notes)) - 4, LEAST_LABEL)
+    room = max(page.room - max(map(len, notes)) - 4, _LEAST_LABEL)
     labels = [page.clip(page.safe(d.label), room) for d in order]
     column = max(map(text_width, labels))
     lines: list[Line] = []

@@ -19,7 +19,7 @@ from ..text import Symbols, listed, text_width
 from .layout import Cell, Column, Line, Page, table
 
 MOST_CASES = 10
-MOST_SLICES = 4  # with a line each; more share one line, which names this many
+_MOST_SLICES = 4  # with a line each; more share one line, which names this many
 
 _COLUMNS = (
     Column("metric", least=12),
@@ -154,14 +154,14 @@ def _add_gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow]
             texts += [plural(len(slices), "slice")] if slices else []
             page.paragraph(f"{page.symbols.unsure} inconclusive: {listed(texts, 5)}" if texts else "", *style)
             continue
-        many_slices = len(slices) > MOST_SLICES
+        many_slices = len(slices) > _MOST_SLICES
         for text in _reasons([g for g in gates if not (many_slices and g in slices)], run, in_rows, named):
             page.paragraph(f"{state_symbol(state, page.symbols)} {text}", *style)
         if many_slices:
             word = "worse" if state == "failed" else state
             moves = ((g, (g.value or 0.0) - (g.before or 0.0)) for g in slices)
             texts = [f"{g.part} {change(d, 2)}" if None not in (g.value, g.before) else g.part for g, d in moves]
-            text = f"{word} in {plural(len(slices), 'slice')}: {listed(texts, MOST_SLICES)}"
+            text = f"{word} in {plural(len(slices), 'slice')}: {listed(texts, _MOST_SLICES)}"
             page.paragraph(f"{state_symbol(state, page.symbols)} regression: {text}", *style)
 
 
