@@ -6,9 +6,10 @@ import argparse
 import sys
 from typing import Any
 
+from ..calibration.agreement import Estimate
 from ..calibration.asking import ask, fill_from_run
 from ..calibration.labels import read_label_file
-from ..calibration.study import study
+from ..calibration.study import Study, study
 from ..core.files import write_atomically
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
@@ -17,9 +18,16 @@ from ..metrics.judge.usage import metered
 from ..regression.guards.calibration import CalibrationError, calibration_path, load_calibration
 from ..reporting.notes import usage_text
 from ..reporting.numbers import plural
-from ..reporting.terminal.calibration import study_text
+from ..reporting.terminal.layout import Cell, Page, render
 from .arguments import add_shared, existing_path, whole_number
 from .common import FAILED, PASSED, Sources, UsageError, calibrations_folder, load_suite, registry_of, write_output
+
+_WAYS = {
+    "fixed": "fixed beforehand",
+    "cv": "chosen; the figures are of held-out tenths, each with the threshold of the others",
+    "split": "chosen on one half; the figures are of the other",
+}
+_WIDTH = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,8 +75,8 @@ def run(args: argparse.Namespace) -> int:
     except CalibrationError as exc:
         print(f"auepora: not compared with the calibration before: {exc}", file=sys.stderr)
         previous = None
-    changed = previous is not None and previous.mismatch(judge_info)
-    result = study(name, labels, threshold=args.threshold, previous=previous.labels if previous and changed else None)
+    labels_before = previous.labels if previous is not None and previous.mismatch(judge_info) else None
+    result = study(name, labels, threshold=args.threshold, previous=labels_before)
     calibration = result.calibration(judge_info)
     if args.json:
         write_output(calibration.dumps(), None)
@@ -98,10 +106,47 @@ def _find_metric(args: argparse.Namespace) -> tuple[str, Metric]:
 
 
 def _check_models(models: list[str], judge: dict[str, Any]) -> None:
-    """Refuse scores of another model than the judge's."""
     judge_params = judge.get("params", {}).get("judge", {})
     current = str(judge_params.get("model", "")) if isinstance(judge_params, dict) else ""
     for model in models:
         if model != current:
             judge_name = f"{current or 'not named'}{did_you_mean(model, [current])}"
             raise UsageError(f"the labels hold scores of {model}, the judge is {judge_name}: ask it anew with --ask")
+
+
+def study_text(result: Study, *, ascii_only: bool = False) -> str:
+    """Return the decision, the figures with their intervals, the bias checks, and further remarks."""
+    page = Page(_WIDTH, ascii_only=ascii_only)
+    n_yes, n = sum(answer for answer, _ in result.labels.values()), len(result.labels)
+    page.paragraph(f"{result.metric}: {'may gate' if result.gate else 'stays advisory'}: {result.reason}")
+    threshold = f"the judge says yes from {result.decisions.threshold:g} ({_WAYS[result.decisions.method]})"
+    page.paragraph(f"{n} labels, {n_yes} yes and {n - n_yes} no; {threshold}")
+    page.lines.append([])
+    room = max(map(len, result.figures))
+    page.lines += [[Cell(f"  {name:<{room}}  {_figure_text(figure)}")] for name, figure in result.figures.items()]
+    if result.biases:
+        page.lines.append([])
+        page.paragraph("Biases of the judge:")
+        for bias in result.biases:
+            sign = "" if bias.figure.source == "Wilson" else "+"
+            text = f"{bias.name}: {_figure_text(bias.figure, sign)}: {bias.meaning}"
+            page.paragraph(f"{'!' if bias.suspicious else '-'} {text}")
+        page.lines.append([])
+    if (change := result.change) is not None:
+        page.paragraph(
+            f"against the judge calibrated before, on {change.n} items: {change.fixed} now right, "
+            f"{change.broken} now wrong, {change.outcome} (mid-p McNemar {change.p:.4f})"
+        )
+    for remark in result.remarks:
+        page.paragraph(f"note: {remark}")
+    return render(page.lines) + "\n"
+
+
+def _figure_text(figure: Estimate, sign: str = "") -> str:
+    if figure.value is None:
+        return "n/a"
+    value = f"{figure.value:{sign}.3f}"
+    if figure.source == "none":
+        return value
+    ends = ["?" if end is None else f"{end:{sign}.3f}" for end in (figure.low, figure.high)]
+    return f"{value}  95 % {ends[0]} to {ends[1]} ({figure.source})"

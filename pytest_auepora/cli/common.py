@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.files import read_text
+from ..core.git import git
 from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem
 from ..history.settings import VARIABLE, find_place, find_settings, project_place, project_root
 from ..io.golden.load import load_golden
@@ -18,7 +19,9 @@ from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
 from ..metrics.judge.settings import use_judge
 from ..metrics.registry import Registry, add_from, add_installed
+from ..regression.baseline import baseline_path, parse_baseline
 from ..regression.guards.calibration import FOLDER
+from ..reporting.formats.registry import write_report
 from ..shapes import ShapeError
 from .arguments import METRICS_HOOK, METRICS_VARIABLE
 
@@ -148,9 +151,6 @@ class Sources:
         return [(f"{name}[{run.variant}]" if len(fitting) > 1 else name, run) for run in fitting]
 
     def _committed_baseline(self, name: str, reference: Run | None) -> Run:
-        from ..core.git import git
-        from ..regression.baseline import baseline_path
-
         ref, _, inside_repo = name.removeprefix(_GIT).partition(":")
         if not ref:
             raise UsageError(f"{name!r} names no commit; write git:REF or git:REF:path/of/baseline.json")
@@ -207,7 +207,6 @@ def _runs_of_file(name: str, reference: Run | None) -> list[Run]:
 
 def _baseline_run(text: str, name: str, reference: Run | None) -> Run:
     from ..history.compare import as_run
-    from ..regression.baseline import parse_baseline
 
     return as_run(parse_baseline(text, name), reference.path if reference is not None else "")
 
@@ -226,8 +225,6 @@ def _run_titles(runs: list[Run]) -> str:
 
 def write_output(text: str, path: Path | None) -> None:
     """Write *text* to *path*, or print it where that is None; raises `AueporaError` or `OSError` if it cannot."""
-    from ..reporting.formats.registry import write_report
-
     if path is not None:
         write_report(path, text)
     elif text[:1] in ("{", "["):  # JSON: what steers a terminal is written as escapes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from ..regression.policy import RegressionPolicy
 from ..reporting.formats import side_by_side_formats as formats
 from ..reporting.formats.comparison_report import render_report_md
 from ..reporting.formats.json_report import from_outside
+from ..reporting.report import Report
 from ..reporting.side_by_side import side_by_side
 from ..reporting.terminal.layout import render
 from .arguments import add_shared
@@ -56,12 +57,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
     sources = Sources(args.history)
-    if b_name.startswith("git:") and not a_name.startswith("git:"):
-        title_a, a = sources.find(a_name)
-        title_b, b = sources.find(b_name, a)
-    else:
-        title_b, b = sources.find(b_name)
-        title_a, a = sources.find(a_name, b)
+    names = [a_name, b_name]
+    (title_a, a), (title_b, b) = _find_runs(lambda name, reference: [sources.find(name, reference)], names)
     if title_a == title_b:
         raise UsageError(f"{a_name} and {b_name} are one and the same, {title_a}; name two runs, such as last~1 last")
     strict = args.strict_chunker_version
@@ -75,7 +72,7 @@ def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
 
 
 def _side_by_side(args: argparse.Namespace) -> int:
-    columns = _find_columns(Sources(args.history), args.runs or _DEFAULT)
+    columns = _find_runs(Sources(args.history).find_all, args.runs or _DEFAULT)
     runs = [run for _, run in columns]
     if args.strict_chunker_version:
         for name, other in columns[1:]:
@@ -89,7 +86,7 @@ def _side_by_side(args: argparse.Namespace) -> int:
     elif args.format == "json":
         text = formats.side_by_side_json(compared)
     elif args.format == "csv":
-        text = formats.side_by_side_csv([compared])
+        text = formats.matrix_csv(Report(known_comparisons=[compared]))
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         text = render(formats.side_by_side_lines(compared, width=width)) + "\n"
@@ -97,14 +94,14 @@ def _side_by_side(args: argparse.Namespace) -> int:
     return PASSED
 
 
-def _find_columns(sources: Sources, names: Sequence[str]) -> list[tuple[str, Run]]:
-    """Return names and runs in the order of *names*; ``git:REF`` is the baseline of the suite of the others."""
+def _find_runs(find: Callable[[str, Run | None], list[tuple[str, Run]]], names: Sequence[str]) -> list[tuple[str, Run]]:
+    """Return titles and runs in the order of *names*; ``git:REF`` is the baseline of the suite of the others."""
     reference: Run | None = None
-    columns: dict[int, list[tuple[str, Run]]] = {}
+    found: dict[int, list[tuple[str, Run]]] = {}
     for i in sorted(range(len(names)), key=lambda i: (names[i].startswith("git:"), -i)):
-        columns[i] = sources.find_all(names[i], reference)
-        reference = reference or columns[i][0][1]
-    return [column for i in sorted(columns) for column in columns[i]]
+        found[i] = find(names[i], reference)
+        reference = reference or found[i][0][1]
+    return [titled_run for i in sorted(found) for titled_run in found[i]]
 
 
 def compare_in_project(

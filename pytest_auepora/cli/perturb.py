@@ -75,7 +75,6 @@ def _read_corpus(path: Path) -> Corpus:
 
 
 def _read_paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
-    """Read other wordings of the queries of *suite*, by case."""
     paraphrases = load_paraphrases(path)
     known = [case.id for case in suite.cases]
     for case_id in paraphrases:

@@ -8,12 +8,11 @@ import shutil
 from ..reporting.formats.json_report import from_outside
 from ..reporting.formats.registry import FORMATS, WITH_TRENDS, report_text
 from ..reporting.formats.side_by_side_formats import side_by_side_lines
-from ..reporting.report import Report
+from ..reporting.report import Report, trend_of
 from ..reporting.tally import mistakes_note
 from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines
 from ..reporting.text import printable
-from ..reporting.trend import trend_of
 from .arguments import add_shared
 from .common import PASSED, open_history, read_report, stored_verdict, write_output
 

@@ -51,7 +51,6 @@ def _print_draft(case: Mapping[str, Any], place: str) -> None:
 
 
 def _review_draft(path: Path, case: Mapping[str, Any], journal: DraftJournal, registry: Registry) -> str:
-    """Ask until the answer is understood, carry it out, and return the decision."""
     while True:
         word = _read_line(_PROMPT).lower()[:1]
         if word in ("q", ""):

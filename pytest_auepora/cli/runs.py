@@ -76,7 +76,6 @@ def _runs_table(runs: Sequence[StoredRun]) -> str:
 
 
 def _judge_cost(stored_run: StoredRun) -> str:
-    """Return the cost of the judge, its tokens where prices are not known."""
     usage = stored_run.aggregate.get("judge", {})
     if (cost := usage.get("cost")) is not None:
         return cost_text(cost)

@@ -22,7 +22,7 @@ from ..regression.compare import CaseComparison
 from ..regression.guards.case_guard import assertion_fault
 from ..regression.guards.steadiness import as_shown
 from .numbers import metric_value, plural
-from .relevant_docs import RelevantDoc, relevant_docs
+from .relevant_docs import RelevantDoc, grade_of, relevant_docs
 from .text import listed, quote, quoted
 
 _CUTOFF = re.compile(r"@(\d+)")
@@ -188,7 +188,7 @@ def _retrieval_fault(
     if first > 1:
         return f"the first relevant document is at rank {first} ({_problem(result, name)})"
     if k and docs:
-        hits = sum(int(hit.get("grade") or 0) > 0 for hit in returned[:k])
+        hits = sum(grade_of(hit) > 0 for hit in returned[:k])
         return f"{hits} of the first {k} {'is' if hits == 1 else 'are'} relevant ({_problem(result, name)})"
     return _problem(result, name)
 
@@ -252,7 +252,6 @@ def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> str:
 
 
 def _problem(result: CaseResult, name: str) -> str:
-    """Return the problem about the metric, or its name without one."""
     return next((problem for problem in result.problems if _is_about(problem, name)), name)
 
 

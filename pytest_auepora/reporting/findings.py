@@ -16,7 +16,7 @@ from .report import Report
 from .tally import FAILING, CaseStatus, cases_of
 from .text import listed, printable
 
-MOST_ANNOTATIONS = 10
+_MOST_ANNOTATIONS = 10
 """GitHub shows ten errors and ten warnings of a step and drops the rest silently."""
 
 _GITLAB_SEVERITY = {
@@ -114,9 +114,9 @@ def annotation_lines(report: Report) -> str:
     lines: list[str] = []
     for severity in ("error", "warning"):
         of_kind = [f for f in all_findings if f.severity == severity]
-        if len(of_kind) > MOST_ANNOTATIONS:
+        if len(of_kind) > _MOST_ANNOTATIONS:
             of_kind = _merge_gates(of_kind)
-        limit = MOST_ANNOTATIONS if len(of_kind) <= MOST_ANNOTATIONS else MOST_ANNOTATIONS - 1
+        limit = _MOST_ANNOTATIONS if len(of_kind) <= _MOST_ANNOTATIONS else _MOST_ANNOTATIONS - 1
         lines += [_workflow_command(f, report.prefix) for f in of_kind[:limit]]
         if (n_left := len(of_kind) - limit) > 0:
             lines.append(f"::{severity} title=auepora::and {n_left} more; the whole report is in the step summary")

@@ -181,8 +181,7 @@ def missing_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iter
     if text := _by_metric("beside", shares):  # of metrics that count unlabelled documents as irrelevant
         yield f"labelled: {text}"
     if verdict.comparison is not None:
-        yield from _comparison_notes(verdict.comparison, rows)
-        yield from _detectable_drop(verdict)
+        yield from _comparison_notes(verdict, verdict.comparison, rows)
     by_owner = grouped((info.owner, name) for name, info in run.metrics.items() if info.owner not in ("", run.owner))
     if by_owner:
         yield f"owners: {'; '.join(f'{owner} of {_join_names(names)}' for owner, names in by_owner.items())}"
@@ -201,7 +200,6 @@ def _by_metric(word: str, pairs: Iterable[tuple[object, str]]) -> str:
 
 
 def _error_counts(run: Run, rows: Sequence[MetricRow]) -> str:
-    """Return how many cases errored, and how many metrics of other cases."""
     cases = sum(case.state == "error" for case in run.cases.values())
     by_count = grouped((row.n_error - cases, row.name) for row in rows if row.n_error > cases)
     parts = [f"{plural(cases, 'case')} errored"] if cases else []
@@ -210,17 +208,13 @@ def _error_counts(run: Run, rows: Sequence[MetricRow]) -> str:
     return "; ".join(parts)
 
 
-def _comparison_notes(comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:
+def _comparison_notes(verdict: Verdict, comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:
     changed = ((row.change.n, row) for row in rows if row.change is not None)
     if fewer := _by_metric("in", ((n, row.name) for n, row in changed if n != row.n + row.n_error)):
         yield f"changes are over the cases that compare: {fewer}"
     for reason, names in grouped((reason, name) for name, reason in comparison.incomparable.items()).items():
         brackets = ", the baseline's value is in brackets" if comparison.former.keys() & set(names) else ""
         yield f"not comparable{brackets}: {', '.join(names)} ({reason})"
-
-
-def _detectable_drop(verdict: Verdict) -> Iterator[str]:
-    """Yield the minimum detectable drop of the metrics that were tested as a whole."""
     gates = (gate for gate in verdict.gates if gate.state != "not judged" and gate.is_of_whole)
     by_size = grouped((number(gate.mde), gate.metric) for gate in gates if gate.mde is not None)
     if by_size and verdict.outcome != "failed":
@@ -252,9 +246,8 @@ def repeats_line(run: Run) -> str:
     """Return ``each case asked 5 times, seed 7``; empty where nothing was repeated or seeded."""
     times, parts = sorted({case.repeats for case in run.in_state("passed", "failed")}), []
     if times and times[-1] > 1:
-        parts.append(
-            f"each case asked {times[0]} times" if len(times) == 1 else f"asked {times[0]} to {times[-1]} times"
-        )
+        each = f"each case asked {times[0]} times"
+        parts.append(each if len(times) == 1 else f"asked {times[0]} to {times[-1]} times")
     if (seed := run.provenance.get("seed")) is not None:
         parts.append(f"seed {seed}")
     return ", ".join(parts)

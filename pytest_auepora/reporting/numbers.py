@@ -133,5 +133,4 @@ def _faithful_text(value: float, places: int, bound: Bound | None, *, scale: flo
 
 
 def _without_zero_sign(text: str) -> str:
-    """Return *text*, a number, without the sign of a zero."""
     return text[1:] if text.startswith("-") and not float(text) else text

@@ -52,6 +52,11 @@ def relevant_docs(result: CaseResult, comparison: CaseComparison | None = None) 
     return out
 
 
+def grade_of(hit: Mapping[str, Any]) -> int:
+    """Return how relevant a returned document is: 0 for not at all, or not labelled."""
+    return int(hit.get("grade") or 0)
+
+
 def score_texts(hits: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the retrieval scores of the documents; empty texts where all are missing or zero."""
     scores = [hit.get("score") for hit in hits]

@@ -26,7 +26,7 @@ from .numbers import plural
 
 Mark = Literal["best", "not distinguishable from the best", ""]
 
-CONFIDENCE = 0.95
+_CONFIDENCE = 0.95
 """Joint confidence of all intervals of one metric."""
 
 
@@ -174,7 +174,7 @@ def side_by_side(
         columns.append(Column(name, run.title, len(run.cases), *counts))
     cases = tuple(_case_row(case_id, [run.cases.get(case_id) for run in runs]) for case_id in ids)
     suite_fields = runs[0].suite, runs[0].path, runs[0].owner
-    return SideBySide(*suite_fields, CONFIDENCE, len(shared), tuple(columns), tuple(rows), cases, tuple(notes))
+    return SideBySide(*suite_fields, _CONFIDENCE, len(shared), tuple(columns), tuple(rows), cases, tuple(notes))
 
 
 def _shared_cases(runs: Sequence[Run], ids: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -194,7 +194,6 @@ def _shared_cases(runs: Sequence[Run], ids: Sequence[str]) -> tuple[list[str], l
 
 
 def _case_row(case_id: str, results: Sequence[CaseResult | None]) -> CaseRow:
-    """Return a case; it differs if some systems pass it and others do not."""
     first = next(case for case in results if case is not None)
     passes = {case.state == "passed" for case in results if case is not None and case.state != "skipped"}
     systems = tuple(
@@ -237,7 +236,7 @@ class _MetricTable:
     def difference(self, reference: int, candidate: int) -> Difference:
         """Return the difference of *candidate* from *reference*; a quantile of too few cases has no interval."""
         a, b = self.values[reference], self.values[candidate]
-        alpha = (1.0 - CONFIDENCE) / (len(self.values) - 1)
+        alpha = (1.0 - _CONFIDENCE) / (len(self.values) - 1)
         if self.metric is None:
             pairs = {i: (_value(a[i]), _value(b[i])) for i in self.case_ids}
             return mean_difference(pairs, self.clusters, alpha=alpha)

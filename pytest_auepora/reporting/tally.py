@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, get_args
 
 from ..core.grouping import grouped
@@ -25,6 +25,11 @@ ORDER: tuple[CaseStatus, ...] = get_args(CaseStatus)
 
 FAILING = ORDER[: ORDER.index("fixed")]
 """Kinds of failing cases; one that still fails may have been accepted as it is."""
+
+STATE_STYLES: Mapping[str, tuple[str, ...]] = {
+    "passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",),
+}  # fmt: skip
+"""Colours of outcomes and of the states of gates in a terminal."""
 
 _SHORT_NOTE = 40
 
@@ -102,8 +107,7 @@ def mistakes_note(mistakes: Sequence[Problem]) -> str:
 
 def headline_style(verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     """Return the colour of the headline: red for a failure, yellow where something could not be judged."""
-    outcome = gravest([verdict.outcome for verdict in verdicts])
-    return ("red", "bold") if outcome == "failed" else ("green",) if outcome == "passed" else ("yellow",)
+    return STATE_STYLES.get(gravest([verdict.outcome for verdict in verdicts]), ("yellow",))
 
 
 def long_note(verdict: Verdict) -> str:

@@ -29,7 +29,7 @@ class Symbols(NamedTuple):
 UNICODE = Symbols(good="✓", bad="✗", unjudged="\u2013", unsure="?", neutral="·", dots="…", arrow="→", rule="─")
 ASCII = Symbols(good="+", bad="x", unjudged="-", unsure="?", neutral=".", dots="...", arrow="->", rule="-")
 
-TO_ASCII = str.maketrans({**dict(zip(UNICODE, ASCII, strict=True)), "≥": ">=", "≤": "<=", "\u2212": "-"})
+_TO_ASCII = str.maketrans({**dict(zip(UNICODE, ASCII, strict=True)), "≥": ">=", "≤": "<=", "\u2212": "-"})
 """For `str.translate`: the symbols, and other characters in messages of this package."""
 
 
@@ -51,7 +51,7 @@ def printable(text: str, *, ascii_only: bool = False, keep_lines: bool = False) 
     *ascii_only* the `symbols` get their ASCII counterparts; letters of other scripts stay.
     """
     if ascii_only:
-        text = text.translate(TO_ASCII)
+        text = text.translate(_TO_ASCII)
     if "##" in text:
         text = re.sub(_OLD_COMMAND, "#", text)
     if keep_lines:
@@ -173,6 +173,11 @@ def escape_step(text: str) -> str:
 def escape_html(text: str) -> str:
     """Return user text for HTML inside Markdown: ``<summary>``, ``<pre>``."""
     return html.escape(_break_mentions(text), quote=False)
+
+
+def folded(title: str, content: str) -> str:
+    """Return *content* as a part of a Markdown text that opens with a click on *title*."""
+    return f"<details><summary>{escape_html(printable(title))}</summary>\n\n{content}\n\n</details>"
 
 
 def _break_mentions(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_auepora.core.run import Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.trend import EarlierRun, Trend
+from pytest_auepora.reporting.report import EarlierRun, Trend
 
 from ..unit.reporting.builders import Case, baseline_of, run_of, system, verdict_of
 from ..unit.reporting.html.pages import CASES, red

@@ -27,13 +27,12 @@ from starlette.types import ASGIApp
 
 from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.formats.json_report import from_outside
-from ...reporting.report import Report
+from ...reporting.report import Report, Trend, trend_of
 from ...reporting.text import harmless
-from ...reporting.trend import Trend, trend_of
 from .content import case_page, cases_page, evidence_of, overview, run_entry, slice_metrics
 from .library import Library, Pair, label_path, put_label
 
-MOST_BODY = 64 * 1024
+_MOST_BODY = 64 * 1024
 RUNS = 200  # of a list that are sent at a time
 
 _REPORT = files("pytest_auepora.reporting.html") / "templates"
@@ -45,7 +44,7 @@ _SCRIPTS = (
 )
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
-HEADERS = {
+_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "cross-origin-opener-policy": "same-origin",
@@ -85,7 +84,7 @@ def app_of(library: Library, token: str = "") -> ASGIApp:
     async def guard(request: Request, answer: RequestResponseEndpoint) -> Response:
         refusal = _refusal(request, token)
         response = PlainTextResponse(refusal, 403) if refusal else await answer(request)
-        response.headers.update(HEADERS)
+        response.headers.update(_HEADERS)
         return response
 
     def script(_: Request) -> Response:
@@ -126,7 +125,7 @@ async def _post_label(library: Library, request: Request) -> Response:
     body = b""
     async for piece in request.stream():
         body += piece
-        if len(body) > MOST_BODY:
+        if len(body) > _MOST_BODY:
             return JSONResponse({"error": "too long for a label"}, 413)
     try:
         return JSONResponse(await run_in_threadpool(_put_label, library, json.loads(body)))

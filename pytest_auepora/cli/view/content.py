@@ -20,22 +20,21 @@ from ...regression.guards.gates import GateOutcome, in_slice
 from ...regression.guards.steadiness import as_shown
 from ...regression.statistics.intervals import mean_difference
 from ...reporting.html.cases import case_details, column_data, safe_text, shown_hits
-from ...reporting.html.page import OUTCOMES
-from ...reporting.metric_rows import MetricRow, metric_rows
+from ...reporting.metric_rows import MetricRow, metric_rows, state_symbol
 from ...reporting.notes import changed_lines, full_reason, gate_reason, missing_notes, next_steps, noise_lines
 from ...reporting.numbers import metric_value, number, with_interval
 from ...reporting.relevant_docs import source_text
 from ...reporting.tally import ORDER, comparison_word, headline
+from ...reporting.text import UNICODE
 from .library import Library, Pair, label_path, labels_of
 
 MOST_RUNS = 40  # in the history of the metrics
-MOST_CHOICES = 200  # runs of a suite that can be chosen, whatever their configuration
-MOST_VALUES = 40  # of a label that still make slices of it
+_MOST_CHOICES = 200  # runs of a suite that can be chosen, whatever their configuration
+_MOST_VALUES = 40  # of a label that still make slices of it
 PAGE = 100  # rows that are sent at a time
 
 _AROUND = 320  # characters of a long passage that are shown before and behind what is highlighted
 _STATES = ("failed", "inconclusive", "advisory", "passed", "not judged")
-_PLACE = {kind: place for place, kind in enumerate(ORDER)}
 
 
 # -- the run: the verdict and its reasons, metrics with intervals, the runs before it
@@ -54,7 +53,6 @@ def run_entry(info: StoredRun) -> dict[str, Any]:
 def overview(library: Library, pair: Pair) -> dict[str, Any]:
     """Return everything about a run but its cases."""
     run, verdict = pair.run, pair.verdict
-    word, symbol = OUTCOMES[verdict.outcome]
     rows = metric_rows(run, verdict)
     vanished = verdict.comparison.vanished if verdict.comparison is not None else {}
     if pair.by_baseline:
@@ -71,8 +69,8 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "byBaseline": pair.by_baseline,
         "compared": verdict.comparison is not None,
         "outcome": verdict.outcome,
-        "mark": symbol,
-        "word": ", ".join(filter(None, [word, comparison_word(verdict)])),
+        "mark": state_symbol(verdict.outcome, UNICODE),
+        "word": ", ".join(filter(None, [verdict.outcome.capitalize(), comparison_word(verdict)])),
         "headline": safe_text(headline([verdict], [run])),
         "baselineNote": safe_text(verdict.baseline_note),
         "reasons": [_gate_row(gate, run.owner) for gate in gates],
@@ -86,13 +84,12 @@ def overview(library: Library, pair: Pair) -> dict[str, Any]:
         "columns": [column_data(run, name) for name in pair.columns],
         "tags": _tags(pair),
         "labels": _label_values(pair),
-        "history": metric_history(library, pair.info),
-        "runs": [run_entry(other) for other in library.store.runs(MOST_CHOICES, pair.info.suite, path=pair.info.path)],
+        "history": _metric_history(library, pair.info),
+        "runs": [run_entry(other) for other in library.store.runs(_MOST_CHOICES, pair.info.suite, path=pair.info.path)],
     }
 
 
 def _gate_row(gate: GateOutcome, owner: str) -> dict[str, Any]:
-    """Return the outcome of a gate: its short text, and the arithmetic behind it."""
     message, short = safe_text(full_reason(gate)), safe_text(gate_reason(gate))
     return {
         "state": gate.state, "kind": gate.kind, "title": safe_text(gate.title), "short": short,
@@ -112,7 +109,7 @@ def _label_values(pair: Pair) -> dict[str, list[str]]:
     """Return the labels that make slices of the cases, with their values."""
     by_label = grouped(item for line in pair.lines for item in line.get("labels", {}).items())
     values = {label: sorted({*by_label[label]}) for label in sorted(by_label)}
-    return {label: of_label for label, of_label in values.items() if len(of_label) <= MOST_VALUES}
+    return {label: of_label for label, of_label in values.items() if len(of_label) <= _MOST_VALUES}
 
 
 def _metric_row(pair: Pair, row: MetricRow) -> dict[str, Any]:
@@ -127,7 +124,7 @@ def _metric_row(pair: Pair, row: MetricRow) -> dict[str, Any]:
 def slice_metrics(pair: Pair, label: str) -> list[dict[str, Any]]:
     """Return each metric over each value of *label*, with the interval of its change."""
     values = sorted({value for line in pair.lines if (value := line.get("labels", {}).get(label))})
-    values = (_tags(pair) if label == "tag" else values)[:MOST_VALUES]
+    values = (_tags(pair) if label == "tag" else values)[:_MOST_VALUES]
     slices = [(v, {i for i, case in pair.run.cases.items() if in_slice(case, {label: v})}) for v in values]
     return [_slice_row(pair, name, value, ids) for name in pair.columns for value, ids in slices]
 
@@ -159,7 +156,7 @@ def _change_interval(pair: Pair, name: str, ids: set[str] | None = None) -> dict
     }  # fmt: skip
 
 
-def metric_history(library: Library, info: StoredRun) -> dict[str, Any]:
+def _metric_history(library: Library, info: StoredRun) -> dict[str, Any]:
     """Return the runs of the suite, oldest first, with their metrics and what changed in their provenance."""
     complete = [run for run in library.store.runs(None, info.suite, info.variant, info.path) if run.complete]
     runs = complete[:MOST_RUNS][::-1]
@@ -216,7 +213,7 @@ def _sort_key(line: Mapping[str, Any], sort_by: str) -> Any:
     if sort_by.isdecimal():
         cells = line.get("cells", ())
         return cells[int(sort_by)][0] if int(sort_by) < len(cells) else None
-    return _PLACE[line["kind"]]
+    return ORDER.index(line["kind"])
 
 
 def cases_page(pair: Pair, query: Mapping[str, str]) -> dict[str, Any]:
@@ -293,7 +290,6 @@ def _marked_text(hit: Mapping[str, Any], labels: Sequence[Mapping[str, Any]]) ->
 
 
 def _find_label(text: str, hit: Mapping[str, Any], label: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return where in *text* the passage of a label is."""
     if quote := str(label.get("quote") or "").strip():
         match = re.search(r"\s+".join(map(re.escape, quote.split())), text, re.IGNORECASE)
         return match.span() if match else None

@@ -146,7 +146,6 @@ def _relabel_flips(comparison: Comparison, problems: Collection[str]) -> None:
 
 
 def _comparison_notes(other: StoredRun, report: CompareReport) -> Iterator[str]:
-    """Say what the run is compared with, and which cases only one of the two has."""
     yield f"compared with the run {other.run_id} of {other.title}, not with the baseline"
     if report.only_a:
         yield f"only in the earlier run: {listed(report.only_a, 10)}"

@@ -26,7 +26,7 @@ from ..session import AueporaSession
 if TYPE_CHECKING:
     from ...core.run import CaseResult, Run
     from ...regression.verdict import Verdict
-    from ...reporting.trend import Trend
+    from ...reporting.report import Trend
 
 
 def prepare_history(place: str | Path, root: Path, keep: Keep) -> str:
@@ -129,7 +129,7 @@ class Recorder:
 
     def trends(self, runs: Sequence[Run]) -> dict[tuple[str, str], Trend]:
         """Return the trends of earlier runs, by path and variant of *runs*; without those that cannot be read."""
-        from ...reporting.trend import trend_of
+        from ...reporting.report import trend_of
 
         out: dict[tuple[str, str], Trend] = {}
         for run in runs:

@@ -86,7 +86,6 @@ def _aligned_table(heads: Sequence[str], rows: Sequence[Sequence[str]], sides: s
 
 
 def _values(before: float | None, after: float | None) -> list[str]:
-    """Return both values and their difference."""
     difference = NOT_MEASURED if before is None or after is None else change(after - before, 4)
     return [_value(before), _value(after), difference]
 

@@ -136,7 +136,7 @@ class _StoredReport:
 
 
 @contextmanager
-def from_outside(name: str = "the report") -> Iterator[None]:
+def from_outside(name: str) -> Iterator[None]:
     """Guard the use of the report called *name*, which may hold invalid values.
 
     Raises:
@@ -306,7 +306,6 @@ def _schema_of_side_by_side() -> dict[str, Any]:
 
 
 def _schema_of(kind: Any) -> dict[str, Any]:
-    """Return the schema of the JSON of a type."""
     if kind in _SCHEMAS:
         return dict(_SCHEMAS[kind])
     origin, args = get_origin(kind), get_args(kind)

@@ -27,6 +27,7 @@ from ..text import (
     escape_html,
     escape_markdown,
     escape_step,
+    folded,
     listed,
     markdown_list,
     markdown_table,
@@ -96,7 +97,6 @@ def step_summary(report: Report, room: int = SUMMARY_BYTES) -> str:
 
 
 def _blocks(report: Report, comparisons: Sequence[SideBySide], detail: _Detail) -> Iterator[str]:
-    """Yield the parts of the report, which empty lines separate."""
     yield f"{MARKER}\n## {_ICONS[report.outcome]} auepora: {report.outcome}"
     yield f"**{escape_markdown(report.headline)}**"
     if report.mistakes:
@@ -128,7 +128,7 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
         elif kind == "fixed":
             yield f"**Fixed:** {escape_markdown(listed([c.case_id for c in cases], max(detail.listed, 1)))}"
     if detail.everything:
-        yield from _all_cases(run)
+        yield _all_cases(run)
     if steps := notes.next_steps(verdict):
         yield "**What to do next**"
         yield markdown_list([*map(escape_step, steps)])
@@ -164,13 +164,7 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
             yield f"**{escape_markdown(group.title)}**"
             yield items
         else:
-            yield from _folded(group.title, items)
-
-
-def _folded(title: str, content: str) -> Iterator[str]:
-    yield f"<details><summary>{_inline(title)}</summary>"
-    yield content
-    yield "</details>"
+            yield folded(group.title, items)
 
 
 def _case_items(cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
@@ -192,14 +186,14 @@ def _inline(text: str) -> str:
     return escape_html(printable(text))
 
 
-def _all_cases(run: Run) -> Iterator[str]:
+def _all_cases(run: Run) -> str:
     infos = {n: info for n, info in run.metrics.items() if info.target != "LATENCY" and has_values(run, n)}
     rows = [
         [case.case_id, case.state, *(_score_text(case.scores.get(n), info) for n, info in infos.items())]
         for case in run.cases.values()
     ]
     table = markdown_table(["case", "state", *infos], rows, range(2, 2 + len(infos)))
-    yield from _folded(f"All {plural(len(rows), 'case')}", table)
+    return folded(f"All {plural(len(rows), 'case')}", table)
 
 
 def _score_text(score: Score | None, info: MetricInfo) -> str:

@@ -16,7 +16,7 @@ from ..report import Report
 from ..side_by_side import CaseRow, Figure, Row, SideBySide
 from ..terminal import layout
 from ..terminal.layout import Cell, Line, Page
-from ..text import UNICODE, Symbols, escape_markdown, markdown_table, spreadsheet_text, text_width
+from ..text import UNICODE, Symbols, escape_markdown, folded, markdown_table, spreadsheet_text, text_width
 
 FORMAT = 1
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""
@@ -24,7 +24,7 @@ FORMAT = 1
 BEST = "*"
 NEAR = "~"
 MOST_CASES = 10  # in a terminal
-MOST_IN_MARKDOWN = 1000
+_MOST_IN_MARKDOWN = 1000
 
 _STYLE = {
     "better": ("green",), "worse": ("red",), "equal": ("light",), "not distinguishable": ("light",),
@@ -111,8 +111,8 @@ def _add_values(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
     left = [layout.Column("metric", least=12), layout.Column("n", right=True)]
     lines: list[Line] = []
     for row in rows:
-        styles: list[tuple[str, ...]] = [("bold",) if f.mark == "best" and not row.is_tied else () for f in row.figures]
-        cells = [Cell(value_text(row, figure), style) for figure, style in zip(row.figures, styles, strict=True)]
+        texts = [value_text(row, figure) for figure in row.figures]
+        cells = [Cell(text, ("bold",) if text.endswith(BEST) else ()) for text in texts]
         lines.append([Cell(row.name), Cell(f"{row.n}"), *cells])
     _add_tables(page, left, [column.name for column in compared.columns], lines)
 
@@ -168,7 +168,7 @@ def _add_tables(page: Page, left: Sequence[layout.Column], heads: Sequence[str],
 
 def side_by_side_markdown(compared: SideBySide) -> str:
     """Return the comparison as a document of its own."""
-    return "\n\n".join(side_by_side_blocks(compared, most=MOST_IN_MARKDOWN, level=2)) + "\n"
+    return "\n\n".join(side_by_side_blocks(compared, most=_MOST_IN_MARKDOWN, level=2)) + "\n"
 
 
 def side_by_side_blocks(compared: SideBySide, *, most: int, level: int = 3) -> Iterator[str]:
@@ -193,9 +193,7 @@ def side_by_side_blocks(compared: SideBySide, *, most: int, level: int = 3) -> I
         if len(differing) > most:
             yield f"\u2026 and {len(differing) - most:,} more"
     if len(compared.cases) <= most:
-        yield f"<details><summary>All {plural(len(compared.cases), 'case')}</summary>"
-        yield _case_table(compared, compared.cases)
-        yield "</details>"
+        yield folded(f"All {plural(len(compared.cases), 'case')}", _case_table(compared, compared.cases))
 
 
 def _case_table(compared: SideBySide, cases: Sequence[CaseRow]) -> str:
@@ -233,23 +231,19 @@ def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
 
 
 def matrix_csv(report: Report) -> str:
-    """Return `side_by_side_csv` of the suites that several systems ran; without any, only the header."""
-    return side_by_side_csv(report.comparisons())
-
-
-def side_by_side_csv(compared: Sequence[SideBySide]) -> str:
     """Return a row per case and metric, a column per system; an empty cell was not measured.
 
-    The row ``state`` of a case has its state.  Suites follow each other, each filling its own columns.
+    The row ``state`` of a case has its state.  Suites follow each other, each filling its own columns; without any that
+    several systems ran, there is only the header.
     """
-    systems = list(dict.fromkeys(column.name for suite in compared for column in suite.columns))
+    comparisons = report.comparisons()
+    systems = list(dict.fromkeys(column.name for suite in comparisons for column in suite.columns))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["suite", "owner", "id", "metric", *map(spreadsheet_text, systems)])
-    for suite in compared:
-        names = [column.name for column in suite.columns]
+    for suite in comparisons:
         for case in suite.cases:
-            by_name = dict(zip(names, case.systems, strict=True))
+            by_name = {column.name: system for column, system in zip(suite.columns, case.systems, strict=True)}
             in_order = [by_name.get(name) for name in systems]
             key_cells = [*map(spreadsheet_text, (suite.suite, suite.owner, case.case_id))]
             writer.writerow([*key_cells, "state", *(system.state if system else "" for system in in_order)])

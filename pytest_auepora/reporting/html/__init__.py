@@ -1,1 +1,1 @@
-"""The report as one HTML file: the data of its page (`page`, `cases`), and its rendering (`report`)."""
+"""The report as one HTML file: the data of its table of cases (`cases`), and all the rest (`report`)."""

@@ -18,7 +18,7 @@ from ...regression.verdict import Verdict
 from ..diagnosis import cutoff, details_text, diagnose
 from ..metric_rows import chosen_metrics
 from ..numbers import metric_gain, metric_value, seconds, sign
-from ..relevant_docs import relevant_docs, score_texts, source_text
+from ..relevant_docs import grade_of, relevant_docs, score_texts, source_text
 from ..tally import FAILING, case_status
 from ..text import printable
 
@@ -166,9 +166,8 @@ def shown_hits(case: CaseResult) -> Iterator[tuple[int, Mapping[str, Any], str, 
     """Yield rank, hit, score and grade of the first `MOST_HITS` documents, and of relevant ones further down."""
     hits = case.outputs.get("retrieved") or ()
     for rank, (hit, score) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
-        grade = int(hit.get("grade") or 0)
-        if rank <= MOST_HITS or grade > 0:
-            yield rank, hit, score, grade
+        if rank <= MOST_HITS or grade_of(hit) > 0:
+            yield rank, hit, score, grade_of(hit)
 
 
 def _score(
@@ -199,7 +198,6 @@ def _rationales(case: CaseResult) -> Iterator[list[str]]:
 
 
 def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
-    """Yield further facts: times, flakiness, quarantine, repeats."""
     timings = case.outputs.get("timings") or {}
     if timings:
         yield ["time", ", ".join(f"{safe_text(k).replace('_', ' ')} {seconds(v)}" for k, v in timings.items())]

@@ -1,1 +1,1 @@
-"""Terminal output: summary, failed cases, calibration, labels."""
+"""Terminal output: summary, failed cases, labels."""

@@ -61,20 +61,14 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
         parts.append(f"{n_na} n/a")
     page.paragraph(", ".join(parts))
     sign, perfect = (1, 0) if left.info is not None and left.info.direction == "lower" else (-1, -1)
-    costs: dict[str, float] = {}
-    for case_id, score in scores.items():
-        if score.state == "error":
-            costs[case_id] = math.inf
-        elif score.value is not None:
-            cost = sign * score.value
-            if cost > perfect if bound is None else not bound.holds(score.value):
-                costs[case_id] = cost
-    explanations = {}
-    for case_id in sorted(costs, key=lambda case_id: costs[case_id], reverse=True):
-        value = scores[case_id].value
-        text = "" if value is None else f"{metric_value(value, left.info)} "
-        explanations[case_id] = f"{text}{details_text(scores[case_id])}"
-    _add_cases(page, run, explanations)
+    costs = {i: math.inf for i, s in scores.items() if s.state == "error"}
+    values = {i: s.value for i, s in scores.items() if s.value is not None}
+    for case_id, value in values.items():
+        if sign * value > perfect if bound is None else not bound.holds(value):
+            costs[case_id] = sign * value
+    texts = {i: f"{metric_value(value, left.info)} " for i, value in values.items()}
+    worst = sorted(costs, key=lambda case_id: costs[case_id], reverse=True)
+    _add_cases(page, run, {i: f"{texts.get(i, '')}{details_text(scores[i])}" for i in worst})
 
 
 def _add_cases(page: Page, run: Run, explanations: Mapping[str, str]) -> None:

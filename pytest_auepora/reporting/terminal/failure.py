@@ -15,16 +15,16 @@ from ...regression.guards.case_guard import FELL
 from ...regression.guards.steadiness import as_shown, shown_repeat
 from ..diagnosis import blamed_metrics, component, cutoff, diagnose
 from ..numbers import metric_value, plural, seconds
-from ..relevant_docs import RelevantDoc, relevant_docs, score_texts, source_text
+from ..relevant_docs import RelevantDoc, grade_of, relevant_docs, score_texts, source_text
 from ..text import listed, printable, quoted, text_width, without_command
 from .layout import Cell, Line, Page, render
 
-MOST_PROBLEMS = 5
-MOST_FRAMES = 14
+_MOST_PROBLEMS = 5
+_MOST_FRAMES = 14
 MOST_WORDS = 40  # longer answers read better side by side
 MOST_HITS = 10
-MOST_WANTED = 6
-LEAST_LABEL = 7  # columns of a document's label next to the note on its rank
+_MOST_WANTED = 6
+_LEAST_LABEL = 7  # columns of a document's label next to the note on its rank
 
 
 def failure_text(
@@ -49,15 +49,15 @@ def failure_text(
     page.text("query", result.query, most=2)
     if result.state == "error":
         frames = printable(result.error[-6000:], ascii_only=ascii_only, keep_lines=True).splitlines()[1:]
-        for frame in frames[-MOST_FRAMES:]:
+        for frame in frames[-_MOST_FRAMES:]:
             if shapes or not frame.startswith(ACCEPTED_SHAPES):
                 page.lines.append([Cell(f"  {without_command(frame)}", ("light",))])
         add_expected(page, result, docs, None)
         return render(page.lines)
     problems = _merge_falls(result.problems, page.symbols.arrow)
-    for problem in problems[:MOST_PROBLEMS]:
+    for problem in problems[:_MOST_PROBLEMS]:
         page.paragraph(f"{page.symbols.bad} {problem}", "red", indent=2, most=3)
-    page.more(len(problems) - MOST_PROBLEMS)
+    page.more(len(problems) - _MOST_PROBLEMS)
     page.text("repeats", repeats)
     components = {component(metrics[n]) for n in blamed}
     add_expected(page, result, docs, deepest(blamed, metrics))
@@ -112,10 +112,10 @@ def add_expected(page: Page, result: CaseResult, docs: Sequence[RelevantDoc], k:
     if not docs:
         page.text("expected", "a refusal: nothing is relevant" if result.expected.get("expect") == "refuse" else "")
         return
-    order = docs if len(docs) <= MOST_WANTED else sorted(docs, key=lambda doc: doc.within(k))[:MOST_WANTED]
+    order = docs if len(docs) <= _MOST_WANTED else sorted(docs, key=lambda doc: doc.within(k))[:_MOST_WANTED]
     graded = any(d.grade != 1 for d in docs)
     notes = [_rank_note(d, graded=graded) if result.state != "error" else "" for d in order]
-    room = max(page.room - max(map(len, notes)) - 4, LEAST_LABEL)
+    room = max(page.room - max(map(len, notes)) - 4, _LEAST_LABEL)
     labels = [page.clip(page.safe(d.label), room) for d in order]
     column = max(map(text_width, labels))
     lines: list[Line] = []
@@ -149,7 +149,7 @@ def add_ranking(page: Page, result: CaseResult, metrics: Mapping[str, MetricInfo
     about_ranking = any(component(metrics[n]) == "retrieval" for n in blamed)
     k = deepest(blamed, metrics) or (max if about_ranking else min)(cutoffs, default=5)
     size = min(k, MOST_HITS, len(hits))
-    below = [i for i in range(size, len(hits)) if _is_relevant(hits[i])][:3]
+    below = [i for i in range(size, len(hits)) if grade_of(hits[i]) > 0][:3]
     lines = _hit_lines(page, [(i + 1, hits[i]) for i in (*range(size), *below)])
     rows = lines[:size]
     if below and size == k and k in cutoffs:
@@ -165,12 +165,7 @@ def add_ranking(page: Page, result: CaseResult, metrics: Mapping[str, MetricInfo
     page.block("returned", rows)
 
 
-def _is_relevant(hit: Mapping[str, Any]) -> bool:
-    return int(hit.get("grade") or 0) > 0
-
-
 def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Line]:
-    """Return a line for each of *hits* (rank and hit): names, scores and texts in columns."""
     names = []
     for _, hit in hits:
         name, source = page.safe(str(hit.get("id")), 200), page.safe(source_text(hit), 200)
@@ -181,8 +176,7 @@ def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> lis
     lines: list[Line] = []
     for (rank, hit), name, score in zip(hits, names, scores, strict=True):
         rank_text, number = str(rank).rjust(3), f" {score:>{digits}}" if any(scores) else ""
-        relevant = _is_relevant(hit)
-        symbol, style = (page.symbols.good, ("green",)) if relevant else (page.symbols.neutral, ())
+        symbol, style = (page.symbols.good, ("green",)) if grade_of(hit) > 0 else (page.symbols.neutral, ())
         line = [Cell(f"{rank_text} "), Cell(f"{symbol} {page.padded(name, column)}", style), Cell(number)]
         room = page.room - column - len(rank_text) - len(number) - 5  # the symbol and four blanks
         if room >= 12 and (text := page.clip(page.safe(str(hit.get("text") or ""), 200), room)):
@@ -216,7 +210,6 @@ _DIFFERENCE: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 
 
 def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[Line]:
-    """Wrap a word difference into lines, each piece in its colour."""
     line: Line = []
     used = 0
     for sign, words in pieces:

@@ -13,7 +13,7 @@ from ...labels.repair import Repaired
 from ..numbers import plural
 from .layout import Line, Page
 
-MOST_SHOWN = 4
+_MOST_SHOWN = 4
 
 Place = tuple[int, int]
 
@@ -29,7 +29,7 @@ def moved_text(label: CheckedLabel, place: str, new_id: str = "") -> str:
     elif finding.new_id:
         text += f", now {finding.new_id}"
     elif finding.candidates:
-        text += f": {names_words(finding.candidates, MOST_SHOWN, _candidate_text)}"
+        text += f": {names_words(finding.candidates, _MOST_SHOWN, _candidate_text)}"
     return f"{place}: {label.name}{text}{f' ({remarks})' if remarks else ''}"
 
 

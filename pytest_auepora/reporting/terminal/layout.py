@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..text import clip, printable, symbols, text_width, without_command, wrap
 
-LABEL_WIDTH = 11
+_LABEL_WIDTH = 11
 
 _GAP = "  "
 
@@ -44,8 +44,8 @@ class Page:
     """Collects lines of at most *width* columns: a label on the left, its content on the right."""
 
     def __init__(self, width: int = 80, *, ascii_only: bool = False) -> None:
-        self.width = max(width, LABEL_WIDTH + 20)
-        self.room = self.width - LABEL_WIDTH
+        self.width = max(width, _LABEL_WIDTH + 20)
+        self.room = self.width - _LABEL_WIDTH
         self.ascii_only = ascii_only
         self.symbols = symbols(ascii_only)
         self.lines: list[Line] = []
@@ -75,7 +75,7 @@ class Page:
     def block(self, label: str, lines: Iterable[Line]) -> None:
         """Add *lines*, which fit after the label, with *label* at the first of them."""
         for i, line in enumerate(lines):
-            self.lines.append([Cell(("" if i else label).ljust(LABEL_WIDTH), ("light",)), *line])
+            self.lines.append([Cell(("" if i else label).ljust(_LABEL_WIDTH), ("light",)), *line])
 
     def text(self, label: str, text: str, *style: str, most: int = 3) -> None:
         """Add user text after *label*, in at most *most* lines; nothing for an empty text."""
@@ -126,7 +126,6 @@ def _safe_cell(cell: Cell, ascii_only: bool) -> Cell:
 
 
 def _fit_widths(columns: Sequence[Column], sizes: dict[int, int], width: int) -> None:
-    """Shrink or drop columns in *sizes* until they fit."""
     while (excess := sum(sizes.values()) + len(_GAP) * (len(sizes) - 1) - width) > 0:
         shrinkable = {i: s for i, s in sizes.items() if (least := columns[i].least) is not None and s > least}
         expendable = [i for i in sizes if columns[i].expendable]

@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 _MOST = 10  # most cases named of a written baseline
 _NOISE_COLUMNS = (
     Column("metric", least=12),
-    Column("mean", right=True),
-    Column("n", right=True),
-    Column("sd in a case", right=True),
-    Column("sd of the mean", right=True),
-    Column("vary", right=True),
-    Column("suggested", right=True),
+    *(Column(title, right=True) for title in ("mean", "n", "sd in a case", "sd of the mean", "vary", "suggested")),
 )
 
 

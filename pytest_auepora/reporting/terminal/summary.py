@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ...core.grouping import grouped
 from ...core.run import Run
@@ -14,12 +14,12 @@ from ..diagnosis import group_by_cause
 from ..findings import with_title
 from ..metric_rows import MetricRow, metric_rows, state_symbol
 from ..numbers import change, plural
-from ..tally import FAILING, cases_of, comparison_word, headline, headline_style
+from ..tally import FAILING, STATE_STYLES, cases_of, comparison_word, headline, headline_style
 from ..text import Symbols, listed, text_width
 from .layout import Cell, Column, Line, Page, table
 
 MOST_CASES = 10
-MOST_SLICES = 4  # with a line each; more share one line, which names this many
+_MOST_SLICES = 4  # with a line each; more share one line, which names this many
 
 _COLUMNS = (
     Column("metric", least=12),
@@ -29,9 +29,6 @@ _COLUMNS = (
     Column("change", right=True),
     Column("gate", least=8),
 )
-_STATE_STYLE: Mapping[str, tuple[str, ...]] = {
-    "passed": ("green",), "failed": ("red", "bold"), "inconclusive": ("yellow",),
-}  # fmt: skip
 
 
 def summary_lines(
@@ -80,11 +77,11 @@ def summary_lines(
 
 def _cells(row: MetricRow, symbols: Symbols, room: str) -> list[Cell]:
     """Return the cells of a row; *room* stands for the symbols of other rows, so that digits are aligned."""
-    gate_style = _STATE_STYLE.get(row.gate_state, ("light",)) if row.gate is not None else ()
+    gate_style = STATE_STYLES.get(row.gate_state, ("light",)) if row.gate is not None else ()
     change_text = f"{row.change_text}{room}" if row.change_text else ""
-    style = _STATE_STYLE["passed"] if row.sign > 0 else ()
+    style = STATE_STYLES["passed"] if row.sign > 0 else ()
     if row.mark:
-        change_text, style = f"{row.change_text} {state_symbol(row.mark, symbols)}", _STATE_STYLE[row.mark]
+        change_text, style = f"{row.change_text} {state_symbol(row.mark, symbols)}", STATE_STYLES[row.mark]
     return [
         Cell(row.name),
         Cell(row.value_text, ("red",) if row.gate_state == "failed" else ()),
@@ -118,7 +115,6 @@ def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
 
 
 def _add_case(page: Page, name: str, reason: str) -> None:
-    """Add a case and its cause, in one to three lines."""
     name, reason = page.clip(page.safe(name), page.width - 2), page.safe(reason)
     line = [Cell("  "), Cell(name, ("bold",))]
     room = page.width - text_width(name) - 4
@@ -152,20 +148,20 @@ def _add_gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow]
         if state == "advisory":  # the warnings have these
             continue
         slices = sorted((g for g in gates if g.is_of_slice), key=lambda g: -abs((g.value or 0.0) - (g.before or 0.0)))
-        style = _STATE_STYLE.get(state, ("yellow",))
+        style = STATE_STYLES.get(state, ("yellow",))
         if state == "inconclusive" and verdict.outcome == "failed":
             texts = [g.part for g in gates if g not in slices]
             texts += [plural(len(slices), "slice")] if slices else []
             page.paragraph(f"{page.symbols.unsure} inconclusive: {listed(texts, 5)}" if texts else "", *style)
             continue
-        many_slices = len(slices) > MOST_SLICES
+        many_slices = len(slices) > _MOST_SLICES
         for text in _reasons([g for g in gates if not (many_slices and g in slices)], run, in_rows, named):
             page.paragraph(f"{state_symbol(state, page.symbols)} {text}", *style)
         if many_slices:
             word = "worse" if state == "failed" else state
             moves = ((g, (g.value or 0.0) - (g.before or 0.0)) for g in slices)
             texts = [f"{g.part} {change(d, 2)}" if None not in (g.value, g.before) else g.part for g, d in moves]
-            text = f"{word} in {plural(len(slices), 'slice')}: {listed(texts, MOST_SLICES)}"
+            text = f"{word} in {plural(len(slices), 'slice')}: {listed(texts, _MOST_SLICES)}"
             page.paragraph(f"{state_symbol(state, page.symbols)} regression: {text}", *style)
 
 

@@ -88,7 +88,7 @@ AT_SET_UP = {
 @pytest.fixture(autouse=True)
 def _nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plots take long, and hold no text of users."""
-    monkeypatch.setattr("pytest_auepora.reporting.html.page.metric_plots", lambda *args, **more: [])
+    monkeypatch.setattr("pytest_auepora.reporting.html.report.metric_plots", lambda *args, **more: [])
 
 
 @pytest.fixture

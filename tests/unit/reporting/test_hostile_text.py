@@ -200,7 +200,7 @@ def test_a_forged_report_is_refused_or_shown_as_text() -> None:
             place = place[key]
         place[last] = evil
         try:
-            with from_outside():
+            with from_outside("the report"):
                 text = markdown_report(read_json_report(json.dumps(forged)))
         except AueporaError:
             refused += 1

@@ -22,7 +22,7 @@ from pytest_auepora.reporting.formats.side_by_side_formats import (
     difference_text,
     key_metric,
     legend,
-    side_by_side_csv,
+    matrix_csv,
     side_by_side_json,
     side_by_side_lines,
     side_by_side_markdown,
@@ -37,7 +37,6 @@ from pytest_auepora.reporting.side_by_side import (
     SideBySide,
     SystemCase,
     side_by_side,
-    side_by_sides,
 )
 from pytest_auepora.reporting.terminal.layout import render
 from pytest_auepora.reporting.text import ASCII, UNICODE, text_width
@@ -195,7 +194,7 @@ def test_csv_has_a_row_per_case_and_metric() -> None:
     a, b = (run_of([Case("=cmd"), Case("two", got=[])], variant=v) for v in ("a", "b"))
     b.cases.pop("two")
     other = [run_of([Case("x")], suite="travel", variant=v) for v in ("b", "c")]
-    rows = list(csv.DictReader(io.StringIO(side_by_side_csv(side_by_sides([a, b, *other])))))
+    rows = list(csv.DictReader(io.StringIO(matrix_csv(Report([a, b, *other])))))
     assert list(rows[0]) == ["suite", "owner", "id", "metric", "a", "b", "c"]
     assert {
         "suite": "billing",

@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """No plots, which take most of the time of a page."""
-    monkeypatch.setattr("pytest_auepora.reporting.html.page.metric_plots", lambda *args, **more: [])
+    monkeypatch.setattr("pytest_auepora.reporting.html.report.metric_plots", lambda *args, **more: [])

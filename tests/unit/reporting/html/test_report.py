@@ -12,8 +12,7 @@ import pytest
 from pytest_auepora.errors import MissingExtraError
 from pytest_auepora.reporting.formats.registry import report_text
 from pytest_auepora.reporting.html.report import hash_source, html_report
-from pytest_auepora.reporting.report import Report
-from pytest_auepora.reporting.trend import EarlierRun, Trend
+from pytest_auepora.reporting.report import EarlierRun, Report, Trend
 
 from ..builders import MISTAKES, Case, run_of, system, verdict_of
 from .pages import BAD_ID, CASES, Element, data_of, read, red

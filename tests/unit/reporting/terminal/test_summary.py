@@ -10,7 +10,7 @@ from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.findings import findings
 from pytest_auepora.reporting.formats.markdown_report import markdown_report
-from pytest_auepora.reporting.html.page import what_broke
+from pytest_auepora.reporting.html.report import what_broke
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.terminal.failure import failure_text
 from pytest_auepora.reporting.terminal.layout import Line, plain
@@ -98,7 +98,7 @@ def test_an_outage_whose_words_name_each_call_is_told_once() -> None:
         "billing: 20 cases errored (case-00, case-01, case-02 and 17 more)"
     ]
     assert markdown_report(Report([run], [verdict])).count("trace 0001-af") <= 1
-    assert len(what_broke(run, verdict).cases) == 1
+    assert len(what_broke(run, verdict)["cases"]) == 1
 
 
 def test_cases_that_returned_the_same_nonsense_are_one_outage() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.calibration.agreement import Decisions, Estimate
 from pytest_auepora.calibration.study import Bias, JudgeComparison, Study
-from pytest_auepora.reporting.terminal.calibration import study_text
+from pytest_auepora.cli.calibrate import study_text
 from pytest_auepora.reporting.text import text_width
 
 
