@@ -13,9 +13,6 @@ from ..options import Configured, choice, limited
 from .comparands import answer_text, targets
 from .tokens import common_count, is_mostly_unspaced
 
-TOKENIZERS = ("13a", "intl", "char", "zh", "none")
-SMOOTHING = ("exp", "floor", "add-k", "none")
-
 
 @dataclass(eq=False, repr=False)
 class _BleuMetric(Configured):
@@ -31,9 +28,9 @@ class _BleuMetric(Configured):
     """
 
     max_order: int = 4
-    smooth_method: str = choice(*SMOOTHING)
+    smooth_method: str = choice("exp", "floor", "add-k", "none")
     smooth_value: float | None = field(default=None, kw_only=True)
-    tokenizer: str = choice(*TOKENIZERS)
+    tokenizer: str = choice("13a", "intl", "char", "zh", "none")
     lowercase: bool = field(default=False, kw_only=True)
 
     target = TargetCategory.GENERATION_CORRECTNESS
@@ -60,7 +57,6 @@ class _BleuMetric(Configured):
         return self._score_case(self.statistics(answer_text(outputs), texts))
 
     def _score_case(self, statistics: list[int]) -> Measurement:
-        """Score one case by its counts."""
         raise NotImplementedError
 
     @cached_property
@@ -96,10 +92,9 @@ class _BleuMetric(Configured):
         import sacrebleu
 
         smooth = self.smooth_method if self.smooth_value is None else f"{self.smooth_method}[{self.smooth_value:g}]"
-        case, effective = "lc" if self.lowercase else "mixed", "yes" if self.effective_order else "no"
         return (
-            f"case:{case}|eff:{effective}|tok:{self.tokenizer}|smooth:{smooth}"
-            f"|order:{self.max_order}|version:{sacrebleu.__version__}"
+            f"case:{'lc' if self.lowercase else 'mixed'}|eff:{'yes' if self.effective_order else 'no'}"
+            f"|tok:{self.tokenizer}|smooth:{smooth}|order:{self.max_order}|version:{sacrebleu.__version__}"
         )
 
 
@@ -180,8 +175,7 @@ class Chrf(Configured):
         if isinstance(texts, NotApplicable):
             return texts
         answer = self._letters(answer_text(outputs))
-        counts = [_count_ngrams(answer, self._letters(text), self.char_order) for text in texts]
-        best = max(counts, key=self._score)
+        best = max((_count_ngrams(answer, self._letters(text), self.char_order) for text in texts), key=self._score)
         details = {} if answer else {"note": "the answer is empty"}
         return Measurement(self._score(best), data=best, details=details)
 
