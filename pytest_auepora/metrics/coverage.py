@@ -162,7 +162,7 @@ class CoverageEntities(Configured):
         """N/a where no entity is listed.  Details: ``missing``, by first name."""
         from .text.assertions import phrase_finder, wordings
 
-        entities = wordings(sample.labels.get("entities"), "entities")
+        entities = wordings(sample, "entities")
         if not entities:
             return NotApplicable("no entities")
         docs = [r.doc for r in outputs.retrieved[: self.k]]

@@ -80,7 +80,8 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
     def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
         """Make the replies to one case's questions its score."""
         (judgement,) = judgements
-        details = {"score": judgement.score, "scale": self.scale, **nonempty(rationale=_rationale(judgement))}
+        rationale = nonempty(rationale=judgement.rationale[:_MAX_RATIONALE])
+        details = {"score": judgement.score, "scale": self.scale, **rationale}
         return Measurement(self._unit(judgement), details=details)
 
     def _unit(self, judgement: Judgement) -> float:
@@ -116,11 +117,8 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
 
 def _rationales(keys: Sequence[str], judgements: Sequence[Judgement]) -> dict[str, Any]:
     """Return the rationales of several judgements by *keys*, as a detail; nothing where there is none."""
-    return nonempty(rationale=nonempty(**dict(zip(keys, map(_rationale, judgements), strict=True))))
-
-
-def _rationale(judgement: Judgement) -> str:
-    return judgement.rationale[:_MAX_RATIONALE]
+    rationales = {key: j.rationale[:_MAX_RATIONALE] for key, j in zip(keys, judgements, strict=True)}
+    return nonempty(rationale=nonempty(**rationales))
 
 
 DIMENSIONS = {

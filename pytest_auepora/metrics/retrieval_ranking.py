@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from ..core.types import TargetCategory
 from ..errors import MetricError
 from .options import choice
-from .ranking.many import Qrels, RankedLists, match_rankings
 from .ranking.matching import Matching, Ranking, Worth, at_least_one, at_most_one
 from .registry import Registry
 from .retrieval_basic import Ranked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from .ranking.many import Qrels, RankedLists
 
 __all__ = ["MRRAtK", "MeanAveragePrecision", "NDCGAtK", "RankingScores", "score_rankings"]
 
@@ -117,6 +118,8 @@ def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranke
         UnknownNameError: no metric has that name.
     """
     import numpy as np
+
+    from .ranking.many import match_rankings
 
     chosen = [_as_ranked(m) for m in metrics]
     batch: Any = match_rankings(qrels, run)
