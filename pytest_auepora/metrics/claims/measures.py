@@ -62,6 +62,7 @@ class ClaimMetric(Checked):
     of the ``reference``, or the ``chunks``; ``faults`` what its details call those that cost something.
     """
 
+    target = TargetCategory.GENERATION_CORRECTNESS
     relations: ClassVar[tuple[str, ...]]
     over = "answer"
     faults = "unsupported"
@@ -103,7 +104,6 @@ class ClaimPrecision(ClaimMetric):
     """Share of the answer's claims that the reference supports.  RAGChecker calls it precision."""
 
     stem = "claim_precision"
-    target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("answer_by_reference",)
     faults = "wrong"
     formula = "answer claims that the reference supports / answer claims"
@@ -116,7 +116,6 @@ class ClaimRecall(ClaimMetric):
     """
 
     stem = "claim_recall"
-    target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("reference_by_answer",)
     over, faults = "reference", "missing"
     formula = "reference claims that the answer supports / reference claims"
@@ -126,7 +125,6 @@ class ClaimF1(ClaimMetric):
     """Harmonic mean of claim precision and claim recall; 0 where both are 0."""
 
     stem = "claim_f1"
-    target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("answer_by_reference", "reference_by_answer")
     formula = "2 · claim_precision · claim_recall / (claim_precision + claim_recall)"
 
@@ -188,7 +186,6 @@ class ContextUtilization(ClaimMetric):
     """Of the reference's claims that were retrieved, the share that the answer uses."""
 
     stem = "context_utilization"
-    target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("reference_by_chunks", "reference_by_answer")
     over = "reference"
     formula = "reference claims that a chunk and the answer support / reference claims that a chunk supports"

@@ -82,8 +82,6 @@ class OpenAICompatibleCritic(LLMCritic):
 
     Attributes:
         usage: a `JudgeUsage`.
-        prices: what tokens cost, None where nobody said.
-        budget: a `Budget`.
 
     Raises:
         MetricError: the URL is none, or a number is out of range.

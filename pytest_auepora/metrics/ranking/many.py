@@ -44,8 +44,7 @@ class _RankingBatch:
     def hits(self, k: Any) -> NDArray[Any]:
         return self._sums(self._top(k))
 
-    def found_labels(self, k: Any) -> NDArray[Any]:
-        return self.hits(k)
+    found_labels = hits
 
     def relevant(self, k: int | None = None) -> NDArray[Any]:
         return self.n_relevant if k is None else self.n_relevant.clip(max=k)
