@@ -14,7 +14,7 @@ from ..core.types import Document, EvaluationSample, SystemOutputs, TargetCatego
 from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
 from .ranking.gold import GoldLabel, labels_of, source_of, span_of
-from .refusal import REFUSAL_PATTERNS, fold, is_refusal
+from .refusal import fold, is_refusal
 from .text.comparands import answer_text
 from .values import read_entries, read_list
 
@@ -22,7 +22,6 @@ Span = tuple[int, int]
 
 
 def _length_of_union(spans: Iterable[Span]) -> int:
-    """Return how many characters are in any of *spans*."""
     ordered = sorted(spans)
     total, covered_to = 0, ordered[0][0] if ordered else 0
     for start, end in ordered:
@@ -204,7 +203,7 @@ class CitationCoverage(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a for refusals, answers that say they are not grounded, and no answer.  Details: ``unresolved``."""
-        refused = is_refusal(outputs, REFUSAL_PATTERNS)
+        refused = is_refusal(outputs)
         if refused is None:
             return NotApplicable("no answer")
         if refused or outputs.response.metadata.get("grounded") is False:

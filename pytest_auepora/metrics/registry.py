@@ -151,7 +151,6 @@ def _class_of(spelling: str) -> type[Metric]:
 
 
 def _own_name(obj: Any) -> str:
-    """Return what a metric or a class of one calls itself."""
     return getattr(obj, "name", "") or getattr(obj, "stem", "")
 
 

@@ -130,8 +130,7 @@ class BertEncoder:
             return vectors
 
     @cached_property
-    def _loaded(self) -> tuple[Any, Any, Any]:
-        """The model, its tokenizer and the device."""
+    def _model_tokenizer_device(self) -> tuple[Any, Any, Any]:
         utils = _bert_score()
         import torch
 
@@ -143,7 +142,7 @@ class BertEncoder:
     def _encode(self, texts: list[str]) -> Iterator[tuple[str, TokenVectors]]:
         if not texts:
             return
-        model, tokenizer, device = self._loaded
+        model, tokenizer, device = self._model_tokenizer_device
         utils = _bert_score()
         ids = {text: utils.sent_encode(tokenizer, text) for text in texts}
         special = {tokenizer.cls_token_id, tokenizer.sep_token_id}

@@ -259,7 +259,7 @@ def _response_format(schema: str, form: Form[Any]) -> dict[str, Any]:
 
 
 def _refused_parameter(request: Mapping[str, Any], exc: JudgeCallError) -> str:
-    """Return the key of the request *sent* that the server refuses; an empty string where it complains of others."""
+    """Return the key of *request* that the server refuses; an empty string where it complains of others."""
     if exc.status not in _REFUSED_STATUS or _TOO_MUCH.search(exc.detail):
         return ""
     mentioned = [key for key in request if key not in ("model", "messages") and _mentions(key, exc.detail)]

@@ -214,7 +214,7 @@ class RankedSlot(NamedTuple):
 
 
 def walk_slots(
-    labels: Sequence[GoldLabel], retrieved: Sequence[RetrievedDocument], matching: Matching = _PLAIN
+    labels: Sequence[GoldLabel], retrieved: Sequence[RetrievedDocument], matching: Matching
 ) -> Iterator[RankedSlot]:
     """Yield the slots of a returned list as *matching* asks: sorted, judged only, without repeats.
 

@@ -73,10 +73,8 @@ class _BleuMetric(Configured):
 
     def score(self, statistics: Sequence[int]) -> Any:
         """Return sacrebleu's ``BLEUScore`` (0 to 100) for summed statistics."""
-        from sacrebleu.metrics.bleu import BLEU
-
         middle = 2 + self.max_order
-        return BLEU.compute_bleu(
+        return self._counter.compute_bleu(
             correct=list(statistics[2:middle]),
             total=list(statistics[middle:]),
             sys_len=statistics[0],

@@ -142,7 +142,6 @@ def is_mostly_ascii(text: str) -> bool:
 
 
 def _has_unspaced(text: str) -> bool:
-    """Whether *text* has characters of a script that is written without spaces between words."""
     return not text.isascii() and re.search(_UNSPACED_CHAR, text) is not None
 
 
