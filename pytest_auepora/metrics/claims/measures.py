@@ -258,8 +258,7 @@ class SelfKnowledge(_Unsupported):
     formula = "right answer claims that no retrieved chunk supports / answer claims"
 
 
-_GROUP = re.compile(r"\s?\[([^\[\]\n]{1,200})\]")
-_BETWEEN = re.compile(r"\s*[,;]\s*")
+_CITATIONS = r"\s?\[([^\[\]\n]{1,200})\]"
 
 
 class _Sentence(NamedTuple):
@@ -277,16 +276,14 @@ class _Sentence(NamedTuple):
 def _read_sentences(outputs: SystemOutputs) -> list[_Sentence]:
     """Return the sentences of the answer; ``[2]``, ``[1, 3]`` and ``[id-of-a-chunk]`` cite."""
     texts = dict(enumerate(r.doc.text or "" for r in outputs.retrieved))
-    places: dict[str, int] = {}
-    for place, r in enumerate(outputs.retrieved):
-        places.setdefault(r.doc.doc_id, place)
+    places = {r.doc.doc_id: place for place, r in reversed([*enumerate(outputs.retrieved)])}  # the first of equal ids
     return [_parse_sentence(sentence, places, texts) for sentence in sentences(answer_text(outputs))]
 
 
 def _parse_sentence(text: str, places: Mapping[str, int], texts: Mapping[int, str]) -> _Sentence:
     bare, cited = text, list[int]()
-    for group in _GROUP.finditer(text):
-        names = _BETWEEN.split(group[1].strip())
+    for group in re.finditer(_CITATIONS, text):
+        names = re.split(r"\s*[,;]\s*", group[1].strip())
         if all(name in places or re.fullmatch(r"\d{1,3}", name) for name in names):
             bare = bare.replace(group[0], "").strip()
             for name in names:
