@@ -32,6 +32,7 @@ class Matched(Configured):
     ties: str = choice("system", "trec")
 
     required = ("relevant_docs",)
+    target = TargetCategory.RETRIEVAL_ACCURACY
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -74,7 +74,6 @@ class BPref(OverJudgments):
     """Preference of relevant documents over those judged not relevant; blind to the unjudged."""
 
     stem = "bpref"
-    target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "1/R sum over relevant returned of (1 - min(non-relevant above, R) / min(N, R))"
     source = "Buckley and Voorhees 2004; trec_eval bpref"
     oracle = "pytrec_eval bpref, 1e-12"
@@ -110,7 +109,6 @@ class RBP(OverJudgments):
     p: float = limited(0.8, lambda p: 0 < p < 1, "must lie between 0 and 1")
 
     stem = "rbp"
-    target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "(1 - p) sum of p^(rank - 1) over relevant ranks; residual: the same over unjudged ranks, + p^depth"
     source = "Moffat and Zobel 2008"
     oracle = "ranx rbp, 1e-12"
@@ -132,7 +130,6 @@ class RPrecision(Ranked):
     """Precision at R, the number of relevant documents."""
 
     stem = "r_precision"
-    target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "relevant in the top R / R, R = relevant documents of the case"
     source = "trec_eval Rprec"
     oracle = "pytrec_eval Rprec, 1e-12"

@@ -48,12 +48,11 @@ class Prompt:
 
 def load_prompt(name: str) -> Prompt:
     """Return the prompt called *name*, the project's own or ours; raises `MetricError` with what is wrong and where."""
-    folder = prompts_in_use()
-    file = folder / f"{name}.txt" if folder is not None else None
-    if file is None or not file.exists():
-        return _load(_TEMPLATES / f"{name}.txt", 0)
+    ours, folder = _load(_TEMPLATES / f"{name}.txt", 0), prompts_in_use()
+    if folder is None or not (file := folder / f"{name}.txt").exists():
+        return ours
     prompt = _load(file, file.stat().st_mtime_ns)
-    hole_names = set(_HOLE.findall(_load(_TEMPLATES / f"{name}.txt", 0).text))
+    hole_names = set(_HOLE.findall(ours.text))
     for hole in _HOLE.finditer(prompt.text):
         if hole[1] not in hole_names:
             text_before = file.read_text(encoding="utf-8").partition(hole[0])[0]

@@ -191,8 +191,7 @@ class Chrf(Configured):
     def _score(self, counts: Sequence[int]) -> float:
         precision = recall = 0.0
         orders = 0
-        for i in range(0, len(counts), 3):
-            n_answer, n_reference, n_common = counts[i : i + 3]
+        for n_answer, n_reference, n_common in zip(counts[::3], counts[1::3], counts[2::3], strict=True):
             if n_answer and n_reference:
                 precision += n_common / n_answer
                 recall += n_common / n_reference
