@@ -39,10 +39,10 @@ class OverJudgments(Matched):
             return NotApplicable("nothing relevant and no judgment")
         covered: set[int] = set()
         slots = []
-        for slot in walk_slots(labels, outputs.retrieved, self.matching):
-            fresh = [at for at in slot.covered_labels if at not in covered]
+        for _, covered_here in walk_slots(labels, outputs.retrieved, self.matching):
+            fresh = [at for at in covered_here if at not in covered]
             covered.update(fresh)
-            grade = max((labels[at].grade for at in fresh or slot.covered_labels), default=None)
+            grade = max((labels[at].grade for at in fresh or covered_here), default=None)
             slots.append(SlotJudgment(grade, bool(fresh)))
         return self._weigh(labels, slots)
 

@@ -10,7 +10,7 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any, Literal, cast
 
@@ -50,24 +50,23 @@ class _RougeWords(dict[str, tuple[str, ...]]):
         super().__init__()
         self._stem = stem
 
+    @cached_property
+    def _tokenize(self) -> Callable[[str], list[str]]:
+        if self._stem:
+            from rouge_score.tokenizers import DefaultTokenizer  # takes long, as it imports all of nltk
+
+            return cast("Callable[[str], list[str]]", DefaultTokenizer(use_stemmer=True).tokenize)
+        from rouge_score.tokenize import tokenize
+
+        return partial(tokenize, stemmer=None)
+
     def __missing__(self, part: str) -> tuple[str, ...]:
-        tokens = tuple(_rouge_tokenize(self._stem)(part))
+        tokens = tuple(self._tokenize(part))
         if len(part) <= _MAX_CACHED_PART_LENGTH:
             if len(self) >= _MAX_CACHED_PARTS:
                 self.clear()
             self[part] = tokens
         return tokens
-
-
-@lru_cache(maxsize=2)
-def _rouge_tokenize(stem: bool) -> Callable[[str], list[str]]:
-    if stem:
-        from rouge_score.tokenizers import DefaultTokenizer  # takes long, as it imports all of nltk
-
-        return cast("Callable[[str], list[str]]", DefaultTokenizer(use_stemmer=True).tokenize)
-    from rouge_score.tokenize import tokenize
-
-    return partial(tokenize, stemmer=None)
 
 
 _ROUGE_WORDS = {stem: _RougeWords(stem=stem) for stem in (False, True)}
