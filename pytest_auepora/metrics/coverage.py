@@ -52,11 +52,10 @@ def _count_source(labels: Sequence[GoldLabel], chunks: Sequence[Document]) -> tu
         else:  # without a place it counts as a whole or not at all
             unplaced += len(label.quote)
             unplaced_covered += len(label.quote) if any(label.covers(c) for c in chunks) else 0
-    if any(label.kind == "span" for label in labels) and (
-        without_span := [c.doc_id for c in chunks if span_of(c) is None]
-    ):
-        raise MetricError(f"chunk {without_span[0]!r} has no start and end, so gold spans cannot be held against it")
     returned = [place for c in chunks if (place := span_of(c)) is not None]
+    if len(returned) < len(chunks) and any(label.kind == "span" for label in labels):
+        without_span = next(c.doc_id for c in chunks if span_of(c) is None)
+        raise MetricError(f"chunk {without_span!r} has no start and end, so gold spans cannot be held against it")
     gold = _length_of_union(spans)
     common = gold + _length_of_union(returned) - _length_of_union(spans + returned)
     return gold + unplaced, common + unplaced_covered

@@ -189,12 +189,9 @@ class RetrievalAccuracy(Configured):
             return NotApplicable("no relevant_docs")
         if not sample.candidate_docs:
             return NotApplicable("no candidate_docs")
-        labels = labels_of(sample)
-        matcher = LabelMatcher(labels)
+        matcher = LabelMatcher(labels_of(sample))
         candidates = {doc.doc_id: doc for doc in sample.candidate_docs}
-        relevant = {
-            name for name, doc in candidates.items() if any(labels[at].grade for at in matcher.covered_labels(doc))
-        }
+        relevant = {name for name, doc in candidates.items() if any(matcher.grades(doc))}
         returned = candidates.keys() & {r.doc.doc_id for r in outputs.retrieved[: self.k]}
         tp, fp, fn = len(relevant & returned), len(returned - relevant), len(relevant - returned)
         tn = len(candidates) - tp - fp - fn
@@ -232,8 +229,7 @@ class DocumentNoiseAtK(Configured):
             if all(label.grade for label in labels):
                 return NotApplicable("no noise_docs, and no document is judged not relevant")
             matcher = LabelMatcher(labels)
-            grades = [{labels[at].grade for at in matcher.covered_labels(doc)} for doc in top]
-            noisy = [doc.doc_id for doc, covered in zip(top, grades, strict=True) if covered == {0}]
+            noisy = [doc.doc_id for doc in top if set(matcher.grades(doc)) == {0}]
         if not top:
             return NotApplicable("nothing returned")
         return Measurement(len(noisy) / len(top), details=nonempty(noise=list(dict.fromkeys(noisy))))

@@ -227,6 +227,10 @@ class LabelMatcher:
                 covered.add(at)
         return sorted(covered)
 
+    def grades(self, chunk: Document) -> list[int]:
+        """Return the grades of the labels that *chunk* covers."""
+        return [self.labels[at].grade for at in self.covered_labels(chunk)]
+
     def check(self) -> None:
         """Check that each label could be compared with a chunk of its document.
 

@@ -287,8 +287,7 @@ def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> lis
     if (ranking := _default_ranking(sample, outputs)) is not None:
         return [ranking.slot_grades.get(slot, 0) for slot in range(len(outputs.retrieved))]
     try:
-        labels = labels_of(sample)
+        matcher = LabelMatcher(labels_of(sample))
     except MetricError:
         return [0] * len(outputs.retrieved)
-    matcher = LabelMatcher(labels)
-    return [max((labels[at].grade for at in matcher.covered_labels(r.doc)), default=0) for r in outputs.retrieved]
+    return [max(matcher.grades(r.doc), default=0) for r in outputs.retrieved]
