@@ -310,9 +310,9 @@ def _content_of(reply: Any) -> str:
         content = message["content"]
     except (KeyError, IndexError, TypeError):
         raise TransientJudgeError(f"the judge's server gave no chat completion: {str(reply)[:200]}") from None
-    if isinstance(choice, dict) and (limit := _CUT_OFF.get(str(choice.get("finish_reason")))):
+    if limit := _CUT_OFF.get(str(choice.get("finish_reason"))):
         raise JudgeReplyError(f"the judge was cut off by {limit} before it was done")
-    if isinstance(message, dict) and content is None and message.get("refusal"):
+    if content is None and message.get("refusal"):
         raise JudgeReplyError(f"the judge refused to judge: {shorten(str(message['refusal']), _MAX_SHOWN)}")
     if not isinstance(content, str):
         raise TransientJudgeError(f"the judge's server gave a message that is not a text: {content!r:.200}")

@@ -8,7 +8,7 @@ settings takes the place of ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -35,14 +35,14 @@ class Prompt:
         """Version and hash of the text: another prompt measures something else."""
         return f"{self.version}:{fingerprint(self.text)}"
 
-    def fill(self, words: dict[str, str] | None = None, /, **material: str) -> str:
+    def fill(self, words: Mapping[str, str], /, **material: str) -> str:
         """Return the prompt with *words* as they are, and each text of *material* between tags of its name.
 
         What is not given stays a hole.
         """
         tags = "|".join(material)
         blocks = {name: f"<{name}>\n{_escape_tags(text, tags)}\n</{name}>" for name, text in material.items()}
-        values = {"material": "\n\n".join(blocks.values()), **blocks, **(words or {})}
+        values = {"material": "\n\n".join(blocks.values()), **blocks, **words}
         return _HOLE.sub(lambda hole: values.get(hole[1], hole[0]), self.text)
 
 
