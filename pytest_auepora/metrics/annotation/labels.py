@@ -239,8 +239,8 @@ def _read_answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, LabelValu
 
 def _majority(rows: Sequence[LabelValues]) -> LabelValues:
     """Return the majority of each label; a label with a draw is left out."""
-    votes_by_name = _by_name(rows).items()
-    return {name: 2 * sum(votes) > len(votes) for name, votes in votes_by_name if 2 * sum(votes) != len(votes)}
+    surplus = {name: 2 * sum(votes) - len(votes) for name, votes in _by_name(rows).items()}
+    return {name: n > 0 for name, n in surplus.items() if n}
 
 
 def _by_name(rows: Iterable[LabelValues]) -> dict[str, list[bool]]:

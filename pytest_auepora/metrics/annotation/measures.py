@@ -216,9 +216,9 @@ class _OverChunks(Labelled):
 
     def _grade(self, labels: LabelValues | None) -> int | None:
         """Return what a chunk is worth: 1 for the first of ``label_names``, 2 for the second; None without a label."""
-        if labels is None or not any(name in labels for name in self.label_names):
-            return None
-        return max((worth for worth, name in enumerate(self.label_names, 1) if labels.get(name)), default=0)
+        labels = labels or {}
+        worths = [worth * labels[name] for worth, name in enumerate(self.label_names, 1) if name in labels]
+        return max(worths, default=None)
 
     def _top(self, chunk_labels: ChunkLabels, outputs: SystemOutputs) -> list[int | None]:
         """Return what the slots that count are worth: None where there is no label, 0 where a chunk repeats."""

@@ -181,12 +181,11 @@ def expected_behaviour(sample: EvaluationSample) -> Behaviour:
         MetricError: ``expect`` is none of answer, refuse and clarify, or a grade is no whole number.
     """
     expect = sample.labels.get("expect")
-    if expect in _BEHAVIOURS:
-        return cast("Behaviour", expect)
     if expect is not None:
-        raise MetricError(
-            f"expect must be answer, refuse or clarify, got {expect!r}{did_you_mean(str(expect), _BEHAVIOURS)}"
-        )
+        if expect not in _BEHAVIOURS:
+            near = did_you_mean(str(expect), _BEHAVIOURS)
+            raise MetricError(f"expect must be answer, refuse or clarify, got {expect!r}{near}")
+        return cast("Behaviour", expect)
     if sample.labels.get("scenario") == "unanswerable":
         return "refuse"
     gold = sample.relevant_docs

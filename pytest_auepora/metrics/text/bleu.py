@@ -173,7 +173,8 @@ class Chrf(Configured):
         if isinstance(texts, NotApplicable):
             return texts
         answer = self._letters(answer_text(outputs))
-        best = max((_count_ngrams(answer, self._letters(text), self.char_order) for text in texts), key=self._score)
+        counts = [_count_ngrams(answer, self._letters(text), self.char_order) for text in texts]
+        best = max(counts, key=self._score)
         details = {} if answer else {"note": "the answer is empty"}
         return Measurement(self._score(best), data=best, details=details)
 
