@@ -49,9 +49,6 @@ _MAX_RATIONALE = 500
 class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency is that of the critic
     """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
 
-    Args:
-        critic: who judges; that of the judge's settings if none is given.
-
     Class attributes:
         prompt: the name of the prompt's file.
     """

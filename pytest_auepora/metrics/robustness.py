@@ -44,7 +44,6 @@ class Refusals(Labelled):
 
     Options:
         refusal_patterns: the phrases; separated by ``|`` in a name.
-        labels: see `Labelled`.
     """
 
     refusal_patterns: Sequence[str] = REFUSAL_PATTERNS

@@ -178,7 +178,6 @@ class _OverChunks(Labelled):
 
     Args:
         k: how many chunks are looked at.
-        labels: see `Labelled`.
         unjudged: an unlabelled chunk is ``irrelevant``, or ``skip``: left out of the list, whose first k labelled
             chunks count then.
     """
@@ -302,7 +301,6 @@ class NDCGLabelledAtK(_OverChunks):
     """nDCG over labels: sufficient evidence gains 2² - 1 = 3, topical relevance 1.  Blind to what nobody labelled.
 
     Args:
-        k, labels, unjudged: see `_OverChunks`.
         ideal: the best order of everything labelled for the case (``judged``), or of the first k returned chunks
             alone (``retrieved``).
     """

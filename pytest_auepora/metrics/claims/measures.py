@@ -155,7 +155,6 @@ class ContextPrecision(ClaimMetric):
     """Share of the retrieved chunks that support a claim of the reference.
 
     Options:
-        checker, critic: see `Checked`.
         ranked: the mean of precision@k over the ranks k of the chunks that do, as ragas counts: first ones weigh more.
     """
 
