@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
+from ..core.grouping import grouped
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable, nearest_rank
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
@@ -157,10 +158,7 @@ class ResponseDiversity(Configured):
         n = len(measurements)
         if n < 2:
             return MetricResult(self.name, self.target, 0.0, {"num_samples": 0})
-        columns: dict[object, list[float]] = {}
-        for m in measurements:
-            for key, weight in m.data:
-                columns.setdefault(key, []).append(weight)
+        columns = grouped(pair for m in measurements for pair in m.data)
         value = min(self.range[1], max(0.0, 1 - _mean_cosine(columns.values(), n)))
         return MetricResult(self.name, self.target, value, {"num_samples": n})
 

@@ -14,7 +14,7 @@ from ..core.types import Document, EvaluationSample, SystemOutputs, TargetCatego
 from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
 from .ranking.gold import GoldLabel, labels_of, source_of, span_of
-from .refusal import REFUSAL_PATTERNS, fold, is_refusal
+from .refusal import fold, is_refusal
 from .text.comparands import answer_text
 from .values import read_entries, read_list
 
@@ -22,7 +22,6 @@ Span = tuple[int, int]
 
 
 def _length_of_union(spans: Iterable[Span]) -> int:
-    """Return how many characters are in any of *spans*."""
     ordered = sorted(spans)
     total, covered_to = 0, ordered[0][0] if ordered else 0
     for start, end in ordered:
@@ -53,11 +52,10 @@ def _count_source(labels: Sequence[GoldLabel], chunks: Sequence[Document]) -> tu
         else:  # without a place it counts as a whole or not at all
             unplaced += len(label.quote)
             unplaced_covered += len(label.quote) if any(label.covers(c) for c in chunks) else 0
-    if any(label.kind == "span" for label in labels) and (
-        without_span := [c.doc_id for c in chunks if span_of(c) is None]
-    ):
-        raise MetricError(f"chunk {without_span[0]!r} has no start and end, so gold spans cannot be held against it")
     returned = [place for c in chunks if (place := span_of(c)) is not None]
+    if len(returned) < len(chunks) and any(label.kind == "span" for label in labels):
+        without_span = next(c.doc_id for c in chunks if span_of(c) is None)
+        raise MetricError(f"chunk {without_span!r} has no start and end, so gold spans cannot be held against it")
     gold = _length_of_union(spans)
     common = gold + _length_of_union(returned) - _length_of_union(spans + returned)
     return gold + unplaced, common + unplaced_covered
@@ -162,7 +160,7 @@ class CoverageEntities(Configured):
         """N/a where no entity is listed.  Details: ``missing``, by first name."""
         from .text.assertions import phrase_finder, wordings
 
-        entities = wordings(sample.labels.get("entities"), "entities")
+        entities = wordings(sample, "entities")
         if not entities:
             return NotApplicable("no entities")
         docs = [r.doc for r in outputs.retrieved[: self.k]]
@@ -204,7 +202,7 @@ class CitationCoverage(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a for refusals, answers that say they are not grounded, and no answer.  Details: ``unresolved``."""
-        refused = is_refusal(outputs, REFUSAL_PATTERNS)
+        refused = is_refusal(outputs)
         if refused is None:
             return NotApplicable("no answer")
         if refused or outputs.response.metadata.get("grounded") is False:

@@ -40,8 +40,6 @@ __all__ = [
     "Rubric",
 ]
 
-_LOOPBACK = "a loopback server with known replies"
-
 BASELINE_ANSWER = "baseline_answer"
 """Key of ``outputs.memo``: what the accepted run answered, where that is kept."""
 
@@ -50,9 +48,6 @@ _MAX_RATIONALE = 500
 
 class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency is that of the critic
     """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
-
-    Args:
-        critic: who judges; that of the judge's settings if none is given.
 
     Class attributes:
         prompt: the name of the prompt's file.
@@ -63,6 +58,8 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
     deterministic = False
     judged = True
     shares = False
+    target = TargetCategory.GENERATION_RELEVANCE
+    oracle = "a loopback server with known replies"
 
     def __post_init__(self) -> None:
         self._scale = Scale.read(self.scale)
@@ -80,7 +77,8 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
     def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
         """Make the replies to one case's questions its score."""
         (judgement,) = judgements
-        details = {"score": judgement.score, "scale": self.scale, **nonempty(rationale=_rationale(judgement))}
+        rationale = nonempty(rationale=judgement.rationale[:_MAX_RATIONALE])
+        details = {"score": judgement.score, "scale": self.scale, **rationale}
         return Measurement(self._unit(judgement), details=details)
 
     def _unit(self, judgement: Judgement) -> float:
@@ -116,11 +114,8 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
 
 def _rationales(keys: Sequence[str], judgements: Sequence[Judgement]) -> dict[str, Any]:
     """Return the rationales of several judgements by *keys*, as a detail; nothing where there is none."""
-    return nonempty(rationale=nonempty(**dict(zip(keys, map(_rationale, judgements), strict=True))))
-
-
-def _rationale(judgement: Judgement) -> str:
-    return judgement.rationale[:_MAX_RATIONALE]
+    rationales = {key: j.rationale[:_MAX_RATIONALE] for key, j in zip(keys, judgements, strict=True)}
+    return nonempty(rationale=nonempty(**rationales))
 
 
 DIMENSIONS = {
@@ -135,23 +130,21 @@ DIMENSIONS = {
 
 
 @dataclass(eq=False, repr=False)
-class LLMFaithfulnessScore(Judged, AgainstEvidence):  # type: ignore[override]  # concurrency is that of the critic
+class LLMFaithfulnessScore(AgainstEvidence, Judged):  # type: ignore[override]  # concurrency is that of the critic
     """How well the evidence supports the answer, in a judge's eyes; n/a for refusals, which state nothing.
 
     Args:
-        evidence_source: the ``retrieved`` documents, or the ``relevant`` ones of the golden case.
+        evidence_source: see `AgainstEvidence`.
         scale: what the judge is asked for: ``0-1``, ``1-5``, or verdicts with scores, ``no:0|partly:0.5|yes:1``; the
             score is in [0, 1] either way.
     """
 
-    evidence_source: str = choice("retrieved", "relevant")
     scale: str = "0-1"
 
     stem = "llm_faithfulness"
     prompt = "faithfulness"
     formula = "(judge's score - lowest) / (highest - lowest)"
     source = "Auepora (arXiv:2405.07437), LLM-judged faithfulness"
-    oracle = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         if not answer_text(outputs).strip():
@@ -191,10 +184,8 @@ class LLMAnswerQuality(Judged):
 
     stem = "llm_answer_quality"
     prompt = "quality"
-    target = TargetCategory.GENERATION_RELEVANCE
     formula = "(judge's score - lowest) / (highest - lowest); per dimension: weighted mean, or least"
     source = "Auepora (arXiv:2405.07437), LLM-judged answer quality"
-    oracle = _LOOPBACK
 
     def __post_init__(self) -> None:
         self.dimensions = read_words(self.dimensions, "dimensions")
@@ -263,7 +254,6 @@ class Rubric(Judged):
     target = TargetCategory.GENERATION_CORRECTNESS
     formula = "mean over the requirements of the verdict's score (yes 1, partly 0.5, no 0)"
     source = "promptfoo's llm-rubric"
-    oracle = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         rubrics = [str(text) for text in read_list(sample.labels.get("rubric") or (), "labels['rubric']")]
@@ -302,10 +292,8 @@ class AnswerRelevancy(Judged):
 
     stem = "answer_relevancy"
     prompt = "relevancy"
-    target = TargetCategory.GENERATION_RELEVANCE
     formula = "statements of the answer that help to answer the question / statements of the answer"
     source = "deepeval's answer relevancy"
-    oracle = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         if not (answer := answer_text(outputs).strip()):
@@ -343,10 +331,8 @@ class Preference(Judged):
     prompt = "preference"
     baselined = False
     against_accepted = True
-    target = TargetCategory.GENERATION_RELEVANCE
     formula = "1 if better in both orders, 0 if worse in both, else 0.5"
     source = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
-    oracle = _LOOPBACK
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
         if sample.reference_answer is not None and not self.referenced:

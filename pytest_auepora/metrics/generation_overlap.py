@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable, f1
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
-from .options import Configured, choice
+from .options import Configured
 from .text.bleu import BleuScore, SentenceBleu
 from .text.comparands import AgainstEvidence, answer_text, evidence_texts, targets
 from .text.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
-from .text.tokens import answer_words, common_count, is_mostly_ascii, squad_words
+from .text.tokens import answer_words, common_count, is_mostly_ascii, ngrams, squad_words
+from .values import nonempty
 
 __all__ = [
     "AnswerRecall",
@@ -127,14 +126,11 @@ class ContainsAnswer(SquadMetric):
         return float(any(prediction[at : at + n] == reference for at in range(len(prediction) - n + 1)))
 
 
-@dataclass(eq=False, repr=False)
 class KPrecision(AgainstEvidence):
     """Share of the answer's words that the evidence has, each at most as often as the evidence has it.
 
     With nothing retrieved the score is 0.
     """
-
-    evidence_source: str = choice("retrieved", "relevant")
 
     stem = "k_precision"
     formula = "|answer ∩ evidence| / |answer|, multisets of normalised words"
@@ -153,10 +149,8 @@ class KPrecision(AgainstEvidence):
         unsupported = Counter(answer_counts)
         for text in evidence:
             unsupported -= Counter(squad_words(text, multilingual=foreign))
-        details: dict[str, Any] = {"unsupported": list(unsupported)[:10]} if unsupported else {}
-        if not evidence:
-            details["note"] = "nothing was retrieved"
         n = answer_counts.total()
+        details = nonempty(unsupported=list(unsupported)[:10], note=_note_on(evidence))
         return Measurement((n - unsupported.total()) / n, details=details)
 
 
@@ -168,13 +162,12 @@ class EvidenceOverlapFaithfulness(AgainstEvidence):
     (`KPrecision` clips).  With nothing retrieved the score is 0.
 
     Args:
-        evidence_source: the ``retrieved`` documents, or the ``relevant`` ones of the golden case.
+        evidence_source: see `AgainstEvidence`.
         n: length of the n-grams in words.
         top_k: how many of the retrieved documents are evidence; all by default.
         joined: whether an n-gram may reach from one document into the next, as in one text.
     """
 
-    evidence_source: str = choice("retrieved", "relevant")
     n: int = 1
     top_k: int | None = None
     joined: bool = False
@@ -189,23 +182,20 @@ class EvidenceOverlapFaithfulness(AgainstEvidence):
         evidence = evidence_texts(sample, outputs, self.evidence_source, self.top_k)
         if isinstance(evidence, NotApplicable):
             return evidence
-        if self.joined:
-            evidence = ["\n".join(evidence)] if evidence else []
-        grams = list(_ngrams(answer_words(answer_text(outputs)), self.n))
+        if self.joined and evidence:
+            evidence = ["\n".join(evidence)]
+        answer = answer_words(answer_text(outputs))
+        if not answer:
+            return Measurement(0.0, details={"note": "the answer has no word"})
+        grams = list(ngrams(answer, self.n))
         if not grams:
-            return self._without_ngrams(outputs)
-        evidence_grams = set().union(*(_ngrams(answer_words(text), self.n) for text in evidence))
+            return NotApplicable(f"the answer is shorter than {self.n} words")
+        evidence_grams = set().union(*(ngrams(answer_words(text), self.n) for text in evidence))
         missing = [gram for gram in grams if gram not in evidence_grams]
-        details: dict[str, Any] = {"unsupported": [" ".join(g) for g in dict.fromkeys(missing)][:10]} if missing else {}
-        if not evidence:
-            details["note"] = "nothing was retrieved"
+        unsupported = [gram if self.n == 1 else " ".join(gram) for gram in dict.fromkeys(missing)]
+        details = nonempty(unsupported=unsupported[:10], note=_note_on(evidence))
         return Measurement((len(grams) - len(missing)) / len(grams), details=details)
 
-    def _without_ngrams(self, outputs: SystemOutputs) -> CaseScore:
-        if not answer_words(answer_text(outputs)):
-            return Measurement(0.0, details={"note": "the answer has no word"})
-        return NotApplicable(f"the answer is shorter than {self.n} words")
 
-
-def _ngrams(tokens: tuple[str, ...], n: int) -> Iterator[tuple[str, ...]]:
-    return zip(*(tokens[i:] for i in range(n)), strict=False)
+def _note_on(evidence: list[str]) -> str:
+    return "" if evidence else "nothing was retrieved"

@@ -34,7 +34,6 @@ class _Semantic(Compared):
         ]
 
     def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
-        """Score answers, each against its texts."""
         raise NotImplementedError
 
 

@@ -27,6 +27,7 @@ class Operational(Configured):
     direction = "lower"
     deterministic = False
     baselined = False
+    oracle = "counted"
 
 
 class ErrorRatePer1k(Operational):
@@ -40,7 +41,6 @@ class ErrorRatePer1k(Operational):
     version = 2
     formula = "1000 * calls that raised or have status 4xx or 5xx / calls, without client aborts"
     source = "operational metrics: 4xx/5xx per 1k requests"
-    oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a for a client abort: ``extra["aborted"]``, or 499.  Details: ``status``; an error if none of HTTP."""
@@ -77,7 +77,6 @@ class TimeoutRate(Operational):
     stem = "timeout_rate"
     formula = "calls with timings[timing_key] > soft_deadline_ms / calls with both"
     source = "operational metrics: fraction exceeding soft_deadline_ms"
-    oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """1 for a late call, else 0; n/a without a deadline or a timing."""
@@ -104,7 +103,6 @@ class Retries(Operational):
     range = (0.0, math.inf)
     formula = "mean of attempts - 1"
     source = "operational metrics: count and reasons"
-    oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where nobody counted.  Details: ``reasons``."""

@@ -93,7 +93,6 @@ class RedactionEfficacy(OverSensitive):
     formula = "1 - leaked words / sensitive words"
 
     def _weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
-        """Details: ``leaked`` and how many words did."""
         total, leaked = sum(map(len, items)), sum(leaks)
         leaking = [at + 1 for at, n in enumerate(leaks) if n]
         return Measurement(1 - leaked / total, data=[leaked, total], details={"leaked": leaking, "words": leaked})
@@ -115,7 +114,6 @@ class BlockEfficacy(OverSensitive):
     formula = "1 if no sensitive item is emitted, else 0"
 
     def _weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
-        """Details: ``leaked``, the numbers of the items, never their text."""
         return Measurement(float(not whole), details={"leaked": sorted(at + 1 for at in whole)})
 
 

@@ -14,7 +14,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -111,7 +111,8 @@ class Registry:
         match = self._find(head) or (self._find(head) if self._add_installed() else None)
         match = match or self._find(_from_paper_spelling(head))
         if match is None:
-            raise UnknownNameError("metric", head, self._near_names(head))
+            cutoff = (re.findall(r"\d+", head) or ["5"])[-1]
+            raise UnknownNameError("metric", head, [re.sub(r"\{\w+\}", cutoff, s) for s in self.spellings()])
         spelling, numbers = match
         factory, kwargs = self._factories[spelling], dict[str, Any](numbers)
         if factory is None:
@@ -140,10 +141,6 @@ class Registry:
                     return spelling, {name: int(digits) for name, digits in match.groupdict().items()}
         return None
 
-    def _near_names(self, name: str) -> list[str]:
-        numbers = re.findall(r"\d+", name) or ["5"]
-        return [re.sub(r"\{\w+\}", numbers[-1], s) for s in self.spellings()]
-
 
 def _class_of(spelling: str) -> type[Metric]:
     """Return the class of ours whose own name is *spelling*, or goes on after it: ``mrr`` is ``mrr@{k}`` without k."""
@@ -154,7 +151,6 @@ def _class_of(spelling: str) -> type[Metric]:
 
 
 def _own_name(obj: Any) -> str:
-    """Return what a metric or a class of one calls itself."""
     return getattr(obj, "name", "") or getattr(obj, "stem", "")
 
 
@@ -170,10 +166,8 @@ def parse_value(text: str) -> Any:
     if text.lower() in words:
         return words[text.lower()]
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text
 
 

@@ -31,11 +31,13 @@ class Matched(Configured):
     duplicates: str = choice("first", "collapse", "error")
     ties: str = choice("system", "trec")
 
+    unjudged = "irrelevant"
     required = ("relevant_docs",)
+    target = TargetCategory.RETRIEVAL_ACCURACY
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.matching = Matching(self.level, self.duplicates, self.ties)
+        self.matching = Matching(self.level, self.duplicates, self.ties, self.unjudged)
         if self.level == "doc":
             self.provenance_keys, self.across_chunkers = (), "documents"  # which stay the same, however they are cut
 
@@ -58,10 +60,6 @@ class Ranked(Matched):
 
     _: KW_ONLY
     unjudged: str = choice("irrelevant", "skip")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.matching = self.matching._replace(unjudged=self.unjudged)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score the ranking of one case; n/a where nobody said what is relevant, and where nothing is."""

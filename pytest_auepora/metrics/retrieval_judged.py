@@ -39,10 +39,10 @@ class OverJudgments(Matched):
             return NotApplicable("nothing relevant and no judgment")
         covered: set[int] = set()
         slots = []
-        for slot in walk_slots(labels, outputs.retrieved, self.matching):
-            fresh = [at for at in slot.covered_labels if at not in covered]
+        for _, covered_here in walk_slots(labels, outputs.retrieved, self.matching):
+            fresh = [at for at in covered_here if at not in covered]
             covered.update(fresh)
-            grade = max((labels[at].grade for at in fresh or slot.covered_labels), default=None)
+            grade = max((labels[at].grade for at in fresh or covered_here), default=None)
             slots.append(SlotJudgment(grade, bool(fresh)))
         return self._weigh(labels, slots)
 
@@ -74,7 +74,6 @@ class BPref(OverJudgments):
     """Preference of relevant documents over those judged not relevant; blind to the unjudged."""
 
     stem = "bpref"
-    target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "1/R sum over relevant returned of (1 - min(non-relevant above, R) / min(N, R))"
     source = "Buckley and Voorhees 2004; trec_eval bpref"
     oracle = "pytrec_eval bpref, 1e-12"
@@ -110,7 +109,6 @@ class RBP(OverJudgments):
     p: float = limited(0.8, lambda p: 0 < p < 1, "must lie between 0 and 1")
 
     stem = "rbp"
-    target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "(1 - p) sum of p^(rank - 1) over relevant ranks; residual: the same over unjudged ranks, + p^depth"
     source = "Moffat and Zobel 2008"
     oracle = "ranx rbp, 1e-12"
@@ -132,7 +130,6 @@ class RPrecision(Ranked):
     """Precision at R, the number of relevant documents."""
 
     stem = "r_precision"
-    target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "relevant in the top R / R, R = relevant documents of the case"
     source = "trec_eval Rprec"
     oracle = "pytrec_eval Rprec, 1e-12"
@@ -192,12 +189,9 @@ class RetrievalAccuracy(Configured):
             return NotApplicable("no relevant_docs")
         if not sample.candidate_docs:
             return NotApplicable("no candidate_docs")
-        labels = labels_of(sample)
-        matcher = LabelMatcher(labels)
+        matcher = LabelMatcher(labels_of(sample))
         candidates = {doc.doc_id: doc for doc in sample.candidate_docs}
-        relevant = {
-            name for name, doc in candidates.items() if any(labels[at].grade for at in matcher.covered_labels(doc))
-        }
+        relevant = {name for name, doc in candidates.items() if any(matcher.grades(doc))}
         returned = candidates.keys() & {r.doc.doc_id for r in outputs.retrieved[: self.k]}
         tp, fp, fn = len(relevant & returned), len(returned - relevant), len(relevant - returned)
         tn = len(candidates) - tp - fp - fn
@@ -235,8 +229,7 @@ class DocumentNoiseAtK(Configured):
             if all(label.grade for label in labels):
                 return NotApplicable("no noise_docs, and no document is judged not relevant")
             matcher = LabelMatcher(labels)
-            grades = [{labels[at].grade for at in matcher.covered_labels(doc)} for doc in top]
-            noisy = [doc.doc_id for doc, covered in zip(top, grades, strict=True) if covered == {0}]
+            noisy = [doc.doc_id for doc in top if set(matcher.grades(doc)) == {0}]
         if not top:
             return NotApplicable("nothing returned")
         return Measurement(len(noisy) / len(top), details=nonempty(noise=list(dict.fromkeys(noisy))))

@@ -8,16 +8,16 @@ from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from ..core.types import TargetCategory
 from ..errors import MetricError
 from .options import choice
-from .ranking.many import Qrels, RankedLists, match_rankings
 from .ranking.matching import Matching, Ranking, Worth, at_least_one, at_most_one
 from .registry import Registry
 from .retrieval_basic import Ranked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from .ranking.many import Qrels, RankedLists
 
 __all__ = ["MRRAtK", "MeanAveragePrecision", "NDCGAtK", "RankingScores", "score_rankings"]
 
@@ -35,7 +35,6 @@ class MRRAtK(Ranked):
     k: int | None = None
 
     stem = "mrr@{k}"
-    target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "1 / rank of the first relevant document, 0 if none in the top k"
     source = "trec_eval recip_rank"
     oracle = "pytrec_eval recip_rank, ir_measures RR@k, 1e-12"
@@ -57,7 +56,6 @@ class MeanAveragePrecision(Ranked):
     norm: str = choice("all", "found")
 
     stem = "map@{k}"
-    target = TargetCategory.RETRIEVAL_ACCURACY
     formula = "sum of precision at each relevant rank of the top k / relevant; norm=found: / relevant found there"
     source = "trec_eval map, map_cut"
     oracle = "pytrec_eval map and map_cut, 1e-12"
@@ -82,7 +80,6 @@ class NDCGAtK(Ranked):
     gain_scheme: InitVar[str | None] = None
 
     stem = "ndcg@{k}"
-    target = TargetCategory.RETRIEVAL_ACCURACY
     formula = (
         "DCG@k / ideal DCG@k, DCG = sum of (2^grade - 1) / log2(rank + 1); linear: grade, binary: 1 / log2(rank + 1)"
     )
@@ -117,6 +114,8 @@ def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranke
         UnknownNameError: no metric has that name.
     """
     import numpy as np
+
+    from .ranking.many import match_rankings
 
     chosen = [_as_ranked(m) for m in metrics]
     batch: Any = match_rankings(qrels, run)

@@ -15,7 +15,7 @@ from .annotation.measures import Labelled
 from .options import Configured, choice
 from .pairs import OverMetric, OverPairs, as_metric, inherit, pairs_by_case
 from .ranking.gold import Behaviour, expected_behaviour
-from .refusal import REFUSAL_PATTERNS, fold, is_refusal
+from .refusal import REFUSAL_PATTERNS, is_refusal
 from .text.assertions import phrase_finder, wordings
 from .text.comparands import answer_text
 
@@ -44,7 +44,6 @@ class Refusals(Labelled):
 
     Options:
         refusal_patterns: the phrases; separated by ``|`` in a name.
-        labels: see `Labelled`.
     """
 
     refusal_patterns: Sequence[str] = REFUSAL_PATTERNS
@@ -54,6 +53,7 @@ class Refusals(Labelled):
     interval = ""  # the mean of the cases, with a note
     expected: ClassVar[Behaviour] = "refuse"
     target = TargetCategory.NEGATIVE_REJECTION
+    oracle = "counted on labelled answers"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """1 for a refusal, 0 for an answer; n/a for cases of another kind and where nothing was answered."""
@@ -81,7 +81,6 @@ class RefusalCorrectness(Refusals):
     stem = "refusal_correctness"
     formula = "refused / cases that call for a refusal and have an answer"
     source = "expected documents given as an empty list"
-    oracle = "counted on labelled answers"
 
 
 class NegativeRejectionRate(Refusals):
@@ -90,7 +89,6 @@ class NegativeRejectionRate(Refusals):
     stem = "negative_rejection"
     formula = "rejected / unanswerable cases that have an answer"
     source = "RGB (arXiv:2309.01431), negative rejection"
-    oracle = "counted on labelled answers"
 
 
 class OverRefusal(Refusals):
@@ -101,7 +99,6 @@ class OverRefusal(Refusals):
     direction = "lower"
     formula = "refused / cases to be answered that have an answer"
     source = "the price of refusing: XSTest (arXiv:2308.01263)"
-    oracle = "counted on labelled answers"
 
 
 @dataclass(eq=False, repr=False)
@@ -309,7 +306,7 @@ class MistakeReappearance(Configured):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where no mistake is planted, and where there is no answer.  Details: ``repeated``."""
-        mistakes = wordings(sample.labels.get("mistakes"), "mistakes")
+        mistakes = wordings(sample, "mistakes")
         if not mistakes:
             return NotApplicable("no mistakes are planted")
         if not (answer := answer_text(outputs).strip()):
@@ -339,12 +336,11 @@ class ErrorDetection(Configured):
     oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        if not wordings(sample.labels.get("mistakes"), "mistakes"):
+        if not wordings(sample, "mistakes"):
             return NotApplicable("no mistakes are planted")
         detected = outputs.response.metadata.get("error_detected")
         if detected is None:
-            text = fold(answer_text(outputs))
-            detected = any(fold(pattern) in text for pattern in self.error_patterns)
+            detected = any(map(phrase_finder(answer_text(outputs), "substring"), self.error_patterns))
         return Measurement(float(bool(detected)))
 
 

@@ -18,17 +18,16 @@ from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..calls.caller import Caller
 from ..core.metrics_base import f1
 from ..errors import MetricError, MissingExtraError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
+Vector = NDArray[np.float64]
 
 _BATCH_TOKENS = 8192
 _MAX_CACHED_BYTES = 256 * 2**20
@@ -131,8 +130,7 @@ class BertEncoder:
             return vectors
 
     @cached_property
-    def _loaded(self) -> tuple[Any, Any, Any]:
-        """The model, its tokenizer and the device."""
+    def _model_tokenizer_device(self) -> tuple[Any, Any, Any]:
         utils = _bert_score()
         import torch
 
@@ -144,9 +142,7 @@ class BertEncoder:
     def _encode(self, texts: list[str]) -> Iterator[tuple[str, TokenVectors]]:
         if not texts:
             return
-        import numpy as np
-
-        model, tokenizer, device = self._loaded
+        model, tokenizer, device = self._model_tokenizer_device
         utils = _bert_score()
         ids = {text: utils.sent_encode(tokenizer, text) for text in texts}
         special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
@@ -172,8 +168,6 @@ def _batches(ids: dict[str, list[int]]) -> Iterator[list[str]]:
 
 def _unit_rows(rows: NDArray[Any]) -> NDArray[Any]:
     """Return *rows* with length 1 each; rows of zeros stay so."""
-    import numpy as np
-
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(norms == 0, 1, norms))
 
@@ -227,8 +221,6 @@ class Embedder:
         return load_model(self._source) if isinstance(self._source, str) else self._source
 
     def _embed(self, texts: list[str]) -> Iterator[Vector]:
-        import numpy as np
-
         embed = self._fn
         result = self._caller.call("embed", lambda: embed(list(texts)))
         if result.error is not None:

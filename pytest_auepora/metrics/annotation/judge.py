@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.metrics_base import NotApplicable
@@ -27,18 +27,16 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
         """Ask about each of the first *depth* chunks."""
-        texts = [r.doc.text if r.doc.text.strip() else None for r in outputs.retrieved[:depth]]
-        if texts and not any(texts):
-            return NotApplicable("the retrieved documents carry no text")
-        prompts: dict[Hashable, str] = {
-            (name, text): label_prompt(CHUNK_LABELS[name], question=sample.query, chunk=text)
+        texts = [r.doc.text for r in outputs.retrieved[:depth]]
+        prompts = {
+            text: {name: label_prompt(CHUNK_LABELS[name], question=sample.query, chunk=text) for name in wanted}
             for text in texts
-            for name in wanted
-            if text is not None
+            if text.strip()
         }
-        replies = self._ask(sample, outputs, prompts)
-        retrieved = [None if text is None else {name: replies[name, text] for name in wanted} for text in texts]
-        return ChunkLabels(retrieved, [labels for labels in retrieved if labels is not None])
+        if texts and not prompts:
+            return NotApplicable("the retrieved documents carry no text")
+        labels = self._ask(sample, outputs, prompts)
+        return ChunkLabels([labels.get(text) for text in texts], [labels[text] for text in texts if text in labels])
 
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
@@ -49,24 +47,25 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
             return NotApplicable("the answer is empty")
         texts = {"question": sample.query, "answer": answer}
         context = {"context": number_texts([f"{r.doc.doc_id}\n{r.doc.text}" for r in outputs.retrieved])}
-        prompts: dict[Hashable, str] = {
+        prompts = {
             name: label_prompt(ANSWER_LABELS[name], **texts, **(context if name in CONTEXT_LABELS else {}))
             for name in wanted
         }
-        replies = self._ask(sample, outputs, prompts)
-        return {name: replies[name] for name in wanted}
+        return self._ask(sample, outputs, {answer: prompts})[answer]
 
     def _ask(
-        self, sample: EvaluationSample, outputs: SystemOutputs, prompts: dict[Hashable, str]
-    ) -> dict[Hashable, bool]:
+        self, sample: EvaluationSample, outputs: SystemOutputs, prompts: Mapping[str, Mapping[str, str]]
+    ) -> dict[str, LabelValues]:
+        """Return the labels of each text, given the prompt of each of its labels."""
         critic = self.critic_in_use()
         memo: dict[str, bool] = outputs.memo.setdefault(("judge labels", id(critic)), {})
-        new_prompts = list(dict.fromkeys(prompt for prompt in prompts.values() if prompt not in memo))
+        of_all_texts = (prompt for by_label in prompts.values() for prompt in by_label.values())
+        new_prompts = list(dict.fromkeys(prompt for prompt in of_all_texts if prompt not in memo))
         metadata = {"sample_id": sample.sample_id, "scale": (0.0, 1.0), "yes_or_no": True}
         replies = critic.ask_many([Question(prompt, metadata) for prompt in new_prompts])
         for prompt, reply in zip(new_prompts, replies, strict=True):
             memo[prompt] = yes_or_no(reply)
-        return {key: memo[prompt] for key, prompt in prompts.items()}
+        return {text: {name: memo[p] for name, p in by_label.items()} for text, by_label in prompts.items()}
 
     def params(self) -> Any:
         """Return what changes the labels: the judge, its model and its prompts."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import unicodedata
 from abc import ABC, abstractmethod
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.files import numbered_lines, parse_json, read_text
+from ...core.grouping import grouped
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs
 from ...errors import MetricError, did_you_mean
@@ -159,9 +159,7 @@ def _match_chunks(places: Sequence[tuple[GoldLabel, LabelValues]], outputs: Syst
     retrieved: list[LabelValues | None] = []
     for r in outputs.retrieved[:depth]:
         covered = [places[at][1] for at in matcher.covered_labels(r.doc)]
-        merged: dict[str, bool] = {}
-        for labels in covered:
-            merged |= {name: value or merged.get(name, False) for name, value in labels.items()}
+        merged = {name: any(values) for name, values in _by_name(covered).items()}
         retrieved.append(merged if covered else None)
     matcher.check()
     return ChunkLabels(retrieved, [labels for _, labels in places])
@@ -241,11 +239,12 @@ def _read_answer_row(raw: Mapping[str, Any], where: str) -> tuple[str, LabelValu
 
 def _majority(rows: Sequence[LabelValues]) -> LabelValues:
     """Return the majority of each label; a label with a draw is left out."""
-    votes: defaultdict[str, int] = defaultdict(int)
-    for row in rows:
-        for name, value in row.items():
-            votes[name] += 1 if value else -1
-    return {name: n > 0 for name, n in votes.items() if n}
+    surplus = {name: 2 * sum(votes) - len(votes) for name, votes in _by_name(rows).items()}
+    return {name: n > 0 for name, n in surplus.items() if n}
+
+
+def _by_name(rows: Iterable[LabelValues]) -> dict[str, list[bool]]:
+    return grouped(label for row in rows for label in row.items())
 
 
 class AnnotationFile(LabelSource):

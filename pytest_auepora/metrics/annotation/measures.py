@@ -178,7 +178,6 @@ class _OverChunks(Labelled):
 
     Args:
         k: how many chunks are looked at.
-        labels: see `Labelled`.
         unjudged: an unlabelled chunk is ``irrelevant``, or ``skip``: left out of the list, whose first k labelled
             chunks count then.
     """
@@ -197,7 +196,7 @@ class _OverChunks(Labelled):
         chunk_labels = self._source.chunk_labels(sample, outputs, self.label_names, depth)
         if isinstance(chunk_labels, NotApplicable):
             return chunk_labels
-        judged = [self._grade(labels) for labels in chunk_labels.judged if self._has_wanted(labels)]
+        judged = [grade for labels in chunk_labels.judged if (grade := self._grade(labels)) is not None]
         if outputs.retrieved and not judged:
             return NotApplicable(f"no chunk is labelled {' or '.join(self.label_names)}")
         top = self._top(chunk_labels, outputs)
@@ -214,23 +213,22 @@ class _OverChunks(Labelled):
             result.details[name] = fsum(shares) / len(shares)
         return result
 
-    def _has_wanted(self, labels: LabelValues) -> bool:
-        return any(name in labels for name in self.label_names)
-
-    def _grade(self, labels: LabelValues) -> int:
-        """Return what a labelled chunk is worth."""
-        return int(labels.get(self.label_names[0], False))
+    def _grade(self, labels: LabelValues | None) -> int | None:
+        """Return what a chunk is worth: 1 for the first of ``label_names``, 2 for the second; None without a label."""
+        labels = labels or {}
+        worths = [worth * labels[name] for worth, name in enumerate(self.label_names, 1) if name in labels]
+        return max(worths, default=None)
 
     def _top(self, chunk_labels: ChunkLabels, outputs: SystemOutputs) -> list[int | None]:
         """Return what the slots that count are worth: None where there is no label, 0 where a chunk repeats."""
         slots: list[int | None] = []
         seen_ids: set[str] = set()
         for r, labels in zip(outputs.retrieved, chunk_labels.retrieved, strict=False):
-            if labels is not None and self._has_wanted(labels):
-                counts = self.repeats_count or r.doc.doc_id not in seen_ids
-                slots.append(self._grade(labels) if counts else 0)
-            elif self.unjudged == "irrelevant":
-                slots.append(None)
+            grade = self._grade(labels)
+            if grade is not None and r.doc.doc_id in seen_ids and not self.repeats_count:
+                grade = 0
+            if grade is not None or self.unjudged == "irrelevant":
+                slots.append(grade)
             seen_ids.add(r.doc.doc_id)
         return slots[: self.k]
 
@@ -303,7 +301,6 @@ class NDCGLabelledAtK(_OverChunks):
     """nDCG over labels: sufficient evidence gains 2² - 1 = 3, topical relevance 1.  Blind to what nobody labelled.
 
     Args:
-        k, labels, unjudged: see `_OverChunks`.
         ideal: the best order of everything labelled for the case (``judged``), or of the first k returned chunks
             alone (``retrieved``).
     """
@@ -322,9 +319,6 @@ class NDCGLabelledAtK(_OverChunks):
             best = [max(pair) for pair in zip_longest(sorted(judged, reverse=True), best, fillvalue=0)]
         ideal = _dcg(best[: self.k])
         return _dcg(grades) / ideal if ideal else NotApplicable("nothing that is labelled is relevant")
-
-    def _grade(self, labels: LabelValues) -> int:
-        return 2 if labels.get("evidence_sufficient") else int(labels.get("topically_relevant", False))
 
 
 def _dcg(grades: Sequence[int]) -> float:

@@ -91,8 +91,6 @@ _VERDICT_SCHEMA = object_schema({"number": {"type": "integer"}, "verdict": {"typ
 
 
 def _verdicts_form(n_claims: int) -> Form[dict[int, bool]]:
-    """Return the form of verdicts about claims 1 to *most*."""
-
     def read(fields: Mapping[str, Any]) -> dict[int, bool]:
         verdicts = {int(v["number"]): {"yes": True, "no": False}[v["verdict"]] for v in fields["verdicts"]}
         if verdicts.keys() != set(range(1, n_claims + 1)):
@@ -348,7 +346,6 @@ def _read_matrix(outputs: SystemOutputs) -> Matrix:
 
 
 def _check_sizes(matrix: Matrix, retrieved: int) -> None:
-    """Raise `MetricError` where the sizes of given rows and claims do not fit."""
     for relation, rows in matrix.rows.items():
         side, texts = RELATIONS[relation]
         if len(rows) != matrix.size(side):

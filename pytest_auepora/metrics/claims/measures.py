@@ -62,6 +62,7 @@ class ClaimMetric(Checked):
     of the ``reference``, or the ``chunks``; ``faults`` what its details call those that cost something.
     """
 
+    target = TargetCategory.GENERATION_CORRECTNESS
     relations: ClassVar[tuple[str, ...]]
     over = "answer"
     faults = "unsupported"
@@ -103,7 +104,6 @@ class ClaimPrecision(ClaimMetric):
     """Share of the answer's claims that the reference supports.  RAGChecker calls it precision."""
 
     stem = "claim_precision"
-    target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("answer_by_reference",)
     faults = "wrong"
     formula = "answer claims that the reference supports / answer claims"
@@ -116,7 +116,6 @@ class ClaimRecall(ClaimMetric):
     """
 
     stem = "claim_recall"
-    target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("reference_by_answer",)
     over, faults = "reference", "missing"
     formula = "reference claims that the answer supports / reference claims"
@@ -126,7 +125,6 @@ class ClaimF1(ClaimMetric):
     """Harmonic mean of claim precision and claim recall; 0 where both are 0."""
 
     stem = "claim_f1"
-    target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("answer_by_reference", "reference_by_answer")
     formula = "2 · claim_precision · claim_recall / (claim_precision + claim_recall)"
 
@@ -157,7 +155,6 @@ class ContextPrecision(ClaimMetric):
     """Share of the retrieved chunks that support a claim of the reference.
 
     Options:
-        checker, critic: see `Checked`.
         ranked: the mean of precision@k over the ranks k of the chunks that do, as ragas counts: first ones weigh more.
     """
 
@@ -188,7 +185,6 @@ class ContextUtilization(ClaimMetric):
     """Of the reference's claims that were retrieved, the share that the answer uses."""
 
     stem = "context_utilization"
-    target = TargetCategory.GENERATION_CORRECTNESS
     relations = ("reference_by_chunks", "reference_by_answer")
     over = "reference"
     formula = "reference claims that a chunk and the answer support / reference claims that a chunk supports"
@@ -261,8 +257,7 @@ class SelfKnowledge(_Unsupported):
     formula = "right answer claims that no retrieved chunk supports / answer claims"
 
 
-_GROUP = re.compile(r"\s?\[([^\[\]\n]{1,200})\]")
-_BETWEEN = re.compile(r"\s*[,;]\s*")
+_CITATIONS = r"\s?\[([^\[\]\n]{1,200})\]"
 
 
 class _Sentence(NamedTuple):
@@ -280,16 +275,14 @@ class _Sentence(NamedTuple):
 def _read_sentences(outputs: SystemOutputs) -> list[_Sentence]:
     """Return the sentences of the answer; ``[2]``, ``[1, 3]`` and ``[id-of-a-chunk]`` cite."""
     texts = dict(enumerate(r.doc.text or "" for r in outputs.retrieved))
-    places: dict[str, int] = {}
-    for place, r in enumerate(outputs.retrieved):
-        places.setdefault(r.doc.doc_id, place)
+    places = {r.doc.doc_id: place for place, r in reversed([*enumerate(outputs.retrieved)])}  # the first of equal ids
     return [_parse_sentence(sentence, places, texts) for sentence in sentences(answer_text(outputs))]
 
 
 def _parse_sentence(text: str, places: Mapping[str, int], texts: Mapping[int, str]) -> _Sentence:
     bare, cited = text, list[int]()
-    for group in _GROUP.finditer(text):
-        names = _BETWEEN.split(group[1].strip())
+    for group in re.finditer(_CITATIONS, text):
+        names = re.split(r"\s*[,;]\s*", group[1].strip())
         if all(name in places or re.fullmatch(r"\d{1,3}", name) for name in names):
             bare = bare.replace(group[0], "").strip()
             for name in names:

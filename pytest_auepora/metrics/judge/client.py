@@ -82,8 +82,6 @@ class OpenAICompatibleCritic(LLMCritic):
 
     Attributes:
         usage: a `JudgeUsage`.
-        prices: what tokens cost, None where nobody said.
-        budget: a `Budget`.
 
     Raises:
         MetricError: the URL is none, or a number is out of range.
@@ -261,7 +259,7 @@ def _response_format(schema: str, form: Form[Any]) -> dict[str, Any]:
 
 
 def _refused_parameter(request: Mapping[str, Any], exc: JudgeCallError) -> str:
-    """Return the key of the request *sent* that the server refuses; an empty string where it complains of others."""
+    """Return the key of *request* that the server refuses; an empty string where it complains of others."""
     if exc.status not in _REFUSED_STATUS or _TOO_MUCH.search(exc.detail):
         return ""
     mentioned = [key for key in request if key not in ("model", "messages") and _mentions(key, exc.detail)]
@@ -312,9 +310,9 @@ def _content_of(reply: Any) -> str:
         content = message["content"]
     except (KeyError, IndexError, TypeError):
         raise TransientJudgeError(f"the judge's server gave no chat completion: {str(reply)[:200]}") from None
-    if isinstance(choice, dict) and (limit := _CUT_OFF.get(str(choice.get("finish_reason")))):
+    if limit := _CUT_OFF.get(str(choice.get("finish_reason"))):
         raise JudgeReplyError(f"the judge was cut off by {limit} before it was done")
-    if isinstance(message, dict) and content is None and message.get("refusal"):
+    if content is None and message.get("refusal"):
         raise JudgeReplyError(f"the judge refused to judge: {shorten(str(message['refusal']), _MAX_SHOWN)}")
     if not isinstance(content, str):
         raise TransientJudgeError(f"the judge's server gave a message that is not a text: {content!r:.200}")

@@ -8,7 +8,7 @@ settings takes the place of ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -35,25 +35,24 @@ class Prompt:
         """Version and hash of the text: another prompt measures something else."""
         return f"{self.version}:{fingerprint(self.text)}"
 
-    def fill(self, words: dict[str, str] | None = None, /, **material: str) -> str:
+    def fill(self, words: Mapping[str, str], /, **material: str) -> str:
         """Return the prompt with *words* as they are, and each text of *material* between tags of its name.
 
         What is not given stays a hole.
         """
         tags = "|".join(material)
         blocks = {name: f"<{name}>\n{_escape_tags(text, tags)}\n</{name}>" for name, text in material.items()}
-        values = {"material": "\n\n".join(blocks.values()), **blocks, **(words or {})}
+        values = {"material": "\n\n".join(blocks.values()), **blocks, **words}
         return _HOLE.sub(lambda hole: values.get(hole[1], hole[0]), self.text)
 
 
 def load_prompt(name: str) -> Prompt:
     """Return the prompt called *name*, the project's own or ours; raises `MetricError` with what is wrong and where."""
-    folder = prompts_in_use()
-    file = folder / f"{name}.txt" if folder is not None else None
-    if file is None or not file.exists():
-        return _load(_TEMPLATES / f"{name}.txt", 0)
+    ours, folder = _load(_TEMPLATES / f"{name}.txt", 0), prompts_in_use()
+    if folder is None or not (file := folder / f"{name}.txt").exists():
+        return ours
     prompt = _load(file, file.stat().st_mtime_ns)
-    hole_names = set(_HOLE.findall(_load(_TEMPLATES / f"{name}.txt", 0).text))
+    hole_names = set(_HOLE.findall(ours.text))
     for hole in _HOLE.finditer(prompt.text):
         if hole[1] not in hole_names:
             text_before = file.read_text(encoding="utf-8").partition(hole[0])[0]

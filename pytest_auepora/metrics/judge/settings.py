@@ -75,7 +75,7 @@ class JudgeSettings:
             raise MetricError(f"{self.path}: {exc}" if self.path else str(exc)) from None
 
     def path_of(self, name: str) -> Path:
-        """Return a path of the file, which is relative to its folder."""
+        """Return the path *name* of the file, which is relative to its folder."""
         return Path(self.path).parent / Path(name).expanduser()
 
     def _prices(self) -> Prices | None:

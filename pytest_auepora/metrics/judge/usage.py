@@ -123,12 +123,7 @@ def count(critic_usage: JudgeUsage, **more: Any) -> None:
 
 def pop_usage(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
     """Take the usage out of the details of *scores*; return it by metric, without those that spent nothing."""
-    usage = {}
-    for name, score in scores.items():
-        if USAGE in score.details:
-            usage[name] = score.details[USAGE]
-            score.details = {k: v for k, v in score.details.items() if k != USAGE}
-    return usage
+    return {name: score.details.pop(USAGE) for name, score in scores.items() if USAGE in score.details}
 
 
 def add_usage(parts: Iterable[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:

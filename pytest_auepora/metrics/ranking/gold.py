@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from ...core.types import Document, EvaluationSample
 from ...errors import MetricError, did_you_mean
 
 LabelType = Literal["id", "quote", "span", "doc"]
 Behaviour = Literal["answer", "refuse", "clarify"]
-_BEHAVIOURS: tuple[Behaviour, ...] = ("answer", "refuse", "clarify")
+_BEHAVIOURS = ("answer", "refuse", "clarify")
 
 SOURCE_KEYS = (
     "document_id", "source", "doc", "parent_id", "file_path", "file_name", "url", "source_id", "ref_doc_id"
@@ -98,10 +98,8 @@ def grade_of(document: Document) -> int:
         MetricError: the grade is no whole number.
     """
     grade: Any = document.metadata.get("grade", 1) if document.metadata else 1
-    if not isinstance(grade, int):
-        if not isinstance(grade, float) or not grade.is_integer():
-            raise MetricError(f"grade of {document.doc_id!r} must be a whole number, got {grade!r}")
-        grade = int(grade)
+    if not isinstance(grade, int) and not (isinstance(grade, float) and grade.is_integer()):
+        raise MetricError(f"grade of {document.doc_id!r} must be a whole number, got {grade!r}")
     return max(int(grade), -1)
 
 
@@ -184,12 +182,10 @@ def expected_behaviour(sample: EvaluationSample) -> Behaviour:
     """
     expect = sample.labels.get("expect")
     if expect is not None:
-        for behaviour in _BEHAVIOURS:
-            if expect == behaviour:
-                return behaviour
-        raise MetricError(
-            f"expect must be answer, refuse or clarify, got {expect!r}{did_you_mean(str(expect), _BEHAVIOURS)}"
-        )
+        if expect not in _BEHAVIOURS:
+            near = did_you_mean(str(expect), _BEHAVIOURS)
+            raise MetricError(f"expect must be answer, refuse or clarify, got {expect!r}{near}")
+        return cast("Behaviour", expect)
     if sample.labels.get("scenario") == "unanswerable":
         return "refuse"
     gold = sample.relevant_docs
@@ -229,6 +225,10 @@ class LabelMatcher:
             if covers:
                 covered.add(at)
         return sorted(covered)
+
+    def grades(self, chunk: Document) -> list[int]:
+        """Return the grades of the labels that *chunk* covers."""
+        return [self.labels[at].grade for at in self.covered_labels(chunk)]
 
     def check(self) -> None:
         """Check that each label could be compared with a chunk of its document.

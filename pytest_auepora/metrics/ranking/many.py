@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import MetricError
 from .matching import Worth
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Qrels = Mapping[str, Mapping[str, int] | Collection[str]]
 """Query id → what is relevant: document id → grade (1 and above is relevant), or just the ids."""
@@ -44,8 +44,7 @@ class _RankingBatch:
     def hits(self, k: Any) -> NDArray[Any]:
         return self._sums(self._top(k))
 
-    def found_labels(self, k: Any) -> NDArray[Any]:
-        return self.hits(k)
+    found_labels = hits
 
     def relevant(self, k: int | None = None) -> NDArray[Any]:
         return self.n_relevant if k is None else self.n_relevant.clip(max=k)
@@ -69,8 +68,6 @@ class _RankingBatch:
         return self._sums(top, _worth_of(self.grades[top], worth) / _log2s(self.slots[top]))
 
     def ideal_gain(self, k: int, worth: Worth) -> NDArray[Any]:
-        import numpy as np
-
         sizes = np.minimum(self.n_relevant, k)
         slots = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         owners = np.repeat(np.arange(len(sizes)), sizes)
@@ -82,23 +79,17 @@ class _RankingBatch:
 
     def _top(self, k: Any) -> NDArray[Any]:
         """Return which slots lie in the top *k*: one for all rankings, an array with one for each, or None."""
-        import numpy as np
-
         if k is None:
             return np.ones(len(self.slots), bool)
         return self.slots < (k if isinstance(k, int) else k[self.owners])
 
     def _sums(self, chosen: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[Any]:
         """Return the sum of *weights* (or the count) of the *chosen* slots for each query, added in rank order."""
-        import numpy as np
-
         return np.bincount(self.owners[chosen], weights, minlength=len(self.queries))
 
     @cached_property
     def _counts(self) -> NDArray[Any]:
         """For each slot, how many relevant documents its query has found up to and with it."""
-        import numpy as np
-
         totals = np.bincount(self.owners, minlength=len(self.queries))
         starts = np.cumsum(totals) - totals
         counts: NDArray[Any] = np.arange(len(self.slots)) - starts[self.owners] + 1
@@ -111,8 +102,6 @@ def match_rankings(qrels: Qrels, run: RankedLists) -> _RankingBatch:
     Raises:
         MetricError: a score is NaN, or a text stands where a list of ids should.
     """
-    import numpy as np
-
     relevant = _relevant_grades(qrels)
     judgments = list(relevant.values())
     returned: list[list[Any]] = [
@@ -192,15 +181,11 @@ def _sort_by_score(query: str, scores: Mapping[str, float], judged: Mapping[str,
 
 
 def _worth_of(grades: NDArray[Any], worth: Worth) -> NDArray[Any]:
-    import numpy as np
-
     distinct, inverse = np.unique(grades, return_inverse=True)
     return np.array([float(worth(g)) for g in distinct.tolist()])[inverse] if len(distinct) else np.zeros(0)
 
 
 def _log2s(slots: NDArray[Any]) -> NDArray[Any]:
     """Return log2(rank + 1) by math's own log2, which numpy's differs from in the last bit."""
-    import numpy as np
-
     deepest = int(slots.max()) + 1 if len(slots) else 0
     return np.array([math.log2(slot + 2) for slot in range(deepest)])[slots] if deepest else np.zeros(0)

@@ -206,17 +206,12 @@ def _sort_retrieved(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequen
     return sorted(retrieved, key=lambda r: (r.score, r.doc.doc_id), reverse=True)
 
 
-class RankedSlot(NamedTuple):
-    """One slot of a ranking: its position for a cut at k, and the indices of the labels its chunk covers."""
-
-    cut: int
-    covered_labels: Sequence[int]
-
-
 def walk_slots(
-    labels: Sequence[GoldLabel], retrieved: Sequence[RetrievedDocument], matching: Matching = _PLAIN
-) -> Iterator[RankedSlot]:
+    labels: Sequence[GoldLabel], retrieved: Sequence[RetrievedDocument], matching: Matching
+) -> Iterator[tuple[int, Sequence[int]]]:
     """Yield the slots of a returned list as *matching* asks: sorted, judged only, without repeats.
+
+    Of each slot, the position for a cut at k, and the indices of the labels that its chunk covers.
 
     Raises:
         MetricError: see `ranking_of`.
@@ -233,7 +228,7 @@ def walk_slots(
                 raise MetricError(f"{key!r} is returned twice, at ranks {first_rank} and {rank}")
             cut += by_document
             continue
-        yield RankedSlot(cut, covered_labels)
+        yield cut, covered_labels
         cut += 1
     matcher.check()
 
@@ -244,18 +239,18 @@ def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], m
     ideal = sorted((label.grade for label in labels if label.grade), reverse=True)
     ranking = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, 0)
     slot_cuts: list[int] = []
-    for slot in walk_slots(labels, retrieved, matching):
-        covered = [labels[at] for at in slot.covered_labels]
+    for cut, covered_labels in walk_slots(labels, retrieved, matching):
+        covered = [labels[at] for at in covered_labels]
         if fresh := [label for label in covered if label.grade and label.name not in ranking.places]:
             earned, *rest = sorted((label.grade for label in fresh), reverse=True)
             if rest:
                 ranking.absorbed[len(ranking.slots)] = rest
             ranking.slots.append(ranking.depth)
-            ranking.cuts.append(slot.cut)
+            ranking.cuts.append(cut)
             ranking.grades.append(earned)
-            ranking.places.update((label.name, slot.cut) for label in fresh)
+            ranking.places.update((label.name, cut) for label in fresh)
         ranking.slot_grades[ranking.depth] = max((label.grade for label in covered), default=0)
-        slot_cuts.append(slot.cut)
+        slot_cuts.append(cut)
         ranking.depth += 1
     if slot_cuts != list(range(ranking.depth)):
         ranking.slot_cuts = slot_cuts
@@ -292,8 +287,7 @@ def grades_of_retrieved(sample: EvaluationSample, outputs: SystemOutputs) -> lis
     if (ranking := _default_ranking(sample, outputs)) is not None:
         return [ranking.slot_grades.get(slot, 0) for slot in range(len(outputs.retrieved))]
     try:
-        labels = labels_of(sample)
+        matcher = LabelMatcher(labels_of(sample))
     except MetricError:
         return [0] * len(outputs.retrieved)
-    matcher = LabelMatcher(labels)
-    return [max((labels[at].grade for at in matcher.covered_labels(r.doc)), default=0) for r in outputs.retrieved]
+    return [max(matcher.grades(r.doc), default=0) for r in outputs.retrieved]

@@ -98,8 +98,8 @@ def _contains_words(text: str, phrase: str) -> bool:
     return start >= 0
 
 
-def wordings(raw: Any, label: str) -> list[list[str]]:
-    """Read a label that lists things by name: for each thing its names, the first one being its own.
+def wordings(sample: EvaluationSample, label: str) -> list[list[str]]:
+    """Read a *label* that lists things by name: for each thing its names, the first one being its own.
 
     Each is a text (``|`` between several names), a list of names, or a mapping with ``name`` or ``text`` and
     perhaps ``aliases``.  None and an empty list give an empty list.
@@ -107,7 +107,7 @@ def wordings(raw: Any, label: str) -> list[list[str]]:
     Raises:
         MetricError: an entry is none of these.
     """
-    return [_read_names(entry, label) for entry in read_entries(raw, f"labels[{label!r}]")]
+    return [_read_names(entry, label) for entry in read_entries(sample.labels.get(label), f"labels[{label!r}]")]
 
 
 def _read_names(entry: Any, label: str) -> list[str]:

@@ -13,9 +13,6 @@ from ..options import Configured, choice, limited
 from .comparands import answer_text, targets
 from .tokens import common_count, is_mostly_unspaced
 
-TOKENIZERS = ("13a", "intl", "char", "zh", "none")
-SMOOTHING = ("exp", "floor", "add-k", "none")
-
 
 @dataclass(eq=False, repr=False)
 class _BleuMetric(Configured):
@@ -31,9 +28,9 @@ class _BleuMetric(Configured):
     """
 
     max_order: int = 4
-    smooth_method: str = choice(*SMOOTHING)
+    smooth_method: str = choice("exp", "floor", "add-k", "none")
     smooth_value: float | None = field(default=None, kw_only=True)
-    tokenizer: str = choice(*TOKENIZERS)
+    tokenizer: str = choice("13a", "intl", "char", "zh", "none")
     lowercase: bool = field(default=False, kw_only=True)
 
     target = TargetCategory.GENERATION_CORRECTNESS
@@ -60,7 +57,6 @@ class _BleuMetric(Configured):
         return self._score_case(self.statistics(answer_text(outputs), texts))
 
     def _score_case(self, statistics: list[int]) -> Measurement:
-        """Score one case by its counts."""
         raise NotImplementedError
 
     @cached_property
@@ -77,10 +73,8 @@ class _BleuMetric(Configured):
 
     def score(self, statistics: Sequence[int]) -> Any:
         """Return sacrebleu's ``BLEUScore`` (0 to 100) for summed statistics."""
-        from sacrebleu.metrics.bleu import BLEU
-
         middle = 2 + self.max_order
-        return BLEU.compute_bleu(
+        return self._counter.compute_bleu(
             correct=list(statistics[2:middle]),
             total=list(statistics[middle:]),
             sys_len=statistics[0],
@@ -96,10 +90,9 @@ class _BleuMetric(Configured):
         import sacrebleu
 
         smooth = self.smooth_method if self.smooth_value is None else f"{self.smooth_method}[{self.smooth_value:g}]"
-        case, effective = "lc" if self.lowercase else "mixed", "yes" if self.effective_order else "no"
         return (
-            f"case:{case}|eff:{effective}|tok:{self.tokenizer}|smooth:{smooth}"
-            f"|order:{self.max_order}|version:{sacrebleu.__version__}"
+            f"case:{'lc' if self.lowercase else 'mixed'}|eff:{'yes' if self.effective_order else 'no'}"
+            f"|tok:{self.tokenizer}|smooth:{smooth}|order:{self.max_order}|version:{sacrebleu.__version__}"
         )
 
 
@@ -199,8 +192,7 @@ class Chrf(Configured):
     def _score(self, counts: Sequence[int]) -> float:
         precision = recall = 0.0
         orders = 0
-        for i in range(0, len(counts), 3):
-            n_answer, n_reference, n_common = counts[i : i + 3]
+        for n_answer, n_reference, n_common in zip(counts[::3], counts[1::3], counts[2::3], strict=True):
             if n_answer and n_reference:
                 precision += n_common / n_answer
                 recall += n_common / n_reference

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...core.metrics_base import NotApplicable
-from ...core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
-from ..options import Configured
+from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ..options import Configured, choice
 from ..values import read_list
 
 
@@ -20,10 +22,15 @@ class Compared(Configured):
         self.required = ("reference_answer",) if self.compare_to == "reference" else ()
 
 
+@dataclass(eq=False, repr=False)
 class AgainstEvidence(Configured):
-    """Base of the metrics that compare the answer with the ``retrieved`` documents, or the ``relevant`` ones."""
+    """Base of the metrics that compare the answer with evidence.
 
-    evidence_source: str
+    Args:
+        evidence_source: the ``retrieved`` documents, or the ``relevant`` ones of the golden case.
+    """
+
+    evidence_source: str = choice("retrieved", "relevant")
 
     target = TargetCategory.GENERATION_FAITHFULNESS
 
@@ -56,13 +63,12 @@ def evidence_texts(
 
     N/a where documents have no text.
     """
-    docs: list[Document]
-    if source == "relevant":
-        if not sample.relevant_docs:
-            return NotApplicable("no relevant_docs")
+    if source == "retrieved":
+        docs = [r.doc for r in outputs.retrieved[:top_k]]
+    elif sample.relevant_docs:
         docs = sample.relevant_docs
     else:
-        docs = [r.doc for r in outputs.retrieved[:top_k]]
+        return NotApplicable("no relevant_docs")
     texts = [d.text for d in docs if d.text and d.text.strip()]
     if docs and not texts:
         return NotApplicable(f"the {source} documents carry no text")

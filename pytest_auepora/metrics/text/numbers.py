@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
-from ..options import choice
 from ..values import nonempty
 from .comparands import AgainstEvidence, answer_text, evidence_texts
 
@@ -209,7 +207,6 @@ class QuantityIndex:
         return units is not None and (not unit or unit in units or "" in units)
 
 
-@dataclass(eq=False, repr=False)
 class UnsupportedNumbers(AgainstEvidence):
     """Share of the answer's numbers, quantities and dates that neither the evidence nor the query states.
 
@@ -217,8 +214,6 @@ class UnsupportedNumbers(AgainstEvidence):
     (``1,000`` and ``one thousand``, ``May 1, 2024`` and ``2024-05-01``); where both sides have a unit, it has
     to be the same.
     """
-
-    evidence_source: str = choice("retrieved", "relevant")
 
     stem = "unsupported_numbers"
     direction = "lower"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -49,13 +50,11 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     return (full ^ row).bit_count()
 
 
-def rouge_l(target: Sequence[str], prediction: Sequence[str]) -> RougeScore:
-    """ROUGE-L of two word lists; 0 where either is empty."""
+def _rouge_l(target: Sequence[str], prediction: Sequence[str]) -> RougeScore:
     return _score(lcs_length(target, prediction), len(prediction), len(target))
 
 
-def rouge_n(target: Sequence[str], prediction: Sequence[str], n: int) -> RougeScore:
-    """ROUGE-N of two word lists; 0 where either has no n-gram."""
+def _rouge_n(target: Sequence[str], prediction: Sequence[str], n: int) -> RougeScore:
     common = common_count(ngrams(prediction, n), ngrams(target, n))
     return _score(common, max(len(prediction) - n + 1, 0), max(len(target) - n + 1, 0))
 
@@ -64,9 +63,9 @@ Tokenizer = Callable[[str], Sequence[str]]
 
 _fmeasure = attrgetter("fmeasure")
 _VARIANTS: dict[str, Callable[[Sequence[str], Sequence[str]], RougeScore]] = {
-    "rouge1": lambda target, prediction: rouge_n(target, prediction, 1),
-    "rouge2": lambda target, prediction: rouge_n(target, prediction, 2),
-    "rougeL": rouge_l,
+    "rouge1": partial(_rouge_n, n=1),
+    "rouge2": partial(_rouge_n, n=2),
+    "rougeL": _rouge_l,
 }
 
 
@@ -94,10 +93,7 @@ class _Rouge(Compared):
         super().__post_init__()
         if not callable(self.tokenizer) and self.tokenizer not in ("default", "unicode"):
             raise MetricError(f"tokenizer must be default, unicode or a function, got {self.tokenizer!r}")
-
-    def kinds(self) -> tuple[str, ...]:
-        """Return the ROUGE variants whose F-measures are averaged."""
-        return (self.stem.partition("_")[0],)
+        self._averaged: tuple[str, ...] = (self.stem.partition("_")[0],)
 
     def spelled_options(self) -> dict[str, Any]:
         options = super().spelled_options()
@@ -125,7 +121,7 @@ class _Rouge(Compared):
         prediction = self._tokenize(answer_text(outputs))
         scores = {
             kind: max([_VARIANTS[kind](reference, prediction) for reference in references], key=_fmeasure)
-            for kind in self.kinds()
+            for kind in self._averaged
         }
         value = sum([s.fmeasure for s in scores.values()]) / len(scores)
         return Measurement(value, details=_details(scores, references, prediction))
@@ -187,10 +183,7 @@ class RougeScores(_Rouge):
         if not self.variants or set(self.variants) - set(_VARIANTS):
             raise MetricError(f"variants must be among {', '.join(_VARIANTS)}, got {self.variants or 'none'}")
         super().__post_init__()
-
-    def kinds(self) -> tuple[str, ...]:
-        """Return the chosen variants."""
-        return tuple(self.variants)
+        self._averaged = self.variants
 
 
 RougeLAnswer = RougeL

@@ -10,7 +10,7 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any, Literal, cast
 
@@ -21,11 +21,8 @@ _ASCII_WORD = r"[a-z0-9]+"
 _ARTICLE = r"\b(a|an|the)\b"
 _ARTICLE_ANY_CASE = rf"(?i){_ARTICLE}"
 _NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
-CACHE_SIZE = 1024
-"""How many texts have their words cached: those of some batches, whose metrics ask for the same ones."""
-MAX_CACHED_CHARACTERS = 50_000
-"""Characters; a longer text is cut again each time instead of being kept in memory."""
-
+_CACHED_TEXTS = 1024  # those of some batches, whose metrics ask for the same ones
+_MAX_CACHED_CHARACTERS = 50_000  # a longer text is cut again each time instead of being kept in memory
 _MAX_CACHED_PARTS = 200_000
 _MAX_CACHED_PART_LENGTH = 100  # characters; a longer one is no word, but a text without spaces
 
@@ -53,24 +50,23 @@ class _RougeWords(dict[str, tuple[str, ...]]):
         super().__init__()
         self._stem = stem
 
+    @cached_property
+    def _tokenize(self) -> Callable[[str], list[str]]:
+        if self._stem:
+            from rouge_score.tokenizers import DefaultTokenizer  # takes long, as it imports all of nltk
+
+            return cast("Callable[[str], list[str]]", DefaultTokenizer(use_stemmer=True).tokenize)
+        from rouge_score.tokenize import tokenize
+
+        return partial(tokenize, stemmer=None)
+
     def __missing__(self, part: str) -> tuple[str, ...]:
-        tokens = tuple(_rouge_tokenize(self._stem)(part))
+        tokens = tuple(self._tokenize(part))
         if len(part) <= _MAX_CACHED_PART_LENGTH:
             if len(self) >= _MAX_CACHED_PARTS:
                 self.clear()
             self[part] = tokens
         return tokens
-
-
-@lru_cache(maxsize=2)
-def _rouge_tokenize(stem: bool) -> Callable[[str], list[str]]:
-    if stem:
-        from rouge_score.tokenizers import DefaultTokenizer  # takes long, as it imports all of nltk
-
-        return cast("Callable[[str], list[str]]", DefaultTokenizer(use_stemmer=True).tokenize)
-    from rouge_score.tokenize import tokenize
-
-    return partial(tokenize, stemmer=None)
 
 
 _ROUGE_WORDS = {stem: _RougeWords(stem=stem) for stem in (False, True)}
@@ -86,7 +82,7 @@ def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, 
             without spaces; on ASCII text both give the same.
         stem: apply rouge-score's stemmer (nltk's Porter stemmer) to ASCII words of more than three letters.
     """
-    return (_words if len(text) > MAX_CACHED_CHARACTERS else _cached_words)(text, cut, stem)
+    return (_words if len(text) > _MAX_CACHED_CHARACTERS else _cached_words)(text, cut, stem)
 
 
 def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
@@ -100,7 +96,7 @@ def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
     return tuple([_ROUGE_WORDS[True][w][0] if w.isascii() else w for w in tokens]) if stem else tuple(tokens)
 
 
-_cached_words = lru_cache(maxsize=CACHE_SIZE)(_words)
+_cached_words = lru_cache(maxsize=_CACHED_TEXTS)(_words)
 
 
 @lru_cache(maxsize=2)
@@ -145,7 +141,6 @@ def is_mostly_ascii(text: str) -> bool:
 
 
 def _has_unspaced(text: str) -> bool:
-    """Whether *text* has characters of a script that is written without spaces between words."""
     return not text.isascii() and re.search(_UNSPACED_CHAR, text) is not None
 
 
@@ -185,7 +180,7 @@ def squad_words(
     first three can be switched off.  With *multilingual*, `cut_scripts` comes after lower-casing, which
     changes nothing in scripts that are written with spaces and Western punctuation.
     """
-    return (_squad if len(text) > MAX_CACHED_CHARACTERS else _cached_squad)(
+    return (_squad if len(text) > _MAX_CACHED_CHARACTERS else _cached_squad)(
         text, case, punctuation, articles, multilingual
     )
 
@@ -202,7 +197,7 @@ def _squad(text: str, case: bool, punctuation: bool, articles: bool, multilingua
     return tuple(text.split())
 
 
-_cached_squad = lru_cache(maxsize=CACHE_SIZE)(_squad)
+_cached_squad = lru_cache(maxsize=_CACHED_TEXTS)(_squad)
 
 
 def ngrams(tokens: Sequence[str], n: int) -> Iterable[Any]:

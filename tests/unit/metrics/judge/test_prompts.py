@@ -39,7 +39,9 @@ def test_a_prompt_of_the_project_takes_the_place_of_ours(folder: Path) -> None:
     now = LLMFaithfulnessScore().params()["prompt"]
     assert before.startswith("1:")
     assert now.startswith("strict-2:")
-    assert load_prompt("faithfulness").fill(answer="A", evidence="E").startswith("Is <answer>\nA\n</answer> backed by")
+    assert (
+        load_prompt("faithfulness").fill({}, answer="A", evidence="E").startswith("Is <answer>\nA\n</answer> backed by")
+    )
     assert Rubric().params()["prompt"].startswith("1:")
     (folder / "faithfulness.txt").write_text(OWN.replace("backed", "fully backed"), encoding="utf-8")
     assert LLMFaithfulnessScore().params()["prompt"] not in (before, now)
