@@ -225,11 +225,7 @@ class _Incoming(RawIOBase):
 
 
 def _set_timeout(sock: socket, deadline: float) -> None:
-    """Let the next step of *sock* time out at the *deadline*.
-
-    Raises:
-        TimeoutError: it has passed.
-    """
+    """Let the next step of *sock* time out at the *deadline*; raises `TimeoutError` where that has passed."""
     seconds_left = deadline - time.monotonic()
     if seconds_left <= 0:
         raise TimeoutError

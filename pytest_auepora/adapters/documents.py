@@ -225,31 +225,20 @@ def _read_score(value: Any) -> float:
 
 
 def _shape_error(raw: Any, rank: int, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
-    hints = ""
-    if isinstance(raw, Mapping):
-        expected = ("id", "doc_id", "chunk_id", "text", "page_content", "content")
-        suggestions = [
-            f"{k!r}{hint}" for k in fields or () if (hint := did_you_mean(k, expected)) and k not in _KNOWN_KEYS
-        ]
-        hints = f"; {', '.join(suggestions)}" if suggestions else ""
-    fault = (
-        "has neither an id nor a text"
-        if fields is not None or isinstance(raw, (str, Document))
-        else "is not a document"
-    )
-    return OutputShapeError(
-        f"document {rank} {fault}: {describe(raw) if not isinstance(raw, str) else short_repr(raw)}{hints}; "
-        f"accepted: {ACCEPTED_DOCUMENTS}"
-    )
+    expected = ("id", "doc_id", "chunk_id", "text", "page_content", "content")
+    keys = [key for key in fields or () if key not in _KNOWN_KEYS] if isinstance(raw, Mapping) else []
+    suggestions = [f"{key!r}{hint}" for key in keys if (hint := did_you_mean(key, expected))]
+    hints = f"; {', '.join(suggestions)}" if suggestions else ""
+    is_empty = fields is not None or isinstance(raw, (str, Document))
+    fault = "has neither an id nor a text" if is_empty else "is not a document"
+    shown = short_repr(raw) if isinstance(raw, str) else describe(raw)
+    return OutputShapeError(f"document {rank} {fault}: {shown}{hints}; accepted: {ACCEPTED_DOCUMENTS}")
 
 
 def converter_for(examples: Any) -> Callable[[Document], Any]:
     """Return a function that converts a `Document` to the type of *examples*, a retriever's own list.
 
-    Without examples it returns the `Document` itself.
-
-    Raises:
-        OutputShapeError: by the function: an example has no text that can be replaced.
+    Without examples it returns the `Document`; it raises `OutputShapeError` where an example has no text to replace.
     """
     example = next(iter(examples or ()), None)
 

@@ -138,13 +138,7 @@ def _to_document(raw: Any) -> Document:
 
 
 def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[EvaluationSample], dict[str, dict[str, Any]]]:
-    """Return a function that makes the inputs of *pipeline* from a sample.
-
-    *fixed_inputs* is as the ``inputs`` of `from_haystack`.
-
-    Raises:
-        SystemShapeError: no input takes the query, or a mandatory input has nothing to be given.
-    """
+    """Return a function that makes the inputs of *pipeline* from a sample; *fixed_inputs* as in `from_haystack`."""
     components = set(pipeline.graph.nodes)
     for component in fixed_inputs:
         if component not in components:

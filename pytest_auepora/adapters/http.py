@@ -229,11 +229,7 @@ def _fill_text(text: str, values: Mapping[str, Any]) -> str:
 
 
 def _expand_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return *headers* with ``${NAME}`` filled in from the environment, and the secrets to mask.
-
-    Raises:
-        SystemShapeError: a variable is not set, or a name or value cannot be sent.  The value is not shown.
-    """
+    """Return *headers* with ``${NAME}`` filled in from the environment, and the secrets to mask."""
     expanded: dict[str, str] = {}
     secrets: set[str] = set()
     for name, value in headers.items():

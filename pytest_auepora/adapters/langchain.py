@@ -178,11 +178,7 @@ _MESSAGES_KEY = "messages"
 
 
 def input_maker(runnable: Any, input_key: str | None) -> Callable[[EvaluationSample], Any]:
-    """Return a function that makes the input of *runnable* from a sample.
-
-    Raises:
-        SystemShapeError: the runnable requires a key that no case has a value for.
-    """
+    """Return a function that makes the input of *runnable* from a sample; raises as `from_langchain` does."""
     if input_key is not None:
         return _mapping_input([input_key])
     if is_instance_of(runnable, _ROOT, "BaseRetriever"):

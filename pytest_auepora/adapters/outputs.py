@@ -49,11 +49,7 @@ _KNOWN_KEYS = (*ANSWER_KEYS, *DOCUMENT_KEYS, *ID_LIST_KEYS, *_OTHER_KEYS)
 
 
 def to_outputs(raw: Any) -> SystemOutputs:
-    """Return *raw* as fresh `SystemOutputs` with ranks 1..n; nothing of *raw* itself is changed.
-
-    Raises:
-        OutputShapeError: *raw* is no answer.  The message shows what came and what is accepted.
-    """
+    """Return *raw* as fresh `SystemOutputs` with ranks 1..n; raises `OutputShapeError` where it is no answer."""
     if isinstance(raw, SystemOutputs):
         return _fresh_copy(raw)
     if isinstance(raw, (str, Response)):
@@ -67,11 +63,7 @@ def to_outputs(raw: Any) -> SystemOutputs:
 
 
 def to_response(raw: Any) -> Response:
-    """Return an answer as a `Response`: a Response, a string, or a mapping or object that holds the text.
-
-    Raises:
-        OutputShapeError: there is no text in it.
-    """
+    """Return a string, or what holds one, as a fresh `Response`; raises `OutputShapeError` where there is no text."""
     if isinstance(raw, Response):
         if not isinstance(raw.text, str):
             raise OutputShapeError(f"the text of the Response is {describe(raw.text)}, not a string\n{ACCEPTED}")
@@ -188,14 +180,12 @@ def _is_stream(raw: Any) -> bool:
 
 
 def _shape_error(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
-    suggestions = ""
     hint = _mistake_hint(raw)
     if inspect.iscoroutine(raw):
         raw.close()  # it is never awaited
-    if fields:
-        known = (*ANSWER_KEYS, *DOCUMENT_KEYS)
-        close_keys = [f"{k!r}{m}" for k in fields if k not in known and (m := did_you_mean(k, known, most=1))]
-        suggestions = f"; {', '.join(close_keys)}" if close_keys else ""
+    known = (*ANSWER_KEYS, *DOCUMENT_KEYS)
+    close_keys = [f"{k!r}{m}" for k in fields or () if k not in known and (m := did_you_mean(k, known, most=1))]
+    suggestions = f"; {', '.join(close_keys)}" if close_keys else ""
     has_none = any(key in ANSWER_KEYS for key in fields or ())
     message = "the RAG returned an answer of None" if has_none else "the RAG returned no answer"
     return OutputShapeError(f"{message}; it gave {describe(raw)}{suggestions}{hint}\n{ACCEPTED}")

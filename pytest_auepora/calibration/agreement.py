@@ -167,11 +167,7 @@ class Table:
 
 
 def table_of(people: Sequence[bool], judge: Sequence[bool]) -> Table:
-    """Count *people*'s labels against the *judge*'s.
-
-    Raises:
-        ValueError: there are more of one than of the other.
-    """
+    """Count *people*'s labels against the *judge*'s; raises `ValueError` where there are more of one."""
     counts = Counter(zip(people, judge, strict=True))
     return Table(counts[True, True], counts[False, True], counts[True, False], counts[False, False])
 
@@ -179,10 +175,7 @@ def table_of(people: Sequence[bool], judge: Sequence[bool]) -> Table:
 def quadratic_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Return Cohen's κ of two raters, whose differences count by the square of their size.
 
-    None for no items, and where both gave one same value to all of them.
-
-    Raises:
-        ValueError: they rated different numbers of items.
+    None for no items, and where both gave one same value to all of them.  Raises `ValueError` for unequal numbers.
     """
     left, right = Counter(first), Counter(second)
     observed = sum((a - b) ** 2 for a, b in zip(first, second, strict=True))

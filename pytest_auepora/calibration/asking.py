@@ -21,11 +21,7 @@ _MOST_REASONS = 3  # reasons in an error
 
 
 def fill_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
-    """Give the items that name a case of *run* its answer and the judge's score of it.
-
-    Raises:
-        MetricError: a case is not there, has another answer, or *metric* was not measured.
-    """
+    """Give each item the answer and the score of its case in *run*; raises `MetricError` where the two do not fit."""
     if metric not in run.metrics:
         raise MetricError(f"the run of {run.title} has no {metric}{did_you_mean(metric, run.metrics)}")
     for item in items:

@@ -50,10 +50,8 @@ class DocumentPassage:
 def read_documents(folder: Path) -> dict[str, str]:
     """Return the texts of a folder's documents by their path in it, or those of a corpus in JSON Lines.
 
-    Read are Markdown, reStructuredText and plain text; hidden files and folders are left out.
-
-    Raises:
-        CorpusError: there are none, or one cannot be read.
+    Read are Markdown, reStructuredText and plain text; hidden files and folders are left out.  Raises `CorpusError`
+    where there are none, or one cannot be read.
     """
     if folder.is_file():
         texts = {chunk.id: chunk.text for chunk in load_corpus(folder).chunks.values()}
@@ -160,11 +158,7 @@ class Job:
 
 
 def read_quotas(text: str) -> dict[str, int]:
-    """Read ``single-hop=2,unanswerable=1``: cases of each kind that every document is to have.
-
-    Raises:
-        AueporaError: a kind is unknown, or a number is none.
-    """
+    """Read ``single-hop=2,unanswerable=1``, the cases of a document by kind; raises `AueporaError` for other forms."""
     out: dict[str, int] = {}
     for part in filter(None, text.split(",")):
         kind, _, number = (word.strip() for word in part.partition("="))

@@ -39,19 +39,11 @@ VARIANTS = 3
 _TRIES = 4  # per variant: short queries give the same form again and again
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
-_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-_STEPS = ((0, -1), (0, 1), (-1, 0), (-1, 1), (1, -1), (1, 0))
-"""To the keys around a key, rows down and keys to the right; each row begins half a key further right."""
-
 _NEIGHBOUR_KEYS = {
-    key: "".join(
-        _ROWS[y + down][x + right]
-        for down, right in _STEPS
-        if 0 <= y + down < len(_ROWS) and 0 <= x + right < len(_ROWS[y + down])
-    )
-    for y, row in enumerate(_ROWS)
-    for x, key in enumerate(row)
-}
+    "q": "wa", "w": "qeas", "e": "wrsd", "r": "etdf", "t": "ryfg", "y": "tugh", "u": "yihj", "i": "uojk", "o": "ipkl",
+    "p": "ol", "a": "sqwz", "s": "adwezx", "d": "sferxc", "f": "dgrtcv", "g": "fhtyvb", "h": "gjyubn", "j": "hkuinm",
+    "k": "jliom", "l": "kop", "z": "xas", "x": "zcsd", "c": "xvdf", "v": "cbfg", "b": "vngh", "n": "bmhj", "m": "njk",
+}  # fmt: skip
 
 
 class _Draw:
@@ -233,10 +225,8 @@ _WORDINGS = object_form(
 def ask_paraphrases(queries: Mapping[str, str], critic: LLMCritic, count: int) -> tuple[dict[str, list[str]], int]:
     """Return wordings of *queries* by case id, as *critic* gives them, and how many were left out.
 
-    Left out is what asks the same word for word, or lacks a number of the query.
-
-    Raises:
-        AueporaError: the model cannot be asked, or its reply cannot be read.
+    Left out is what asks the same word for word, or lacks a number of the query.  Raises `AueporaError` where the model
+    cannot be asked, or its reply cannot be read.
     """
     prompts = (_PARAPHRASE_PROMPT.fill({"count": str(count)}, question=query) for query in queries.values())
     questions = [Question(prompt, form=_WORDINGS) for prompt in prompts]

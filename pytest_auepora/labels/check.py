@@ -63,9 +63,7 @@ def classify(label: Document, corpus: Corpus, known: Sequence[Chunk] = ()) -> La
     """Say where the passage of *label* is in *corpus*.
 
     *known* are chunks that had its id, the oldest recording first; labels by quote, span or document need none.
-
-    Raises:
-        MetricError: the label cannot be read.
+    Raises `MetricError` where the label cannot be read.
     """
     if not _is_by_id(label):
         return _check_document_label(label, corpus)

@@ -128,10 +128,7 @@ class Corpus:
 def corpus_of(raw: Any) -> Corpus:
     """Read the corpus that a fixture or hook gave: ids, ids with texts, or documents in any form of an answer.
 
-    Of an id given twice the first counts.
-
-    Raises:
-        CorpusError: it is of another shape, or empty, which would make every label an orphan.
+    Of an id given twice the first counts.  Raises `CorpusError` for another shape, or an empty corpus.
     """
     if isinstance(raw, Corpus):
         return raw
@@ -172,10 +169,7 @@ def _to_chunk(item: Any) -> Chunk:
 
 def load_corpus(path: Path) -> Corpus:
     """Read a corpus from JSON Lines (an id, or a document with ``id``, ``text``, ``doc``, ``start``, ``end``, a line),
-    or from a ``.json`` file that maps ids to texts or lists documents.
-
-    Raises:
-        CorpusError: it cannot be read; the message names the line.
+    or from a ``.json`` file that maps ids to texts or lists documents; raises `CorpusError`, which names the line.
     """
     if path.suffix.lower() == ".json":
         raw = parse_json(read_text(path, CorpusError), path, error=CorpusError)

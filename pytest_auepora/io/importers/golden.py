@@ -28,10 +28,8 @@ _EXECUTION_KEYS = ("xfail", "timeout", "must_pass", "quarantine", "benchmark")
 def golden_text(suite: ImportedSuite, *, progress: bool | None = False) -> str:
     """Return *suite* as YAML, a blank line between cases, with the line that tells editors the schema.
 
-    *progress* is whether a bar is shown on standard error; None: if it is a terminal.
-
-    Raises:
-        ImportProblem: there are no cases.
+    *progress* is whether a bar is shown on standard error; None: if it is a terminal.  Raises `ImportProblem` without
+    cases.
     """
     if not suite.cases:
         raise ImportProblem("there are no cases to write; a golden file without any would pass whatever happens")

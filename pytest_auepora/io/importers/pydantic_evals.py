@@ -19,11 +19,7 @@ _NOTES = "pydantic_evals"
 
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
-    """Read a data set of pydantic-evals; see the module.
-
-    Raises:
-        ImportProblem: it is none.
-    """
+    """Read a data set of pydantic-evals; raises `ImportProblem` where it is none."""
     data = read_data(path)
     if not isinstance(data, Mapping) or not isinstance(data.get("cases"), list):
         raise ImportProblem(f"{path}: expected a mapping with a list of cases")
