@@ -40,10 +40,8 @@ _LONGEST_BARE_ID = 200
 def to_retrieved(raw: Any) -> list[RetrievedDocument]:
     """Return the documents of *raw* in their order, ranks 1..n; None means none, a lone string is one document.
 
-    A missing score, or one that is no finite number, becomes 0.0.
-
-    Raises:
-        OutputShapeError: *raw* is no sequence of documents, or one of them has neither id nor text.
+    A missing score, or one that is no finite number, becomes 0.0.  Raises `OutputShapeError` where *raw* is no sequence
+    of documents, or one of them has neither id nor text.
     """
     if raw is None:
         return []

@@ -15,8 +15,7 @@ documents are those of the last components that give ``documents`` (a ranker's r
 it; of two retrievers side by side both), asked for with ``include_outputs_from``.
 
 A pipeline is called as it is configured: how many documents it fetches is its own matter, and ``top_k`` does not
-change it.  ``Pipeline`` is run with ``run``, ``AsyncPipeline`` with ``run_async``; where both exist, ``use_async``
-decides.
+change it.
 """
 
 from __future__ import annotations
@@ -36,10 +35,7 @@ _QUERY = "{query}"
 _ByComponent = Mapping[str, Mapping[str, Any]]
 
 OPTIONAL_QUERY_INPUTS = ("query", "question", "user_query", "user_question", "user_input")
-"""Inputs that get the query although the component could do without."""
-
 QUERY_INPUTS = (*OPTIONAL_QUERY_INPUTS, "text", "prompt", "input", "message", "q")
-"""Inputs that get the query where they are mandatory."""
 
 
 def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_async: bool | None = None) -> System:
@@ -48,7 +44,7 @@ def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_asyn
     Args:
         pipeline: the pipeline.
         inputs: by component, what it is given at every call; ``"{query}"`` stands for the query.
-        use_async: call ``run_async``; by default only where that is what the pipeline is for.
+        use_async: call ``run_async``; by default only of an ``AsyncPipeline``.
 
     Raises:
         SystemShapeError: *pipeline* is none, takes no query, or wants something that no case has.

@@ -258,9 +258,7 @@ class JsonPath:
     """A path into JSON: ``$.choices[0].message.content``, ``hits``, ``data.0['a.b']``, ``$`` for all of it.
 
     Keys stand after dots or in ``['…']``; places of a list as ``[0]`` or ``.0``, counted from the end if negative.
-
-    Raises:
-        SystemShapeError: it cannot be read.
+    Raises `SystemShapeError` where it cannot be read.
     """
 
     def __init__(self, written: str) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,12 +71,9 @@ class System:
     takes_noise: bool = False
 
     def as_outputs(self, raw: Any, seconds: float | None, sample: EvaluationSample) -> SystemOutputs:
-        """Return *raw* as fresh `SystemOutputs` with ranks 1..n.
+        """Return *raw* as fresh `SystemOutputs` with ranks 1..n; raises `OutputShapeError` where it is no answer.
 
         *seconds*, the duration of the call if it was timed, is ``timings["end_to_end"]`` unless the system gave one.
-
-        Raises:
-            OutputShapeError: *raw* is no answer; the message names the system and the sample.
         """
         try:
             outputs = to_outputs(raw)
@@ -294,11 +292,9 @@ def _match_parameters(
     unknown = [p.name for p in parameters if p.name not in roles and p.default is inspect.Parameter.empty]
     if unknown or missing:
         raise _signature_error(fn, signature, unknown, missing)
-    positional: list[str] = []
-    for parameter in parameters:  # after a parameter that is left to its default, all are passed by keyword
-        if parameter.kind not in _POSITIONAL or parameter.name not in roles:
-            break
-        positional.append(roles[parameter.name])
+    # after a parameter that is left to its default, all are passed by keyword
+    leading = itertools.takewhile(lambda p: p.kind in _POSITIONAL and p.name in roles, parameters)
+    positional = [roles[p.name] for p in leading]
     return positional + rest, {p.name: roles[p.name] for p in parameters[len(positional) :] if p.name in roles}
 
 

@@ -226,13 +226,9 @@ class Decisions:
 
 
 def apply_threshold(method: str, people: Sequence[bool], scores: Sequence[float], groups: Sequence[str]) -> Decisions:
-    """Turn *scores* into yes and no by a threshold.
+    """Turn the judge's *scores* into yes and no by a threshold; *method* is a number, ``"cv"`` or ``"split"``.
 
-    Args:
-        method: a number, ``"cv"`` or ``"split"``.
-        people: what people say of each item.
-        scores: what the judge says.
-        groups: items that are not independent share one; they stay together.
+    *people* are their labels of the same items; items of one of *groups*, which are not independent, stay together.
 
     Raises:
         MetricError: *method* is none of these, or there are too few items to choose a threshold.

@@ -52,14 +52,8 @@ _FEWEST = 5
 class Study:
     """The result of a study.
 
-    Attributes:
-        metric: the name of the judged metric.
-        decisions: the judge's scores as yes and no.
-        figures: name → number with interval.
-        biases: the checks for biases of the judge.
-        labels: item id → (people, judge), of the items that were measured.
-        remarks: further notes for the reader.
-        shortfalls: why the judge may not gate; empty where it may.
+    ``figures`` are by name; ``labels`` are (people, judge) by the id of each measured item; ``shortfalls`` say why the
+    judge may not gate, none where it may; ``change`` is the comparison with the judge before.
     """
 
     metric: str
@@ -98,13 +92,10 @@ class Study:
 def study(
     metric: str, labels: LabelSet, *, threshold: str = "0.5", previous: Mapping[str, tuple[bool, bool]] | None = None
 ) -> Study:
-    """Compare the judge's scores in *labels* with people's labels.
+    """Compare the judge's scores of *metric* with people's labels; each item has a score, or an error in its place.
 
-    Args:
-        metric: the name of the judged metric.
-        labels: items, each with a score or the error that took its place.
-        threshold: the score from which the judge says yes; ``cv`` and ``split`` choose it (`apply_threshold`).
-        previous: the labels of the calibration before, to compare the two judges.
+    *threshold* is the score from which the judge says yes; ``cv`` and ``split`` choose it (`apply_threshold`).
+    *previous* are the labels of the calibration before, to compare the two judges.
 
     Raises:
         MetricError: there is nothing to compare, or the threshold is none.

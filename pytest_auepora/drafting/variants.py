@@ -73,12 +73,12 @@ def random_order(key: str, n: int) -> list[int]:
 def _misspell(word: str, draw: _Draw) -> str:
     """Return *word* with one typo that spares its first and last letter."""
     edits = ("swap", "drop", "double", "neighbour")
-    for index in draw.order(len(edits)):
-        for place in draw.order(len(word) - 2):
-            changed = _edit_letter(word, place + 1, edits[index], draw)
-            if changed != word:
-                return changed
-    return word
+    forms = (
+        _edit_letter(word, place + 1, edits[index], draw)
+        for index in draw.order(len(edits))
+        for place in draw.order(len(word) - 2)
+    )
+    return next(form for form in forms if form != word)  # a letter can always be dropped
 
 
 def _edit_letter(word: str, at: int, edit: str, draw: _Draw) -> str:
@@ -117,16 +117,11 @@ def _other_forms(text: str, operation: Operation) -> list[str]:
 
 
 def perturb(query: str, *, case_id: str, operation: Operation = "typo", index: int = 0, seed: int = 0) -> str:
-    """Return a disturbed form of *query*; *query* itself where nothing can be disturbed.
+    """Return a disturbed form of *query*, that of the case *case_id*; *query* itself where nothing can be disturbed.
 
-    Args:
-        query: the query of the case.
-        case_id: its id.
-        operation: ``"typo"``: two words of four letters or more each get one error (letters swapped, dropped,
-            doubled, or a neighbouring key), never in their first or last letter.  ``"casing"`` and
-            ``"punctuation"``: one of a few other forms, each *index* another, as long as there are any.
-        index: which of the variants of this operation.
-        seed: any whole number; another seed gives other variants.
+    ``"typo"``: two words of four letters or more each get one error (letters swapped, dropped, doubled, or a
+    neighbouring key), never in their first or last letter.  ``"casing"`` and ``"punctuation"``: one of a few other
+    forms.  Each *index* gives another form, as long as there are any, and each *seed* other forms.
     """
     if operation == "typo":
         return _add_typos(query, _Draw(f"{seed}|{case_id}|{operation}|{index}"))
@@ -172,11 +167,7 @@ _POOL_FACTOR = 4
 
 
 def load_paraphrases(path: Path) -> dict[str, list[str]]:
-    """Read wordings by the id of their case: JSON Lines of ``id`` and ``query``, or a mapping in JSON or YAML.
-
-    Raises:
-        AueporaError: the file cannot be read; the message names the line where there is one.
-    """
+    """Read wordings by case id, from JSON Lines of ``id`` and ``query`` or from a mapping; raises `AueporaError`."""
     paraphrases: dict[str, list[str]] = {}
     for where, case_id, query in _read_rows(path) if is_jsonl(path) else _read_mapping(path):
         if not isinstance(query, str) or not query.strip():

@@ -110,7 +110,7 @@ def _find_text(corpus: Corpus, text: str, passage: Chunk) -> LabelFinding:
     label_id = passage.id
     if label_id in corpus and (not (own_text := corpus.texts.get(label_id, "")) or text in own_text):
         return LabelFinding("valid")
-    holding = corpus.holding(text)
+    holding = [i for i, chunk_text in corpus.texts.items() if text in chunk_text]
     runs = {} if holding else corpus.runs(text)
     if covered_share(runs.get(label_id, []), len(text)) >= SPAN_COVER:
         return LabelFinding("valid")

@@ -98,10 +98,6 @@ class Corpus:
         long = [(text, chunk_id) for chunk_id, text in self.texts.items() if len(text) >= MIN_RUN]
         return grouped((text[:MIN_RUN], i) for text, i in long), grouped((text[-MIN_RUN:], i) for text, i in long)
 
-    def holding(self, passage: str) -> list[str]:
-        """Return the ids of the chunks that hold all of *passage* (squeezed, not empty), in the order of the corpus."""
-        return [chunk_id for chunk_id, text in self.texts.items() if passage in text]
-
     def runs(self, passage: str) -> dict[str, list[tuple[int, int]]]:
         """Return which characters of *passage* (squeezed) each chunk holds; chunks without a part of it are left out.
 
