@@ -241,13 +241,11 @@ def _expand_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[st
         secrets.update(os.environ[variable] for variable in variables)
         expanded[name] = Secret(_VARIABLE.sub(lambda m: os.environ[m[1]], value))
         secrets.update((expanded[name], *expanded[name].split(" ")[1:]))  # a scheme such as Bearer is no secret
-        reason = ""
+        problem = f"HttpRag: the value of the header {name} holds a"
         if set("\r\n") & set(expanded[name]):
-            reason = "holds a line break; does a file it came from end in one?"
-        elif any(ord(character) > 255 for character in expanded[name]):
-            reason = "holds a character that HTTP cannot send"
-        if reason:
-            raise SystemShapeError(f"HttpRag: the value of the header {name} {reason}")
+            raise SystemShapeError(f"{problem} line break; does a file it came from end in one?")
+        if any(ord(character) > 255 for character in expanded[name]):
+            raise SystemShapeError(f"{problem} character that HTTP cannot send")
     return expanded, [Secret(secret) for secret in sorted(secrets)]
 
 

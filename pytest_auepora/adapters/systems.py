@@ -250,13 +250,9 @@ def _find_method(part: Any, name: str, part_name: str) -> Callable[..., Any]:
 def binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
     """Return ``call(**values)``, which calls *fn* with those of *values* that it takes.
 
-    Args:
-        fn: the user's callable.
-        needed: keys of `NAMES` that *fn* must take, in the order of its unnamed positional parameters; ``"query"``
-            is satisfied by the sample and the other way round.  ``"documents"`` are brought only where needed.
-
-    Raises:
-        SystemShapeError: *fn* needs something that no call brings, or does not take what is needed.
+    *needed* are keys of `NAMES` that *fn* must take, in the order of its unnamed positional parameters; ``"query"`` is
+    satisfied by the sample and the other way round.  ``"documents"`` are brought only where needed.  Raises
+    `SystemShapeError` where *fn* needs something that no call brings, or does not take what is needed.
     """
     try:
         signature = inspect.signature(fn)

@@ -55,9 +55,7 @@ class Estimate:
 
 def wilson(hits: float, n: float) -> Estimate:
     """Return *hits* / *n* with Wilson's interval."""
-    if not n:
-        return Estimate(None)
-    return Estimate(*_wilson(hits, n), "Wilson", int(n))
+    return Estimate(*_wilson(hits, n), "Wilson", int(n)) if n else Estimate(None)
 
 
 def newcombe(hits: int, n: int, other_hits: int, other_n: int) -> Estimate:

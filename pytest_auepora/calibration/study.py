@@ -167,23 +167,17 @@ def _grade_figures(labels: LabelSet, items: Sequence[Item]) -> dict[str, Estimat
     """Return the agreement of grades from 1 to 5; the judge's scores from 0 to 1 are scaled to 1 to 5."""
     if labels.scale != "grade":
         return {}
-    grades = [float(median(int(v) for v in item.people)) for item in items]
-    exact = [1 + 4 * item.scores[0] for item in items]
-    whole = [float(round(value)) for value in exact]
+    exact = [(float(median(int(v) for v in item.people)), 1 + 4 * item.scores[0]) for item in items]
+    whole = [(grade, float(round(score))) for grade, score in exact]
     groups = [item.cluster for item in items]
 
-    def pairs(ids: Sequence[int], judged: Sequence[float]) -> list[tuple[float, float]]:
-        return [(grades[i], judged[i]) for i in ids]
-
     def of_grades(figure: Callable[[list[tuple[float, float]]], float | None]) -> Estimate:
-        return bootstrap(lambda ids: figure(pairs(ids, whole)), groups, _GRADE_DRAWS)
+        return bootstrap(lambda ids: figure([whole[i] for i in ids]), groups, _GRADE_DRAWS)
 
     return {
         "kappa of grades (quadratic)": of_grades(lambda rated: quadratic_kappa(*zip(*rated, strict=True))),
         "alpha of grades (ordinal)": of_grades(lambda rated: krippendorff_alpha(rated, "ordinal")),
-        "alpha of grades (interval)": Estimate(
-            krippendorff_alpha(pairs(range(len(grades)), exact), "interval"), n=len(grades)
-        ),
+        "alpha of grades (interval)": Estimate(krippendorff_alpha(exact, "interval"), n=len(exact)),
     }
 
 
@@ -272,12 +266,11 @@ def _verbosity_biases(pairs: Sequence[_Pair]) -> list[Bias]:
     return [_difference_bias("verbosity", newcombe(sum(long), len(long), sum(short), len(short)), meaning)]
 
 
-def _contradiction_biases(name: str, verdicts: Sequence[tuple[bool, bool]], meaning: str) -> list[Bias]:
-    """Compare the judge's first and second verdicts."""
-    if not verdicts:
+def _contradiction_biases(name: str, verdict_pairs: Sequence[tuple[bool, bool]], meaning: str) -> list[Bias]:
+    if not verdict_pairs:
         return []
-    figure = wilson(sum(first != second for first, second in verdicts), len(verdicts))
-    kappa = table_of([first for first, _ in verdicts], [second for _, second in verdicts]).kappa
+    figure = wilson(sum(first != second for first, second in verdict_pairs), len(verdict_pairs))
+    kappa = table_of([first for first, _ in verdict_pairs], [second for _, second in verdict_pairs]).kappa
     with_itself = "" if kappa is None else f"; κ of the judge with itself {kappa:.2f}"
     return [Bias(name, figure, f"share of {meaning}{with_itself}", (figure.low or 0.0) > TOLERATED)]
 

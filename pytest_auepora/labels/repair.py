@@ -26,7 +26,6 @@ class Repaired:
     new ids; ``problem`` what could not be written, and why.
     """
 
-    path: Path
     new_ids: dict[Slot, str] = field(default_factory=dict)
     carried: dict[Path, int] = field(default_factory=dict)
     problem: str = ""
@@ -62,7 +61,7 @@ def repair(
     It is if every new id stands for the same text: the case then keeps its scores, with a new content hash and new
     names of its ranks.  If a passage now lies in a larger chunk, the question changed, and the case counts as edited.
     """
-    repaired = Repaired(path, plan_new_ids(checked))
+    repaired = Repaired(plan_new_ids(checked))
     if not repaired.new_ids:
         return repaired
     labels = {(label.case_id, label.index): label for of_case in checked for label in of_case}
