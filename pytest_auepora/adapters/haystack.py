@@ -2,7 +2,7 @@
 
 Which inputs get the query is read from ``pipeline.inputs()``, once, when the pipeline is adapted:
 
-* every open input named as in `QUERY_INPUTS`, if it is mandatory or the name is in `OPTIONAL_QUERY_INPUTS`
+* every open input named as in `_QUERY_INPUTS`, if it is mandatory or the name is in `_OPTIONAL_QUERY_INPUTS`
   (a prompt builder's variables);
 * a mandatory list of texts or of messages named ``queries`` or ``messages`` gets the query alone in it;
 * where no input is named so, the one mandatory text there is.
@@ -34,8 +34,8 @@ _ROOT = "haystack"
 _QUERY = "{query}"
 _ByComponent = Mapping[str, Mapping[str, Any]]
 
-OPTIONAL_QUERY_INPUTS = ("query", "question", "user_query", "user_question", "user_input")
-QUERY_INPUTS = (*OPTIONAL_QUERY_INPUTS, "text", "prompt", "input", "message", "q")
+_OPTIONAL_QUERY_INPUTS = ("query", "question", "user_query", "user_question", "user_input")
+_QUERY_INPUTS = (*_OPTIONAL_QUERY_INPUTS, "text", "prompt", "input", "message", "q")
 
 
 def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_async: bool | None = None) -> System:
@@ -162,7 +162,7 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[Evaluati
             example = 'inputs={{"{}": {{"{}": …}}}}'.format(*next(iter(missing)))
             reason = f"wants {', '.join(map('.'.join, missing))}, which no case has"
         raise SystemShapeError(
-            f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(QUERY_INPUTS)}; "
+            f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(_QUERY_INPUTS)}; "
             f"give the rest with from_haystack(pipeline, {example})"
         )
 
@@ -182,7 +182,7 @@ def _query_form(name: str, socket: Mapping[str, Any]) -> Callable[[str], Any] | 
     """Return what makes of the query what an input takes; None for an input that is not given the query."""
     socket_type, mandatory = socket["type"], socket["is_mandatory"]
     parts = get_args(socket_type)
-    if name in (QUERY_INPUTS if mandatory else OPTIONAL_QUERY_INPUTS):
+    if name in (_QUERY_INPUTS if mandatory else _OPTIONAL_QUERY_INPUTS):
         # a text, anything or a union with str; older versions keep the type as a word
         return str if socket_type in (str, Any, "str") or str in parts else None
     if mandatory and name in ("queries", "texts", "messages") and get_origin(socket_type) is list:

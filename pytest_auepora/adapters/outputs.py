@@ -1,10 +1,9 @@
 """Whatever a RAG system returned → `SystemOutputs`.
 
-The answer is looked for under `ANSWER_KEYS`, the documents under `DOCUMENT_KEYS`, in this order; ``timings``
-are seconds, or milliseconds where a name ends in ``_ms`` (`core.telemetry.TIMINGS`); ids that come in a list of their
-own (`ID_LIST_KEYS`) go to the documents; ``refused``, ``citations`` and ``metadata`` go to ``response.metadata``; every
-other key to ``extra``.  What a report should say about the shape stands in ``extra["auepora_notes"]``, a list of
-sentences.
+The answer is looked for under `ANSWER_KEYS`, the documents under `DOCUMENT_KEYS`, in this order; ``timings`` are
+seconds, or milliseconds where a name ends in ``_ms`` (`core.telemetry.TIMINGS`); ids that come in a list of their own
+(`_ID_LIST_KEYS`) go to the documents; ``refused``, ``citations`` and ``metadata`` go to ``response.metadata``; every
+other key to ``extra``.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ DOCUMENT_KEYS = (
     "documents", "retrieved", "retrieved_documents", "retrieved_docs", "source_documents", "source_nodes", "docs",
     "contexts", "retrieved_contexts", "context", "chunks", "passages", "sources", "hits",
 )  # fmt: skip
-ID_LIST_KEYS = (
+_ID_LIST_KEYS = (
     "doc_ids", "document_ids", "chunk_ids", "context_ids", "retrieved_ids", "retrieved_doc_ids",
     "retrieved_context_ids", "source_ids", "ids",
 )  # fmt: skip
@@ -45,7 +44,7 @@ ACCEPTED = (
 _TEXT_KEYS = ("text", "content", "answer", "response")
 _ANSWER_METADATA_KEYS = ("refused", "citations")
 _OTHER_KEYS = ("timings", "metadata", "structured", "extra", *_ANSWER_METADATA_KEYS)
-_KNOWN_KEYS = (*ANSWER_KEYS, *DOCUMENT_KEYS, *ID_LIST_KEYS, *_OTHER_KEYS)
+_KNOWN_KEYS = (*ANSWER_KEYS, *DOCUMENT_KEYS, *_ID_LIST_KEYS, *_OTHER_KEYS)
 
 
 def to_outputs(raw: Any) -> SystemOutputs:
@@ -123,7 +122,7 @@ def _from_fields(raw: Any, fields: dict[str, Any]) -> SystemOutputs:
         outputs = _build(fields[answer_key], fields.get(documents_key) if documents_key else None)
     except OutputShapeError as exc:
         raise OutputShapeError(f"in what the RAG returned, {describe(raw)}: {exc}") from None
-    ids_key = first_of(fields, ID_LIST_KEYS)
+    ids_key = first_of(fields, _ID_LIST_KEYS)
     if ids_key and (with_given_ids := assign_ids(outputs.retrieved, fields[ids_key])) is not None:
         outputs.retrieved = with_given_ids
         outputs.extra.pop(NOTES, None)

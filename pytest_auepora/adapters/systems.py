@@ -129,7 +129,7 @@ def as_system(obj: Any) -> System:
 
 
 def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> System:
-    call = binder(fn, required)
+    call = _binder(fn, required)
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:
         return call(sample=sample, query=sample.query, top_k=top_k)
@@ -185,7 +185,7 @@ def _pair_system(retriever: Any, generator: Any) -> System:
     """
     retrieve = _find_method(retriever, "retrieve", "retriever")
     generate = _find_method(generator, "generate", "generator")
-    call_retrieve, call_generate = binder(retrieve, "query"), binder(generate, "query", "documents")
+    call_retrieve, call_generate = _binder(retrieve, "query"), _binder(generate, "query", "documents")
     wants_documents = isinstance(generator, GeneratorBase)
 
     def run_steps(sample: EvaluationSample, top_k: int) -> Generator[Any, Any, SystemOutputs]:
@@ -247,7 +247,7 @@ def _find_method(part: Any, name: str, part_name: str) -> Callable[..., Any]:
     raise SystemShapeError(f"the {part_name} is {describe(part)}, without .{name} and not callable{hint}")
 
 
-def binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
+def _binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
     """Return ``call(**values)``, which calls *fn* with those of *values* that it takes.
 
     *needed* are keys of `NAMES` that *fn* must take, in the order of its unnamed positional parameters; ``"query"`` is

@@ -26,7 +26,7 @@ import numpy as np
 from ..core.grouping import grouped
 from ..errors import MetricError
 
-DRAWS = 2000
+_DRAWS = 2000
 _Z = 1.959963984540054
 _SEED = 20_160_613
 _FOLDS = 10
@@ -74,7 +74,7 @@ def _wilson(hits: float, n: float) -> tuple[float, float, float]:
     return share, max(0.0, middle - half), min(1.0, middle + half)
 
 
-def resample(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]:
+def resample(groups: Sequence[Hashable], draws: int = _DRAWS) -> list[list[int]]:
     """Return *draws* resamples of the items, as indices; whole groups are drawn, with a fixed seed."""
     members = list(grouped((group, i) for i, group in enumerate(groups)).values())
     if not members:
@@ -84,7 +84,7 @@ def resample(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]:
 
 
 def bootstrap(
-    statistic: Callable[[Sequence[int]], float | None], groups: Sequence[Hashable], draws: int = DRAWS
+    statistic: Callable[[Sequence[int]], float | None], groups: Sequence[Hashable], draws: int = _DRAWS
 ) -> Estimate:
     """Return *statistic* of all items (given as indices) with its percentile interval.
 

@@ -35,13 +35,13 @@ from .agreement import (
 )
 from .labels import Item, LabelSet
 
-LEAST_LABELS = 100
-LEAST_OF_A_KIND = 20
-LEAST_KAPPA = 0.6
-LEAST_KAPPA_BOUND = 0.4
-LEAST_J = 0.5
-ALPHA = 0.05
-TOLERATED = 0.05
+_LEAST_LABELS = 100
+_LEAST_OF_A_KIND = 20
+_LEAST_KAPPA = 0.6
+_LEAST_KAPPA_BOUND = 0.4
+_LEAST_J = 0.5
+_ALPHA = 0.05
+_TOLERATED = 0.05
 """Share of items on which a judge may contradict itself."""
 _GRADE_DRAWS = 500  # enough for two places, and each takes a pass over all pairs of grades
 _MANY_FAILURES = 0.05
@@ -272,7 +272,7 @@ def _contradiction_biases(name: str, verdict_pairs: Sequence[tuple[bool, bool]],
     figure = wilson(sum(first != second for first, second in verdict_pairs), len(verdict_pairs))
     kappa = table_of([first for first, _ in verdict_pairs], [second for _, second in verdict_pairs]).kappa
     with_itself = "" if kappa is None else f"; κ of the judge with itself {kappa:.2f}"
-    return [Bias(name, figure, f"share of {meaning}{with_itself}", (figure.low or 0.0) > TOLERATED)]
+    return [Bias(name, figure, f"share of {meaning}{with_itself}", (figure.low or 0.0) > _TOLERATED)]
 
 
 def _drift_biases(pairs: Sequence[_Pair]) -> list[Bias]:
@@ -298,7 +298,7 @@ def _remarks(result: Study, unreadable: Sequence[Item], threshold: str) -> list[
         why = unreadable[0].error
         remarks.append(f"{len(unreadable)} replies of the judge were no score ({why}); they are in no figure")
     ceiling = next((f.value for n, f in result.figures.items() if n.startswith("alpha among people")), None)
-    if ceiling is not None and ceiling < LEAST_KAPPA:
+    if ceiling is not None and ceiling < _LEAST_KAPPA:
         remarks.append(f"people agree little with each other (α {ceiling:.2f}): make the question clearer first")
     if result.decisions.method == "split":
         remarks.append(f"the threshold was chosen on the other half; --threshold {threshold} measures one half only")
@@ -308,15 +308,15 @@ def _remarks(result: Study, unreadable: Sequence[Item], threshold: str) -> list[
 def _shortfalls(table: Table, kappa: Estimate) -> list[str]:
     """Return everything that the judge lacks to gate, in the order in which it is mended."""
     shortfalls = []
-    if table.n < LEAST_LABELS:
-        shortfalls.append(f"{table.n:g} labels, at least {LEAST_LABELS} are wanted")
+    if table.n < _LEAST_LABELS:
+        shortfalls.append(f"{table.n:g} labels, at least {_LEAST_LABELS} are wanted")
     for word, n in (("yes", table.tp + table.fn), ("no", table.tn + table.fp)):
-        if n < LEAST_OF_A_KIND:
-            shortfalls.append(f"{n:g} of them {word}, at least {LEAST_OF_A_KIND} are wanted")
+        if n < _LEAST_OF_A_KIND:
+            shortfalls.append(f"{n:g} of them {word}, at least {_LEAST_OF_A_KIND} are wanted")
     for figure, value, least in (
-        ("κ", kappa.value, LEAST_KAPPA),
-        ("the lower bound of κ", kappa.low, LEAST_KAPPA_BOUND),
-        ("sensitivity + specificity - 1", table.youden_j, LEAST_J),
+        ("κ", kappa.value, _LEAST_KAPPA),
+        ("the lower bound of κ", kappa.low, _LEAST_KAPPA_BOUND),
+        ("sensitivity + specificity - 1", table.youden_j, _LEAST_J),
     ):
         if value is None or value < least:
             found = "unknown" if value is None else Bound("min", least).shown(value, 2)
@@ -339,7 +339,7 @@ class JudgeComparison:
     @property
     def outcome(self) -> str:
         """``better``, ``worse``, or ``no clear difference``."""
-        if self.p > ALPHA:
+        if self.p > _ALPHA:
             return "no clear difference"
         return "better" if self.fixed > self.broken else "worse"
 

@@ -21,7 +21,7 @@ from .documents import NEAR, DocumentPassage, Job, Passages, Price, content_word
 
 MAX_OVERLAP = 0.7
 """Share of a question's words that its quote may have: with more, the passage is too easy to find."""
-SAME = 0.8
+_SAME = 0.8
 """Share of common words from which on two questions are duplicates."""
 _SHORTEST_QUOTE, _LONGEST_SHARE = 4, 0.9
 
@@ -62,7 +62,7 @@ class Known:
     def duplicate_of(self, question: str) -> str:
         """Return a known question that asks the same as *question*; an empty string where none does."""
         own = frozenset(_words(question))
-        alike = (other for other, words in self._words.items() if len(own & words) >= SAME * len(own | words))
+        alike = (other for other, words in self._words.items() if len(own & words) >= _SAME * len(own | words))
         return next(alike, "") if own else ""
 
 

@@ -34,7 +34,7 @@ from ..metrics.text.comparands import targets
 Operation = Literal["typo", "casing", "punctuation"]
 OPERATIONS: tuple[Operation, ...] = ("typo", "casing", "punctuation")
 
-TYPOS = 2
+_TYPOS = 2
 VARIANTS = 3
 _TRIES = 4  # per variant: short queries give the same form again and again
 
@@ -98,7 +98,7 @@ def _edit_letter(word: str, at: int, edit: str, draw: _Draw) -> str:
 def _add_typos(text: str, draw: _Draw) -> str:
     # words of scripts without letter case are left alone: their typing errors are of another kind
     matches = [match for match in _WORD.finditer(text) if match[0].lower() != match[0].upper()]
-    chosen = sorted((matches[i] for i in draw.order(len(matches))[:TYPOS]), key=lambda match: -match.start())
+    chosen = sorted((matches[i] for i in draw.order(len(matches))[:_TYPOS]), key=lambda match: -match.start())
     for match in chosen:
         text = text[: match.start()] + _misspell(match[0], draw) + text[match.end() :]
     return text

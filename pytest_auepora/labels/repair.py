@@ -15,8 +15,6 @@ from ..metrics.registry import Registry
 from ..regression.baseline import anchor_path, baseline_path, lock_baseline, read_baseline
 from .check import CheckedLabel, provable_new_ids
 
-CaseLabels = Sequence[CheckedLabel]
-
 
 @dataclass(slots=True)
 class Repaired:
@@ -38,7 +36,7 @@ def baselines_of(suite: GoldenSuite, override: Path | None = None) -> list[Path]
     return [first, anchor_path(first), *others]
 
 
-def plan_new_ids(checked: Iterable[CaseLabels]) -> dict[Slot, str]:
+def plan_new_ids(checked: Sequence[Sequence[CheckedLabel]]) -> dict[Slot, str]:
     """Return the new ids of one golden file, by the labels of each case in every configuration that was checked.
 
     What is valid in one configuration, or is another chunk there, is not rewritten for the sake of the other.
@@ -54,7 +52,10 @@ def plan_new_ids(checked: Iterable[CaseLabels]) -> dict[Slot, str]:
 
 
 def repair(
-    path: Path, checked: Sequence[CaseLabels], baselines: Iterable[Path] = (), registry: Registry | None = None
+    path: Path,
+    checked: Sequence[Sequence[CheckedLabel]],
+    baselines: Iterable[Path] = (),
+    registry: Registry | None = None,
 ) -> Repaired:
     """Rewrite the golden file at *path*, and carry over cases of its *baselines* whose question is the same.
 

@@ -29,7 +29,7 @@ def load(path: Path, dropped: Dropped, *, topics: str | Path | None = None) -> I
     *path* may be a directory with one file whose name has ``qrels`` in it and one with ``topics`` or ``queries``.
     """
     qrels_path, topics_path = _find_paths(path, topics)
-    grades = read_qrels(qrels_path, dropped)
+    grades = _read_qrels(qrels_path, dropped)
     queries = read_topics(topics_path) if topics_path is not None else {topic: topic for topic in grades}
     if topics_path is None:
         dropped.add("the query of a topic: there is no file of topics, its name stands for it", len(queries))
@@ -56,7 +56,7 @@ def _find_paths(path: Path, topics: str | Path | None) -> tuple[Path, Path | Non
     return paths[0], Path(topics) if topics is not None else paths[1]
 
 
-def read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
+def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
     """Return topic → document → grade; of a pair judged twice the last counts, as in ``trec_eval``.
 
     A topic of which nothing is judged (-1 alone) is left out.  Raises `ImportProblem` for a line of another form.
