@@ -134,7 +134,7 @@ def _to_document(raw: Any) -> Document:
 
 
 def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[EvaluationSample], dict[str, dict[str, Any]]]:
-    """Return a function that makes the inputs of *pipeline* from a sample; *fixed_inputs* as in `from_haystack`."""
+    """Return a function that makes the inputs for a sample; *fixed_inputs* are the ``inputs`` of `from_haystack`."""
     components = set(pipeline.graph.nodes)
     for component in fixed_inputs:
         if component not in components:

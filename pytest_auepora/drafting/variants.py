@@ -121,7 +121,7 @@ def perturb(query: str, *, case_id: str, operation: Operation = "typo", index: i
 
     ``"typo"``: two words of four letters or more each get one error (letters swapped, dropped, doubled, or a
     neighbouring key), never in their first or last letter.  ``"casing"`` and ``"punctuation"``: one of a few other
-    forms.  Each *index* gives another form, as long as there are any, and each *seed* other forms.
+    forms, each *index* another, as long as there are any.  Another *seed* gives other variants.
     """
     if operation == "typo":
         return _add_typos(query, _Draw(f"{seed}|{case_id}|{operation}|{index}"))
@@ -167,7 +167,7 @@ _POOL_FACTOR = 4
 
 
 def load_paraphrases(path: Path) -> dict[str, list[str]]:
-    """Read wordings by case id, from JSON Lines of ``id`` and ``query`` or from a mapping; raises `AueporaError`."""
+    """Read wordings by case id: JSON Lines of ``id`` and ``query``, or a JSON or YAML mapping; raises `AueporaError`."""
     paraphrases: dict[str, list[str]] = {}
     for where, case_id, query in _read_rows(path) if is_jsonl(path) else _read_mapping(path):
         if not isinstance(query, str) or not query.strip():

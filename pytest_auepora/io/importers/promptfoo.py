@@ -71,13 +71,11 @@ def _read_tests(
     tests = []
     declared = data["tests"]
     for test in declared if isinstance(declared, list) else [declared]:
-        tests += [dict(test)] if isinstance(test, Mapping) else _read_referenced_file(path, test, dropped, parents)
+        tests += [dict(test)] if isinstance(test, Mapping) else _read_named_file(path, test, dropped, parents)
     return tests, mapping_or_empty(default)
 
 
-def _read_referenced_file(
-    path: Path, location: Any, dropped: Dropped, parents: tuple[Path, ...]
-) -> list[dict[str, Any]]:
+def _read_named_file(path: Path, location: Any, dropped: Dropped, parents: tuple[Path, ...]) -> list[dict[str, Any]]:
     name = str(location).removeprefix("file://")
     other_path = path.parent / name
     if "://" in name or other_path.suffix.lower() not in (".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml"):
