@@ -167,7 +167,7 @@ _POOL_FACTOR = 4
 
 
 def load_paraphrases(path: Path) -> dict[str, list[str]]:
-    """Read wordings by case id: JSON Lines of ``id`` and ``query``, or a JSON or YAML mapping; raises `AueporaError`."""
+    """Read wordings by case: JSON Lines of ``id`` and ``query``, or a JSON or YAML mapping; raises `AueporaError`."""
     paraphrases: dict[str, list[str]] = {}
     for where, case_id, query in _read_rows(path) if is_jsonl(path) else _read_mapping(path):
         if not isinstance(query, str) or not query.strip():
