@@ -21,6 +21,9 @@ from ..source import Source
 from ..yaml.load import check_integer, load_yaml
 from .model import ImportProblem
 
+LONGEST_CELL = 100_000_000
+"""Characters of a cell in CSV."""
+
 _MAX_DEPTH = 80
 """How deep lists and mappings may nest; a case has a few levels of its own, and golden files nest at most 100."""
 
@@ -90,7 +93,7 @@ def _check(data: Any, place: str, *, is_json: bool = False, depth: int = 0) -> N
 
 
 def _parse_csv(text: str, delimiter: str, path: Path) -> list[dict[str, str]]:
-    csv.field_size_limit(min(2**31 - 1, 100_000_000))
+    csv.field_size_limit(LONGEST_CELL)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as exc:
