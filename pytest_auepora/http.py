@@ -129,9 +129,11 @@ def _masked_text(raw: bytes | bytearray, secrets: Iterable[str]) -> str:
 
 
 def mask(value: Any, secrets: Iterable[str]) -> Any:
-    """Return a JSON value with ``***`` for every one of *secrets*, which a server may send back."""
-    forms = {form for secret in secrets for form in _secret_forms(secret) if len(form) >= _SHORTEST_SECRET}
-    return _mask_forms(value, sorted(forms, key=len, reverse=True))
+    """Return a JSON value with ``***`` for every one of *secrets*, in each form that a server may send back."""
+    sent = [secret.strip() for secret in secrets]
+    forms = {form for secret in sent for form in (secret, secret.replace("/", r"\/"), quote(secret, safe=""))}
+    long_forms = [form for form in forms if len(form) >= _SHORTEST_SECRET]
+    return _mask_forms(value, sorted(long_forms, key=len, reverse=True))
 
 
 def _mask_forms(value: Any, forms: Sequence[str], depth: int = 0) -> Any:
@@ -144,12 +146,6 @@ def _mask_forms(value: Any, forms: Sequence[str], depth: int = 0) -> Any:
     if isinstance(value, Mapping):
         return {_mask_forms(k, forms): _mask_forms(v, forms, depth + 1) for k, v in value.items()}
     return [_mask_forms(v, forms, depth + 1) for v in value] if isinstance(value, list) else value
-
-
-def _secret_forms(secret: str) -> tuple[str, ...]:
-    """Return *secret* as servers write it: as it is sent, in JSON, in a URL."""
-    stripped = secret.strip()
-    return stripped, stripped.replace("/", r"\/"), quote(stripped, safe="")
 
 
 @lru_cache(maxsize=1)
@@ -225,11 +221,7 @@ class _Incoming(RawIOBase):
 
 
 def _set_timeout(sock: socket, deadline: float) -> None:
-    """Let the next step of *sock* time out at the *deadline*.
-
-    Raises:
-        TimeoutError: it has passed.
-    """
+    """Let the next step of *sock* time out at the *deadline*; raises `TimeoutError` where that has passed."""
     seconds_left = deadline - time.monotonic()
     if seconds_left <= 0:
         raise TimeoutError

@@ -19,31 +19,29 @@ from ..core.types import Document, Response, RetrievedDocument, id_of_text
 from ..errors import OutputShapeError, did_you_mean
 from .shapes import describe, fields_of, first_of, short_repr
 
-ACCEPTED_DOCUMENTS = (
+_ACCEPTED_DOCUMENTS = (
     "RetrievedDocument, Document, a mapping or object with id (doc_id, chunk_id, _id) and/or text (page_content, "
     "content) and optionally score and metadata, a string, or a (document, score) pair"
 )
 
-ID_KEYS = ("chunk_id", "id", "_id", "node_id", "id_", "uuid", "doc_id", "document_id", "corpus_id", "doc")
-PARENT_KEYS = ("document_id", "doc_id", "doc", "source")
-TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "body", "snippet", "document")
-SCORE_KEYS = ("score", "relevance_score", "similarity", "similarity_score", "_score")
+_ID_KEYS = ("chunk_id", "id", "_id", "node_id", "id_", "uuid", "doc_id", "document_id", "corpus_id", "doc")
+_PARENT_KEYS = ("document_id", "doc_id", "doc", "source")
+_TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "body", "snippet", "document")
+_SCORE_KEYS = ("score", "relevance_score", "similarity", "similarity_score", "_score")
 NESTED_KEYS = ("doc", "document", "node", "chunk")
-METADATA_KEYS = ("metadata", "meta", "payload")
+_METADATA_KEYS = ("metadata", "meta", "payload")
 _METADATA_ID_KEYS = ("chunk_id", "id", "_id", "doc_id", "document_id", "source")
-_KNOWN_KEYS = (*ID_KEYS, *TEXT_KEYS, *SCORE_KEYS, *NESTED_KEYS, *METADATA_KEYS)
+_KNOWN_KEYS = (*_ID_KEYS, *_TEXT_KEYS, *_SCORE_KEYS, *NESTED_KEYS, *_METADATA_KEYS)
 _PLAIN_KEYS = frozenset(("id", "text", "score"))
-_NOT_METADATA_KEYS = frozenset((*ID_KEYS, *NESTED_KEYS, *METADATA_KEYS))
+_NOT_METADATA_KEYS = frozenset((*_ID_KEYS, *NESTED_KEYS, *_METADATA_KEYS))
 _LONGEST_BARE_ID = 200
 
 
 def to_retrieved(raw: Any) -> list[RetrievedDocument]:
     """Return the documents of *raw* in their order, ranks 1..n; None means none, a lone string is one document.
 
-    A missing score, or one that is no finite number, becomes 0.0.
-
-    Raises:
-        OutputShapeError: *raw* is no sequence of documents, or one of them has neither id nor text.
+    A missing score, or one that is no finite number, becomes 0.0.  Raises `OutputShapeError` where *raw* is no sequence
+    of documents, or one of them has neither id nor text.
     """
     if raw is None:
         return []
@@ -56,7 +54,7 @@ def to_retrieved(raw: Any) -> list[RetrievedDocument]:
     if isinstance(raw, (Mapping, bytes, Document, RetrievedDocument, Response)) or not isinstance(raw, Iterable):
         raise OutputShapeError(
             f"the documents came as {describe(raw)}; accepted: a list of documents, best first, each one "
-            f"{ACCEPTED_DOCUMENTS}"
+            f"{_ACCEPTED_DOCUMENTS}"
         )
     return [_to_retrieved_document(item, rank) for rank, item in enumerate(raw, 1)]
 
@@ -161,7 +159,7 @@ def _from_pair(pair: Sequence[Any], rank: int) -> RetrievedDocument:
 
 
 def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocument:
-    score_key = first_of(fields, SCORE_KEYS)
+    score_key = first_of(fields, _SCORE_KEYS)
     score = _read_score(fields[score_key]) if score_key else 0.0
     # a number under such a key counts chunks, it is no document
     contents = {k: v for k, v in fields.items() if k not in NESTED_KEYS or not _is_number(v)}
@@ -169,14 +167,14 @@ def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocume
     if nested is not None:
         inner = _to_retrieved_document(contents[nested], rank)
         return RetrievedDocument(inner.doc, score if score_key else inner.score, rank)
-    text_key = first_of(contents, TEXT_KEYS)
+    text_key = first_of(contents, _TEXT_KEYS)
     text = fields[text_key] if text_key else ""
     if not isinstance(text, str):
         raise OutputShapeError(f"document {rank}: its {text_key!r} is {describe(text)}, not a text")
     metadata: dict[str, Any] = {}
     if isinstance(raw, Mapping):  # its other keys: title, url, start, end, …
         metadata = {k: v for k, v in fields.items() if k not in _NOT_METADATA_KEYS and k not in (text_key, score_key)}
-    for key in METADATA_KEYS:
+    for key in _METADATA_KEYS:
         if isinstance(fields.get(key), Mapping):
             metadata.update(fields[key])
     doc_id = _find_id(fields, metadata)
@@ -189,14 +187,14 @@ def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocume
 
 def _find_id(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str | None:
     """Return the id; note the document that a chunk belongs to in *metadata*."""
-    id_keys = [k for k in ID_KEYS if _is_given(fields.get(k))]
+    id_keys = [k for k in _ID_KEYS if _is_given(fields.get(k))]
     if len(id_keys) > 1 and id_keys[0] == "chunk_id" and not isinstance(fields["chunk_id"], str):
         id_keys = [*id_keys[1:], "chunk_id"]  # a bare number counts chunks inside a document: no id by itself
     doc_id = str(fields[id_keys[0]]) if id_keys else None
     if doc_id is None and (key := next((k for k in _METADATA_ID_KEYS if _is_given(metadata.get(k))), None)):
         doc_id, metadata["id_source"] = str(metadata[key]), f"metadata.{key}"
     if metadata.get("document_id") is None:
-        for key in PARENT_KEYS:
+        for key in _PARENT_KEYS:
             parent = fields[key] if key in fields else metadata.get(key)
             if _is_given(parent) and str(parent) != doc_id:
                 metadata["document_id"] = str(parent)
@@ -225,31 +223,20 @@ def _read_score(value: Any) -> float:
 
 
 def _shape_error(raw: Any, rank: int, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
-    hints = ""
-    if isinstance(raw, Mapping):
-        expected = ("id", "doc_id", "chunk_id", "text", "page_content", "content")
-        suggestions = [
-            f"{k!r}{hint}" for k in fields or () if (hint := did_you_mean(k, expected)) and k not in _KNOWN_KEYS
-        ]
-        hints = f"; {', '.join(suggestions)}" if suggestions else ""
-    fault = (
-        "has neither an id nor a text"
-        if fields is not None or isinstance(raw, (str, Document))
-        else "is not a document"
-    )
-    return OutputShapeError(
-        f"document {rank} {fault}: {describe(raw) if not isinstance(raw, str) else short_repr(raw)}{hints}; "
-        f"accepted: {ACCEPTED_DOCUMENTS}"
-    )
+    expected = ("id", "doc_id", "chunk_id", "text", "page_content", "content")
+    keys = [key for key in fields or () if key not in _KNOWN_KEYS] if isinstance(raw, Mapping) else []
+    suggestions = [f"{key!r}{hint}" for key in keys if (hint := did_you_mean(key, expected))]
+    hints = f"; {', '.join(suggestions)}" if suggestions else ""
+    is_empty = fields is not None or isinstance(raw, (str, Document))
+    fault = "has neither an id nor a text" if is_empty else "is not a document"
+    shown = short_repr(raw) if isinstance(raw, str) else describe(raw)
+    return OutputShapeError(f"document {rank} {fault}: {shown}{hints}; accepted: {_ACCEPTED_DOCUMENTS}")
 
 
 def converter_for(examples: Any) -> Callable[[Document], Any]:
     """Return a function that converts a `Document` to the type of *examples*, a retriever's own list.
 
-    Without examples it returns the `Document` itself.
-
-    Raises:
-        OutputShapeError: by the function: an example has no text that can be replaced.
+    Without examples it returns the `Document`; it raises `OutputShapeError` where an example has no text to replace.
     """
     example = next(iter(examples or ()), None)
 
@@ -258,9 +245,9 @@ def converter_for(examples: Any) -> Callable[[Document], Any]:
             return document
         if isinstance(example, str):
             return document.text
-        fields = fields_of(example, (*TEXT_KEYS, *ID_KEYS, *METADATA_KEYS, *NESTED_KEYS)) or {}
+        fields = fields_of(example, (*_TEXT_KEYS, *_ID_KEYS, *_METADATA_KEYS, *NESTED_KEYS)) or {}
         nested_key, text_key, id_key, metadata_key = (
-            first_of(fields, k) for k in (NESTED_KEYS, TEXT_KEYS, ID_KEYS, METADATA_KEYS)
+            first_of(fields, k) for k in (NESTED_KEYS, _TEXT_KEYS, _ID_KEYS, _METADATA_KEYS)
         )
         if nested_key is not None and not isinstance(fields[nested_key], str):
             changes = {nested_key: converter_for([fields[nested_key]])(document)}

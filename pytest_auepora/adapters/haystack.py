@@ -2,7 +2,7 @@
 
 Which inputs get the query is read from ``pipeline.inputs()``, once, when the pipeline is adapted:
 
-* every open input named as in `QUERY_INPUTS`, if it is mandatory or the name is in `OPTIONAL_QUERY_INPUTS`
+* every open input named as in `_QUERY_INPUTS`, if it is mandatory or the name is in `_OPTIONAL_QUERY_INPUTS`
   (a prompt builder's variables);
 * a mandatory list of texts or of messages named ``queries`` or ``messages`` gets the query alone in it;
 * where no input is named so, the one mandatory text there is.
@@ -15,8 +15,7 @@ documents are those of the last components that give ``documents`` (a ranker's r
 it; of two retrievers side by side both), asked for with ``include_outputs_from``.
 
 A pipeline is called as it is configured: how many documents it fetches is its own matter, and ``top_k`` does not
-change it.  ``Pipeline`` is run with ``run``, ``AsyncPipeline`` with ``run_async``; where both exist, ``use_async``
-decides.
+change it.
 """
 
 from __future__ import annotations
@@ -35,11 +34,8 @@ _ROOT = "haystack"
 _QUERY = "{query}"
 _ByComponent = Mapping[str, Mapping[str, Any]]
 
-OPTIONAL_QUERY_INPUTS = ("query", "question", "user_query", "user_question", "user_input")
-"""Inputs that get the query although the component could do without."""
-
-QUERY_INPUTS = (*OPTIONAL_QUERY_INPUTS, "text", "prompt", "input", "message", "q")
-"""Inputs that get the query where they are mandatory."""
+_OPTIONAL_QUERY_INPUTS = ("query", "question", "user_query", "user_question", "user_input")
+_QUERY_INPUTS = (*_OPTIONAL_QUERY_INPUTS, "text", "prompt", "input", "message", "q")
 
 
 def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_async: bool | None = None) -> System:
@@ -48,7 +44,7 @@ def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_asyn
     Args:
         pipeline: the pipeline.
         inputs: by component, what it is given at every call; ``"{query}"`` stands for the query.
-        use_async: call ``run_async``; by default only where that is what the pipeline is for.
+        use_async: call ``run_async``; by default only of an ``AsyncPipeline``.
 
     Raises:
         SystemShapeError: *pipeline* is none, takes no query, or wants something that no case has.
@@ -138,13 +134,7 @@ def _to_document(raw: Any) -> Document:
 
 
 def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[EvaluationSample], dict[str, dict[str, Any]]]:
-    """Return a function that makes the inputs of *pipeline* from a sample.
-
-    *fixed_inputs* is as the ``inputs`` of `from_haystack`.
-
-    Raises:
-        SystemShapeError: no input takes the query, or a mandatory input has nothing to be given.
-    """
+    """Return a function that makes the inputs for a sample; *fixed_inputs* are the ``inputs`` of `from_haystack`."""
     components = set(pipeline.graph.nodes)
     for component in fixed_inputs:
         if component not in components:
@@ -172,7 +162,7 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[Evaluati
             example = 'inputs={{"{}": {{"{}": …}}}}'.format(*next(iter(missing)))
             reason = f"wants {', '.join(map('.'.join, missing))}, which no case has"
         raise SystemShapeError(
-            f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(QUERY_INPUTS)}; "
+            f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(_QUERY_INPUTS)}; "
             f"give the rest with from_haystack(pipeline, {example})"
         )
 
@@ -192,7 +182,7 @@ def _query_form(name: str, socket: Mapping[str, Any]) -> Callable[[str], Any] | 
     """Return what makes of the query what an input takes; None for an input that is not given the query."""
     socket_type, mandatory = socket["type"], socket["is_mandatory"]
     parts = get_args(socket_type)
-    if name in (QUERY_INPUTS if mandatory else OPTIONAL_QUERY_INPUTS):
+    if name in (_QUERY_INPUTS if mandatory else _OPTIONAL_QUERY_INPUTS):
         # a text, anything or a union with str; older versions keep the type as a word
         return str if socket_type in (str, Any, "str") or str in parts else None
     if mandatory and name in ("queries", "texts", "messages") and get_origin(socket_type) is list:

@@ -229,11 +229,7 @@ def _fill_text(text: str, values: Mapping[str, Any]) -> str:
 
 
 def _expand_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return *headers* with ``${NAME}`` filled in from the environment, and the secrets to mask.
-
-    Raises:
-        SystemShapeError: a variable is not set, or a name or value cannot be sent.  The value is not shown.
-    """
+    """Return *headers* with ``${NAME}`` filled in from the environment, and the secrets to mask."""
     expanded: dict[str, str] = {}
     secrets: set[str] = set()
     for name, value in headers.items():
@@ -245,13 +241,11 @@ def _expand_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[st
         secrets.update(os.environ[variable] for variable in variables)
         expanded[name] = Secret(_VARIABLE.sub(lambda m: os.environ[m[1]], value))
         secrets.update((expanded[name], *expanded[name].split(" ")[1:]))  # a scheme such as Bearer is no secret
-        reason = ""
+        problem = f"HttpRag: the value of the header {name} holds a"
         if set("\r\n") & set(expanded[name]):
-            reason = "holds a line break; does a file it came from end in one?"
-        elif any(ord(character) > 255 for character in expanded[name]):
-            reason = "holds a character that HTTP cannot send"
-        if reason:
-            raise SystemShapeError(f"HttpRag: the value of the header {name} {reason}")
+            raise SystemShapeError(f"{problem} line break; does a file it came from end in one?")
+        if any(ord(character) > 255 for character in expanded[name]):
+            raise SystemShapeError(f"{problem} character that HTTP cannot send")
     return expanded, [Secret(secret) for secret in sorted(secrets)]
 
 
@@ -262,9 +256,7 @@ class JsonPath:
     """A path into JSON: ``$.choices[0].message.content``, ``hits``, ``data.0['a.b']``, ``$`` for all of it.
 
     Keys stand after dots or in ``['…']``; places of a list as ``[0]`` or ``.0``, counted from the end if negative.
-
-    Raises:
-        SystemShapeError: it cannot be read.
+    Raises `SystemShapeError` where it cannot be read.
     """
 
     def __init__(self, written: str) -> None:

@@ -13,9 +13,7 @@ last of its ``messages``), a list of documents has no answer, which is then empt
 documents, those that the retrievers inside the runnable found are taken, by LangChain's own callbacks.
 
 A runnable is called as it is configured: how many documents it fetches is its own matter, and ``top_k`` does not
-change it.  It is called with ``invoke``, unless only the asynchronous half of it is written; every runnable has an
-``ainvoke``, which is a thread more often than not, so asynchronous calls are asked for: ``from_langchain(chain,
-use_async=True)``.
+change it.  Every runnable has an ``ainvoke``, which is a thread more often than not, so it is used where asked for.
 """
 
 from __future__ import annotations
@@ -171,18 +169,12 @@ def _only_async(runnable: Any) -> bool:
 INPUT_KEYS = (
     "input", "query", "question", "user_input", "user_query", "user_question", "prompt", "message", "text", "q",
 )  # fmt: skip
-"""Keys that the query goes under, in this order."""
-
 _GUESSED_KEYS = ("input", "query", "question")
 _MESSAGES_KEY = "messages"
 
 
 def input_maker(runnable: Any, input_key: str | None) -> Callable[[EvaluationSample], Any]:
-    """Return a function that makes the input of *runnable* from a sample.
-
-    Raises:
-        SystemShapeError: the runnable requires a key that no case has a value for.
-    """
+    """Return a function that makes the input of *runnable* from a sample; raises as `from_langchain` does."""
     if input_key is not None:
         return _mapping_input([input_key])
     if is_instance_of(runnable, _ROOT, "BaseRetriever"):

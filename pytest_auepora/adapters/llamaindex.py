@@ -11,9 +11,6 @@ mostly random.  So a golden case that names it with ``doc:`` outlives a new chun
 Where nothing was found, a query engine says "Empty Response" without asking the model: that is a refusal.
 
 A chat engine is refused: what it answers depends on what it was asked before.
-
-Both kinds have asynchronous methods as well, not always more than in name; they are used where they are asked for,
-``from_llamaindex(engine, use_async=True)``.
 """
 
 from __future__ import annotations
@@ -35,7 +32,7 @@ def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
 
     Args:
         engine: the query engine or retriever.
-        use_async: call ``aquery`` or ``aretrieve``.
+        use_async: call ``aquery`` or ``aretrieve``, which are not always asynchronous more than in name.
 
     Raises:
         SystemShapeError: *engine* is neither.

@@ -1,10 +1,9 @@
 """Whatever a RAG system returned → `SystemOutputs`.
 
-The answer is looked for under `ANSWER_KEYS`, the documents under `DOCUMENT_KEYS`, in this order; ``timings``
-are seconds, or milliseconds where a name ends in ``_ms`` (`core.telemetry.TIMINGS`); ids that come in a list of their
-own (`ID_LIST_KEYS`) go to the documents; ``refused``, ``citations`` and ``metadata`` go to ``response.metadata``; every
-other key to ``extra``.  What a report should say about the shape stands in ``extra["auepora_notes"]``, a list of
-sentences.
+The answer is looked for under `ANSWER_KEYS`, the documents under `DOCUMENT_KEYS`, in this order; ``timings`` are
+seconds, or milliseconds where a name ends in ``_ms`` (`core.telemetry.TIMINGS`); ids that come in a list of their own
+(`_ID_LIST_KEYS`) go to the documents; ``refused``, ``citations`` and ``metadata`` go to ``response.metadata``; every
+other key to ``extra``.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ DOCUMENT_KEYS = (
     "documents", "retrieved", "retrieved_documents", "retrieved_docs", "source_documents", "source_nodes", "docs",
     "contexts", "retrieved_contexts", "context", "chunks", "passages", "sources", "hits",
 )  # fmt: skip
-ID_LIST_KEYS = (
+_ID_LIST_KEYS = (
     "doc_ids", "document_ids", "chunk_ids", "context_ids", "retrieved_ids", "retrieved_doc_ids",
     "retrieved_context_ids", "source_ids", "ids",
 )  # fmt: skip
@@ -45,15 +44,11 @@ ACCEPTED = (
 _TEXT_KEYS = ("text", "content", "answer", "response")
 _ANSWER_METADATA_KEYS = ("refused", "citations")
 _OTHER_KEYS = ("timings", "metadata", "structured", "extra", *_ANSWER_METADATA_KEYS)
-_KNOWN_KEYS = (*ANSWER_KEYS, *DOCUMENT_KEYS, *ID_LIST_KEYS, *_OTHER_KEYS)
+_KNOWN_KEYS = (*ANSWER_KEYS, *DOCUMENT_KEYS, *_ID_LIST_KEYS, *_OTHER_KEYS)
 
 
 def to_outputs(raw: Any) -> SystemOutputs:
-    """Return *raw* as fresh `SystemOutputs` with ranks 1..n; nothing of *raw* itself is changed.
-
-    Raises:
-        OutputShapeError: *raw* is no answer.  The message shows what came and what is accepted.
-    """
+    """Return *raw* as fresh `SystemOutputs` with ranks 1..n; raises `OutputShapeError` where it is no answer."""
     if isinstance(raw, SystemOutputs):
         return _fresh_copy(raw)
     if isinstance(raw, (str, Response)):
@@ -67,11 +62,7 @@ def to_outputs(raw: Any) -> SystemOutputs:
 
 
 def to_response(raw: Any) -> Response:
-    """Return an answer as a `Response`: a Response, a string, or a mapping or object that holds the text.
-
-    Raises:
-        OutputShapeError: there is no text in it.
-    """
+    """Return a string, or what holds one, as a fresh `Response`; raises `OutputShapeError` where there is no text."""
     if isinstance(raw, Response):
         if not isinstance(raw.text, str):
             raise OutputShapeError(f"the text of the Response is {describe(raw.text)}, not a string\n{ACCEPTED}")
@@ -131,7 +122,7 @@ def _from_fields(raw: Any, fields: dict[str, Any]) -> SystemOutputs:
         outputs = _build(fields[answer_key], fields.get(documents_key) if documents_key else None)
     except OutputShapeError as exc:
         raise OutputShapeError(f"in what the RAG returned, {describe(raw)}: {exc}") from None
-    ids_key = first_of(fields, ID_LIST_KEYS)
+    ids_key = first_of(fields, _ID_LIST_KEYS)
     if ids_key and (with_given_ids := assign_ids(outputs.retrieved, fields[ids_key])) is not None:
         outputs.retrieved = with_given_ids
         outputs.extra.pop(NOTES, None)
@@ -188,14 +179,12 @@ def _is_stream(raw: Any) -> bool:
 
 
 def _shape_error(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
-    suggestions = ""
     hint = _mistake_hint(raw)
     if inspect.iscoroutine(raw):
         raw.close()  # it is never awaited
-    if fields:
-        known = (*ANSWER_KEYS, *DOCUMENT_KEYS)
-        close_keys = [f"{k!r}{m}" for k in fields if k not in known and (m := did_you_mean(k, known, most=1))]
-        suggestions = f"; {', '.join(close_keys)}" if close_keys else ""
+    known = (*ANSWER_KEYS, *DOCUMENT_KEYS)
+    close_keys = [f"{k!r}{m}" for k in fields or () if k not in known and (m := did_you_mean(k, known, most=1))]
+    suggestions = f"; {', '.join(close_keys)}" if close_keys else ""
     has_none = any(key in ANSWER_KEYS for key in fields or ())
     message = "the RAG returned an answer of None" if has_none else "the RAG returned no answer"
     return OutputShapeError(f"{message}; it gave {describe(raw)}{suggestions}{hint}\n{ACCEPTED}")

@@ -7,6 +7,7 @@ import inspect
 import reprlib
 import types
 from collections.abc import Iterable, Mapping, Sized
+from contextlib import suppress
 from typing import Any, Final
 
 from ..errors import shorten
@@ -38,16 +39,13 @@ def type_name(obj: Any) -> str:
 
 def describe(obj: Any) -> str:
     """Say what *obj* is: its type, its keys or its length, and a short repr."""
+    inside = ""
     if isinstance(obj, Mapping):
         keys = ", ".join(short_repr(key, 40) for key in list(obj)[:12])
         inside = f" with the keys {keys}{', …' if len(obj) > 12 else ''}" if obj else " without any key"
     elif isinstance(obj, Sized) and not isinstance(obj, (str, type)):
-        try:
+        with suppress(Exception):
             inside = f" of {len(obj)}"
-        except Exception:
-            inside = ""
-    else:
-        inside = ""
     return f"{type_name(obj)}{inside}: {short_repr(obj)}"
 
 
@@ -72,10 +70,7 @@ def fields_of(obj: Any, names: Iterable[str]) -> dict[str, Any] | None:
 
 def first_of(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
     """Return the first of *names* under which *fields* holds something other than None."""
-    for name in names:
-        if fields.get(name) is not None:
-            return name
-    return None
+    return next((name for name in names if fields.get(name) is not None), None)
 
 
 def _declared_names(obj: Any) -> list[str]:

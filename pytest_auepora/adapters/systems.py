@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, cast
@@ -70,12 +71,9 @@ class System:
     takes_noise: bool = False
 
     def as_outputs(self, raw: Any, seconds: float | None, sample: EvaluationSample) -> SystemOutputs:
-        """Return *raw* as fresh `SystemOutputs` with ranks 1..n.
+        """Return *raw* as fresh `SystemOutputs` with ranks 1..n; raises `OutputShapeError` where it is no answer.
 
         *seconds*, the duration of the call if it was timed, is ``timings["end_to_end"]`` unless the system gave one.
-
-        Raises:
-            OutputShapeError: *raw* is no answer; the message names the system and the sample.
         """
         try:
             outputs = to_outputs(raw)
@@ -131,7 +129,7 @@ def as_system(obj: Any) -> System:
 
 
 def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> System:
-    call = binder(fn, required)
+    call = _binder(fn, required)
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:
         return call(sample=sample, query=sample.query, top_k=top_k)
@@ -187,7 +185,7 @@ def _pair_system(retriever: Any, generator: Any) -> System:
     """
     retrieve = _find_method(retriever, "retrieve", "retriever")
     generate = _find_method(generator, "generate", "generator")
-    call_retrieve, call_generate = binder(retrieve, "query"), binder(generate, "query", "documents")
+    call_retrieve, call_generate = _binder(retrieve, "query"), _binder(generate, "query", "documents")
     wants_documents = isinstance(generator, GeneratorBase)
 
     def run_steps(sample: EvaluationSample, top_k: int) -> Generator[Any, Any, SystemOutputs]:
@@ -224,10 +222,11 @@ def _pair_system(retriever: Any, generator: Any) -> System:
     async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
         return await invoke(sample, top_k)
 
-    parts = (retriever,) if retriever is generator else (retriever, generator)
+    name, provenance = name_of(retriever), provenance_of(retriever)
+    if generator is not retriever:
+        name, provenance = f"{name} + {name_of(generator)}", provenance | provenance_of(generator)
     calls_async = is_async(retrieve) or is_async(generate)
-    call = ainvoke if calls_async else invoke
-    return System(name_of(*parts), calls_async, call, provenance_of(*parts), takes_noise=True)
+    return System(name, calls_async, ainvoke if calls_async else invoke, provenance, takes_noise=True)
 
 
 def _finish(steps: Generator[Any, Any, SystemOutputs], value: Any = None) -> Any:
@@ -248,16 +247,12 @@ def _find_method(part: Any, name: str, part_name: str) -> Callable[..., Any]:
     raise SystemShapeError(f"the {part_name} is {describe(part)}, without .{name} and not callable{hint}")
 
 
-def binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
+def _binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
     """Return ``call(**values)``, which calls *fn* with those of *values* that it takes.
 
-    Args:
-        fn: the user's callable.
-        needed: keys of `NAMES` that *fn* must take, in the order of its unnamed positional parameters; ``"query"``
-            is satisfied by the sample and the other way round.  ``"documents"`` are brought only where needed.
-
-    Raises:
-        SystemShapeError: *fn* needs something that no call brings, or does not take what is needed.
+    *needed* are keys of `NAMES` that *fn* must take, in the order of its unnamed positional parameters; ``"query"`` is
+    satisfied by the sample and the other way round.  ``"documents"`` are brought only where needed.  Raises
+    `SystemShapeError` where *fn* needs something that no call brings, or does not take what is needed.
     """
     try:
         signature = inspect.signature(fn)
@@ -279,7 +274,10 @@ def _match_parameters(
     parameters = [p for p in signature.parameters.values() if p.kind not in _VARIADIC]
     roles = {p.name: role for p in parameters if (role := _role_of(p)) in available}
     free = [p for p in parameters if p.name not in roles and p.kind in _POSITIONAL]
-    missing = [role for role in needed if not _is_given(role, roles.values())]
+    given = set(roles.values())
+    if given & {"query", "sample"}:  # either says what is asked
+        given |= {"query", "sample"}
+    missing = [role for role in needed if role not in given]
     for role, parameter in zip(missing.copy(), free, strict=False):
         wants_text = role == "sample" and parameter.annotation in (str, "str")
         roles[parameter.name] = "query" if wants_text else role
@@ -290,11 +288,9 @@ def _match_parameters(
     unknown = [p.name for p in parameters if p.name not in roles and p.default is inspect.Parameter.empty]
     if unknown or missing:
         raise _signature_error(fn, signature, unknown, missing)
-    positional: list[str] = []
-    for parameter in parameters:  # after a parameter that is left to its default, all are passed by keyword
-        if parameter.kind not in _POSITIONAL or parameter.name not in roles:
-            break
-        positional.append(roles[parameter.name])
+    # after a parameter that is left to its default, all are passed by keyword
+    leading = itertools.takewhile(lambda p: p.kind in _POSITIONAL and p.name in roles, parameters)
+    positional = [roles[p.name] for p in leading]
     return positional + rest, {p.name: roles[p.name] for p in parameters[len(positional) :] if p.name in roles}
 
 
@@ -305,11 +301,6 @@ def _role_of(parameter: inspect.Parameter) -> str:
     ):
         return "sample"
     return _ROLE_OF.get(parameter.name, "")
-
-
-def _is_given(role: str, roles: Collection[str]) -> bool:
-    either = ("query", "sample") if role in ("query", "sample") else (role,)
-    return any(r in roles for r in either)
 
 
 def _signature_error(
@@ -325,8 +316,7 @@ def _signature_error(
     )
 
 
-def unwrap_partials(fn: Any) -> Any:
-    """Return what stands behind partials."""
+def _unwrap_partials(fn: Any) -> Any:
     while isinstance(fn, functools.partial):
         fn = fn.func
     return fn
@@ -334,43 +324,33 @@ def unwrap_partials(fn: Any) -> Any:
 
 def is_async(fn: Any) -> bool:
     """Whether calling *fn*, also a partial, a bound method or a callable object, gives a coroutine."""
-    fn = unwrap_partials(fn)
+    fn = _unwrap_partials(fn)
     return any(map(inspect.iscoroutinefunction, (fn, type(fn).__call__)))
 
 
-def name_of(*objs: Any) -> str:
+def name_of(obj: Any) -> str:
     """Name the system after its class or function; an ``auepora_name`` on the object wins."""
-    return " + ".join(_name_of(obj) for obj in objs)
-
-
-def _name_of(obj: Any) -> str:
     if isinstance(own_name := getattr(obj, "auepora_name", None), str):
         return own_name
-    obj = unwrap_partials(obj)
+    obj = _unwrap_partials(obj)
     if inspect.isroutine(obj):
         return str(getattr(obj, "__qualname__", obj)).replace("<locals>.", "")
     return type_name(obj).rpartition(".")[2]
 
 
-def provenance_of(*objs: Any) -> dict[str, Any]:
-    """Collect ``auepora_provenance`` (a mapping, or a method that returns one) of the objects.
-
-    Raises:
-        SystemShapeError: it is something else.
-    """
-    provenance: dict[str, Any] = {}
-    for obj in map(unwrap_partials, objs):
-        owner = obj if hasattr(obj, "auepora_provenance") else getattr(obj, "__self__", None)
-        declared = getattr(owner, "auepora_provenance", None)
-        declared = declared() if callable(declared) else declared
-        if declared is None:
-            continue
-        if not isinstance(declared, Mapping):
-            if inspect.iscoroutine(declared):
-                declared.close()
-            raise SystemShapeError(f"auepora_provenance of {type_name(owner)} gave {describe(declared)}, not a mapping")
-        provenance.update({str(k): v for k, v in declared.items()})
-    return provenance
+def provenance_of(obj: Any) -> dict[str, Any]:
+    """Return the ``auepora_provenance`` of *obj*; raises `SystemShapeError` where it is, or returns, no mapping."""
+    obj = _unwrap_partials(obj)
+    owner = obj if hasattr(obj, "auepora_provenance") else getattr(obj, "__self__", None)
+    declared = getattr(owner, "auepora_provenance", None)
+    declared = declared() if callable(declared) else declared
+    if isinstance(declared, Mapping):
+        return {str(k): v for k, v in declared.items()}
+    if declared is None:
+        return {}
+    if inspect.iscoroutine(declared):
+        declared.close()
+    raise SystemShapeError(f"auepora_provenance of {type_name(owner)} gave {describe(declared)}, not a mapping")
 
 
 def _likely_mistake(obj: Any) -> str:

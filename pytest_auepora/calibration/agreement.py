@@ -26,7 +26,7 @@ import numpy as np
 from ..core.grouping import grouped
 from ..errors import MetricError
 
-DRAWS = 2000
+_DRAWS = 2000
 _Z = 1.959963984540054
 _SEED = 20_160_613
 _FOLDS = 10
@@ -55,9 +55,7 @@ class Estimate:
 
 def wilson(hits: float, n: float) -> Estimate:
     """Return *hits* / *n* with Wilson's interval."""
-    if not n:
-        return Estimate(None)
-    return Estimate(*_wilson(hits, n), "Wilson", int(n))
+    return Estimate(*_wilson(hits, n), "Wilson", int(n)) if n else Estimate(None)
 
 
 def newcombe(hits: int, n: int, other_hits: int, other_n: int) -> Estimate:
@@ -76,7 +74,7 @@ def _wilson(hits: float, n: float) -> tuple[float, float, float]:
     return share, max(0.0, middle - half), min(1.0, middle + half)
 
 
-def resample(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]:
+def resample(groups: Sequence[Hashable], draws: int = _DRAWS) -> list[list[int]]:
     """Return *draws* resamples of the items, as indices; whole groups are drawn, with a fixed seed."""
     members = list(grouped((group, i) for i, group in enumerate(groups)).values())
     if not members:
@@ -86,7 +84,7 @@ def resample(groups: Sequence[Hashable], draws: int = DRAWS) -> list[list[int]]:
 
 
 def bootstrap(
-    statistic: Callable[[Sequence[int]], float | None], groups: Sequence[Hashable], draws: int = DRAWS
+    statistic: Callable[[Sequence[int]], float | None], groups: Sequence[Hashable], draws: int = _DRAWS
 ) -> Estimate:
     """Return *statistic* of all items (given as indices) with its percentile interval.
 
@@ -167,11 +165,7 @@ class Table:
 
 
 def table_of(people: Sequence[bool], judge: Sequence[bool]) -> Table:
-    """Count *people*'s labels against the *judge*'s.
-
-    Raises:
-        ValueError: there are more of one than of the other.
-    """
+    """Count *people*'s labels against the *judge*'s; raises `ValueError` where there are more of one."""
     counts = Counter(zip(people, judge, strict=True))
     return Table(counts[True, True], counts[False, True], counts[True, False], counts[False, False])
 
@@ -179,10 +173,7 @@ def table_of(people: Sequence[bool], judge: Sequence[bool]) -> Table:
 def quadratic_kappa(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Return Cohen's κ of two raters, whose differences count by the square of their size.
 
-    None for no items, and where both gave one same value to all of them.
-
-    Raises:
-        ValueError: they rated different numbers of items.
+    None for no items, and where both gave one same value to all of them.  Raises `ValueError` for unequal numbers.
     """
     left, right = Counter(first), Counter(second)
     observed = sum((a - b) ** 2 for a, b in zip(first, second, strict=True))
@@ -233,13 +224,9 @@ class Decisions:
 
 
 def apply_threshold(method: str, people: Sequence[bool], scores: Sequence[float], groups: Sequence[str]) -> Decisions:
-    """Turn *scores* into yes and no by a threshold.
+    """Turn the judge's *scores* into yes and no by a threshold; *method* is a number, ``"cv"`` or ``"split"``.
 
-    Args:
-        method: a number, ``"cv"`` or ``"split"``.
-        people: what people say of each item.
-        scores: what the judge says.
-        groups: items that are not independent share one; they stay together.
+    *people* are their labels of the same items; items of one of *groups*, which are not independent, stay together.
 
     Raises:
         MetricError: *method* is none of these, or there are too few items to choose a threshold.

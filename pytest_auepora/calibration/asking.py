@@ -21,11 +21,7 @@ _MOST_REASONS = 3  # reasons in an error
 
 
 def fill_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
-    """Give the items that name a case of *run* its answer and the judge's score of it.
-
-    Raises:
-        MetricError: a case is not there, has another answer, or *metric* was not measured.
-    """
+    """Give each item the answer and the score of its case in *run*; raises `MetricError` where the two do not fit."""
     if metric not in run.metrics:
         raise MetricError(f"the run of {run.title} has no {metric}{did_you_mean(metric, run.metrics)}")
     for item in items:
@@ -54,17 +50,11 @@ def fill_from_run(items: Sequence[Item], run: Run, metric: str) -> None:
 def ask(
     metric: Metric, items: Sequence[Item], *, repeats: int = 1, swap: bool = False, again: bool = False
 ) -> list[str]:
-    """Let *metric* score the items that have no score yet, or all of them with *again*.
+    """Let *metric* score the items that have no score yet, or with *again* all of them; return why some are left out.
 
-    A reply that is no score becomes the item's ``error``.  Returned are the reasons why items are left out: the
-    metric does not apply to them.
-
-    Args:
-        metric: the judged metric.
-        items: what is asked about; each needs an answer.
-        repeats: how often each is asked; each time has replies of its own in the cache.
-        swap: ask once more with the evidence in the opposite order.
-        again: forget the scores that are there.
+    Each is asked *repeats* times, each time with replies of its own in the cache, and with *swap* once more with the
+    evidence in the opposite order.  A reply that is no score becomes the item's ``error``; an item to which the metric
+    does not apply is left out.
 
     Raises:
         MetricError: an item has no answer, or the metric has nothing to say about all that it is asked.

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import MetricError, did_you_mean
+from ..io.importers.rows import LONGEST_CELL
 from ..io.json_lines import load_lines
 from ..io.source import Source
 
@@ -127,6 +128,7 @@ def _json_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _csv_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    csv.field_size_limit(LONGEST_CELL)
     dialect = csv.excel_tab if source.path.lower().endswith(".tsv") else csv.excel
     reader = csv.reader(io.StringIO(source.text, newline=""), dialect, strict=True)
     try:

@@ -35,13 +35,13 @@ from .agreement import (
 )
 from .labels import Item, LabelSet
 
-LEAST_LABELS = 100
-LEAST_OF_A_KIND = 20
-LEAST_KAPPA = 0.6
-LEAST_KAPPA_BOUND = 0.4
-LEAST_J = 0.5
-ALPHA = 0.05
-TOLERATED = 0.05
+_LEAST_LABELS = 100
+_LEAST_OF_A_KIND = 20
+_LEAST_KAPPA = 0.6
+_LEAST_KAPPA_BOUND = 0.4
+_LEAST_J = 0.5
+_ALPHA = 0.05
+_TOLERATED = 0.05
 """Share of items on which a judge may contradict itself."""
 _GRADE_DRAWS = 500  # enough for two places, and each takes a pass over all pairs of grades
 _MANY_FAILURES = 0.05
@@ -52,14 +52,8 @@ _FEWEST = 5
 class Study:
     """The result of a study.
 
-    Attributes:
-        metric: the name of the judged metric.
-        decisions: the judge's scores as yes and no.
-        figures: name → number with interval.
-        biases: the checks for biases of the judge.
-        labels: item id → (people, judge), of the items that were measured.
-        remarks: further notes for the reader.
-        shortfalls: why the judge may not gate; empty where it may.
+    ``figures`` are by name; ``labels`` are (people, judge) by the id of each measured item; ``shortfalls`` say why the
+    judge may not gate, none where it may; ``change`` is the comparison with the judge before.
     """
 
     metric: str
@@ -98,13 +92,10 @@ class Study:
 def study(
     metric: str, labels: LabelSet, *, threshold: str = "0.5", previous: Mapping[str, tuple[bool, bool]] | None = None
 ) -> Study:
-    """Compare the judge's scores in *labels* with people's labels.
+    """Compare the judge's scores of *metric* with people's labels; each item has a score, or an error in its place.
 
-    Args:
-        metric: the name of the judged metric.
-        labels: items, each with a score or the error that took its place.
-        threshold: the score from which the judge says yes; ``cv`` and ``split`` choose it (`apply_threshold`).
-        previous: the labels of the calibration before, to compare the two judges.
+    *threshold* is the score from which the judge says yes; ``cv`` and ``split`` choose it (`apply_threshold`).
+    *previous* are the labels of the calibration before, to compare the two judges.
 
     Raises:
         MetricError: there is nothing to compare, or the threshold is none.
@@ -176,23 +167,17 @@ def _grade_figures(labels: LabelSet, items: Sequence[Item]) -> dict[str, Estimat
     """Return the agreement of grades from 1 to 5; the judge's scores from 0 to 1 are scaled to 1 to 5."""
     if labels.scale != "grade":
         return {}
-    grades = [float(median(int(v) for v in item.people)) for item in items]
-    exact = [1 + 4 * item.scores[0] for item in items]
-    whole = [float(round(value)) for value in exact]
+    exact = [(float(median(int(v) for v in item.people)), 1 + 4 * item.scores[0]) for item in items]
+    whole = [(grade, float(round(score))) for grade, score in exact]
     groups = [item.cluster for item in items]
 
-    def pairs(ids: Sequence[int], judged: Sequence[float]) -> list[tuple[float, float]]:
-        return [(grades[i], judged[i]) for i in ids]
-
     def of_grades(figure: Callable[[list[tuple[float, float]]], float | None]) -> Estimate:
-        return bootstrap(lambda ids: figure(pairs(ids, whole)), groups, _GRADE_DRAWS)
+        return bootstrap(lambda ids: figure([whole[i] for i in ids]), groups, _GRADE_DRAWS)
 
     return {
         "kappa of grades (quadratic)": of_grades(lambda rated: quadratic_kappa(*zip(*rated, strict=True))),
         "alpha of grades (ordinal)": of_grades(lambda rated: krippendorff_alpha(rated, "ordinal")),
-        "alpha of grades (interval)": Estimate(
-            krippendorff_alpha(pairs(range(len(grades)), exact), "interval"), n=len(grades)
-        ),
+        "alpha of grades (interval)": Estimate(krippendorff_alpha(exact, "interval"), n=len(exact)),
     }
 
 
@@ -281,14 +266,13 @@ def _verbosity_biases(pairs: Sequence[_Pair]) -> list[Bias]:
     return [_difference_bias("verbosity", newcombe(sum(long), len(long), sum(short), len(short)), meaning)]
 
 
-def _contradiction_biases(name: str, verdicts: Sequence[tuple[bool, bool]], meaning: str) -> list[Bias]:
-    """Compare the judge's first and second verdicts."""
-    if not verdicts:
+def _contradiction_biases(name: str, verdict_pairs: Sequence[tuple[bool, bool]], meaning: str) -> list[Bias]:
+    if not verdict_pairs:
         return []
-    figure = wilson(sum(first != second for first, second in verdicts), len(verdicts))
-    kappa = table_of([first for first, _ in verdicts], [second for _, second in verdicts]).kappa
+    figure = wilson(sum(first != second for first, second in verdict_pairs), len(verdict_pairs))
+    kappa = table_of([first for first, _ in verdict_pairs], [second for _, second in verdict_pairs]).kappa
     with_itself = "" if kappa is None else f"; κ of the judge with itself {kappa:.2f}"
-    return [Bias(name, figure, f"share of {meaning}{with_itself}", (figure.low or 0.0) > TOLERATED)]
+    return [Bias(name, figure, f"share of {meaning}{with_itself}", (figure.low or 0.0) > _TOLERATED)]
 
 
 def _drift_biases(pairs: Sequence[_Pair]) -> list[Bias]:
@@ -314,7 +298,7 @@ def _remarks(result: Study, unreadable: Sequence[Item], threshold: str) -> list[
         why = unreadable[0].error
         remarks.append(f"{len(unreadable)} replies of the judge were no score ({why}); they are in no figure")
     ceiling = next((f.value for n, f in result.figures.items() if n.startswith("alpha among people")), None)
-    if ceiling is not None and ceiling < LEAST_KAPPA:
+    if ceiling is not None and ceiling < _LEAST_KAPPA:
         remarks.append(f"people agree little with each other (α {ceiling:.2f}): make the question clearer first")
     if result.decisions.method == "split":
         remarks.append(f"the threshold was chosen on the other half; --threshold {threshold} measures one half only")
@@ -324,15 +308,15 @@ def _remarks(result: Study, unreadable: Sequence[Item], threshold: str) -> list[
 def _shortfalls(table: Table, kappa: Estimate) -> list[str]:
     """Return everything that the judge lacks to gate, in the order in which it is mended."""
     shortfalls = []
-    if table.n < LEAST_LABELS:
-        shortfalls.append(f"{table.n:g} labels, at least {LEAST_LABELS} are wanted")
+    if table.n < _LEAST_LABELS:
+        shortfalls.append(f"{table.n:g} labels, at least {_LEAST_LABELS} are wanted")
     for word, n in (("yes", table.tp + table.fn), ("no", table.tn + table.fp)):
-        if n < LEAST_OF_A_KIND:
-            shortfalls.append(f"{n:g} of them {word}, at least {LEAST_OF_A_KIND} are wanted")
+        if n < _LEAST_OF_A_KIND:
+            shortfalls.append(f"{n:g} of them {word}, at least {_LEAST_OF_A_KIND} are wanted")
     for figure, value, least in (
-        ("κ", kappa.value, LEAST_KAPPA),
-        ("the lower bound of κ", kappa.low, LEAST_KAPPA_BOUND),
-        ("sensitivity + specificity - 1", table.youden_j, LEAST_J),
+        ("κ", kappa.value, _LEAST_KAPPA),
+        ("the lower bound of κ", kappa.low, _LEAST_KAPPA_BOUND),
+        ("sensitivity + specificity - 1", table.youden_j, _LEAST_J),
     ):
         if value is None or value < least:
             found = "unknown" if value is None else Bound("min", least).shown(value, 2)
@@ -355,7 +339,7 @@ class JudgeComparison:
     @property
     def outcome(self) -> str:
         """``better``, ``worse``, or ``no clear difference``."""
-        if self.p > ALPHA:
+        if self.p > _ALPHA:
             return "no clear difference"
         return "better" if self.fixed > self.broken else "worse"
 

@@ -18,41 +18,26 @@ _QUESTION = (
     "The question sounds like one that a person asks who has never seen the documents: it names what it is about, "
     "points at no text, and uses words of its own where it can. "
 )
-_WRITE = {
-    "single-hop": "You write one question that the passage answers, its short answer, and the words that prove it. "
-    + _QUESTION
-    + "The quote is copied from the passage character by character, as short as it can be while it alone answers the "
-    "question.",
-    "multi-hop": "You write one question that takes both passages to answer, its short answer, and the words that "
-    "prove it. "
-    + _QUESTION
-    + "There is one quote of each passage, copied character by character; neither alone answers the question.",
-    "unanswerable": "You write one question that belongs to the subject of the passage and that the passage does not "
-    "answer, although its reader may expect it to. " + _QUESTION,
+_TASKS = {
+    "write single-hop": "You write one question that the passage answers, its short answer, and the words that prove "
+    f"it. {_QUESTION}The quote is copied from the passage character by character, as short as it can be while it alone "
+    "answers the question.",
+    "write multi-hop": "You write one question that takes both passages to answer, its short answer, and the words "
+    f"that prove it. {_QUESTION}There is one quote of each passage, copied character by character; neither alone "
+    "answers the question.",
+    "write unanswerable": "You write one question that belongs to the subject of the passage and that the passage does "
+    f"not answer, although its reader may expect it to. {_QUESTION}",
+    "answer": "You answer a question from the evidence alone, in one short sentence. Where the evidence does not hold "
+    "the answer, you say null; what you know besides does not count.",
+    "know": "You answer a question from what you know, in one short sentence. Where you are not sure, you say null.",
+    "same": "Do the two answers to the question say the same? A longer one may say more, as long as it contradicts "
+    "nothing.",
+    "alone": "Can the question be understood by somebody who sees no document: is it clear what it is about, without "
+    "'the passage', a missing name or a pronoun that points nowhere?",
+    "which": "You are shown numbered passages. Say which of them answer the question, each alone (where an answer is "
+    "given: with that answer), and for each copy the words that do, character by character. Most passages do not.",
 }
-_ANSWER = (
-    "You answer a question from the evidence alone, in one short sentence. Where the evidence does not hold the "
-    "answer, you say null; what you know besides does not count."
-)
-_KNOW = "You answer a question from what you know, in one short sentence. Where you are not sure, you say null."
-_SAME = "Do the two answers to the question say the same? A longer one may say more, as long as it contradicts nothing."
-_ALONE = (
-    "Can the question be understood by somebody who sees no document: is it clear what it is about, without 'the "
-    "passage', a missing name or a pronoun that points nowhere?"
-)
-_WHICH = (
-    "You are shown numbered passages. Say which of them answer the question, each alone (where an answer is given: "
-    "with that answer), and for each copy the words that do, character by character. Most passages do not."
-)
-
-PROMPTS = {
-    **{f"write {kind}": Prompt("1", task + _MATERIAL) for kind, task in _WRITE.items()},
-    "answer": Prompt("1", _ANSWER + _MATERIAL),
-    "know": Prompt("1", _KNOW + _MATERIAL),
-    "same": Prompt("1", _SAME + _MATERIAL),
-    "alone": Prompt("1", _ALONE + _MATERIAL),
-    "which": Prompt("1", _WHICH + _MATERIAL),
-}
+PROMPTS = {name: Prompt("1", task + _MATERIAL) for name, task in _TASKS.items()}
 """The prompts by what they are for; their hash is stored with each case."""
 
 _TEXT = {"type": "string"}

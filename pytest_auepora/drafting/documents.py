@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.files import read_text
+from ..core.grouping import grouped
 from ..errors import AueporaError, CorpusError, did_you_mean
 from ..labels.corpus import load_corpus
 from ..metrics.text.tokens import words
@@ -50,10 +52,8 @@ class DocumentPassage:
 def read_documents(folder: Path) -> dict[str, str]:
     """Return the texts of a folder's documents by their path in it, or those of a corpus in JSON Lines.
 
-    Read are Markdown, reStructuredText and plain text; hidden files and folders are left out.
-
-    Raises:
-        CorpusError: there are none, or one cannot be read.
+    Read are Markdown, reStructuredText and plain text; hidden files and folders are left out.  Raises `CorpusError`
+    where there are none, or one cannot be read.
     """
     if folder.is_file():
         texts = {chunk.id: chunk.text for chunk in load_corpus(folder).chunks.values()}
@@ -105,25 +105,19 @@ class Passages:
 
     def __init__(self, passages: Sequence[DocumentPassage]) -> None:
         self.all = passages
-        self.worth_asking: dict[str, list[DocumentPassage]] = {}
+        long = grouped((p.doc, p) for p in passages if len(_NO_PROSE.sub("", p.text).strip()) >= SHORTEST)
+        self.worth_asking = {p.doc: long.get(p.doc, []) for p in passages}
         """By document, those that are long enough."""
-        self._holders: dict[str, list[int]] = {}
-        for place, passage in enumerate(passages):
-            of_document = self.worth_asking.setdefault(passage.doc, [])
-            if len(_NO_PROSE.sub("", passage.text).strip()) >= SHORTEST:
-                of_document.append(passage)
-            for word in content_words(passage.text):
-                self._holders.setdefault(word, []).append(place)
+        self._holders = grouped((word, place) for place, p in enumerate(passages) for word in content_words(p.text))
 
     def nearest(self, text: str, most: int, without: Sequence[DocumentPassage] = ()) -> list[DocumentPassage]:
         """Return up to *most* passages that share words with *text*, best first; its rarest words decide."""
-        shared: dict[int, float] = {}
+        shared: defaultdict[int, float] = defaultdict(float)
         # sorted: in another order, sums differ in their last digit
-        counted = sorted((len(holders), word) for word in content_words(text) if (holders := self._holders.get(word)))
-        for _, word in counted[:_RAREST]:
-            holders = self._holders[word]
-            for place in holders:
-                shared[place] = shared.get(place, 0.0) + log(1 + len(self.all) / len(holders))
+        counted = sorted((len(self._holders[word]), word) for word in content_words(text) if word in self._holders)
+        for n_holders, word in counted[:_RAREST]:
+            for place in self._holders[word]:
+                shared[place] += log(1 + len(self.all) / n_holders)
         ranked = sorted(shared, key=lambda place: (-shared[place], place))
         return [*islice((p for p in map(self.all.__getitem__, ranked) if p not in without), most)]
 
@@ -160,11 +154,7 @@ class Job:
 
 
 def read_quotas(text: str) -> dict[str, int]:
-    """Read ``single-hop=2,unanswerable=1``: cases of each kind that every document is to have.
-
-    Raises:
-        AueporaError: a kind is unknown, or a number is none.
-    """
+    """Read ``single-hop=2,unanswerable=1``, the cases of a document by kind; raises `AueporaError` for other forms."""
     out: dict[str, int] = {}
     for part in filter(None, text.split(",")):
         kind, _, number = (word.strip() for word in part.partition("="))

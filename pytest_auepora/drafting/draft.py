@@ -21,7 +21,7 @@ from .documents import NEAR, DocumentPassage, Job, Passages, Price, content_word
 
 MAX_OVERLAP = 0.7
 """Share of a question's words that its quote may have: with more, the passage is too easy to find."""
-SAME = 0.8
+_SAME = 0.8
 """Share of common words from which on two questions are duplicates."""
 _SHORTEST_QUOTE, _LONGEST_SHARE = 4, 0.9
 
@@ -37,7 +37,7 @@ _POINTS_AT_TEXT = re.compile(
 class Draft:
     """One try at a case: a question with its answer.
 
-    ``quotes`` are (passage, words of it), ``other_quotes`` those of further passages that answer.  In the end it has a
+    ``quotes`` are (passage, words of it), in the end those of further passages that answer as well.  It then has a
     ``case``, as a golden file has it, or the ``reason`` why there is none.
     """
 
@@ -45,7 +45,6 @@ class Draft:
     question: str = ""
     answer: str = ""
     quotes: list[tuple[DocumentPassage, str]] = field(default_factory=list)
-    other_quotes: list[tuple[DocumentPassage, str]] = field(default_factory=list)
     reason: str = ""
     case: dict[str, Any] | None = None
 
@@ -63,7 +62,7 @@ class Known:
     def duplicate_of(self, question: str) -> str:
         """Return a known question that asks the same as *question*; an empty string where none does."""
         own = frozenset(_words(question))
-        alike = (other for other, words in self._words.items() if len(own & words) >= SAME * len(own | words))
+        alike = (other for other, words in self._words.items() if len(own & words) >= _SAME * len(own | words))
         return next(alike, "") if own else ""
 
 
@@ -161,11 +160,7 @@ class Drafting:
         return price_of(least, self.passages.all), price_of(most, self.passages.all)
 
     def run(self) -> Iterator[Draft]:
-        """Yield the draft of each job, accepted or rejected; those of one round together.
-
-        Raises:
-            AueporaError: the model cannot be asked.
-        """
+        """Yield the draft of each job, accepted or rejected; raises `AueporaError` where the model cannot be asked."""
         queues, missing = self.queues, self.missing
         while jobs := [job for key, queue in queues.items() for job in queue[: missing[key]]]:
             for start in range(0, len(jobs), _AT_ONCE):
@@ -258,10 +253,10 @@ class Drafting:
         searches = [_search(draft, passages) for draft, passages in zip(single, nearest, strict=True) if passages]
         for draft, passages, answers in self._ask("which", FOUND, searches):
             found_quotes = [(passages[n - 1], quote) for n, quote in answers if 1 <= n <= len(passages)]
-            draft.other_quotes = [(p, quote) for p, quote in found_quotes if find_passage(quote, [p]) is not None]
+            draft.quotes += [(p, quote) for p, quote in found_quotes if find_passage(quote, [p]) is not None]
 
     def _golden_case(self, draft: Draft) -> dict[str, Any]:
-        labels = dict.fromkeys((p.doc, fold_quote(quote)) for p, quote in [*draft.quotes, *draft.other_quotes])
+        labels = dict.fromkeys((p.doc, fold_quote(quote)) for p, quote in draft.quotes)
         model, prompts = self.provenance["model"].get("model", "?"), self.provenance["prompts"]
         return {
             "id": f"draft-{sha256(draft.question.encode()).hexdigest()[:8]}",

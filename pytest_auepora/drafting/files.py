@@ -19,11 +19,7 @@ from .draft import Draft
 
 
 def add_cases(path: Path, cases: Sequence[Mapping[str, Any]], registry: Registry | None = None) -> None:
-    """Append *cases* to the golden file at *path*, which is made where there is none.
-
-    Raises:
-        GoldenFileError: the file is wrong, or its cases are not written as a list at its end.
-    """
+    """Append *cases* to the golden file at *path*, which is made where there is none; raises as `with_cases` does."""
     if path.exists():
         text = with_cases(path, cases, registry).text
     elif is_jsonl(path):
@@ -60,11 +56,7 @@ def journal_path(golden: Path) -> Path:
 class DraftJournal:
     """Lines of outcomes (``job``, ``reason`` or ``id``) and of decisions (``id``, ``decision``, ``reason``).
 
-    Args:
-        path: the file; it need not be there.
-
-    Raises:
-        AueporaError: it is there and cannot be read.
+    Its file need not be there; raises `AueporaError` where it is and cannot be read.
     """
 
     def __init__(self, path: Path) -> None:

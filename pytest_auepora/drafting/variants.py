@@ -34,24 +34,16 @@ from ..metrics.text.comparands import targets
 Operation = Literal["typo", "casing", "punctuation"]
 OPERATIONS: tuple[Operation, ...] = ("typo", "casing", "punctuation")
 
-TYPOS = 2
+_TYPOS = 2
 VARIANTS = 3
 _TRIES = 4  # per variant: short queries give the same form again and again
 
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{4,}(?!\w)")
-_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-_STEPS = ((0, -1), (0, 1), (-1, 0), (-1, 1), (1, -1), (1, 0))
-"""To the keys around a key, rows down and keys to the right; each row begins half a key further right."""
-
 _NEIGHBOUR_KEYS = {
-    key: "".join(
-        _ROWS[y + down][x + right]
-        for down, right in _STEPS
-        if 0 <= y + down < len(_ROWS) and 0 <= x + right < len(_ROWS[y + down])
-    )
-    for y, row in enumerate(_ROWS)
-    for x, key in enumerate(row)
-}
+    "q": "wa", "w": "qeas", "e": "wrsd", "r": "etdf", "t": "ryfg", "y": "tugh", "u": "yihj", "i": "uojk", "o": "ipkl",
+    "p": "ol", "a": "sqwz", "s": "adwezx", "d": "sferxc", "f": "dgrtcv", "g": "fhtyvb", "h": "gjyubn", "j": "hkuinm",
+    "k": "jliom", "l": "kop", "z": "xas", "x": "zcsd", "c": "xvdf", "v": "cbfg", "b": "vngh", "n": "bmhj", "m": "njk",
+}  # fmt: skip
 
 
 class _Draw:
@@ -81,12 +73,12 @@ def random_order(key: str, n: int) -> list[int]:
 def _misspell(word: str, draw: _Draw) -> str:
     """Return *word* with one typo that spares its first and last letter."""
     edits = ("swap", "drop", "double", "neighbour")
-    for index in draw.order(len(edits)):
-        for place in draw.order(len(word) - 2):
-            changed = _edit_letter(word, place + 1, edits[index], draw)
-            if changed != word:
-                return changed
-    return word
+    forms = (
+        _edit_letter(word, place + 1, edits[index], draw)
+        for index in draw.order(len(edits))
+        for place in draw.order(len(word) - 2)
+    )
+    return next(form for form in forms if form != word)  # a letter can always be dropped
 
 
 def _edit_letter(word: str, at: int, edit: str, draw: _Draw) -> str:
@@ -106,7 +98,7 @@ def _edit_letter(word: str, at: int, edit: str, draw: _Draw) -> str:
 def _add_typos(text: str, draw: _Draw) -> str:
     # words of scripts without letter case are left alone: their typing errors are of another kind
     matches = [match for match in _WORD.finditer(text) if match[0].lower() != match[0].upper()]
-    chosen = sorted((matches[i] for i in draw.order(len(matches))[:TYPOS]), key=lambda match: -match.start())
+    chosen = sorted((matches[i] for i in draw.order(len(matches))[:_TYPOS]), key=lambda match: -match.start())
     for match in chosen:
         text = text[: match.start()] + _misspell(match[0], draw) + text[match.end() :]
     return text
@@ -125,16 +117,11 @@ def _other_forms(text: str, operation: Operation) -> list[str]:
 
 
 def perturb(query: str, *, case_id: str, operation: Operation = "typo", index: int = 0, seed: int = 0) -> str:
-    """Return a disturbed form of *query*; *query* itself where nothing can be disturbed.
+    """Return a disturbed form of *query*, that of the case *case_id*; *query* itself where nothing can be disturbed.
 
-    Args:
-        query: the query of the case.
-        case_id: its id.
-        operation: ``"typo"``: two words of four letters or more each get one error (letters swapped, dropped,
-            doubled, or a neighbouring key), never in their first or last letter.  ``"casing"`` and
-            ``"punctuation"``: one of a few other forms, each *index* another, as long as there are any.
-        index: which of the variants of this operation.
-        seed: any whole number; another seed gives other variants.
+    ``"typo"``: two words of four letters or more each get one error (letters swapped, dropped, doubled, or a
+    neighbouring key), never in their first or last letter.  ``"casing"`` and ``"punctuation"``: one of a few other
+    forms, each *index* another, as long as there are any.  Another *seed* gives other variants.
     """
     if operation == "typo":
         return _add_typos(query, _Draw(f"{seed}|{case_id}|{operation}|{index}"))
@@ -180,11 +167,7 @@ _POOL_FACTOR = 4
 
 
 def load_paraphrases(path: Path) -> dict[str, list[str]]:
-    """Read wordings by the id of their case: JSON Lines of ``id`` and ``query``, or a mapping in JSON or YAML.
-
-    Raises:
-        AueporaError: the file cannot be read; the message names the line where there is one.
-    """
+    """Read wordings by case: JSON Lines of ``id`` and ``query``, or a JSON or YAML mapping; raises `AueporaError`."""
     paraphrases: dict[str, list[str]] = {}
     for where, case_id, query in _read_rows(path) if is_jsonl(path) else _read_mapping(path):
         if not isinstance(query, str) or not query.strip():
@@ -233,10 +216,8 @@ _WORDINGS = object_form(
 def ask_paraphrases(queries: Mapping[str, str], critic: LLMCritic, count: int) -> tuple[dict[str, list[str]], int]:
     """Return wordings of *queries* by case id, as *critic* gives them, and how many were left out.
 
-    Left out is what asks the same word for word, or lacks a number of the query.
-
-    Raises:
-        AueporaError: the model cannot be asked, or its reply cannot be read.
+    Left out is what asks the same word for word, or lacks a number of the query.  Raises `AueporaError` where the model
+    cannot be asked, or its reply cannot be read.
     """
     prompts = (_PARAPHRASE_PROMPT.fill({"count": str(count)}, question=query) for query in queries.values())
     questions = [Question(prompt, form=_WORDINGS) for prompt in prompts]

@@ -21,7 +21,7 @@ LabelFate = Literal["valid", "re-anchorable", "merged", "split", "orphaned"]
 """Where the passage of a label is: still there; the same text under another id; inside one larger chunk; spread over
 chunks of which none holds it whole; nowhere."""
 
-MOST_CANDIDATES = 8
+_MOST_CANDIDATES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,7 @@ def classify(label: Document, corpus: Corpus, known: Sequence[Chunk] = ()) -> La
     """Say where the passage of *label* is in *corpus*.
 
     *known* are chunks that had its id, the oldest recording first; labels by quote, span or document need none.
-
-    Raises:
-        MetricError: the label cannot be read.
+    Raises `MetricError` where the label cannot be read.
     """
     if not _is_by_id(label):
         return _check_document_label(label, corpus)
@@ -93,7 +91,7 @@ def classify(label: Document, corpus: Corpus, known: Sequence[Chunk] = ()) -> La
 
 
 def _first_candidates(chunks: Sequence[Chunk]) -> tuple[Candidate, ...]:
-    return tuple(Candidate(c.id) for c in chunks[:MOST_CANDIDATES])
+    return tuple(Candidate(c.id) for c in chunks[:_MOST_CANDIDATES])
 
 
 def _find_passage(corpus: Corpus, passage: Chunk) -> LabelFinding | None:
@@ -112,7 +110,7 @@ def _find_text(corpus: Corpus, text: str, passage: Chunk) -> LabelFinding:
     label_id = passage.id
     if label_id in corpus and (not (own_text := corpus.texts.get(label_id, "")) or text in own_text):
         return LabelFinding("valid")
-    holding = corpus.holding(text)
+    holding = [i for i, chunk_text in corpus.texts.items() if text in chunk_text]
     runs = {} if holding else corpus.runs(text)
     if covered_share(runs.get(label_id, []), len(text)) >= SPAN_COVER:
         return LabelFinding("valid")
@@ -129,7 +127,7 @@ def _find_text(corpus: Corpus, text: str, passage: Chunk) -> LabelFinding:
 
 
 def _whole_finding(kind: LabelFate, chunk_ids: Sequence[str], *, certain: bool) -> LabelFinding:
-    candidates = tuple(Candidate(i, 1.0) for i in chunk_ids[:MOST_CANDIDATES])
+    candidates = tuple(Candidate(i, 1.0) for i in chunk_ids[:_MOST_CANDIDATES])
     note = "" if certain else "which of them cannot be told" if len(chunk_ids) > 1 else "too little to be sure"
     return LabelFinding(kind, candidates, chunk_ids[0] if certain else "", note=note)
 
@@ -151,7 +149,7 @@ def _partial_finding(runs: Mapping[str, list[tuple[int, int]]], length: int) -> 
     """Return the finding of a passage of so many characters, of which chunks hold parts: *runs* by chunk."""
     shares = {i: covered_share(parts, length) for i, parts in runs.items()}
     total = covered_share([run for parts in runs.values() for run in parts], length)
-    best = sorted(shares, key=lambda i: -shares[i])[:MOST_CANDIDATES]
+    best = sorted(shares, key=lambda i: -shares[i])[:_MOST_CANDIDATES]
     candidates = tuple(Candidate(i, round(shares[i], 4)) for i in best)
     if total < SPAN_COVER:
         return LabelFinding("orphaned", candidates, note=f"{total * 100:.0f} % of it is found" if total else "")
@@ -173,7 +171,7 @@ def _find_span(label_id: str, chunk_spans: Mapping[str, tuple[int, int]], span: 
     if holding:
         same = [i for i in holding if chunk_spans[i] == span]
         note = "the place is the same; without texts that proves nothing"
-        candidates = tuple(Candidate(i, 1.0) for i in same or holding)[:MOST_CANDIDATES]
+        candidates = tuple(Candidate(i, 1.0) for i in same or holding)[:_MOST_CANDIDATES]
         return LabelFinding("re-anchorable" if same else "merged", candidates, note=note)
     return _partial_finding(runs, length)
 

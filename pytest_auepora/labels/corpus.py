@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -98,10 +97,6 @@ class Corpus:
         long = [(text, chunk_id) for chunk_id, text in self.texts.items() if len(text) >= MIN_RUN]
         return grouped((text[:MIN_RUN], i) for text, i in long), grouped((text[-MIN_RUN:], i) for text, i in long)
 
-    def holding(self, passage: str) -> list[str]:
-        """Return the ids of the chunks that hold all of *passage* (squeezed, not empty), in the order of the corpus."""
-        return [chunk_id for chunk_id, text in self.texts.items() if passage in text]
-
     def runs(self, passage: str) -> dict[str, list[tuple[int, int]]]:
         """Return which characters of *passage* (squeezed) each chunk holds; chunks without a part of it are left out.
 
@@ -125,77 +120,59 @@ class Corpus:
         return out
 
 
-def corpus_of(raw: Any) -> Corpus:
+def corpus_of(raw: Any, place: str = "") -> Corpus:
     """Read the corpus that a fixture or hook gave: ids, ids with texts, or documents in any form of an answer.
 
-    Of an id given twice the first counts.
-
-    Raises:
-        CorpusError: it is of another shape, or empty, which would make every label an orphan.
+    Of an id given twice the first counts.  Raises `CorpusError`, its message after *place*, for another shape, or an
+    empty corpus.
     """
     if isinstance(raw, Corpus):
         return raw
     if isinstance(raw, (str, bytes, Document)) or not isinstance(raw, Iterable):
-        raise CorpusError(f"the corpus came as {describe(raw)}; expected {_EXPECTED}")
-    return _build_corpus(_chunks_of_mapping(raw) if isinstance(raw, Mapping) else map(_to_chunk, raw))
+        raise CorpusError(f"{place}the corpus came as {describe(raw)}; expected {_EXPECTED}")
+    if isinstance(raw, Mapping):
+        return _build_corpus(_chunks_of_mapping(raw, place), place)
+    return _build_corpus((_to_chunk(item, place) for item in raw), place)
 
 
-def _build_corpus(chunks: Iterable[Chunk]) -> Corpus:
+def _build_corpus(chunks: Iterable[Chunk], place: str) -> Corpus:
     by_id: dict[str, Chunk] = {}
     for chunk in chunks:
         by_id.setdefault(chunk.id, chunk)
     if not by_id:
-        raise CorpusError("the corpus is empty; no label could be found in it")
+        raise CorpusError(f"{place}the corpus is empty; no label could be found in it")
     return Corpus(by_id)
 
 
-def _chunks_of_mapping(mapping: Mapping[Any, Any]) -> Iterator[Chunk]:
+def _chunks_of_mapping(mapping: Mapping[Any, Any], place: str) -> Iterator[Chunk]:
     for chunk_id, value in mapping.items():
         if value is None or isinstance(value, str):
             yield Chunk(str(chunk_id), value or "")
         else:
             item = {**value, "chunk_id": str(chunk_id)} if isinstance(value, Mapping) else value
-            yield replace(_to_chunk(item), id=str(chunk_id))
+            yield replace(_to_chunk(item, place), id=str(chunk_id))
 
 
-def _to_chunk(item: Any) -> Chunk:
+def _to_chunk(item: Any, place: str) -> Chunk:
     if isinstance(item, (str, int)) and not isinstance(item, bool):
         return Chunk(str(item))
     try:
         document = to_document(item)
     except OutputShapeError:
-        raise CorpusError(f"the corpus holds {describe(item)}; expected {_EXPECTED}") from None
+        raise CorpusError(f"{place}the corpus holds {describe(item)}; expected {_EXPECTED}") from None
     if document.metadata.get("id_source") == "text":
-        raise CorpusError(f"a document of the corpus has no id: {document.text[:60]!r}")
+        raise CorpusError(f"{place}a document of the corpus has no id: {document.text[:60]!r}")
     return Chunk.of(document)
 
 
 def load_corpus(path: Path) -> Corpus:
     """Read a corpus from JSON Lines (an id, or a document with ``id``, ``text``, ``doc``, ``start``, ``end``, a line),
-    or from a ``.json`` file that maps ids to texts or lists documents.
-
-    Raises:
-        CorpusError: it cannot be read; the message names the line.
+    or from a ``.json`` file that maps ids to texts or lists documents; raises `CorpusError`, which names the line.
     """
     if path.suffix.lower() == ".json":
-        raw = parse_json(read_text(path, CorpusError), path, error=CorpusError)
-        with _errors_at(path):
-            return corpus_of(raw)
-    chunks = []
-    for where, item in read_json_lines(path, CorpusError):
-        with _errors_at(where):
-            chunks.append(_to_chunk(item))
-    with _errors_at(path):
-        return _build_corpus(chunks)
-
-
-@contextmanager
-def _errors_at(where: Path | str) -> Iterator[None]:
-    """Put *where* in front of the message of a `CorpusError`."""
-    try:
-        yield
-    except CorpusError as exc:
-        raise CorpusError(f"{where}: {exc}") from None
+        return corpus_of(parse_json(read_text(path, CorpusError), path, error=CorpusError), f"{path}: ")
+    lines = read_json_lines(path, CorpusError)
+    return _build_corpus((_to_chunk(item, f"{where}: ") for where, item in lines), f"{path}: ")
 
 
 Recall = Callable[[str, str], Sequence[Chunk]]

@@ -15,8 +15,6 @@ from ..metrics.registry import Registry
 from ..regression.baseline import anchor_path, baseline_path, lock_baseline, read_baseline
 from .check import CheckedLabel, provable_new_ids
 
-CaseLabels = Sequence[CheckedLabel]
-
 
 @dataclass(slots=True)
 class Repaired:
@@ -26,7 +24,6 @@ class Repaired:
     new ids; ``problem`` what could not be written, and why.
     """
 
-    path: Path
     new_ids: dict[Slot, str] = field(default_factory=dict)
     carried: dict[Path, int] = field(default_factory=dict)
     problem: str = ""
@@ -39,7 +36,7 @@ def baselines_of(suite: GoldenSuite, override: Path | None = None) -> list[Path]
     return [first, anchor_path(first), *others]
 
 
-def plan_new_ids(checked: Iterable[CaseLabels]) -> dict[Slot, str]:
+def plan_new_ids(checked: Sequence[Sequence[CheckedLabel]]) -> dict[Slot, str]:
     """Return the new ids of one golden file, by the labels of each case in every configuration that was checked.
 
     What is valid in one configuration, or is another chunk there, is not rewritten for the sake of the other.
@@ -55,14 +52,17 @@ def plan_new_ids(checked: Iterable[CaseLabels]) -> dict[Slot, str]:
 
 
 def repair(
-    path: Path, checked: Sequence[CaseLabels], baselines: Iterable[Path] = (), registry: Registry | None = None
+    path: Path,
+    checked: Sequence[Sequence[CheckedLabel]],
+    baselines: Iterable[Path] = (),
+    registry: Registry | None = None,
 ) -> Repaired:
     """Rewrite the golden file at *path*, and carry over cases of its *baselines* whose question is the same.
 
     It is if every new id stands for the same text: the case then keeps its scores, with a new content hash and new
     names of its ranks.  If a passage now lies in a larger chunk, the question changed, and the case counts as edited.
     """
-    repaired = Repaired(path, plan_new_ids(checked))
+    repaired = Repaired(plan_new_ids(checked))
     if not repaired.new_ids:
         return repaired
     labels = {(label.case_id, label.index): label for of_case in checked for label in of_case}

@@ -83,11 +83,7 @@ def _document(name: str, grade: int, corpus: Mapping[str, Mapping[str, Any]]) ->
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, split: str = "test") -> None:
-    """Write a BEIR directory, its corpus made of the documents that the cases name.
-
-    Raises:
-        ImportProblem: the id of a document has what the format separates by.
-    """
+    """Write a BEIR directory, its corpus from the cases; raises `ImportProblem` for a tab or line break in an id."""
     queries, qrels = [], ["\t".join(_HEADER)]
     corpus: dict[str, dict[str, Any]] = {}
     for case in suite.cases:

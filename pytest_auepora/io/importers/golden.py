@@ -14,7 +14,7 @@ from ..golden.fields import CASE_FIELDS, LABELS
 from ..golden.model import DRAFT, GoldenCase, GoldenSuite
 from .model import ImportedSuite, ImportProblem, filled
 
-SCHEMA_LINE = "# yaml-language-server: $schema=auepora.schema.json\n"
+_SCHEMA_LINE = "# yaml-language-server: $schema=auepora.schema.json\n"
 
 _LINE_BREAKS = re.compile("[\r\x85\u2028\u2029]")
 _BIDI_CONTROLS = r"[\u202a-\u202e\u2066-\u2069]"
@@ -28,14 +28,12 @@ _EXECUTION_KEYS = ("xfail", "timeout", "must_pass", "quarantine", "benchmark")
 def golden_text(suite: ImportedSuite, *, progress: bool | None = False) -> str:
     """Return *suite* as YAML, a blank line between cases, with the line that tells editors the schema.
 
-    *progress* is whether a bar is shown on standard error; None: if it is a terminal.
-
-    Raises:
-        ImportProblem: there are no cases.
+    *progress* is whether a bar is shown on standard error; None: if it is a terminal.  Raises `ImportProblem` without
+    cases.
     """
     if not suite.cases:
         raise ImportProblem("there are no cases to write; a golden file without any would pass whatever happens")
-    parts = [SCHEMA_LINE, _dump({"suite": suite.suite}) if suite.suite else "", "cases:\n"]
+    parts = [_SCHEMA_LINE, _dump({"suite": suite.suite}) if suite.suite else "", "cases:\n"]
     with Progress("cases", len(suite.cases), show=progress) as bar:  # PyYAML takes about a millisecond a case
         for number, case in enumerate(suite.cases):
             parts.append("\n" * bool(number) + case_text(case))

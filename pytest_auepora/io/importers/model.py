@@ -40,16 +40,13 @@ class ImportedSuite:
     notes: list[str] = field(default_factory=list)
 
 
-class Dropped:
+class Dropped(Counter[str]):
     """Counts what is dropped, so that a thousand rows make one sentence."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
 
     def add(self, what: str, times: int = 1) -> None:
         """Note *what* (a sentence without its count)."""
         if times:
-            self._counts[what] += times
+            self[what] += times
 
     def add_unsupported(
         self, mapping: Iterable[str], supported: Container[str], what: str = "{}: the format has no place for it"
@@ -60,7 +57,7 @@ class Dropped:
 
     def sentences(self) -> list[str]:
         """Return what was dropped, with counts, in the order of the first."""
-        return [f"{what} ({times} time{'s' if times > 1 else ''})" for what, times in self._counts.items()]
+        return [f"{what} ({times} time{'s' if times > 1 else ''})" for what, times in self.items()]
 
 
 class Cases(list[dict[str, Any]]):
@@ -161,11 +158,6 @@ def relevant_documents(case: Mapping[str, Any], dropped: Dropped) -> list[dict[s
     dropped.add("a grade above 1: every context counts alike", sum(d.get("grade", 1) > 1 for d in relevant))
     dropped.add("the metadata of a document", sum("metadata" in d for d in relevant))
     return relevant
-
-
-def document_texts(case: Mapping[str, Any]) -> list[str]:
-    """Return the texts of the relevant documents that have one."""
-    return [str(text) for doc in documents_of(case) if (text := doc.get("text") or doc.get("quote"))]
 
 
 def reference_text(case: Mapping[str, Any], dropped: Dropped) -> str | None:

@@ -1,6 +1,6 @@
 """promptfoo: the ``tests`` of a configuration or of a file of their own, as YAML, JSON, JSON Lines or CSV.
 
-The question is the variable named as in `QUERY_VARS`, or the only one.  Of the assertions, these have a counterpart:
+The question is the variable named as in `_QUERY_VARS`, or the only one.  Of the assertions, these have a counterpart:
 ``contains`` and its relatives, ``regex`` and ``equals`` (``must_contain``), the same with ``not-`` (``forbidden``),
 ``is-refusal`` (``expect: refuse``), ``is-json`` (``answer_schema``), and ``equals``, ``similar``, ``factuality``,
 ``rouge-n``, ``bleu``, ``levenshtein`` (``reference_answer``; which of them is noted in the metadata).
@@ -16,7 +16,7 @@ from typing import Any
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text, texts_of
 from .rows import as_list, as_text, list_or_empty, mapping_or_empty, read_data, write_data
 
-QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt", "message", "q")
+_QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt", "message", "q")
 _NOTES = "promptfoo"
 _KEYS = (
     "id", "query", "reference_answer", "must_contain", "forbidden", "match", "expect", "answer_schema", "rubric",
@@ -32,14 +32,14 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         # a text instead of a mapping names a file, which is not read
         variables = {**mapping_or_empty(default.get("vars")), **mapping_or_empty(test.get("vars"))}
         only_var = next(iter(variables)) if len(variables) == 1 else None
-        query_var = next((k for k in QUERY_VARS if k in variables), only_var)
+        query_var = next((k for k in _QUERY_VARS if k in variables), only_var)
         query = variables.get(query_var) if query_var else None
         if not isinstance(query, str) or not query.strip():
-            dropped.add(f"a test without one of the variables {', '.join(QUERY_VARS)}")
+            dropped.add(f"a test without one of the variables {', '.join(_QUERY_VARS)}")
             continue
         case = cases.add(test.get("description"), query)
         assertions = [*list_or_empty(default.get("assert")), *list_or_empty(test.get("assert"))]
-        fields, assertion_notes = read_assertions(assertions, dropped)
+        fields, assertion_notes = _read_assertions(assertions, dropped)
         other_vars = {k: v for k, v in variables.items() if k != query_var}
         notes = {"query": query_var if query_var != "query" else None, **assertion_notes, "vars": other_vars}
         metadata = {**mapping_or_empty(test.get("metadata")), **filled({_NOTES: filled(notes)})}
@@ -71,12 +71,11 @@ def _read_tests(
     tests = []
     declared = data["tests"]
     for test in declared if isinstance(declared, list) else [declared]:
-        tests += [dict(test)] if isinstance(test, Mapping) else _read_other_file(path, test, dropped, parents)
+        tests += [dict(test)] if isinstance(test, Mapping) else _read_named_file(path, test, dropped, parents)
     return tests, mapping_or_empty(default)
 
 
-def _read_other_file(path: Path, location: Any, dropped: Dropped, parents: tuple[Path, ...]) -> list[dict[str, Any]]:
-    """Read the tests of a file that the configuration names."""
+def _read_named_file(path: Path, location: Any, dropped: Dropped, parents: tuple[Path, ...]) -> list[dict[str, Any]]:
     name = str(location).removeprefix("file://")
     other_path = path.parent / name
     if "://" in name or other_path.suffix.lower() not in (".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml"):
@@ -89,7 +88,7 @@ def _test_from_row(row: Mapping[str, str], dropped: Dropped) -> dict[str, Any]:
     test: dict[str, Any] = {"vars": {}, "assert": []}
     for name, cell in row.items():
         if name.startswith("__expected"):
-            test["assert"] += [parse_expected_cell(cell)] if cell.strip() else []
+            test["assert"] += [_parse_expected_cell(cell)] if cell.strip() else []
         elif name == "__description":
             test["description"] = cell
         elif name.startswith("__metadata:"):
@@ -108,7 +107,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
         metadata = dict(case.get("metadata", {}))
         notes = pop_notes(metadata, _NOTES)
         variables = {str(notes.get("query", "query")): case["query"], **mapping_or_empty(notes.get("vars"))}
-        assertions = case_assertions(case, notes, reference_text(case, dropped))
+        assertions = _case_assertions(case, notes, reference_text(case, dropped))
         optional = filled({"assert": assertions, "metadata": metadata})
         tests.append({"description": case["id"], "vars": variables, **optional})
         dropped.add("expect: clarify: no assertion says it", case.get("expect") == "clarify")
@@ -132,7 +131,7 @@ _TYPES = frozenset((
 ))  # fmt: skip
 
 
-def parse_expected_cell(cell: str) -> dict[str, Any]:
+def _parse_expected_cell(cell: str) -> dict[str, Any]:
     """Read the ``__expected`` column of a CSV: ``type(threshold): value``, or the text that is expected."""
     cell = cell.strip()
     for short, long in (("fn:", "javascript:"), ("eval:", "javascript:"), ("grade:", "llm-rubric:")):
@@ -151,7 +150,7 @@ def parse_expected_cell(cell: str) -> dict[str, Any]:
     return assertion
 
 
-def read_assertions(assertions: Iterable[Any], dropped: Dropped) -> tuple[dict[str, Any], dict[str, Any]]:
+def _read_assertions(assertions: Iterable[Any], dropped: Dropped) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the keys of the case that a test with *assertions* becomes, and the notes that its export needs."""
     fields: dict[str, Any] = {}
     notes: dict[str, Any] = {}
@@ -214,8 +213,7 @@ def _whole_pattern(text: str) -> str:
     return rf"\A{re.escape(text)}\Z"
 
 
-def case_assertions(case: Mapping[str, Any], notes: Mapping[str, Any], answer: str | None) -> list[dict[str, Any]]:
-    """Return the assertions of a case."""
+def _case_assertions(case: Mapping[str, Any], notes: Mapping[str, Any], answer: str | None) -> list[dict[str, Any]]:
     reference = mapping_or_empty(notes.get("reference"))
     assertions = [{"type": "factuality", "value": answer, **reference}] if answer is not None else []
     equals = _whole_pattern(answer) if answer is not None and reference.get("type") == "equals" else None

@@ -1,6 +1,6 @@
 """pydantic-evals: a ``Dataset`` written with ``to_file``, as YAML or JSON.
 
-The question is ``inputs`` where that is a text, or its value under one of `QUERY_KEYS`, or its only text.  Of the
+The question is ``inputs`` where that is a text, or its value under one of `_QUERY_KEYS`, or its only text.  Of the
 evaluators, ``Contains`` has a counterpart (``must_contain``).
 """
 
@@ -13,17 +13,13 @@ from typing import Any
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text, texts_of
 from .rows import as_text, list_or_empty, mapping_or_empty, read_data, write_data
 
-QUERY_KEYS = ("query", "question", "user_input", "input", "prompt", "text")
+_QUERY_KEYS = ("query", "question", "user_input", "input", "prompt", "text")
 _ANSWER_KEYS = ("answer", "response", "output", "text")
 _NOTES = "pydantic_evals"
 
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
-    """Read a data set of pydantic-evals; see the module.
-
-    Raises:
-        ImportProblem: it is none.
-    """
+    """Read a data set of pydantic-evals; raises `ImportProblem` where it is none."""
     data = read_data(path)
     if not isinstance(data, Mapping) or not isinstance(data.get("cases"), list):
         raise ImportProblem(f"{path}: expected a mapping with a list of cases")
@@ -37,7 +33,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         notes: dict[str, Any] = {}
         query = _find_query(raw.get("inputs"), notes)
         if query is None:
-            dropped.add(f"a case whose inputs hold no question ({', '.join(QUERY_KEYS)})")
+            dropped.add(f"a case whose inputs hold no question ({', '.join(_QUERY_KEYS)})")
             continue
         case = cases.add(raw.get("name"), query)
         if (expected := raw.get("expected_output")) is not None and (answer := _find_answer(expected, notes)).strip():
@@ -57,7 +53,7 @@ def _find_query(inputs: Any, notes: dict[str, Any]) -> str | None:
     if isinstance(inputs, str):
         return inputs if inputs.strip() else None
     texts = [k for k, v in mapping_or_empty(inputs).items() if isinstance(v, str) and v.strip()]
-    key = next((k for k in QUERY_KEYS if k in texts), texts[0] if len(texts) == 1 else None)
+    key = next((k for k in _QUERY_KEYS if k in texts), texts[0] if len(texts) == 1 else None)
     return None if key is None else _take_text(inputs, key, notes, "query", "inputs")
 
 

@@ -6,7 +6,7 @@ import ast
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from math import isfinite
 from pathlib import Path
@@ -21,16 +21,15 @@ from ..source import Source
 from ..yaml.load import check_integer, load_yaml
 from .model import ImportProblem
 
+LONGEST_CELL = 100_000_000
+"""Characters of a cell in CSV."""
+
 _MAX_DEPTH = 80
 """How deep lists and mappings may nest; a case has a few levels of its own, and golden files nest at most 100."""
 
 
 def read_data(path: Path) -> Any:
-    """Return what a ``.json``, ``.jsonl``, ``.yaml``, ``.yml``, ``.csv`` or ``.tsv`` file holds, by its suffix.
-
-    Raises:
-        ImportProblem: it cannot be read.
-    """
+    """Return what a file of JSON, JSON Lines, YAML, CSV or TSV holds; raises `ImportProblem` for any other."""
     suffix = path.suffix.lower()
     text = read_text(path, ImportProblem)
     if suffix in (".csv", ".tsv"):
@@ -45,11 +44,7 @@ def read_data(path: Path) -> Any:
 
 
 def read_rows(path: Path, *keys: str) -> list[dict[str, Any]]:
-    """Return the rows of *path*: a list of mappings, at the top or under one of *keys*.
-
-    Raises:
-        ImportProblem: there is no such list.
-    """
+    """Return the list of mappings in *path*, at the top or under one of *keys*; raises `ImportProblem` without one."""
     data = read_data(path)
     if isinstance(data, Mapping):
         data = next((data[k] for k in keys if isinstance(data.get(k), list)), data)
@@ -61,19 +56,13 @@ def read_rows(path: Path, *keys: str) -> list[dict[str, Any]]:
 
 def _parse_json(text: str, path: Path, line: int) -> Any:
     data = parse_json(text, path, line, ImportProblem)
-    try:
-        _check(data, _check_json_value)
-    except RecursionError:
-        raise ImportProblem(f"{path}:{line}: nests too deep") from None
-    except ValueError as exc:
-        raise ImportProblem(f"{path}:{line}: not JSON: {exc}") from None
+    _check(data, f"{path}:{line}", is_json=True)
     return data
 
 
 def _check_json_value(value: Any) -> None:
-    """Refuse what no golden file may hold: NaN, half a character."""
     if isinstance(value, str):
-        value.encode()
+        value.encode()  # fails for half a character
     elif isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} is not a number")
     elif isinstance(value, int):
@@ -82,27 +71,29 @@ def _check_json_value(value: Any) -> None:
 
 def _parse_yaml(text: str, path: Path) -> Any:
     try:
-        _check(data := load_yaml(Source(str(path), text)))  # aliases may nest deeper than the reader saw
+        data = load_yaml(Source(str(path), text))
     except GoldenFileError as exc:
         raise ImportProblem(str(exc)) from None
-    except RecursionError:
-        raise ImportProblem(f"{path}: nests too deep") from None
+    _check(data, str(path))  # aliases may nest deeper than the reader saw
     return data
 
 
-def _check(data: Any, check_value: Callable[[Any], None] = lambda _: None, depth: int = 0) -> None:
-    """Check all keys and values of *data*; raise `RecursionError` if lists and mappings nest too deep."""
-    if not isinstance(data, (dict, list)):
-        check_value(data)
-        return
-    if depth > _MAX_DEPTH:
-        raise RecursionError
-    for part in (*data, *data.values()) if isinstance(data, dict) else data:
-        _check(part, check_value, depth + 1)
+def _check(data: Any, place: str, *, is_json: bool = False, depth: int = 0) -> None:
+    """Refuse lists and mappings that nest too deep, and of JSON what no golden file may hold."""
+    if isinstance(data, (dict, list)):
+        if depth > _MAX_DEPTH:
+            raise ImportProblem(f"{place}: nests too deep")
+        for part in (*data, *data.values()) if isinstance(data, dict) else data:
+            _check(part, place, is_json=is_json, depth=depth + 1)
+    elif is_json:
+        try:
+            _check_json_value(data)
+        except ValueError as exc:
+            raise ImportProblem(f"{place}: not JSON: {exc}") from None
 
 
 def _parse_csv(text: str, delimiter: str, path: Path) -> list[dict[str, str]]:
-    csv.field_size_limit(min(2**31 - 1, 100_000_000))
+    csv.field_size_limit(LONGEST_CELL)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as exc:
@@ -140,11 +131,7 @@ def write_lines(path: Path, rows: Iterable[Any]) -> None:
 
 
 def dump_json(value: Any, indent: int | None = None) -> str:
-    """Return *value* as JSON, on one line without *indent*; dates become texts.
-
-    Raises:
-        ImportProblem: it holds NaN or an infinity.
-    """
+    """Return *value* as JSON, on one line without *indent*, dates as texts; raises `ImportProblem` for NaN or ∞."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain_text)
     except ValueError as exc:

@@ -1,6 +1,6 @@
 """Tables: CSV, TSV and Parquet, one case a row.
 
-A column named as a key of a golden case is that key; common other names are understood (`ALIASES`).  A cell of a list
+A column named as a key of a golden case is that key; common other names are understood (`_ALIASES`).  A cell of a list
 holds JSON, or texts between ``|``; a mapping is JSON.  Every other column becomes metadata.
 """
 
@@ -19,7 +19,7 @@ from ..parquet import import_pyarrow, iter_rows
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, split_metadata
 from .rows import as_list, dump_json, read_rows, write_csv
 
-ALIASES = {
+_ALIASES = {
     "id": ("case_id", "sample_id", "query_id", "qid", "name"),
     "query": ("question", "user_input", "input", "prompt", "user_query"),
     "reference_answer": ("expected_answer", "expected_output", "expected", "reference", "ground_truth", "gold_answer",
@@ -56,9 +56,9 @@ def load_parquet(path: Path, dropped: Dropped) -> ImportedSuite:
 
 def _build_suite(rows: list[dict[str, Any]], path: Path, dropped: Dropped) -> ImportedSuite:
     names = dict.fromkeys(name for row in rows for name in row)
-    if rows and not {"query", *ALIASES["query"]} & names.keys():
+    if rows and not {"query", *_ALIASES["query"]} & names.keys():
         raise ImportProblem(
-            f"{path}: no column holds questions ({', '.join(('query', *ALIASES['query']))}); "
+            f"{path}: no column holds questions ({', '.join(('query', *_ALIASES['query']))}); "
             f"available: {', '.join(names)}{did_you_mean('query', names)}"
         )
     cases = Cases(dropped)
@@ -66,7 +66,7 @@ def _build_suite(rows: list[dict[str, Any]], path: Path, dropped: Dropped) -> Im
         columns = _find_columns(row)
         query = row.get(columns["query"])
         if not isinstance(query, str) or not query.strip():
-            dropped.add(f"a row without a question (columns query, {', '.join(ALIASES['query'])})")
+            dropped.add(f"a row without a question (columns query, {', '.join(_ALIASES['query'])})")
             continue
         case = cases.add(row.get(columns["id"]), query)
         for key, name in [*columns.items()][2:]:
@@ -90,7 +90,7 @@ def _build_suite(rows: list[dict[str, Any]], path: Path, dropped: Dropped) -> Im
 
 def _find_columns(names: Container[str]) -> dict[str, str]:
     """Return the name that each column has among *names*."""
-    return {key: next((n for n in (key, *ALIASES.get(key, ())) if n in names), key) for key in _COLUMNS}
+    return {key: next((n for n in (key, *_ALIASES.get(key, ())) if n in names), key) for key in _COLUMNS}
 
 
 def _parse_cell(key: str, cell: Any, place: str) -> Any:

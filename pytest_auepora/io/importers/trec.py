@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ...core.files import numbered_lines, read_text
 from ...core.types import Document, RetrievedDocument
-from .model import Cases, Dropped, ImportedSuite, ImportProblem, document_texts, ids_and_grades
+from .model import Cases, Dropped, ImportedSuite, ImportProblem, documents_of, ids_and_grades
 from .rows import write_text
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
@@ -29,7 +29,7 @@ def load(path: Path, dropped: Dropped, *, topics: str | Path | None = None) -> I
     *path* may be a directory with one file whose name has ``qrels`` in it and one with ``topics`` or ``queries``.
     """
     qrels_path, topics_path = _find_paths(path, topics)
-    grades = read_qrels(qrels_path, dropped)
+    grades = _read_qrels(qrels_path, dropped)
     queries = read_topics(topics_path) if topics_path is not None else {topic: topic for topic in grades}
     if topics_path is None:
         dropped.add("the query of a topic: there is no file of topics, its name stands for it", len(queries))
@@ -56,13 +56,10 @@ def _find_paths(path: Path, topics: str | Path | None) -> tuple[Path, Path | Non
     return paths[0], Path(topics) if topics is not None else paths[1]
 
 
-def read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
+def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
     """Return topic → document → grade; of a pair judged twice the last counts, as in ``trec_eval``.
 
-    A topic of which nothing is judged (-1 alone) is left out.
-
-    Raises:
-        ImportProblem: a line has other than four columns, or a grade that is no whole number.
+    A topic of which nothing is judged (-1 alone) is left out.  Raises `ImportProblem` for a line of another form.
     """
     grades: dict[str, dict[str, int]] = {}
     for number, line in numbered_lines(read_text(path, ImportProblem)):
@@ -83,11 +80,7 @@ def read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
 
 
 def read_topics(path: Path) -> dict[str, str]:
-    """Return topic → query, of lines separated by tabs or of TREC's tags.
-
-    Raises:
-        ImportProblem: a line or a topic lacks one of them, or a topic is there twice.
-    """
+    """Return topic → query, from lines or TREC's tags; raises `ImportProblem` where one is missing or there twice."""
     text = read_text(path, ImportProblem)
     queries: dict[str, str] = {}
     for where, topic, query in (_tagged_topics if "<top>" in text.lower() else _topic_lines)(text, path):
@@ -114,11 +107,7 @@ def _tagged_topics(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, topics: str | Path | None = None) -> None:
-    """Write qrels to *path* and queries to *topics*, by default ``topics.tsv`` beside it.
-
-    Raises:
-        ImportProblem: the id of a case or document has blanks, which the format separates by.
-    """
+    """Write qrels to *path*, queries to *topics* (``topics.tsv`` there); raises `ImportProblem` for ids with blanks."""
     qrels, queries = [], []
     for case in suite.cases:
         name = str(case.get("metadata", {}).get("topic", case["id"]))
@@ -133,7 +122,8 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, topics: str | Pa
             qrels.append(f"{name} 0 {document} {grade}\n")
         if case.get("relevant_docs") == []:
             dropped.add("that nothing is relevant: a topic without judgements says that nobody looked")
-        dropped.add("the text of a document: judgements are ids and grades", len(document_texts(case)))
+        n_texts = sum(bool(doc.get("text") or doc.get("quote")) for doc in documents_of(case))
+        dropped.add("the text of a document: judgements are ids and grades", n_texts)
         metadata_key = ["metadata"] if case.get("metadata", {}).keys() == {"topic"} else []
         dropped.add_unsupported(case, ("id", "query", "relevant_docs", *metadata_key))
     write_text(path, "".join(qrels))
@@ -143,10 +133,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, topics: str | Pa
 def read_run(path: Path) -> dict[str, list[RetrievedDocument]]:
     """Return topic → documents, ranked by score as ``trec_eval`` does: the rank written is not looked at.
 
-    Equal scores are ordered by document id, the later one first.
-
-    Raises:
-        ImportProblem: a line has other than six columns, or a score that is no number.
+    Equal scores are ordered by document id, the later one first.  Raises `ImportProblem` for a line of another form.
     """
     results: dict[str, list[tuple[float, str]]] = {}
     for number, line in numbered_lines(read_text(path, ImportProblem)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -144,3 +145,11 @@ def test_several_labels_and_scores_in_one_cell(tmp_path: Path) -> None:
     path.write_text("id,labels,label_ann,scores\na,yes | no,yes,0.5|0.75\n", encoding="utf-8")
     (item,) = read_label_file(path).items
     assert (item.people, item.scores) == ([True, False, True], [0.5, 0.75])
+
+
+def test_evidence_in_csv_may_be_a_long_document(tmp_path: Path) -> None:
+    csv.field_size_limit(131_072)  # the default, which an import of CSV raises
+    path, document = tmp_path / "l.csv", "word " * 40_000
+    path.write_text(f"label,answer,evidence\nyes,x,{document}\n", encoding="utf-8")
+    (item,) = read_label_file(path).items
+    assert item.evidence == [document]

@@ -10,7 +10,6 @@ from pytest_auepora.io.importers.model import (
     Cases,
     Dropped,
     as_quotes,
-    document_texts,
     ids_and_grades,
     quote_notes,
     reference_text,
@@ -68,10 +67,9 @@ def test_ids_and_grades_of_relevant_documents(docs: Any, found: Any) -> None:
     assert ids_and_grades({"relevant_docs": docs}, Dropped()) == found
 
 
-def test_texts_and_answers() -> None:
-    case = {"relevant_docs": ["a", {"id": "b", "text": "long"}, {"quote": "short"}], "reference_answer": ["x", "y"]}
+def test_of_several_answers_the_first_counts() -> None:
+    case = {"relevant_docs": ["a"], "reference_answer": ["x", "y"]}
     dropped = Dropped()
-    assert document_texts(case) == ["long", "short"]
     assert reference_text(case, dropped) == "x"
     dropped.add_unsupported(case, ("relevant_docs",))
     assert dropped.sentences() == [

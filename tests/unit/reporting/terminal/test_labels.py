@@ -76,7 +76,7 @@ def test_a_label_whose_place_is_not_known() -> None:
 
 
 def test_a_rewritten_label_shows_both_names() -> None:
-    assert page([MOVED], Repaired(Path(PATH), {("a", 0): "new"}), ascii_only=True)[-1] == (
+    assert page([MOVED], Repaired({("a", 0): "new"}), ascii_only=True)[-1] == (
         "  shop.golden.yaml:12:20: old -> new (re-anchorable; text from run 7)"
     )
 
@@ -100,12 +100,12 @@ def test_no_label_is_wider_than_the_terminal_or_steers_it(width: int) -> None:
 def test_what_is_left_to_people() -> None:
     labels = [MOVED, VALID, GONE, GONE]
     assert remaining_labels(None, labels) == {("a", 0), ("b", 0)}
-    assert remaining_labels(Repaired(Path(PATH), {("a", 0): "new"}), labels) == {("b", 0)}
+    assert remaining_labels(Repaired({("a", 0): "new"}), labels) == {("b", 0)}
     assert remaining_labels(None, []) == set()
 
 
 def test_what_a_rewrite_did() -> None:
-    done = Repaired(Path(PATH), {("a", 0): "new"}, {Path("x/__baselines__/shop.json"): 2})
+    done = Repaired({("a", 0): "new"}, {Path("x/__baselines__/shop.json"): 2})
     assert repaired_texts(done, [MOVED, GONE, GONE]) == [
         "rewritten: 1 label",
         "carried over in shop.json: 2 cases",
@@ -115,6 +115,6 @@ def test_what_a_rewrite_did() -> None:
 
 
 def test_what_could_not_be_written_comes_first() -> None:
-    done = Repaired(Path(PATH), problem="nothing was rewritten: disk full")
+    done = Repaired(problem="nothing was rewritten: disk full")
     assert repaired_texts(done, [MOVED]) == ["nothing was rewritten: disk full", "left to people: 1 label"]
-    assert repaired_texts(Repaired(Path(PATH)), [VALID]) == []
+    assert repaired_texts(Repaired(), [VALID]) == []
