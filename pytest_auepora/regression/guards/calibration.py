@@ -21,7 +21,8 @@ from ...errors import AueporaError, names_words
 from ...shapes import ShapeError, check_shape
 from ..compare import definition_change
 from ..policy import RegressionPolicy
-from .gates import GateOutcome, cases_words, missing_reason
+from ..statistics.precision import cases_words
+from .gates import GateOutcome, missing_reason
 
 FORMAT = 1
 _NO_FILE = re.compile(r"(?<=there is no )([^;]*)/[^/;]*\.json")

@@ -17,11 +17,11 @@ from ...core.metrics_base import Metric
 from ...core.run import Run
 from ..compare import Comparison, MetricChange, ScoreChange, mean_change
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
-from ..statistics.precision import TIE, count_clusters, planned_mde
+from ..statistics.precision import TIE, cases_words, count_clusters, planned_mde
 from ..statistics.significance import PairedMetric, judge_family
 from ..thresholds import Bound, sliced
 from .case_guard import feeds_case_guard
-from .gates import GateOutcome, apply_outcome, cases_words, in_slice, label_values, regression_outcome
+from .gates import GateOutcome, apply_outcome, in_slice, label_values, regression_outcome
 from .interval_guard import has_own_interval, judge_intervals
 from .steadiness import repeats_instead_of_cases
 

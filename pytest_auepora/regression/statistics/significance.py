@@ -23,11 +23,11 @@ from .precision import (
     TIE,
     MeanEstimate,
     cases_for_effect,
+    cases_words,
     count_clusters,
     hall_t,
     minimum_detectable_effect,
     planned_mde,
-    sample_words,
     t_quantile,
 )
 
@@ -163,7 +163,7 @@ class MetricVerdict:
 
     @property
     def _sample_size(self) -> str:
-        return sample_words(self.estimate.n_cases, self.estimate.n_clusters)
+        return cases_words(self.estimate.n_cases, self.estimate.n_clusters)
 
     @property
     def finding(self) -> str:
