@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...core.metrics_base import Direction, Metric
@@ -18,14 +18,14 @@ from .model import GoldenCase
 _LONGEST_KEY = 1_000
 
 
+@dataclass(eq=False)
 class ThresholdReader:
     """Reads the thresholds of one file against its metrics: their direction and range."""
 
-    def __init__(self, source: Source, registry: Registry) -> None:
-        self.source = source
-        self.registry = registry
-        self.metrics: dict[str, Metric] = {}
-        self.warnings: list[Problem] = []
+    source: Source
+    registry: Registry
+    metrics: dict[str, Metric] = field(default_factory=dict, init=False)
+    warnings: list[Problem] = field(default_factory=list, init=False)
 
     def load_metrics(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
         """Look up the metrics that the file lists; report those that do not exist."""
@@ -137,21 +137,20 @@ class ThresholdReader:
 
     def check_case_thresholds(self, cases: Sequence[GoldenCase]) -> None:
         """Warn of case thresholds on a metric if no case that has one has the fields the metric needs."""
-        testable: dict[str, bool] = {}
-        first: dict[str, GoldenCase] = {}
+        testable: set[str] = set()
+        untestable: dict[str, Problem] = {}
         for case in cases:
             for name in case.thresholds:
-                if not testable.get(name):
-                    first.setdefault(name, case)
-                    needed = self.metrics[name].required_fields() if name in self.metrics else ()
-                    testable[name] = all(getattr(case.sample, field) is not None for field in needed)
-        for name, case in first.items():
-            if not testable[name]:
-                missing = " and ".join(
-                    field for field in self.metrics[name].required_fields() if getattr(case.sample, field) is None
-                )
-                message = f"the threshold of cases on {name} cannot fail: no case that it is for has {missing}"
-                self.warnings.append(Problem(self.source.path, case.line, case.col, message))
+                if name in testable:
+                    continue
+                needed = self.metrics[name].required_fields() if name in self.metrics else ()
+                missing = " and ".join(field for field in needed if getattr(case.sample, field) is None)
+                if not missing:
+                    testable.add(name)
+                elif name not in untestable:
+                    message = f"the threshold of cases on {name} cannot fail: no case that it is for has {missing}"
+                    untestable[name] = Problem(self.source.path, case.line, case.col, message)
+        self.warnings += [problem for name, problem in untestable.items() if name not in testable]
 
     def check_gates(self, gates: Iterable[Gate], cases: Sequence[GoldenCase]) -> None:
         """Report gates without data: an empty slice, a pass rate without case thresholds."""
