@@ -185,14 +185,11 @@ def _shorten_repeats(problems: Sequence[Problem]) -> Iterator[Problem]:
 def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> Iterator[Source]:
     """Yield the lines of a text file, some hundred kilobytes at a time; the blocks share their problems.
 
-    Args:
-        path: the file.
-        max_bytes: how large it may be.
-        instead: what to do with a larger one besides splitting it.
+    *instead* says what to do with a larger file besides splitting it.
 
     Raises:
-        GoldenFileError: it is not there, not readable, no UTF-8, or has a line of more than 50 MB,
-            or is larger than *max_bytes*.
+        GoldenFileError: it is not there, not readable, no UTF-8, larger than *max_bytes*, or has a line of more than
+            50 MB.
     """
     problems: list[Problem] = []
     lines_before = size = 0
@@ -205,8 +202,8 @@ def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> 
                 data += (rest := file.readline(room + 1))
                 if len(rest) > room:
                     raise refusal(path, f"is longer than {MAX_BYTES:,} bytes", lines_before + data.count(b"\n") + 1)
-                text = _decode(data, Source(str(path), "", lines_before, problems), size)
-                block = Source(str(path), text, lines_before, problems)
+                block = Source(str(path), "", lines_before, problems)
+                block.text = _decode(data, block, size)
                 size += len(data)
                 if max_bytes is not None and size > max_bytes:  # the size of a pipe is unknown before
                     raise refusal(path, _too_large(max_bytes, instead))

@@ -16,13 +16,7 @@ from typing import Any
 from ...errors import did_you_mean
 from ..source import Source, describe
 
-
-class _Bad:
-    def __repr__(self) -> str:
-        return "BAD"
-
-
-BAD: Any = _Bad()
+BAD: Any = object()
 """Returned instead of a value that was reported as a problem."""
 
 MAX_FREE_DEPTH = 50
@@ -183,7 +177,7 @@ class Reason(FieldType):
         return value if isinstance(value, str) and value.strip() else BAD
 
     def schema(self) -> dict[str, Any]:
-        return {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"\S"}]}
+        return {"anyOf": [Flag().schema(), Text().schema()]}
 
 
 class Free(FieldType):
@@ -200,8 +194,7 @@ class Free(FieldType):
         valid = True
         for name, part in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(value, dict) and not isinstance(name, str):
-                written = describe(name)
-                source.report_key(value, name, f"the key {written} is not a text; quote it")
+                source.report_key(value, name, f"the key {describe(name)} is not a text; quote it")
                 valid = False
             elif isinstance(part, (dict, list)):
                 if depth >= MAX_FREE_DEPTH:
@@ -248,7 +241,7 @@ class ListOf(FieldType):
     def _report_repeats(self, items: list[Any], value: Any, source: Source) -> bool:
         if all(type(part) is str for part in items) and len(set(items)) == len(items):
             return False
-        repeats = [i for i, part in enumerate(items) if part in items[:i]] if not source.is_full else [len(items) - 1]
+        repeats = [len(items) - 1] if source.is_full else [i for i, part in enumerate(items) if part in items[:i]]
         for i in repeats:
             source.report(value, i, f"{describe(value[i])} is listed twice")
         return bool(repeats)
