@@ -54,8 +54,8 @@ class FileDataset(EvaluationDataset):
         self._length: int | None = None
 
     def __iter__(self) -> Iterator[EvaluationSample]:
-        is_table, path = is_parquet(self._path), self._path
-        blocks = row_blocks(path, lambda rows: as_lines(rows, path)) if is_table else line_blocks(path)
+        path = self._path
+        blocks = row_blocks(path, lambda rows: as_lines(rows, path)) if is_parquet(path) else line_blocks(path)
         return chain.from_iterable(map(read_samples, blocks))
 
     @property
@@ -76,9 +76,7 @@ class FileDataset(EvaluationDataset):
 def open_dataset(path: str | Path, name: str | None = None) -> FileDataset:
     """Return a data set too large for the memory: ``.parquet`` as `load_parquet_dataset` reads it, else JSON Lines.
 
-    Args:
-        path: the file.
-        name: what the data set is called; the stem of the file by default.
+    It is called *name*, by default the stem of the file.
 
     Raises:
         GoldenFileError: the file is not there.
@@ -106,9 +104,7 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
     """Yield the recorded outputs of the cases of *suite*, in the order of the file.
 
     ``.parquet``, a run of TREC (``.run``, ``.trec``, ``.txt``; topics that are not in the suite are ignored), else JSON
-    Lines.
-
-    Nothing more is yielded after a problem, but the rest is still checked.
+    Lines.  Nothing more is yielded after a problem, but the rest is still checked.
 
     Raises:
         GoldenFileError: at the end: all problems of the file, with their places.

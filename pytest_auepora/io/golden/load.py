@@ -27,12 +27,9 @@ from .names import SuiteName
 
 
 def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
-    """Read the golden file at *path*: ``.yaml``, ``.yml`` or ``.jsonl``.
+    """Read the golden file at *path*: ``.yaml``, ``.yml`` or ``.jsonl``, of at most *max_bytes*.
 
-    Args:
-        path: the file.
-        registry: the metrics there are; those of this package by default.
-        max_bytes: how large the file may be.
+    *registry* has the metrics there are, by default those of this package.
 
     Raises:
         GoldenFileError: all that is wrong with the file, each complaint with its line and column.

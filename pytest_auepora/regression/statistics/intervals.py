@@ -93,12 +93,9 @@ class Resampling(Generic[T]):
         self._observed = Difference(value, None, None, len(pairs), len(groups), n_differing, 2 * alpha)
 
     def bootstrap(self, draws: int = 1999, sums: Sums[T] | None = None) -> Difference:
-        """Return the effect with its percentile interval.
+        """Return the effect with its percentile interval, from *draws* resamples, at least `draws_for` *alpha*.
 
-        Args:
-            draws: number of resamples, at least `draws_for` *alpha*.
-            sums: for an aggregate that depends only on sums of integers in the measurements; gives the same interval
-                much faster.
+        An aggregate that depends only on *sums* of integers in the measurements gives the same interval much faster.
         """
         groups = self._groups
         if len(groups) < 2:
@@ -119,7 +116,7 @@ class Resampling(Generic[T]):
         """
         groups, value = self._groups, self._observed.value
         g = len(groups)
-        leave_one_out = [self._effect_of(groups[:i] + groups[i + 1 :]) for i in range(g)] if g > 1 else []
+        leave_one_out = (self._effect_of(groups[:i] + groups[i + 1 :]) for i in range(g))
         values = [v for v in leave_one_out if v is not None]
         if value is None or g < 2 or len(values) < g:
             return self._observed
