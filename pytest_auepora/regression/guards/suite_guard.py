@@ -63,22 +63,12 @@ def judge_comparison(
     metrics: Mapping[str, Metric],
     advisory: Collection[str] = (),
 ) -> list[GateOutcome]:
-    """Complete *comparison* and return the outcomes of all its metrics, in the order of the run's, net flips last.
+    """Complete *comparison* and return one outcome per comparable metric, each followed by its slices, net flips last.
 
-    Metrics missing in *metrics* are judged by the values of their cases alone.
+    Metrics missing in *metrics* are judged by the values of their cases alone.  The *advisory* metrics are a family of
+    their own, so that they do not cost the others power.
     """
-    order = {name: i for i, name in enumerate(run.metrics)}
-    gates = judge_intervals(run, comparison, policy, metrics) + judge_regression(run, comparison, policy, advisory)
-    return sorted(gates, key=lambda gate: order.get(gate.metric, len(order)))
-
-
-def judge_regression(
-    run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
-) -> list[GateOutcome]:
-    """Return one outcome per comparable metric, in the order of the run's metrics, each followed by its slices.
-
-    The *advisory* metrics are a family of their own, so that they do not cost the others power.
-    """
+    gates = judge_intervals(run, comparison, policy, metrics)
     parts = parts_of(run, comparison, policy)
     if (flips := net_flips(run, comparison, policy, advisory)) is not None:
         parts.append(flips)
@@ -88,7 +78,9 @@ def judge_regression(
     tested = grouped((part.metric in advisory, part) for part, method in methods if method == "statistical")
     for family in tested.values():
         out.update(_judge_by_test(run, comparison, policy, family))
-    return [out[part.title] for part in parts if part.title in out]
+    gates += [out[part.title] for part in parts if part.title in out]
+    order = {name: i for i, name in enumerate(run.metrics)}
+    return sorted(gates, key=lambda gate: order.get(gate.metric, len(order)))
 
 
 def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[Part]:
