@@ -29,11 +29,7 @@ def is_parquet(path: Path) -> bool:
 def row_blocks(path: Path, as_text: Callable[[list[dict[str, Any]]], str]) -> Iterator[Source]:
     """Yield the rows of a Parquet file, `BLOCK_ROWS` at a time, as the JSON Lines that *as_text* makes of them.
 
-    The blocks share their problems.
-
-    Raises:
-        MissingExtraError: the extra ``parquet`` is not installed.
-        AueporaError: the file is no Parquet.
+    The blocks share their problems.  Raises as `load_parquet_dataset` does.
     """
     problems: list[Problem] = []
     rows, lines_before = iter_rows(path, BLOCK_ROWS), 0

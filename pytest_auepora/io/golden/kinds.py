@@ -188,23 +188,21 @@ class Free(FieldType):
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        return value if self._check_values(value, source, 0) else BAD
+        problem_count = len(source.problems)
+        self._check_values(value, source, 0)
+        return value if len(source.problems) == problem_count else BAD
 
-    def _check_values(self, value: Any, source: Source, depth: int) -> bool:
-        valid = True
+    def _check_values(self, value: Any, source: Source, depth: int) -> None:
         for name, part in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(value, dict) and not isinstance(name, str):
                 source.report_key(value, name, f"the key {describe(name)} is not a text; quote it")
-                valid = False
             elif isinstance(part, (dict, list)):
                 if depth >= MAX_FREE_DEPTH:
                     source.report(value, name, f"nests more than {MAX_FREE_DEPTH} deep")
-                    return False
-                valid = self._check_values(part, source, depth + 1) and valid
+                    return
+                self._check_values(part, source, depth + 1)
             elif not isinstance(part, (str, int, float, bool, datetime.date, type(None))):
                 source.report(value, name, f"{key_prefix(name)}a {type(part).__name__} cannot be stored as JSON")
-                valid = False
-        return valid
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object"}
@@ -265,16 +263,14 @@ class MapOf(FieldType):
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        valid = True
         values = {}
         for name, part in value.items():
-            if not isinstance(name, str):
+            if isinstance(name, str):
+                values[name] = self.value_type.read(part, value, name, source)
+            else:
                 source.report_key(value, name, f"the key {describe(name)} is not a text; quote it")
-                valid = False
-                continue
-            values[name] = self.value_type.read(part, value, name, source)
-            valid = valid and values[name] is not BAD
-        return values if valid else BAD
+                values[name] = BAD
+        return BAD if any(part is BAD for part in values.values()) else values
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": self.value_type.schema()}

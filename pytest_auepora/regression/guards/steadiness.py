@@ -113,12 +113,8 @@ class VarianceSplit:
 def split_variance(baseline: Repeats, candidate: Repeats) -> VarianceSplit:
     """Split the variance of paired differences: between = max(0, s_d² - within(base)/R_b - within(cand)/R_c).
 
-    The variance within is pooled over the repeated cases of a side; a side without repeats is taken to be as noisy as
-    the other.
-
-    Args:
-        baseline: the scores of two cases or more, some of them repeated on one side at least.
-        candidate: those of the same cases.
+    Both sides have the scores of the same cases, two or more, some of them repeated on one side at least.  The variance
+    within is pooled over the repeated cases of a side; a side without repeats is taken to be as noisy as the other.
     """
     n, sides = len(baseline), (baseline, candidate)
     total = _squares([_mean(after) - _mean(before) for before, after in zip(*sides, strict=True)]) / (n - 1)

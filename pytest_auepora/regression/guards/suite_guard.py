@@ -1,9 +1,7 @@
 """The suite guard: did the suite as a whole, or a slice of it, get worse than its baseline?
 
 Its family is the mean of each metric, each slice, and net flips: +1 for a case in which a score rose by more than
-``case_max_drop``, -1 for a case in which one fell by as much.  ``statistical`` tests a drop with `significance`;
-``tolerance`` fails a mean paired drop above ``min_effect``.  ``auto`` uses ``tolerance`` for deterministic metrics of
-fewer than ten clusters.
+``case_max_drop``, -1 for a case in which one fell by as much.  `RegressionPolicy.policy` says how each is judged.
 """
 
 from __future__ import annotations
