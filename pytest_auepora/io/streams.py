@@ -147,7 +147,7 @@ def _records(
         key = next((k for k in _ID_KEYS if k in raw), None)
         case_id = raw.get(key) if key is not None else None
         if not isinstance(case_id, str):
-            block.report_container(raw, "no id: which case is this the output of?")
+            block.report(raw, None, "no id: which case is this the output of?")
         elif case_id not in cases_by_name:
             hint = block.suggest_case(case_id, cases_by_name)
             block.report(raw, key, f"{suite.path.name} has no case {case_id!r}{hint}")

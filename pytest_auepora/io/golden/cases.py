@@ -127,7 +127,7 @@ class CaseReader:
             self._check_regexes(values, raw)
         self._check_labels(raw)
         if "must_pass" in values and values["must_pass"] and values.get("xfail") is not None:
-            self.source.report_container(raw, "must_pass and xfail contradict each other")
+            self.source.report(raw, None, "must_pass and xfail contradict each other")
 
     def _check_labels(self, raw: Mapping[str, Any]) -> None:
         if isinstance(labels := raw.get("labels"), dict):

@@ -330,13 +330,13 @@ class Record(FieldType):
                 values[name] = parsed
         for name in self.required:
             if name not in value and repr(name) not in hints:  # the typo is reported already
-                source.report_container(value, f"{self.title} has no {name}")
+                source.report(value, None, f"{self.title} has no {name}")
         return values
 
     def _report_unknown_key(self, value: Any, name: Any, source: Source) -> str:
         """Report an unknown key, and return the hint on what was probably meant."""
         if source.is_full:
-            source.report_container(value, "")
+            source.report(value, None, "")
             return ""
         hint = self.hints.get(name, "") if isinstance(name, str) else ""
         hint = hint or did_you_mean(str(name), self.fields)

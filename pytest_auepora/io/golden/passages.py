@@ -49,7 +49,7 @@ class _DocumentType(FieldType):
             doc_id, text = id_of_text(values["quote"]), values["quote"]
             metadata |= {"match": "quote", "anywhere": True}
         elif doc_id is None and "doc" not in values:
-            source.report_container(value, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
+            source.report(value, None, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
             return BAD
         elif doc_id is None:
             if (passage := self._passage_metadata(values, value, source)) is None:

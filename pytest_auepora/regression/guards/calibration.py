@@ -113,8 +113,7 @@ def load_calibration(path: Path) -> Calibration | None:
     except ShapeError as exc:
         raise CalibrationError(f"{path}: not a calibration file: {exc}; run auepora calibrate again") from None
     labels = {item: tuple(label == "yes" for label in pair.split()) for item, pair in raw.get("labels", {}).items()}
-    values = known_fields(Calibration, raw)
-    return Calibration(**values | {"labels": labels})
+    return Calibration(**known_fields(Calibration, raw) | {"labels": labels})
 
 
 def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> JudgeStanding:

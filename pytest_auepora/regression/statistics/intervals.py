@@ -105,7 +105,9 @@ class Resampling(Generic[T]):
         drawn = [self._effect_of(sample(rng.choices(every, k=len(every)))) for _ in range(draws)]
         values = sorted(v for v in drawn if v is not None)
         rank = math.floor((draws + 1) * self._alpha + 1e-9) - 1 - (draws - len(values))
-        return self._between(values[rank], values[-1 - rank]) if 0 <= rank < len(values) else self._observed
+        if not 0 <= rank < len(values):
+            return self._observed
+        return replace(self._observed, low=values[rank], high=values[-1 - rank])
 
     def jackknife(self) -> Difference:
         """Return the effect ± t(1 - alpha, G - 1)·SE, with the SE from leaving out one cluster at a time.
@@ -123,10 +125,7 @@ class Resampling(Generic[T]):
         centre = math.fsum(values) / g
         se = math.sqrt((g - 1) / g * math.fsum((v - centre) ** 2 for v in values))
         half_width = t_quantile(1.0 - self._alpha, g - 1) * se
-        return self._between(value - half_width, value + half_width)
-
-    def _between(self, low: float, high: float) -> Difference:
-        return replace(self._observed, low=low, high=high)
+        return replace(self._observed, low=value - half_width, high=value + half_width)
 
     def _effect_of(self, groups: Groups[T]) -> float | None:
         """Return the effect over some clusters; None if it has no finite value."""
