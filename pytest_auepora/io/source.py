@@ -20,6 +20,9 @@ from ..errors import GoldenFileError, Problem, did_you_mean
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
 
+MAX_DEPTH = 100
+"""How deep lists and mappings may nest."""
+
 BLOCK_BYTES = 262_144
 """How much of a file is read at a time, besides the rest of the last line."""
 

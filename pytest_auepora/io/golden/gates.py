@@ -169,7 +169,7 @@ class ThresholdReader:
             messages: Iterable[str] = ()
             if not isinstance(slice_, str):
                 messages = _unmatched_labels(slice_, _label_values(cases, slice_))
-            elif not any(True for case in cases for _ in _case_values(case, slice_)):
+            elif not any(_case_values(case, slice_) for case in cases):
                 labels = {"tag", *(k for case in cases for k, v in case.sample.labels.items() if _is_word(v))}
                 label, _, value = slice_.partition(":")
                 suggestion = f"; write {{{label}: {value.strip()}}}" if value else did_you_mean(slice_, labels)
@@ -192,7 +192,7 @@ def _unmatched_labels(slice_: Mapping[str, str], labels: Mapping[str, list[str]]
             yield f"no case has {key}: {value}{did_you_mean(value, values)}{existing}"
 
 
-def _case_values(case: GoldenCase, key: str) -> Iterable[str]:
+def _case_values(case: GoldenCase, key: str) -> tuple[str, ...]:
     if key == "tag":
         return case.tags
     value = case.sample.labels.get(key)

@@ -193,9 +193,6 @@ def judge_outcomes(
 
 def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStanding) -> list[str]:
     """Return notes on which metrics are advisory and why, and on what they would have failed."""
-    by_reason: dict[str, dict[str, str]] = {}
-    for name, why in standing.advisory.items():  # metrics without a file share one note
-        by_reason.setdefault(_NO_FILE.sub(r"\1/<metric>.json", why), {})[name] = why
     would_fail = [gate for gate in gates if gate.would_be == "failed"]
     notes = [gate.brief for gate in would_fail if not gate.is_of_slice]
     if slices := [gate.part for gate in would_fail if gate.is_of_slice]:
@@ -210,7 +207,9 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStandi
         ]
         more = sum(map(len, list(cases.values())[3:]))
         notes.append(f"advisory: would fail cases: {'; '.join(lines[:3])}{f' and {more} more' if more else ''}")
-    for shared, reasons in by_reason.items():
-        why = shared if len(reasons) > 1 else next(iter(reasons.values()))
-        notes.append(f"advisory: cannot fail the run: {', '.join(reasons)} ({why})")
+    # metrics without a file share one note
+    shared = grouped((_NO_FILE.sub(r"\1/<metric>.json", why), name) for name, why in standing.advisory.items())
+    for reason, names in shared.items():
+        why = reason if len(names) > 1 else standing.advisory[names[0]]
+        notes.append(f"advisory: cannot fail the run: {', '.join(names)} ({why})")
     return notes
