@@ -152,9 +152,8 @@ class ThresholdReader:
                     untestable[name] = Problem(self.source.path, case.line, case.col, message)
         self.warnings += [problem for name, problem in untestable.items() if name not in testable]
 
-    def check_gates(self, gates: Iterable[Gate], cases: Sequence[GoldenCase]) -> None:
+    def check_gates(self, gates: Sequence[Gate], cases: Sequence[GoldenCase]) -> None:
         """Report gates without data: an empty slice, a pass rate without case thresholds."""
-        gates = list(gates)
         labels = _label_values(cases, {key for gate in gates for key in gate.slice})
         for gate in gates:
             if gate.stat == "pass_rate" and not any(gate.metric in case.thresholds for case in cases):

@@ -15,7 +15,7 @@ from random import Random
 from typing import Generic, Literal, TypeVar
 
 from ...core.grouping import grouped
-from .precision import TIE, MeanEstimate, t_quantile
+from .precision import TIE, MeanEstimate, sum_of_squares, t_quantile
 from .significance import Outcome
 
 T = TypeVar("T")
@@ -122,8 +122,7 @@ class Resampling(Generic[T]):
         values = [v for v in leave_one_out if v is not None]
         if value is None or g < 2 or len(values) < g:
             return self._observed
-        centre = math.fsum(values) / g
-        se = math.sqrt((g - 1) / g * math.fsum((v - centre) ** 2 for v in values))
+        se = math.sqrt((g - 1) / g * sum_of_squares(values))
         half_width = t_quantile(1.0 - self._alpha, g - 1) * se
         return replace(self._observed, low=value - half_width, high=value + half_width)
 

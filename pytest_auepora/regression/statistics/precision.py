@@ -11,6 +11,17 @@ TIE = 1e-9
 """Differences up to this are rounding errors: such statistics are tied, such a change is none."""
 
 
+def mean(values: Sequence[float]) -> float:
+    """Return the mean of one or more values."""
+    return math.fsum(values) / len(values)
+
+
+def sum_of_squares(values: Sequence[float]) -> float:
+    """Return the sum of squared deviations from the mean."""
+    middle = mean(values)
+    return math.fsum((v - middle) ** 2 for v in values)
+
+
 def count_clusters(cases: Collection[str], clusters: Mapping[str, str]) -> int:
     """Return the number of clusters of *cases*; a case that *clusters* does not list is its own cluster."""
     return len({clusters.get(case, case) for case in cases}) if clusters else len(cases)
