@@ -65,15 +65,13 @@ class Call:
     def __init__(
         self, fn: Fn, timeout: float | None = None, retry: RetryPolicy | None = None, concurrency: int = 1
     ) -> None:
-        self.timeout = timeout
-        self.retry = retry
+        self.fn, self.timeout, self.retry = fn, timeout, retry
         self.result = CallResult(concurrency=concurrency, has_retry_policy=retry is not None)
         self.state: Literal["queued", "running", "over"] = "queued"
         self.abandoned = self.late = False
         self.awaitable: Any = None
         self.on_finish: Callable[[], None] | None = None
         self.output: CallOutput | None = None
-        self.fn = fn
         self._waiters: list[Fn] | None = []  # None once they were called
         self._began: float | None = None  # when the running attempt began; None between attempts
         self._spent = 0.0  # seconds of the last attempt
@@ -159,11 +157,7 @@ class Call:
             self._stop_clock()
 
     def end_attempt(self, value: Any, error: BaseException | None) -> float | None:
-        """Note the end of an attempt.
-
-        Returns:
-            Seconds to wait before the next attempt; None when there is none.
-        """
+        """Note the end of an attempt; return the seconds to wait before the next one, None when there is none."""
         if self.state == "over":
             return None
         if not self.late:

@@ -51,9 +51,6 @@ class Caller:
             called in a thread, unless it runs alone without a limit.
         after: called with the name of each call that ran beside its owner and its result, in whichever thread ends it.
 
-    Attributes:
-        ahead: the calls that were started and not asked for yet.
-
     Raises:
         ValueError: the concurrency is less than 1, or the timeout is not positive.
     """
@@ -80,6 +77,7 @@ class Caller:
         self.coroutines = coroutines
         self._after = after
         self.ahead: dict[Hashable, Call] = {}
+        """The calls that were started and not asked for yet."""
         self._asked_since_scan = 0  # calls asked for since the upcoming ones were last read
         self._executor: Executor | None = None
         self._loops_change = False
@@ -88,13 +86,9 @@ class Caller:
     def call(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None) -> CallResult:
         """Return the result of *fn*, or of the awaitable that it returns.
 
-        What it printed and logged beside its owner is printed and logged before this returns.
-
-        Args:
-            key: the name of this call, under which it may have been started early.
-            fn: the call.
-            upcoming: the calls that will be asked for next, in this order, free to be started now.
-            timeout: seconds, instead of the caller's own limit.
+        *key* names the call, which may have been started early.  Of those *upcoming*, which will be asked for next in
+        this order, some are started now.  *timeout* is in seconds, instead of the caller's own limit.  What *fn*
+        printed and logged beside its owner is printed and logged before this returns.
 
         Raises:
             KeyboardInterrupt: in the owner's thread.  Whatever *fn* raises is in the result.
@@ -175,7 +169,7 @@ class Caller:
                 key, fn, limit = entry
                 yield self.call(key, fn, upcoming(), limit)
         finally:
-            self.forget({key for key, _, _ in read_ahead}.__contains__)
+            self.forget({key for key, *_ in read_ahead}.__contains__)
 
     def forget(self, is_mine: Callable[[Hashable], bool]) -> None:
         """Give up those calls that were started early whose key *is_mine*: nobody will ask for them."""

@@ -15,14 +15,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, Literal
 
-_STREAMS = ("stdout", "stderr")
-
 
 class CallOutput:
-    """What one call prints and logs: kept until it is handed over, then passed through.
-
-    Its ``mode`` is set to "drop" when the call is given up: what comes from then on is dropped.
-    """
+    """What one call prints and logs: kept until it is handed over, then passed through; dropped if it is given up."""
 
     def __init__(self) -> None:
         self.mode: Literal["keep", "pass", "drop"] = "keep"
@@ -87,7 +82,7 @@ class OutputSplitter:
             if keep_with_call not in handler.filters:
                 handler.addFilter(keep_with_call)
                 self._restore.callback(handler.removeFilter, keep_with_call)
-        for name in _STREAMS:
+        for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
             if stream is not None and not isinstance(stream, _Proxy) and "write" not in getattr(stream, "__dict__", ()):
                 self._split_stream(name, stream)

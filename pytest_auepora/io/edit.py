@@ -190,13 +190,9 @@ class LabelFile:
             name = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
             yield (case["id"], number), name
 
-    def place(self, slot: Slot) -> tuple[int, int]:
-        """Return line and column, both 1-based, of the name of a label."""
-        return self.source.position(*self._names[slot])
-
     def places(self) -> dict[Slot, tuple[int, int]]:
-        """Return line and column, both 1-based, of every label."""
-        return {slot: self.place(slot) for slot in self._names}
+        """Return line and column, both 1-based, of the name of every label."""
+        return {slot: self.source.position(*name) for slot, name in self._names.items()}
 
     def name(self, slot: Slot) -> str:
         """Return the name of a label in the file; empty if there is no such label."""
@@ -212,7 +208,7 @@ class LabelFile:
         """
         replacements: dict[tuple[int, int], str] = {}
         for slot, new in new_ids.items():
-            place = self.place(slot)
+            place = self.source.position(*self._names[slot])
             if replacements.setdefault(place, new) != new:
                 raise self._refusal(place, f"one place, and two new ids for it: {replacements[place]!r} and {new!r}")
         text = self.source.text

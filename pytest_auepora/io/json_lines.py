@@ -10,10 +10,7 @@ from typing import Any
 
 from ..core.files import RepeatedKeyError, unique_keys
 from ..core.git import CONFLICT, conflict_line
-from .source import Source, describe
-
-MAX_DEPTH = 100
-"""How deep lists and mappings may nest."""
+from .source import MAX_DEPTH, Source, describe
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s\[\]{}:,"]+')

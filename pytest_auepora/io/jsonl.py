@@ -90,9 +90,7 @@ _SAMPLE = _Sample(
 def load_jsonl_dataset(path: str | Path, name: str | None = None) -> InMemoryDataset:
     """Read a data set: one JSON object a line with the attributes of `EvaluationSample`; blank lines are skipped.
 
-    Args:
-        path: the file.
-        name: what the data set is called; the stem of the file by default.
+    It is called *name*, by default the stem of the file.
 
     Raises:
         GoldenFileError: all that is wrong with the file, each complaint with its line and column.

@@ -28,11 +28,7 @@ _JSON = ("relevant_docs", "candidate_docs", "reference_answer", "labels", "metad
 
 
 def load_parquet_dataset(path: str | Path, name: str | None = None) -> InMemoryDataset:
-    """Read a data set; see the module.
-
-    Args:
-        path: the file.
-        name: what the data set is called; the stem of the file by default.
+    """Read a data set, as the module says; it is called *name*, by default the stem of the file.
 
     Raises:
         MissingExtraError: the extra ``parquet`` is not installed.

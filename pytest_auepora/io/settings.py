@@ -13,6 +13,7 @@ import yaml
 from ..errors import GoldenFileError, Problem
 from ..regression.thresholds import Gate, read_gates
 from .json_lines import is_jsonl
+from .yaml.load import Parser
 
 Node = Any  # of PyYAML: a scalar, a sequence or a mapping
 KeyPath = tuple[Any, ...]
@@ -34,12 +35,11 @@ def with_settings(path: Path, text: str, gates: Sequence[Gate], keys: Mapping[st
     bom, text = text[: text.startswith(_BOM)], text.removeprefix(_BOM)
     if is_jsonl(path):
         return bom + _jsonl_with_settings(text, gates, keys or {})
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # accepts more plain text than the other
     try:
-        root = yaml.load(text, loader)
+        root = yaml.load(text, Parser)
         changes = _find_changes(root, gates, keys or {})
-        changed = _edit_text(text, yaml.compose(text, loader), changes)
-        if yaml.load(changed, loader) == _merge(root, changes):
+        changed = _edit_text(text, yaml.compose(text, Parser), changes)
+        if yaml.load(changed, Parser) == _merge(root, changes):
             return bom + changed
     except (yaml.YAMLError, ValueError):
         pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import math
 import os
 import re
 from bisect import bisect_right
@@ -18,6 +19,9 @@ from ..errors import GoldenFileError, Problem, did_you_mean
 
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
+
+MAX_DEPTH = 100
+"""How deep lists and mappings may nest."""
 
 BLOCK_BYTES = 262_144
 """How much of a file is read at a time, besides the rest of the last line."""
@@ -118,16 +122,12 @@ class Source:
         return did_you_mean(case_id, cases) if len(self.problems) < _MAX_SUGGESTIONS else ""
 
     def report(self, holder: Any, key: Any, message: str) -> None:
-        """Report the value of *holder* at *key*."""
+        """Report the value of *holder* at *key*; with a key of None, *holder* as a whole, at its start."""
         self.report_at(*((0, 0) if self.is_full else self.position(holder, key)), message)
 
     def report_key(self, holder: Any, key: Any, message: str) -> None:
         """Report the key *key* itself."""
         self.report_at(*((0, 0) if self.is_full else self.position(holder, key, on_key=True)), message)
-
-    def report_container(self, holder: Any, message: str) -> None:
-        """Report *holder* as a whole, at its start."""
-        self.report_at(*((0, 0) if self.is_full else self.position(holder)), message)
 
     def report_at(self, line: int, col: int, message: str) -> None:
         """Add one problem at a place; line 0 means the whole file.  Very long words are shortened."""
@@ -182,34 +182,33 @@ def _shorten_repeats(problems: Sequence[Problem]) -> Iterator[Problem]:
             yield problem._replace(message=f"{problem.message} (and {remaining} more like it below)")
 
 
-def line_blocks(path: Path, max_bytes: int | None = None, instead: str = "") -> Iterator[Source]:
+def line_blocks(path: Path, max_bytes: float = math.inf, instead: str = "") -> Iterator[Source]:
     """Yield the lines of a text file, some hundred kilobytes at a time; the blocks share their problems.
 
-    Args:
-        path: the file.
-        max_bytes: how large it may be.
-        instead: what to do with a larger one besides splitting it.
+    *instead* says what to do with a larger file besides splitting it.
 
     Raises:
-        GoldenFileError: it is not there, not readable, no UTF-8, or has a line of more than 50 MB,
-            or is larger than *max_bytes*.
+        GoldenFileError: it is not there, not readable, no UTF-8, larger than *max_bytes*, or has a line of more than
+            50 MB.
     """
     problems: list[Problem] = []
     lines_before = size = 0
+    alternative = f", {instead}" if instead and max_bytes == MAX_BYTES else ""
+    too_large = refusal(path, f"is larger than {max_bytes:,} bytes; split it{alternative}")
     try:
         with path.open("rb") as file:
-            if max_bytes is not None and os.fstat(file.fileno()).st_size > max_bytes:
-                raise refusal(path, _too_large(max_bytes, instead))
+            if os.fstat(file.fileno()).st_size > max_bytes:
+                raise too_large
             while data := file.read(BLOCK_BYTES):
                 room = MAX_BYTES - (len(data) - data.rfind(b"\n") - 1)  # for the rest of the last line
                 data += (rest := file.readline(room + 1))
                 if len(rest) > room:
                     raise refusal(path, f"is longer than {MAX_BYTES:,} bytes", lines_before + data.count(b"\n") + 1)
-                text = _decode(data, Source(str(path), "", lines_before, problems), size)
-                block = Source(str(path), text, lines_before, problems)
+                block = Source(str(path), "", lines_before, problems)
+                block.text = _decode(data, block, size)
                 size += len(data)
-                if max_bytes is not None and size > max_bytes:  # the size of a pipe is unknown before
-                    raise refusal(path, _too_large(max_bytes, instead))
+                if size > max_bytes:  # the size of a pipe is unknown before
+                    raise too_large
                 yield block
                 lines_before += len(block.lines) - (not block.lines[-1])
     except OSError as exc:
@@ -229,12 +228,6 @@ def _decode(data: bytes, source: Source, offset: int) -> str:
         source.report_at(*Source("", text_before, source.lines_before).line_and_column(len(text_before)), message)
         raise source.error() from None
     return text if offset else text.removeprefix("\ufeff")
-
-
-def _too_large(max_bytes: int, instead: str = "") -> str:
-    """Return the message about a file of more than *max_bytes*; *instead* is added for the default limit alone."""
-    alternative = f", {instead}" if instead and max_bytes == MAX_BYTES else ""
-    return f"is larger than {max_bytes:,} bytes; split it{alternative}"
 
 
 def refusal(path: Path, message: str, line: int = 0) -> GoldenFileError:

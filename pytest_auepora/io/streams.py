@@ -29,11 +29,7 @@ def is_parquet(path: Path) -> bool:
 def row_blocks(path: Path, as_text: Callable[[list[dict[str, Any]]], str]) -> Iterator[Source]:
     """Yield the rows of a Parquet file, `BLOCK_ROWS` at a time, as the JSON Lines that *as_text* makes of them.
 
-    The blocks share their problems.
-
-    Raises:
-        MissingExtraError: the extra ``parquet`` is not installed.
-        AueporaError: the file is no Parquet.
+    The blocks share their problems.  Raises as `load_parquet_dataset` does.
     """
     problems: list[Problem] = []
     rows, lines_before = iter_rows(path, BLOCK_ROWS), 0
@@ -54,8 +50,8 @@ class FileDataset(EvaluationDataset):
         self._length: int | None = None
 
     def __iter__(self) -> Iterator[EvaluationSample]:
-        is_table, path = is_parquet(self._path), self._path
-        blocks = row_blocks(path, lambda rows: as_lines(rows, path)) if is_table else line_blocks(path)
+        path = self._path
+        blocks = row_blocks(path, lambda rows: as_lines(rows, path)) if is_parquet(path) else line_blocks(path)
         return chain.from_iterable(map(read_samples, blocks))
 
     @property
@@ -76,9 +72,7 @@ class FileDataset(EvaluationDataset):
 def open_dataset(path: str | Path, name: str | None = None) -> FileDataset:
     """Return a data set too large for the memory: ``.parquet`` as `load_parquet_dataset` reads it, else JSON Lines.
 
-    Args:
-        path: the file.
-        name: what the data set is called; the stem of the file by default.
+    It is called *name*, by default the stem of the file.
 
     Raises:
         GoldenFileError: the file is not there.
@@ -106,9 +100,7 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
     """Yield the recorded outputs of the cases of *suite*, in the order of the file.
 
     ``.parquet``, a run of TREC (``.run``, ``.trec``, ``.txt``; topics that are not in the suite are ignored), else JSON
-    Lines.
-
-    Nothing more is yielded after a problem, but the rest is still checked.
+    Lines.  Nothing more is yielded after a problem, but the rest is still checked.
 
     Raises:
         GoldenFileError: at the end: all problems of the file, with their places.
@@ -155,7 +147,7 @@ def _records(
         key = next((k for k in _ID_KEYS if k in raw), None)
         case_id = raw.get(key) if key is not None else None
         if not isinstance(case_id, str):
-            block.report_container(raw, "no id: which case is this the output of?")
+            block.report(raw, None, "no id: which case is this the output of?")
         elif case_id not in cases_by_name:
             hint = block.suggest_case(case_id, cases_by_name)
             block.report(raw, key, f"{suite.path.name} has no case {case_id!r}{hint}")

@@ -50,10 +50,9 @@ def accept(path: Path, run: Run, intents: Collection[str], *, prune: bool = Fals
             old = None
         new, accepted = merge(old, run, intents, prune=prune)
         accepted.path, text = path, new.dumps()
-        is_changed = path.read_bytes() != text.encode() if old is not None else bool(new.cases)
-        if is_changed:
+        accepted.written = path.read_bytes() != text.encode() if old is not None else bool(new.cases)
+        if accepted.written:
             write_atomically(path, text)
-            accepted.written = True
         return accepted
 
 

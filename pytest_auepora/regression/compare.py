@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, MetricInfo, Run
+from ..errors import shorten
 from .baseline import CONTRACTS, GIT_COMMIT, RESOLUTION, STILL_FAILING, Baseline, BaselineCase, match_of, metric_key
 from .determinism import AGAIN
 
@@ -149,8 +150,7 @@ def _before_after(key: str, old: Any, new: Any) -> str:
 def _value_text(value: Any) -> str:
     if value is None:
         return "(nothing)"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _MAX_CHARS else f"{text[: _MAX_CHARS - 1]}…"
+    return shorten(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), _MAX_CHARS)
 
 
 @dataclass(slots=True)
@@ -278,9 +278,8 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
         if values := [value for value in same if value is not None]:
             out.former[name] = sum(values) / len(values)
     suite_ids = run.cases if run.is_full else set(run.expected_ids or run.cases)
-    if vanished := [case_id for case_id in baseline.cases if case_id not in suite_ids]:
-        by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
-        out.vanished = {case_id: by_hash.get(baseline.cases[case_id].hash) for case_id in vanished}
+    new_by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
+    out.vanished = {i: new_by_hash.get(case.hash) for i, case in baseline.cases.items() if i not in suite_ids}
     out.lost_metrics = tuple(m for m in baseline.metrics if m not in run.metrics)
     return out
 

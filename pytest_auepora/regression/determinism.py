@@ -1,8 +1,4 @@
-"""Which metrics are deterministic (*steady*): an update asks cases again and compares the answers.
-
-`repeat_plan` says how often, `record_repeats` how the answers to one case differ, `merge_determinism` what the baseline
-stores of it.
-"""
+"""Which metrics are deterministic (*steady*): an update asks cases again and compares the answers."""
 
 from __future__ import annotations
 

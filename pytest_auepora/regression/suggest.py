@@ -16,7 +16,7 @@ from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import CONTRACTS
 from .guards.gates import in_slice
 from .policy import RegressionPolicy
-from .statistics.precision import t_quantile
+from .statistics.precision import mean, sum_of_squares, t_quantile
 from .thresholds import Bound, Gate
 
 CHANCE = 0.005
@@ -132,16 +132,13 @@ def _noise(name: str, results: Sequence[CaseResult]) -> MetricNoise | None:
     cases = [values for case in results if (values := [v for v in case.values(name) if v is not None])]
     if not cases:
         return None
-    n, means = len(cases), [math.fsum(values) / len(values) for values in cases]
-    squares = [
-        math.fsum((v - m) ** 2 for v in values) if len(set(values)) > 1 else 0.0
-        for values, m in zip(cases, means, strict=True)
-    ]
+    n = len(cases)
+    squares = [sum_of_squares(values) if len(set(values)) > 1 else 0.0 for values in cases]
     degrees = [max(len(values) - 1, 1) for values in cases]
     variances = [square / degree for square, degree in zip(squares, degrees, strict=True)]
     spread = math.fsum(variance**2 / degree for variance, degree in zip(variances, degrees, strict=True))
     return MetricNoise(
-        name, n, math.fsum(means) / n,
+        name, n, mean([mean(values) for values in cases]),
         within=math.sqrt(math.fsum(squares) / sum(degrees)),
         degrees=max(math.floor(math.fsum(variances) ** 2 / spread), 1) if spread else 1,
         repeats=sum(map(len, cases)) / n,

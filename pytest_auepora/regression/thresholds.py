@@ -124,13 +124,9 @@ def read_comparison(text: str, worse: Op = "min") -> Bound:
 
 
 def read_gates(metric_name: str, raw: Any, direction: Direction) -> list[Gate]:
-    """Read everything written under one key of ``thresholds``.
+    """Read *raw*, written in any form that the module shows under one key of ``thresholds``.
 
-    Args:
-        metric_name: the key: a metric, or a statistic of one such as ``"p10(recall@5)"``.
-        raw: a number, a text such as ``">= 0.8"``, a mapping of ``min``, ``max``, ``stat``, ``slice`` and ``owner``, or
-            a list of these.
-        direction: which side a bare number bounds (``"higher"`` is better: it is the least).
+    *metric_name* is the key; *direction* says which side a bare number bounds: with ``"higher"`` it is the least.
 
     Raises:
         ThresholdError: anything that cannot be read, is empty, or bounds the same thing twice.

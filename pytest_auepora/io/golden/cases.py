@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
@@ -56,25 +57,21 @@ def _as_json(doc: Document) -> str:
     return _encode([doc.doc_id, doc.text, metadata] if metadata or doc.text else doc.doc_id)
 
 
+@dataclass(eq=False)
 class CaseReader:
     """Reads the cases of one file in order; `finish` resolves variants and clusters."""
 
-    def __init__(
-        self,
-        source: Source,
-        threshold_reader: ThresholdReader,
-        defaults: Mapping[str, Any],
-        thresholds: Mapping[str, tuple[Bound, ...]],
-        top_k: int,
-    ) -> None:
-        self.source = source
-        self.threshold_reader = threshold_reader
-        self.defaults = defaults
-        self.thresholds = thresholds
-        self.top_k = top_k
-        self.cases: dict[str, GoldenCase] = {}
-        self._bases: dict[str, _Base] = {}
-        self._check_labels(defaults)
+    source: Source
+    threshold_reader: ThresholdReader
+    defaults: Mapping[str, Any]
+    thresholds: Mapping[str, tuple[Bound, ...]]
+    top_k: int
+    cases: dict[str, GoldenCase] = field(default_factory=dict, init=False)
+    _bases: dict[str, _Base] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        """Check the defaults, which hold for every case."""
+        self._check_labels(self.defaults)
 
     def read_part(self, part: Source, cases: list[Any]) -> None:
         """Read the cases of *part* of the file."""
@@ -115,7 +112,8 @@ class CaseReader:
         return GoldenCase(
             sample, *self.source.position(raw), tuple(values.get("tags", ())), self._thresholds(raw),
             values.get("top_k", self.top_k), values.get("cluster", ""), content_hash(values),
-            values.get("must_pass", False), values.get("quarantine"), _skip_reason(values),
+            values.get("must_pass", False), values.get("quarantine"),
+            DRAFT if values.get("status") == "draft" else values.get("skip"),
             values.get("xfail"), values.get("timeout"), values.get("benchmark"),
         )  # fmt: skip
 
@@ -129,7 +127,7 @@ class CaseReader:
             self._check_regexes(values, raw)
         self._check_labels(raw)
         if "must_pass" in values and values["must_pass"] and values.get("xfail") is not None:
-            self.source.report_container(raw, "must_pass and xfail contradict each other")
+            self.source.report(raw, None, "must_pass and xfail contradict each other")
 
     def _check_labels(self, raw: Mapping[str, Any]) -> None:
         if isinstance(labels := raw.get("labels"), dict):
@@ -173,11 +171,6 @@ class CaseReader:
                 return case_id
             chain.append(base)
         return chain[-1]
-
-
-def _skip_reason(values: Mapping[str, Any]) -> str | None:
-    """Return why a case is not run; a draft never is."""
-    return DRAFT if values.get("status") == "draft" else values.get("skip")
 
 
 class _Base(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...core.metrics_base import Direction, Metric
@@ -18,14 +18,14 @@ from .model import GoldenCase
 _LONGEST_KEY = 1_000
 
 
+@dataclass(eq=False)
 class ThresholdReader:
     """Reads the thresholds of one file against its metrics: their direction and range."""
 
-    def __init__(self, source: Source, registry: Registry) -> None:
-        self.source = source
-        self.registry = registry
-        self.metrics: dict[str, Metric] = {}
-        self.warnings: list[Problem] = []
+    source: Source
+    registry: Registry
+    metrics: dict[str, Metric] = field(default_factory=dict, init=False)
+    warnings: list[Problem] = field(default_factory=list, init=False)
 
     def load_metrics(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
         """Look up the metrics that the file lists; report those that do not exist."""
@@ -137,25 +137,23 @@ class ThresholdReader:
 
     def check_case_thresholds(self, cases: Sequence[GoldenCase]) -> None:
         """Warn of case thresholds on a metric if no case that has one has the fields the metric needs."""
-        testable: dict[str, bool] = {}
-        first: dict[str, GoldenCase] = {}
+        testable: set[str] = set()
+        untestable: dict[str, Problem] = {}
         for case in cases:
             for name in case.thresholds:
-                if not testable.get(name):
-                    first.setdefault(name, case)
-                    needed = self.metrics[name].required_fields() if name in self.metrics else ()
-                    testable[name] = all(getattr(case.sample, field) is not None for field in needed)
-        for name, case in first.items():
-            if not testable[name]:
-                missing = " and ".join(
-                    field for field in self.metrics[name].required_fields() if getattr(case.sample, field) is None
-                )
-                message = f"the threshold of cases on {name} cannot fail: no case that it is for has {missing}"
-                self.warnings.append(Problem(self.source.path, case.line, case.col, message))
+                if name in testable:
+                    continue
+                needed = self.metrics[name].required_fields() if name in self.metrics else ()
+                missing = " and ".join(field for field in needed if getattr(case.sample, field) is None)
+                if not missing:
+                    testable.add(name)
+                elif name not in untestable:
+                    message = f"the threshold of cases on {name} cannot fail: no case that it is for has {missing}"
+                    untestable[name] = Problem(self.source.path, case.line, case.col, message)
+        self.warnings += [problem for name, problem in untestable.items() if name not in testable]
 
-    def check_gates(self, gates: Iterable[Gate], cases: Sequence[GoldenCase]) -> None:
+    def check_gates(self, gates: Sequence[Gate], cases: Sequence[GoldenCase]) -> None:
         """Report gates without data: an empty slice, a pass rate without case thresholds."""
-        gates = list(gates)
         labels = _label_values(cases, {key for gate in gates for key in gate.slice})
         for gate in gates:
             if gate.stat == "pass_rate" and not any(gate.metric in case.thresholds for case in cases):
@@ -170,7 +168,7 @@ class ThresholdReader:
             messages: Iterable[str] = ()
             if not isinstance(slice_, str):
                 messages = _unmatched_labels(slice_, _label_values(cases, slice_))
-            elif not any(True for case in cases for _ in _case_values(case, slice_)):
+            elif not any(_case_values(case, slice_) for case in cases):
                 labels = {"tag", *(k for case in cases for k, v in case.sample.labels.items() if _is_word(v))}
                 label, _, value = slice_.partition(":")
                 suggestion = f"; write {{{label}: {value.strip()}}}" if value else did_you_mean(slice_, labels)
@@ -193,7 +191,7 @@ def _unmatched_labels(slice_: Mapping[str, str], labels: Mapping[str, list[str]]
             yield f"no case has {key}: {value}{did_you_mean(value, values)}{existing}"
 
 
-def _case_values(case: GoldenCase, key: str) -> Iterable[str]:
+def _case_values(case: GoldenCase, key: str) -> tuple[str, ...]:
     if key == "tag":
         return case.tags
     value = case.sample.labels.get(key)

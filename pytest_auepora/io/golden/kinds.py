@@ -16,13 +16,7 @@ from typing import Any
 from ...errors import did_you_mean
 from ..source import Source, describe
 
-
-class _Bad:
-    def __repr__(self) -> str:
-        return "BAD"
-
-
-BAD: Any = _Bad()
+BAD: Any = object()
 """Returned instead of a value that was reported as a problem."""
 
 MAX_FREE_DEPTH = 50
@@ -183,7 +177,7 @@ class Reason(FieldType):
         return value if isinstance(value, str) and value.strip() else BAD
 
     def schema(self) -> dict[str, Any]:
-        return {"anyOf": [{"type": "boolean"}, {"type": "string", "pattern": r"\S"}]}
+        return {"anyOf": [Flag().schema(), Text().schema()]}
 
 
 class Free(FieldType):
@@ -194,24 +188,21 @@ class Free(FieldType):
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        return value if self._check_values(value, source, 0) else BAD
+        problem_count = len(source.problems)
+        self._check_values(value, source, 0)
+        return value if len(source.problems) == problem_count else BAD
 
-    def _check_values(self, value: Any, source: Source, depth: int) -> bool:
-        valid = True
+    def _check_values(self, value: Any, source: Source, depth: int) -> None:
         for name, part in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(value, dict) and not isinstance(name, str):
-                written = describe(name)
-                source.report_key(value, name, f"the key {written} is not a text; quote it")
-                valid = False
+                source.report_key(value, name, f"the key {describe(name)} is not a text; quote it")
             elif isinstance(part, (dict, list)):
                 if depth >= MAX_FREE_DEPTH:
                     source.report(value, name, f"nests more than {MAX_FREE_DEPTH} deep")
-                    return False
-                valid = self._check_values(part, source, depth + 1) and valid
+                    return
+                self._check_values(part, source, depth + 1)
             elif not isinstance(part, (str, int, float, bool, datetime.date, type(None))):
                 source.report(value, name, f"{key_prefix(name)}a {type(part).__name__} cannot be stored as JSON")
-                valid = False
-        return valid
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object"}
@@ -248,7 +239,7 @@ class ListOf(FieldType):
     def _report_repeats(self, items: list[Any], value: Any, source: Source) -> bool:
         if all(type(part) is str for part in items) and len(set(items)) == len(items):
             return False
-        repeats = [i for i, part in enumerate(items) if part in items[:i]] if not source.is_full else [len(items) - 1]
+        repeats = [len(items) - 1] if source.is_full else [i for i, part in enumerate(items) if part in items[:i]]
         for i in repeats:
             source.report(value, i, f"{describe(value[i])} is listed twice")
         return bool(repeats)
@@ -272,16 +263,14 @@ class MapOf(FieldType):
     def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
         if not isinstance(value, dict):
             return self.refuse(value, holder, key, source)
-        valid = True
         values = {}
         for name, part in value.items():
-            if not isinstance(name, str):
+            if isinstance(name, str):
+                values[name] = self.value_type.read(part, value, name, source)
+            else:
                 source.report_key(value, name, f"the key {describe(name)} is not a text; quote it")
-                valid = False
-                continue
-            values[name] = self.value_type.read(part, value, name, source)
-            valid = valid and values[name] is not BAD
-        return values if valid else BAD
+                values[name] = BAD
+        return BAD if any(part is BAD for part in values.values()) else values
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": self.value_type.schema()}
@@ -341,13 +330,13 @@ class Record(FieldType):
                 values[name] = parsed
         for name in self.required:
             if name not in value and repr(name) not in hints:  # the typo is reported already
-                source.report_container(value, f"{self.title} has no {name}")
+                source.report(value, None, f"{self.title} has no {name}")
         return values
 
     def _report_unknown_key(self, value: Any, name: Any, source: Source) -> str:
         """Report an unknown key, and return the hint on what was probably meant."""
         if source.is_full:
-            source.report_container(value, "")
+            source.report(value, None, "")
             return ""
         hint = self.hints.get(name, "") if isinstance(name, str) else ""
         hint = hint or did_you_mean(str(name), self.fields)

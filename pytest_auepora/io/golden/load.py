@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import GoldenFileError, Problem
 from ...metrics.catalogue import SAMPLED
@@ -27,12 +27,9 @@ from .names import SuiteName
 
 
 def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes: int = MAX_BYTES) -> GoldenSuite:
-    """Read the golden file at *path*: ``.yaml``, ``.yml`` or ``.jsonl``.
+    """Read the golden file at *path*: ``.yaml``, ``.yml`` or ``.jsonl``, of at most *max_bytes*.
 
-    Args:
-        path: the file.
-        registry: the metrics there are; those of this package by default.
-        max_bytes: how large the file may be.
+    *registry* has the metrics there are, by default those of this package.
 
     Raises:
         GoldenFileError: all that is wrong with the file, each complaint with its line and column.
@@ -41,8 +38,8 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
     if path.suffix.lower() not in (".yaml", ".yml", ".jsonl"):
         raise GoldenFileError([Problem(str(path), 0, 0, "a golden file ends in .yaml, .yml or .jsonl")])
     with garbage_collection_paused():
-        read_file = _read_jsonl if is_jsonl(path) else _read_yaml
-        return _build_suite(path, registry if registry is not None else Registry(), read_file(path, max_bytes))
+        file = _read_jsonl(path, max_bytes) if is_jsonl(path) else _read_yaml(path, max_bytes)
+        return _build_suite(path, registry if registry is not None else Registry(), file)
 
 
 def load_policy(path: str | Path) -> RegressionPolicy:
@@ -88,16 +85,11 @@ Parts = Iterable[tuple[Source, list[Any]]]
 """The cases of a file as written, part by part, each with its source."""
 
 
-class _ReadFile(NamedTuple):
-    """A file: its source, the mapping at its top or on its first line, the values read from it, and the cases."""
-
-    source: Source
-    raw: dict[str, Any]
-    values: dict[str, Any]
-    parts: Parts
+ReadFile = tuple[Source, dict[str, Any], dict[str, Any], Parts]
+"""The source of a file, the mapping at its top or on its first line, the values read from that, and the cases."""
 
 
-def _read_yaml(path: Path, max_bytes: int) -> _ReadFile:
+def _read_yaml(path: Path, max_bytes: int) -> ReadFile:
     from ..yaml.load import load_yaml  # with it comes PyYAML
 
     source = Source.load(path, max_bytes, "or write it as JSON Lines, of which `auepora score` takes more")
@@ -110,10 +102,10 @@ def _read_yaml(path: Path, max_bytes: int) -> _ReadFile:
         source.report_at(1, 1, f"expected a mapping with cases, got {describe(root)}{hint}")
         raise source.error()
     values = SUITE.read_mapping(root, source)
-    return _ReadFile(source, root, values, [(source, values.get("cases", []))])
+    return source, root, values, [(source, values.get("cases", []))]
 
 
-def _read_jsonl(path: Path, max_bytes: int) -> _ReadFile:
+def _read_jsonl(path: Path, max_bytes: int) -> ReadFile:
     """Read JSON Lines; the first line is the header if it has neither ``id`` nor ``query``."""
     blocks = line_blocks(path, max_bytes, "have it scored by `auepora score`, or give load_golden a higher max_bytes")
     source = _first_block(path, blocks)
@@ -121,8 +113,7 @@ def _read_jsonl(path: Path, max_bytes: int) -> _ReadFile:
     raw: dict[str, Any] = {}
     if cases and not {"id", "query"} & cases[0].keys():
         raw = cases.pop(0)
-    parts = _case_parts(source, cases, blocks, headed=bool(raw))
-    return _ReadFile(source, raw, HEADER.read_mapping(raw, source), parts)
+    return source, raw, HEADER.read_mapping(raw, source), _case_parts(source, cases, blocks, headed=bool(raw))
 
 
 def _first_block(path: Path, blocks: Iterable[Source]) -> Source:
@@ -147,14 +138,16 @@ DEFAULT_METRICS = (
 """Metrics of a file that lists none; those that a case has no labels for are n/a."""
 
 
-def _build_suite(path: Path, registry: Registry, file: _ReadFile) -> GoldenSuite:
+def _build_suite(path: Path, registry: Registry, file: ReadFile) -> GoldenSuite:
     source, raw, values, parts = file
     threshold_reader = ThresholdReader(source, registry)
     metrics = threshold_reader.load_metrics(values.get("metrics", DEFAULT_METRICS), raw.get("metrics"))
     owner = values.get("owner", "")
     top_k = values.get("top_k") or _default_top_k(metrics)
-    inherited = _case_thresholds(values, threshold_reader)
-    reader = CaseReader(source, threshold_reader, values.get("defaults", {}), inherited, top_k)
+    defaults = values.get("defaults", {})
+    case_bounds = threshold_reader.case_bounds(values.get("case_thresholds", {}))
+    case_bounds |= threshold_reader.case_bounds(defaults.get("thresholds", {}))
+    reader = CaseReader(source, threshold_reader, defaults, case_bounds, top_k)
     for source_part, part_cases in parts:
         reader.read_part(source_part, part_cases)
     cases = reader.finish()
@@ -194,12 +187,6 @@ def _default_top_k(metrics: tuple[str, ...]) -> int:
     """Return the largest cut-off of the metrics, at least 5."""
     cutoffs = [int(k) for name in metrics for k in re.findall(r"@(\d{1,6})", name)]
     return min(max([5, *cutoffs]), MAX_TOP_K)
-
-
-def _case_thresholds(values: dict[str, Any], threshold_reader: ThresholdReader) -> dict[str, Any]:
-    inherited = values.get("defaults", {}).get("thresholds", {})
-    of_file = threshold_reader.case_bounds(values.get("case_thresholds", {}))
-    return {**of_file, **threshold_reader.case_bounds(inherited)}
 
 
 def _check_policy(regression: dict[str, Any], raw: dict[str, Any], threshold_reader: ThresholdReader) -> None:

@@ -43,18 +43,15 @@ class _DocumentType(FieldType):
         return BAD if values is BAD else self._build_document(values, value, source)
 
     def _build_document(self, values: dict[str, Any], value: Any, source: Source) -> Any:
-        doc_id = values.get("id")
-        if doc_id is None and values.keys() - {"grade", "metadata"} == {"quote"}:
-            metadata = {**values.get("metadata", {}), "match": "quote", "anywhere": True}
-            if "grade" in values:
-                metadata["grade"] = values["grade"]
-            return Document(id_of_text(values["quote"]), values["quote"], metadata)
-        if doc_id is None and "doc" not in values:
-            source.report_container(value, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
-            return BAD
         metadata = dict(values["metadata"]) if "metadata" in values else {}
-        text = values.get("text", "")
-        if doc_id is None:
+        doc_id, text = values.get("id"), values.get("text", "")
+        if doc_id is None and values.keys() - {"grade", "metadata"} == {"quote"}:
+            doc_id, text = id_of_text(values["quote"]), values["quote"]
+            metadata |= {"match": "quote", "anywhere": True}
+        elif doc_id is None and "doc" not in values:
+            source.report(value, None, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
+            return BAD
+        elif doc_id is None:
             if (passage := self._passage_metadata(values, value, source)) is None:
                 return BAD
             metadata.update(passage)
@@ -85,24 +82,20 @@ class _DocumentType(FieldType):
 
     def schema(self) -> dict[str, Any]:
         schema = self.record.schema()
-        text = {"type": "string", "pattern": r"\S"}
         if "doc" not in self.record.fields:
-            return {"anyOf": [text, {**schema, "required": ["id"]}]}
+            return {"anyOf": [Text().schema(), {**schema, "required": ["id"]}]}
         properties = {**schema["properties"], "span": {**schema["properties"]["span"], "minItems": 2, "maxItems": 2}}
-        by_id = _without(properties, "quote", "span")
-        by_quote = _without(properties, "id", "span", "text")
-        by_doc = _without(properties, "id", "quote")
-        return {
-            "anyOf": [text, _object(by_id, "id"), _object(by_quote, "quote"), _object(by_doc, "doc")],
-        }
-
-
-def _without(properties: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {k: v for k, v in properties.items() if k not in names}
-
-
-def _object(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+        left_out = {"id": ("quote", "span"), "quote": ("id", "span", "text"), "doc": ("id", "quote")}
+        forms = [
+            {
+                "type": "object",
+                "properties": {k: v for k, v in properties.items() if k not in names},
+                "required": [required],
+                "additionalProperties": False,
+            }
+            for required, names in left_out.items()
+        ]
+        return {"anyOf": [Text().schema(), *forms]}
 
 
 class Documents(ListOf):
@@ -118,15 +111,12 @@ class Documents(ListOf):
         documents = super().read(value, holder, key, source)
         if documents is BAD or len(documents) < 2:
             return documents
-        keys: set[Any] = set()
-        valid = True
-        for i, doc in enumerate(documents):
-            document_key = _document_key(doc) if doc.metadata else doc.doc_id
-            if document_key in keys:
-                source.report(value, i, f"{describe(doc.doc_id)} is listed twice")
-                valid = False
-            keys.add(document_key)
-        return documents if valid else BAD
+        first: dict[Any, int] = {}
+        keys = (_document_key(doc) if doc.metadata else doc.doc_id for doc in documents)
+        repeats = [i for i, document_key in enumerate(keys) if first.setdefault(document_key, i) != i]
+        for i in repeats:
+            source.report(value, i, f"{describe(documents[i].doc_id)} is listed twice")
+        return BAD if repeats else documents
 
     def schema(self) -> dict[str, Any]:
         return {**super().schema(), "uniqueItems": True}

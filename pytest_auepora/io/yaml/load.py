@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
-from ..source import Source
-from .problems import MAX_DEPTH, TOO_DEEP, YamlProblem, report_error
+from ..source import MAX_DEPTH, Source
+from .problems import TOO_DEEP, YamlProblem, report_error
 
 Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml's parser, or the slow one where PyYAML was built without it."""
@@ -74,26 +74,22 @@ def _locate(source: Source) -> None:
 def _parse(source: Source, located_depth: int) -> tuple[Any, list[RepeatedKey]]:
     """Return the value of the text of *source*, and its repeated keys; note the offsets of the first levels."""
     parser = Parser(source.text)
-    builder = _Builder(parser.get_event, source, located_depth)
+    get = parser.get_event
+    builder = _Builder(get, source, located_depth)
     try:
-        return _document(parser.get_event, builder), builder.repeated_keys
+        get()  # stream start
+        if isinstance(get(), yaml.StreamEndEvent):
+            return None, []
+        value = builder.value(get(), 0)
+        get()  # document end
+        event = get()
+        if not isinstance(event, yaml.StreamEndEvent):
+            raise YamlProblem("a second document starts here; a golden file holds one", event.start_mark)
     finally:
         parser.dispose()
-
-
-def _document(get: Callable[[], Any], builder: _Builder) -> Any:
-    get()  # stream start
-    event = get()
-    if isinstance(event, yaml.StreamEndEvent):
-        return None
-    value = builder.value(get(), 0)
-    get()  # document end
-    event = get()
-    if not isinstance(event, yaml.StreamEndEvent):
-        raise YamlProblem("a second document starts here; a golden file holds one", event.start_mark)
     if (added := builder.aliased) > MAX_ALIASED:
         raise YamlProblem(f"aliases blow this file up by {added:,} values; the limit is {MAX_ALIASED:,}", None)
-    return value
+    return value, builder.repeated_keys
 
 
 class _Builder:

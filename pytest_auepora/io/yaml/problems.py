@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from ...core.git import CONFLICT, conflict_line
-from ..source import Source
+from ..source import MAX_DEPTH, Source
 
 _ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do
     "mapping values are not allowed": "put quotes round a text that holds a colon",
@@ -24,8 +24,6 @@ _ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do
 
 _MAX_KEY_LENGTH = 1024
 
-MAX_DEPTH = 100
-"""How deep lists and mappings may nest."""
 TOO_DEEP = f"lists and mappings nest more than {MAX_DEPTH} deep here"
 
 

@@ -21,7 +21,8 @@ from ...errors import AueporaError, names_words
 from ...shapes import ShapeError, check_shape
 from ..compare import definition_change
 from ..policy import RegressionPolicy
-from .gates import GateOutcome, cases_words, missing_reason
+from ..statistics.precision import cases_words
+from .gates import GateOutcome, missing_reason
 
 FORMAT = 1
 _NO_FILE = re.compile(r"(?<=there is no )([^;]*)/[^/;]*\.json")
@@ -112,8 +113,7 @@ def load_calibration(path: Path) -> Calibration | None:
     except ShapeError as exc:
         raise CalibrationError(f"{path}: not a calibration file: {exc}; run auepora calibrate again") from None
     labels = {item: tuple(label == "yes" for label in pair.split()) for item, pair in raw.get("labels", {}).items()}
-    values = known_fields(Calibration, raw)
-    return Calibration(**values | {"labels": labels})
+    return Calibration(**known_fields(Calibration, raw) | {"labels": labels})
 
 
 def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> JudgeStanding:
@@ -193,9 +193,6 @@ def judge_outcomes(
 
 def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStanding) -> list[str]:
     """Return notes on which metrics are advisory and why, and on what they would have failed."""
-    by_reason: dict[str, dict[str, str]] = {}
-    for name, why in standing.advisory.items():  # metrics without a file share one note
-        by_reason.setdefault(_NO_FILE.sub(r"\1/<metric>.json", why), {})[name] = why
     would_fail = [gate for gate in gates if gate.would_be == "failed"]
     notes = [gate.brief for gate in would_fail if not gate.is_of_slice]
     if slices := [gate.part for gate in would_fail if gate.is_of_slice]:
@@ -210,7 +207,9 @@ def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStandi
         ]
         more = sum(map(len, list(cases.values())[3:]))
         notes.append(f"advisory: would fail cases: {'; '.join(lines[:3])}{f' and {more} more' if more else ''}")
-    for shared, reasons in by_reason.items():
-        why = shared if len(reasons) > 1 else next(iter(reasons.values()))
-        notes.append(f"advisory: cannot fail the run: {', '.join(reasons)} ({why})")
+    # metrics without a file share one note
+    shared = grouped((_NO_FILE.sub(r"\1/<metric>.json", why), name) for name, why in standing.advisory.items())
+    for reason, names in shared.items():
+        why = reason if len(names) > 1 else standing.advisory[names[0]]
+        notes.append(f"advisory: cannot fail the run: {', '.join(names)} ({why})")
     return notes

@@ -13,7 +13,8 @@ from ...core.types import Document
 from ...errors import names_words
 from ...metrics.ranking.gold import sources_of
 from ..compare import Comparison, Flip
-from .gates import GateOutcome, cases_words
+from ..statistics.precision import cases_words
+from .gates import GateOutcome
 
 _UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited", "skipped": "were skipped"}
 _PRUNE = "accept with --auepora-update prune"

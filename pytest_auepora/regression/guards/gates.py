@@ -15,6 +15,7 @@ from ...core.scoring import ScoreList, aggregate
 from ...errors import without_case
 from ..compare import MetricChange
 from ..policy import RegressionPolicy
+from ..statistics.precision import cases_words
 from ..statistics.significance import Outcome
 from ..thresholds import PSEUDO_METRICS, Bound, Gate
 
@@ -210,11 +211,6 @@ def missing_reason(scores: ScoreList) -> str:
         return most_frequent.removeprefix("pytest_auepora.errors.")
     reasons = sorted({s.reason for s in scores if s.reason})
     return "; ".join(reasons[:2]) or "the metric gave no score"
-
-
-def cases_words(n: int) -> str:
-    """Return '1 case' or '2 cases'."""
-    return f"{n} case{'s' * (n != 1)}"
 
 
 def errored_words(n_error: int) -> str:

@@ -21,7 +21,7 @@ from ..baseline import RESOLUTION
 from ..compare import Comparison, MetricChange, ScoreChange, gain_of, mean_change
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
 from ..statistics.intervals import Difference, Effect, Resampling, Sums, draws_for, judge_interval
-from ..statistics.precision import count_clusters, sample_words
+from ..statistics.precision import cases_words, count_clusters
 from ..statistics.significance import Outcome
 from .gates import GateOutcome, apply_outcome, regression_outcome
 
@@ -204,7 +204,7 @@ class _IntervalTest(NamedTuple):
     @property
     def change_text(self) -> str:
         before, after = self.change.before, self.change.after
-        return f"{before:.4f} \u2192 {after:.4f} over {sample_words(self.change.n, self.n_clusters)}"
+        return f"{before:.4f} \u2192 {after:.4f} over {cases_words(self.change.n, self.n_clusters)}"
 
     @property
     def loss_word(self) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ...core.run import CaseResult, MetricInfo, Run
 from ..compare import CaseComparison, Comparison
 from ..policy import RegressionPolicy
+from ..statistics.precision import mean, sum_of_squares
 from ..statistics.significance import MetricVerdict
 from ..thresholds import Bound
 
@@ -67,7 +68,7 @@ def why_flaky(passed: Sequence[bool], scores: Mapping[str, Sequence[float]]) -> 
 
     *passed* says whether each repeat passed; *scores* are those of the repeats by metric, for scores in [0, 1].
     """
-    spread = {m: math.sqrt(_squares(s) / (len(s) - 1)) for m, s in scores.items() if len(s) > 1}
+    spread = {m: math.sqrt(sum_of_squares(s) / (len(s) - 1)) for m, s in scores.items() if len(s) > 1}
     noisiest = max(spread, key=lambda m: spread[m], default="")
     reasons = []
     if len(passed) > 1 and FLAKY_RATES[0] < sum(passed) / len(passed) < FLAKY_RATES[1]:
@@ -113,15 +114,11 @@ class VarianceSplit:
 def split_variance(baseline: Repeats, candidate: Repeats) -> VarianceSplit:
     """Split the variance of paired differences: between = max(0, s_d² - within(base)/R_b - within(cand)/R_c).
 
-    The variance within is pooled over the repeated cases of a side; a side without repeats is taken to be as noisy as
-    the other.
-
-    Args:
-        baseline: the scores of two cases or more, some of them repeated on one side at least.
-        candidate: those of the same cases.
+    Both sides have the scores of the same cases, two or more, some of them repeated on one side at least.  The variance
+    within is pooled over the repeated cases of a side; a side without repeats is taken to be as noisy as the other.
     """
     n, sides = len(baseline), (baseline, candidate)
-    total = _squares([_mean(after) - _mean(before) for before, after in zip(*sides, strict=True)]) / (n - 1)
+    total = sum_of_squares([mean(after) - mean(before) for before, after in zip(*sides, strict=True)]) / (n - 1)
     repeats = [n / math.fsum(1 / len(scores) for scores in side) for side in sides]
     pooled = [_pooled_variance(side) for side in sides]
     known = next(variance for variance in pooled if variance is not None)
@@ -132,17 +129,7 @@ def split_variance(baseline: Repeats, candidate: Repeats) -> VarianceSplit:
 
 def _pooled_variance(repeats: Repeats) -> float | None:
     degrees = sum(len(scores) - 1 for scores in repeats)
-    return math.fsum(map(_squares, repeats)) / degrees if degrees else None
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
-def _squares(values: Sequence[float]) -> float:
-    """Return the sum of squared deviations from the mean."""
-    mean = _mean(values)
-    return math.fsum((v - mean) ** 2 for v in values)
+    return math.fsum(map(sum_of_squares, repeats)) / degrees if degrees else None
 
 
 def variance_splits(run: Run, comparison: Comparison | None) -> dict[str, VarianceSplit]:

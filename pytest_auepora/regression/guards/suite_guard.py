@@ -1,9 +1,7 @@
 """The suite guard: did the suite as a whole, or a slice of it, get worse than its baseline?
 
 Its family is the mean of each metric, each slice, and net flips: +1 for a case in which a score rose by more than
-``case_max_drop``, -1 for a case in which one fell by as much.  ``statistical`` tests a drop with `significance`;
-``tolerance`` fails a mean paired drop above ``min_effect``.  ``auto`` uses ``tolerance`` for deterministic metrics of
-fewer than ten clusters.
+``case_max_drop``, -1 for a case in which one fell by as much.  `RegressionPolicy.policy` says how each is judged.
 """
 
 from __future__ import annotations
@@ -17,11 +15,11 @@ from ...core.metrics_base import Metric
 from ...core.run import Run
 from ..compare import Comparison, MetricChange, ScoreChange, mean_change
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
-from ..statistics.precision import TIE, count_clusters, planned_mde
+from ..statistics.precision import TIE, cases_words, count_clusters, planned_mde
 from ..statistics.significance import PairedMetric, judge_family
 from ..thresholds import Bound, sliced
 from .case_guard import feeds_case_guard
-from .gates import GateOutcome, apply_outcome, cases_words, in_slice, label_values, regression_outcome
+from .gates import GateOutcome, apply_outcome, in_slice, label_values, regression_outcome
 from .interval_guard import has_own_interval, judge_intervals
 from .steadiness import repeats_instead_of_cases
 
@@ -63,22 +61,12 @@ def judge_comparison(
     metrics: Mapping[str, Metric],
     advisory: Collection[str] = (),
 ) -> list[GateOutcome]:
-    """Complete *comparison* and return the outcomes of all its metrics, in the order of the run's, net flips last.
+    """Complete *comparison* and return one outcome per comparable metric, each followed by its slices, net flips last.
 
-    Metrics missing in *metrics* are judged by the values of their cases alone.
+    Metrics missing in *metrics* are judged by the values of their cases alone.  The *advisory* metrics are a family of
+    their own, so that they do not cost the others power.
     """
-    order = {name: i for i, name in enumerate(run.metrics)}
-    gates = judge_intervals(run, comparison, policy, metrics) + judge_regression(run, comparison, policy, advisory)
-    return sorted(gates, key=lambda gate: order.get(gate.metric, len(order)))
-
-
-def judge_regression(
-    run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
-) -> list[GateOutcome]:
-    """Return one outcome per comparable metric, in the order of the run's metrics, each followed by its slices.
-
-    The *advisory* metrics are a family of their own, so that they do not cost the others power.
-    """
+    gates = judge_intervals(run, comparison, policy, metrics)
     parts = parts_of(run, comparison, policy)
     if (flips := net_flips(run, comparison, policy, advisory)) is not None:
         parts.append(flips)
@@ -88,7 +76,9 @@ def judge_regression(
     tested = grouped((part.metric in advisory, part) for part, method in methods if method == "statistical")
     for family in tested.values():
         out.update(_judge_by_test(run, comparison, policy, family))
-    return [out[part.title] for part in parts if part.title in out]
+    gates += [out[part.title] for part in parts if part.title in out]
+    order = {name: i for i, name in enumerate(run.metrics)}
+    return sorted(gates, key=lambda gate: order.get(gate.metric, len(order)))
 
 
 def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[Part]:

@@ -15,7 +15,7 @@ from random import Random
 from typing import Generic, Literal, TypeVar
 
 from ...core.grouping import grouped
-from .precision import TIE, MeanEstimate, t_quantile
+from .precision import TIE, MeanEstimate, sum_of_squares, t_quantile
 from .significance import Outcome
 
 T = TypeVar("T")
@@ -93,12 +93,9 @@ class Resampling(Generic[T]):
         self._observed = Difference(value, None, None, len(pairs), len(groups), n_differing, 2 * alpha)
 
     def bootstrap(self, draws: int = 1999, sums: Sums[T] | None = None) -> Difference:
-        """Return the effect with its percentile interval.
+        """Return the effect with its percentile interval, from *draws* resamples, at least `draws_for` *alpha*.
 
-        Args:
-            draws: number of resamples, at least `draws_for` *alpha*.
-            sums: for an aggregate that depends only on sums of integers in the measurements; gives the same interval
-                much faster.
+        An aggregate that depends only on *sums* of integers in the measurements gives the same interval much faster.
         """
         groups = self._groups
         if len(groups) < 2:
@@ -108,7 +105,9 @@ class Resampling(Generic[T]):
         drawn = [self._effect_of(sample(rng.choices(every, k=len(every)))) for _ in range(draws)]
         values = sorted(v for v in drawn if v is not None)
         rank = math.floor((draws + 1) * self._alpha + 1e-9) - 1 - (draws - len(values))
-        return self._between(values[rank], values[-1 - rank]) if 0 <= rank < len(values) else self._observed
+        if not 0 <= rank < len(values):
+            return self._observed
+        return replace(self._observed, low=values[rank], high=values[-1 - rank])
 
     def jackknife(self) -> Difference:
         """Return the effect ± t(1 - alpha, G - 1)·SE, with the SE from leaving out one cluster at a time.
@@ -119,17 +118,13 @@ class Resampling(Generic[T]):
         """
         groups, value = self._groups, self._observed.value
         g = len(groups)
-        leave_one_out = [self._effect_of(groups[:i] + groups[i + 1 :]) for i in range(g)] if g > 1 else []
+        leave_one_out = (self._effect_of(groups[:i] + groups[i + 1 :]) for i in range(g))
         values = [v for v in leave_one_out if v is not None]
         if value is None or g < 2 or len(values) < g:
             return self._observed
-        centre = math.fsum(values) / g
-        se = math.sqrt((g - 1) / g * math.fsum((v - centre) ** 2 for v in values))
+        se = math.sqrt((g - 1) / g * sum_of_squares(values))
         half_width = t_quantile(1.0 - self._alpha, g - 1) * se
-        return self._between(value - half_width, value + half_width)
-
-    def _between(self, low: float, high: float) -> Difference:
-        return replace(self._observed, low=low, high=high)
+        return replace(self._observed, low=value - half_width, high=value + half_width)
 
     def _effect_of(self, groups: Groups[T]) -> float | None:
         """Return the effect over some clusters; None if it has no finite value."""

@@ -11,15 +11,26 @@ TIE = 1e-9
 """Differences up to this are rounding errors: such statistics are tied, such a change is none."""
 
 
+def mean(values: Sequence[float]) -> float:
+    """Return the mean of one or more values."""
+    return math.fsum(values) / len(values)
+
+
+def sum_of_squares(values: Sequence[float]) -> float:
+    """Return the sum of squared deviations from the mean."""
+    middle = mean(values)
+    return math.fsum((v - middle) ** 2 for v in values)
+
+
 def count_clusters(cases: Collection[str], clusters: Mapping[str, str]) -> int:
     """Return the number of clusters of *cases*; a case that *clusters* does not list is its own cluster."""
     return len({clusters.get(case, case) for case in cases}) if clusters else len(cases)
 
 
-def sample_words(n_cases: int, n_clusters: int) -> str:
-    """Return ``40 cases``, or ``40 cases in 12 clusters``."""
+def cases_words(n_cases: int, n_clusters: int | None = None) -> str:
+    """Return ``40 cases``, or ``40 cases in 12 clusters`` if there are fewer clusters than cases."""
     cases = f"{n_cases} case{'s' * (n_cases != 1)}"
-    return cases if n_cases == n_clusters else f"{cases} in {n_clusters} cluster{'s' * (n_clusters != 1)}"
+    return cases if n_clusters in (None, n_cases) else f"{cases} in {n_clusters} cluster{'s' * (n_clusters != 1)}"
 
 
 @dataclass(frozen=True, slots=True)

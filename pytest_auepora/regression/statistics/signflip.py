@@ -69,12 +69,10 @@ class SignFlipTest:
 def sign_flip_test(sums: FloatArray, *, alpha: float = 0.05, draws: int = 9999) -> SignFlipTest:
     """Test M metrics for a drop by flipping the signs of G clusters.
 
-    Args:
-        sums: G by M cluster sums, negative where the candidate is worse.
-        alpha: the family-wise level of `SignFlipTest.critical_value`.
-        draws: number of random sign patterns, if there are too many to enumerate.
+    *sums* are G by M cluster sums, negative where the candidate is worse; *alpha* is the family-wise level of the
+    critical value.  *draws* random sign patterns are tried if there are too many to enumerate.
 
-    Source of the method: Westfall & Young (1993), *Resampling-Based Multiple Testing*, step-down maxT.
+    Source: Westfall & Young (1993), *Resampling-Based Multiple Testing*, step-down maxT.
     """
     differing = sums[np.any(sums != 0.0, axis=1)]
     enumerated = len(differing) <= MAX_ENUMERATED
@@ -125,11 +123,8 @@ def _all_signs(clusters: int) -> Iterator[FloatArray]:
 
 
 def _random_signs(clusters: int, draws: int) -> Iterator[FloatArray]:
-    """Yield *draws* patterns of ±1 in chunks.
-
-    They are raw bits of PCG64, as numpy promises the same ones in every version, on every machine.
-    """
-    bits = np.random.PCG64(0)
+    """Yield *draws* patterns of ±1 in chunks."""
+    bits = np.random.PCG64(0)  # numpy promises the same raw bits in every version, on every machine
     words = -(-clusters // 64)
     chunk = max(1, _CHUNK_CELLS // (64 * words))
     for start in range(0, draws, chunk):

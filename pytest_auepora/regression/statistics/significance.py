@@ -23,11 +23,11 @@ from .precision import (
     TIE,
     MeanEstimate,
     cases_for_effect,
+    cases_words,
     count_clusters,
     hall_t,
     minimum_detectable_effect,
     planned_mde,
-    sample_words,
     t_quantile,
 )
 
@@ -163,7 +163,7 @@ class MetricVerdict:
 
     @property
     def _sample_size(self) -> str:
-        return sample_words(self.estimate.n_cases, self.estimate.n_clusters)
+        return cases_words(self.estimate.n_cases, self.estimate.n_clusters)
 
     @property
     def finding(self) -> str:
@@ -212,12 +212,9 @@ def judge_family(
 ) -> list[MetricVerdict]:
     """Judge all metrics of a suite together, so that any of them fails by chance in at most *alpha* of runs.
 
-    Args:
-        metrics: the family, with finite differences; they may cover different cases.
-        clusters: case id → cluster, for cases that are not independent (variants of one question);
-            a case not listed is its own cluster.
-        alpha: family-wise level of a failure, and of each lower bound.
-        members: the noun for the members of the family, in messages.
+    The *metrics* have finite differences and may cover different cases; messages call them *members*.  *clusters* has
+    the cluster of each case that is not independent of others (a variant of a question), *alpha* is also the level of
+    each lower bound.
     """
     correction = "" if len(metrics) == 1 else f" (corrected for {len(metrics)} {members})"
     if not any(any(m.differences.values()) for m in metrics):

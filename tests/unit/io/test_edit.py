@@ -45,7 +45,7 @@ def test_labels_are_exchanged_in_place_and_keep_quotes(tmp_path: Path) -> None:
         .replace("id: old-4", "id: new-4").replace("- old-1 ", '- "123" ')
     )  # fmt: skip
     assert file.with_new_ids(new) == wanted.encode()
-    assert file.place(("a", 3)) == (6, 54)
+    assert file.places()["a", 3] == (6, 54)
     assert file.with_new_ids({}) == GOLDEN.encode()
 
 
@@ -89,7 +89,7 @@ def test_json_lines(tmp_path: Path) -> None:
     done = file.with_new_ids({("a", 0): 'n"1', ("a", 1): "ü", ("b", 0): "n"})
     wanted = text.replace('[ "old-1"', '[ "n\\"1"').replace('"old-2"', '"ü"').replace('["old-1"]', '["n"]')
     assert done == wanted.encode()
-    assert file.place(("a", 1)) == (3, 73)
+    assert file.places()["a", 1] == (3, 73)
 
 
 ids = st.text(st.sampled_from("ab1é:#'\"\\,[]{}&*!%- ~"), min_size=1, max_size=8).map(

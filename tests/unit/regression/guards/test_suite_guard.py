@@ -11,7 +11,7 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.guards.gates import GateOutcome
-from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_regression, net_flips
+from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_comparison, net_flips
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
 
@@ -24,7 +24,7 @@ def scored(*scores: float) -> Run:
 
 def judged(before: Run, now: Run, *, is_steady: bool = False) -> dict[str, GateOutcome]:
     found = compare(now, steady(merge(None, before, {"all"})[0], always=is_steady))
-    return {gate.metric: gate for gate in judge_regression(now, found, RegressionPolicy())}
+    return {gate.metric: gate for gate in judge_comparison(now, found, RegressionPolicy(), {})}
 
 
 def test_net_flips_count_cases_beyond_the_limit() -> None:

@@ -14,7 +14,7 @@ from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import Baseline
 from pytest_auepora.regression.compare import compare
 from pytest_auepora.regression.guards.gates import GateOutcome, in_slice
-from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_regression, parts_of
+from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_comparison, parts_of
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 
@@ -38,7 +38,7 @@ def accepted(before: Run) -> Baseline:
 
 
 def judged(now: Run, before: Run, *slices: Any, **policy: Any) -> dict[str, GateOutcome]:
-    gates = judge_regression(now, compare(now, accepted(before)), RegressionPolicy(slices=slices, **policy))
+    gates = judge_comparison(now, compare(now, accepted(before)), RegressionPolicy(slices=slices, **policy), {})
     return {g.title.removeprefix("regression: "): g for g in gates if g.metric != NET_FLIPS}
 
 
