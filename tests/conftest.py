@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-settings.register_profile("thorough", deadline=None, max_examples=50)  # of .ci/run: --hypothesis-profile=thorough
+settings.register_profile("thorough", deadline=None)  # of .ci/run: --hypothesis-profile=thorough
 settings.register_profile("light", deadline=None, max_examples=10)
 settings.load_profile("light")
 
