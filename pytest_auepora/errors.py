@@ -1,56 +1,9 @@
-"""Every error that this package raises on purpose, and the words that several messages share."""
+"""Every error that this package raises on purpose."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeVar
-
-T = TypeVar("T")
-
-_LONGEST_NAME = 200
-"""Longer words are no slips of names; comparing them takes long."""
-
-
-def did_you_mean(word: str, known: Iterable[str], *, most: int = 3) -> str:
-    """Return ``" (did you mean 'x' or 'y'?)"`` for the nearest *known* words, or an empty string."""
-    if len(word) > _LONGEST_NAME:
-        return ""
-    lowered = {k.lower(): k for k in known}
-    near = difflib.get_close_matches(word.lower(), list(lowered), n=most, cutoff=0.6)
-    if not near:
-        return ""
-    return f" (did you mean {' or '.join(repr(lowered[n]) for n in near)}?)"
-
-
-def names_words(names: Sequence[T], most: int = 5, shown: Callable[[T], str] = str) -> str:
-    """Return ``a, b and 2 more``, each name as *shown*."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(shown, names[:most])) + more
-
-
-def message_of(error: BaseException) -> str:
-    """Return what *error* says; where its own ``__str__`` fails, that it does, as a traceback says it."""
-    try:
-        return str(error)
-    except Exception:
-        return "<exception str() failed>"
-
-
-def error_line(error: BaseException) -> str:
-    """Return the class of *error* and the first line of what it says."""
-    lines = message_of(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-
-
-def shorten(text: str, longest: int) -> str:
-    """Return *text*, cut if it is longer; secrets have to be masked before."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def without_case(text: str, case_id: str) -> str:
-    """Return *text* as it would be said of any case: those that erred alike are to say so in equal words."""
-    return text.replace(f" on {case_id!r}: ", ": ", 1)
+from collections.abc import Sequence
+from typing import NamedTuple
 
 
 class AueporaError(Exception):
@@ -88,10 +41,6 @@ class GoldenFileError(AueporaError):
 
 class UnknownNameError(AueporaError, LookupError):
     """A name nobody registered; the message names near ones."""
-
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        shown = repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}…"
-        super().__init__(f"unknown {kind} {shown}{did_you_mean(name, known)}")
 
 
 class MetricError(AueporaError, ValueError):

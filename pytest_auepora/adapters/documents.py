@@ -15,8 +15,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..base.text import did_you_mean
 from ..core.types import Document, Response, RetrievedDocument, id_of_text
-from ..errors import OutputShapeError, did_you_mean
+from ..errors import OutputShapeError
 from .shapes import describe, fields_of, first_of, short_repr
 
 _ACCEPTED_DOCUMENTS = (

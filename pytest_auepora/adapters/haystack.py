@@ -23,8 +23,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, get_args, get_origin
 
+from ..base.text import did_you_mean
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
-from ..errors import OutputShapeError, SystemShapeError, did_you_mean
+from ..errors import OutputShapeError, SystemShapeError
 from .documents import name_of_source
 from .outputs import ANSWER_KEYS, NOTES, to_response
 from .shapes import describe

@@ -28,10 +28,11 @@ from functools import reduce
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
+from ..base.http import HttpError, Secret, mask, request_json
+from ..base.text import did_you_mean, shorten
 from ..core.telemetry import REPORTED, seconds_by_name
 from ..core.types import EvaluationSample, Response, SystemOutputs
-from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError, did_you_mean, shorten
-from ..http import HttpError, Secret, mask, request_json
+from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError
 from .documents import NESTED_KEYS, to_retrieved
 from .shapes import MISSING, describe
 

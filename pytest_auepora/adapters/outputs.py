@@ -14,9 +14,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..base.text import did_you_mean
 from ..core.telemetry import seconds_by_name
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
-from ..errors import ACCEPTED_SHAPES, OutputShapeError, did_you_mean
+from ..errors import ACCEPTED_SHAPES, OutputShapeError
 from .documents import assign_ids, document_notes, to_retrieved
 from .shapes import describe, fields_of, first_of
 

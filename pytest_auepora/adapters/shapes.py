@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sized
 from contextlib import suppress
 from typing import Any, Final
 
-from ..errors import shorten
+from ..base.text import shorten
 
 MISSING: Final[Any] = object()
 """What a look-up gives where there is nothing; None is something."""

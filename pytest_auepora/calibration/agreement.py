@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
 from ..errors import MetricError
 
 _DRAWS = 2000

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
+from ..base.progress import Progress
+from ..base.text import did_you_mean
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric, NotApplicable
-from ..core.progress import Progress
 from ..core.run import Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from ..errors import MetricError, did_you_mean
+from ..errors import MetricError
 from ..metrics.annotation.labels import answer_hash
 from ..metrics.judge.critic import JudgeReplyError
 from ..metrics.judge.usage import repeated

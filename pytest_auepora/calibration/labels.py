@@ -28,7 +28,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import MetricError, did_you_mean
+from ..base.text import did_you_mean
+from ..errors import MetricError
 from ..io.importers.rows import LONGEST_CELL
 from ..io.json_lines import load_lines
 from ..io.source import Source

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
 from ..errors import MetricError
 from ..regression.guards.calibration import Calibration
 from ..regression.thresholds import Bound

@@ -19,7 +19,7 @@ from ..errors import AueporaError, CallTimeoutError
 from .capture import CURRENT, CallOutput
 
 if TYPE_CHECKING:
-    from ..core.retry import RetryPolicy
+    from ..base.retry import RetryPolicy
 
 Fn = Callable[[], Any]
 Passing = tuple[type[BaseException], ...]
@@ -166,7 +166,7 @@ class Call:
             self.late = True
             self._end(None, self._timeout_error())
         elif error is not None and self.retry and (pause := self.retry.pause(error, self.result.attempts)) is not None:
-            from ..core.retry import reason_of
+            from ..base.retry import reason_of
 
             self.result.retry_reasons.append(reason_of(error))
             return pause

@@ -17,7 +17,7 @@ from ..errors import AueporaError
 from .call import Call, CallResult, Fn, running_trio
 
 if TYPE_CHECKING:
-    from ..core.retry import RetryPolicy
+    from ..base.retry import RetryPolicy
     from .executor import Executor, OwnLoop
 
 Upcoming = Iterable["tuple[Hashable, Fn] | tuple[Hashable, Fn, float | None]"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import did_you_mean
+from ..base.text import did_you_mean
 from ..history.settings import FILE, VARIABLE
 from ..regression.guards.calibration import FOLDER
 

@@ -6,14 +6,14 @@ import argparse
 import sys
 from typing import Any
 
+from ..base.files import write_atomically
+from ..base.text import did_you_mean, names_words
 from ..calibration.agreement import Estimate
 from ..calibration.asking import ask, fill_from_run
 from ..calibration.labels import read_label_file
 from ..calibration.study import Study, study
-from ..core.files import write_atomically
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
-from ..errors import did_you_mean, names_words
 from ..metrics.judge.usage import metered
 from ..regression.guards.calibration import CalibrationError, calibration_path, load_calibration
 from ..reporting.notes import usage_text

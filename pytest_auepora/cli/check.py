@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..core.files import shown_path
+from ..base.files import shown_path
 from ..errors import CorpusError, GoldenFileError, Problem
 from ..history.answers import history_recall
 from ..io.edit import LabelFile

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from ..base.http import HttpError, request_json
 from ..errors import AueporaError
-from ..http import HttpError, request_json
 from ..reporting.formats.json_report import from_outside
 from ..reporting.formats.markdown_report import MARKER
 from ..reporting.formats.registry import report_text

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.files import read_text
-from ..core.git import git
+from ..base.files import read_text
+from ..base.git import git
 from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem
 from ..history.settings import VARIABLE, find_place, find_settings, project_place, project_root
 from ..io.golden.load import load_golden

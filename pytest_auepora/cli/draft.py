@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..core.progress import Progress
+from ..base.progress import Progress
 from ..drafting.asking import provenance_of
 from ..drafting.documents import Price, passages_of, read_documents, read_quotas
 from ..drafting.draft import Drafting

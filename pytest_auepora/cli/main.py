@@ -10,7 +10,8 @@ from importlib import import_module
 from itertools import takewhile
 from typing import Any
 
-from ..errors import AueporaError, UnknownRunError, did_you_mean
+from ..base.text import did_you_mean
+from ..errors import AueporaError, UnknownRunError
 from ..history.settings import OPTIONAL_MODULES
 from .common import FAILED, PASSED, UNJUDGED, USAGE, UsageError
 

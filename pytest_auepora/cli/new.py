@@ -11,7 +11,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..core.files import write_atomically
+from ..base.files import write_atomically
 from ..io.golden.fields import golden_schema
 from .common import PASSED, UsageError
 

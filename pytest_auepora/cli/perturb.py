@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ..core.files import write_atomically
+from ..base.files import write_atomically
+from ..base.text import did_you_mean
 from ..core.types import EvaluationSample
 from ..drafting.documents import passages_of, read_documents
 from ..drafting.variants import OPERATIONS, Operation, ask_paraphrases, load_paraphrases, noise_variants, reword
 from ..drafting.variants import variants as query_variants
-from ..errors import AueporaError, did_you_mean
+from ..errors import AueporaError
 from ..io.edit import with_variants
 from ..io.golden.model import GoldenSuite
 from ..labels.corpus import Chunk, Corpus, load_corpus

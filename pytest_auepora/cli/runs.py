@@ -8,7 +8,8 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from ..errors import UnknownRunError, did_you_mean
+from ..base.text import did_you_mean
+from ..errors import UnknownRunError
 from ..history.tables import StoredRun
 from ..reporting.notes import cost_text
 from ..reporting.numbers import plural, score

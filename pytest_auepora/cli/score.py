@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
-from ..core.batches import all_cores
+from ..base.batches import all_cores
 from ..errors import UnsendableError
 from ..evaluation.recorded import score_recorded
 from ..evaluation.suite import Evaluation

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import IO, Any
 
-from .json import encode, fields_of, loads
+from ..base.json import encode, fields_of, loads
 
 TEXTS = frozenset(("query", "expected", "outputs"))
 """The fields of a result that are texts."""

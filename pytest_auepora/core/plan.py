@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .grouping import grouped
+from ..base.grouping import grouped
 from .metrics_base import Metric
 from .types import EvaluationSample, TargetCategory
 

@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Annotated, Any, Literal
 
+from ..base.json import known_fields
 from ..errors import NotMeasuredError
 from .case_texts import OffloadableTexts
-from .json import known_fields
 from .metrics_base import Metric, interval_of, provenance_keys_of
 from .result_shapes import Count, Expected, Extra, Origin, Outputs, Range, Rank, StoredScore
 from .scoring import Aggregate, Score, ScoreList

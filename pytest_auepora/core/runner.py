@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from itertools import islice, tee
 from typing import Any
 
+from ..base.batches import BATCH_SIZE, ByItem, LostBatch, all_cores, in_batches, run_batches
+from ..base.progress import Progress
 from ..errors import LostWorkError
-from .batches import BATCH_SIZE, ByItem, LostBatch, all_cores, in_batches, run_batches
 from .dataset import EvaluationDataset
 from .metrics_base import Measurement, Metric, NotApplicable
 from .plan import EvaluationPlan
-from .progress import Progress
 from .rag_interface import RAGSystemProtocol
 from .types import EvaluationSample, MetricResult, SystemOutputs
 

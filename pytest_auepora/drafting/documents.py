@@ -13,9 +13,10 @@ from math import log
 from pathlib import Path
 from typing import NamedTuple
 
-from ..core.files import read_text
-from ..core.grouping import grouped
-from ..errors import AueporaError, CorpusError, did_you_mean
+from ..base.files import read_text
+from ..base.grouping import grouped
+from ..base.text import did_you_mean
+from ..errors import AueporaError, CorpusError
 from ..labels.corpus import load_corpus
 from ..metrics.text.tokens import words
 from .variants import random_order

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.files import read_json_lines, write_atomically
-from ..core.json import dumps
+from ..base.files import read_json_lines, write_atomically
+from ..base.json import dumps
 from ..errors import AueporaError
 from ..io.edit import raw_cases, with_cases, with_replacement
 from ..io.importers.golden import golden_text

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import yaml
 
-from ..core.files import parse_json, read_json_lines, read_text
+from ..base.files import parse_json, read_json_lines, read_text
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..errors import AueporaError

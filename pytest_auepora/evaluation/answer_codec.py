@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, NoReturn
 
-from ..core.json import known_fields
+from ..base.json import known_fields
 from ..core.result_shapes import Place, Times
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from ..errors import NotRecordedError

@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from ..adapters.systems import System
+from ..base.progress import Progress
 from ..calls.call import CallResult
 from ..core.metrics_base import Metric
-from ..core.progress import Progress
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import REPEAT_DATA, Score
 from ..errors import AueporaError

@@ -11,13 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from ..base.retry import group_members
+from ..base.text import message_of, shorten
 from ..calls.call import CallResult
 from ..core.metrics_base import Measurement, Metric
-from ..core.retry import group_members
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
-from ..errors import MetricError, message_of, shorten
+from ..errors import MetricError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import citations_of
 from ..metrics.operational import Retries

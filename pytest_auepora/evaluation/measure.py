@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..adapters.systems import System
+from ..base.progress import Progress
 from ..calls.call import CallResult
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
-from ..core.progress import Progress
 from ..core.run import CaseResult
 from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import SampledCall

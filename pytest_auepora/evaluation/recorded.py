@@ -14,11 +14,11 @@ from typing import Any
 
 from ..adapters.outputs import to_outputs
 from ..adapters.systems import System
+from ..base.batches import BATCH_SIZE, LostBatch, in_batches, run_batches
+from ..base.progress import Progress
 from ..calls.call import CallResult
-from ..core.batches import BATCH_SIZE, LostBatch, in_batches, run_batches
 from ..core.case_texts import ResultFile
 from ..core.metrics_base import Metric
-from ..core.progress import Progress
 from ..core.run import CaseResult
 from ..core.scoring import Score
 from ..core.types import EvaluationSample
@@ -52,7 +52,7 @@ def score_recorded(
         outputs: a JSON object a line, or Parquet with such columns: id, answer, documents, timings (seconds); or id
             and error.
         registry: where metric names are looked up.
-        executor: scores; see `core.batches.run_batches`.
+        executor: scores; see `base.batches.run_batches`.
         jobs: without an executor, how many processes do; one where judges are asked, under one budget.
         in_flight: how many batches are under way at most.
         baseline: directory or ``.json`` file to use instead of ``__baselines__/`` beside the golden file.

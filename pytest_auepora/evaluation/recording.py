@@ -13,7 +13,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypedDict
 
-from ..core.json import dumps
+from ..base.json import dumps
 from ..core.metrics_base import Metric
 from ..core.result_shapes import Count, MovedLabels, Outputs, Rank, StoredScore
 from ..core.run import CaseResult, MetricInfo

@@ -15,11 +15,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System, as_system
+from ..base.progress import Progress
+from ..base.text import unknown_name
 from ..calls.caller import Caller
 from ..core.metrics_base import CHUNK_KEYS, Metric
-from ..core.progress import Progress
 from ..core.run import CaseResult, ComparableScore, MetricInfo, Run
-from ..errors import BaselineError, UnknownNameError
+from ..errors import BaselineError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.catalogue import ALWAYS
@@ -92,7 +93,7 @@ class Evaluation:
             gate = judge_gate(self.run, Gate(name, Bound("min", 0.0)), self.metrics)
             return ComparableScore(name, gate.value, gate.message, run=self.run)
         if name not in self.metrics:
-            raise UnknownNameError("metric of this run", name, [*self.metrics, *PSEUDO_METRICS])
+            raise unknown_name("metric of this run", name, [*self.metrics, *PSEUDO_METRICS])
         aggregate = self.verdict.aggregates[name]
         reasons = sorted({s.reason for s in self.run.scores_of(name) if s.reason})
         reason = aggregate.problem or "; ".join(reasons[:2])
@@ -321,7 +322,7 @@ def run_suite(
     answers to ask for, which count for nothing but what varies; *confirms* which repeats, counted from 0, ask a failed
     case again before it fails: for most none.
     """
-    from ..core.batches import in_batches  # a pytest session needs none of it
+    from ..base.batches import in_batches  # a pytest session needs none of it
 
     todo = [case for case in cases if case.skip is None]
     times = {case.id: repeat + again.get(case.id, 0) for case in todo}

@@ -13,7 +13,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Annotated, Any, TypedDict
 
-from ..core.json import known_fields
+from ..base.json import known_fields
 from ..core.metrics_base import CHUNK_KEYS, Measurement
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs

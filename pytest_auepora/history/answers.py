@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.files import write_atomically
-from ..core.grouping import grouped
+from ..base.files import write_atomically
+from ..base.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun

@@ -15,7 +15,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..core.json import dumps, encode, encode_finite, fields_of, loads
+from ..base.json import dumps, encode, encode_finite, fields_of, loads
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
 from ..errors import HistoryError

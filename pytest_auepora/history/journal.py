@@ -16,8 +16,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypedDict
 
+from ..base.json import dumps
 from ..core.case_texts import ResultFile, TextPosition
-from ..core.json import dumps
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError
 from ..evaluation.recording import Recording

@@ -11,10 +11,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.json import dumps
+from ..base.json import dumps
+from ..base.text import did_you_mean, message_of
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
-from ..errors import HistoryError, UnknownRunError, did_you_mean, message_of
+from ..errors import HistoryError, UnknownRunError
 from ..evaluation.recording import Recording
 from ..shapes import check_shape
 from . import tables

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from ..core.json import dumps
+from ..base.json import dumps
 from ..core.run import Run, run_title
 from ..errors import HistoryError
 from ..shapes import check_shape

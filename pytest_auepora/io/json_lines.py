@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..core.files import RepeatedKeyError, unique_keys
-from ..core.git import CONFLICT, conflict_line
+from ..base.files import RepeatedKeyError, unique_keys
+from ..base.git import CONFLICT, conflict_line
 from .source import MAX_DEPTH, Source, describe
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")

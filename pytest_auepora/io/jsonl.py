@@ -7,9 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ..base.text import did_you_mean
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
-from ..errors import AueporaError, did_you_mean
+from ..errors import AueporaError
 from .golden.kinds import BAD, Field, FieldType, Free, ListOf, Record, Text
 from .json_lines import load_lines
 from .source import Source

@@ -15,7 +15,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from ..errors import GoldenFileError, Problem, did_you_mean
+from ..base.text import did_you_mean
+from ..errors import GoldenFileError, Problem
 
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""

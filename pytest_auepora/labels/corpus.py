@@ -11,8 +11,8 @@ from typing import Any
 
 from ..adapters.documents import to_document
 from ..adapters.shapes import describe
-from ..core.files import parse_json, read_json_lines, read_text
-from ..core.grouping import grouped
+from ..base.files import parse_json, read_json_lines, read_text
+from ..base.grouping import grouped
 from ..core.types import Document
 from ..errors import CorpusError, OutputShapeError
 from ..metrics.ranking.gold import source_of, span_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..core.files import locked, write_atomically
+from ..base.files import locked, write_atomically
 from ..errors import BaselineError, GoldenFileError, NotWrittenError, Problem
 from ..io.edit import LabelFile, Slot
 from ..io.golden.load import load_golden

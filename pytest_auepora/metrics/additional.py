@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable, nearest_rank
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError

@@ -7,8 +7,9 @@ from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ..base.text import did_you_mean
 from ..core.metrics_base import Metric
-from ..errors import MetricError, did_you_mean
+from ..errors import MetricError
 
 UNSPELLED = {"unspelled": True}
 """Field metadata of an option that no name can spell (a function, a collection); no part of the fingerprint."""

@@ -20,8 +20,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+from ..base.text import did_you_mean, unknown_name
 from ..core.metrics_base import Metric
-from ..errors import AueporaError, MetricError, UnknownNameError, did_you_mean
+from ..errors import AueporaError, MetricError
 from .catalogue import PAPER_SPELLINGS, SPELLINGS
 
 _HOLE = r"\\\{(\w+)\\\}"
@@ -70,7 +71,7 @@ class Registry:
         """
         for name in objects:
             if name not in SHARED_OPTIONS:
-                raise UnknownNameError("option that all metrics can be given", name, SHARED_OPTIONS)
+                raise unknown_name("option that all metrics can be given", name, SHARED_OPTIONS)
         self._shared.update(objects)
         self._metrics.clear()
 
@@ -112,7 +113,7 @@ class Registry:
         match = match or self._find(_from_paper_spelling(head))
         if match is None:
             cutoff = (re.findall(r"\d+", head) or ["5"])[-1]
-            raise UnknownNameError("metric", head, [re.sub(r"\{\w+\}", cutoff, s) for s in self.spellings()])
+            raise unknown_name("metric", head, [re.sub(r"\{\w+\}", cutoff, s) for s in self.spellings()])
         spelling, numbers = match
         factory, kwargs = self._factories[spelling], dict[str, Any](numbers)
         if factory is None:

@@ -66,7 +66,7 @@ def unpack(report: pytest.TestReport) -> list[CaseReport]:
 
 def _to_lines(case_report: CaseReport) -> tuple[str, str, str]:
     """Return three lines: the result, as the history stores it; what many cases share; the answers."""
-    from ..core.json import dumps
+    from ..base.json import dumps
     from ..history.codec import CaseJson
 
     shared = dumps([case_report.path, case_report.variant, case_report.provenance])

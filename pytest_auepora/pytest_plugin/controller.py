@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from ..core.files import shown_path
+from ..base.files import shown_path
 from ..core.run import Run, run_title
 from ..errors import BaselineError, Problem
 from ..regression.accept import Accepted, accept

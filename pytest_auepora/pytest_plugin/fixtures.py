@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from ..base.text import did_you_mean, unknown_name
 from ..core.run import CaseResult, ComparableScore, MetricInfo
-from ..errors import BaselineError, GoldenFileError, UnknownNameError, did_you_mean
+from ..errors import BaselineError, GoldenFileError
 from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended
 from ..evaluation.replay import CaseEndedError
@@ -101,7 +102,7 @@ class ScoredCase:
             UnknownNameError: the metric was not measured.
         """
         if name not in self.result.scores:
-            raise UnknownNameError("metric of this case", name, self.result.scores)
+            raise unknown_name("metric of this case", name, self.result.scores)
         score = self.result.scores[name]
         return ComparableScore(name, score.value, score.reason, None, self.result, self._metrics.get(name))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..core.files import shown_path
+from ..base.files import shown_path
 from ..errors import CorpusError
 
 if TYPE_CHECKING:

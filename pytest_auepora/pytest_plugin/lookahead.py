@@ -24,10 +24,10 @@ from .options import Options
 if TYPE_CHECKING:
     import asyncio
 
+    from ..base.progress import Progress
     from ..calls.caller import Upcoming
     from ..calls.executor import OwnLoop
     from ..core.metrics_base import Metric
-    from ..core.progress import Progress
     from ..evaluation.measure import JudgedAnswer
 
 ASYNC_CONCURRENCY = 8

@@ -11,7 +11,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..core.retry import RetryPolicy
+    from ..base.retry import RetryPolicy
     from ..history.settings import Keep
 
 UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
@@ -137,7 +137,7 @@ class Options:
         names = self.config.getini("auepora_retry")
         if not names:
             return None
-        from ..core.retry import RetryPolicy
+        from ..base.retry import RetryPolicy
 
         try:
             return RetryPolicy(tuple(names))
@@ -159,7 +159,7 @@ def check_words(name: str, words: Iterable[str], known: Sequence[str]) -> None:
         pytest.UsageError: some are not *known*.
     """
     if unknown := sorted(set(words) - set(known)):
-        from ..errors import did_you_mean
+        from ..base.text import did_you_mean
 
         listed = ", ".join(f"{word}{did_you_mean(word, known)}" for word in unknown)
         raise pytest.UsageError(f"{name}: unknown word {listed}; available: {', '.join(known)}")

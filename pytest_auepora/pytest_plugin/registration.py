@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from ..core.progress import Progress, is_watched
+from ..base.progress import Progress, is_watched
 from ..errors import MetricError
 from ..metrics.judge.settings import load_settings, use_judge
 from .collect import Collecting

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System
+from ..base.text import names_words
 from ..core.run import run_title
-from ..errors import HistoryError, UnknownRunError, names_words
+from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun, replayed
 from ..regression.baseline import GIT_COMMIT
 from ..regression.compare import provenance_changes

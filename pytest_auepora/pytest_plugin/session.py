@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..core.files import shown_path
-from ..core.git import commit_of
+from ..base.files import shown_path
+from ..base.git import commit_of
 from ..errors import BaselineError, GoldenFileError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
@@ -24,8 +24,8 @@ from .labels import SuiteLabels, read_old_recalls
 from .options import is_asked_for
 
 if TYPE_CHECKING:
+    from ..base.progress import Progress
     from ..core.metrics_base import Metric
-    from ..core.progress import Progress
     from ..core.run import CaseResult, MetricInfo, Run
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended

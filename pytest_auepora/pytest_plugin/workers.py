@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScopeScheduling
 
-from ..core.files import shown_path
+from ..base.files import shown_path
 from .keys import SUFFIXES
 from .options import OVERRIDE
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..core.files import write_atomically
+from ..base.files import write_atomically
 from ..core.run import Run
 from ..errors import BaselineError
 from .baseline import CONTRACTS, Baseline, BaselineCase, load_baseline, lock_baseline, metric_key

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
-from ..core.files import RepeatedKeyError, locked, unique_keys
-from ..core.git import CONFLICT, conflict_line
-from ..core.json import fields_of, known_fields
+from ..base.files import RepeatedKeyError, locked, unique_keys
+from ..base.git import CONFLICT, conflict_line
+from ..base.json import fields_of, known_fields
 from ..core.result_shapes import Count, Place, Rank
 from ..core.run import CaseResult, CaseState, MetricInfo, run_title
 from ..errors import BaselineError, NotWrittenError

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from ..base.text import shorten
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, MetricInfo, Run
-from ..errors import shorten
 from .baseline import CONTRACTS, GIT_COMMIT, RESOLUTION, STILL_FAILING, Baseline, BaselineCase, match_of, metric_key
 from .determinism import AGAIN
 

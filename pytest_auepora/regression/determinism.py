@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
 from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import RESOLUTION, Baseline
 

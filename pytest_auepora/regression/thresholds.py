@@ -19,8 +19,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from ..base.text import did_you_mean
 from ..core.metrics_base import Direction
-from ..errors import ThresholdError, did_you_mean
+from ..errors import ThresholdError
 
 PSEUDO_METRICS: Mapping[str, Direction] = {"error_rate": "lower", "pass_rate": "higher"}
 """What gates may name beside metrics: the share of cases that errored, and that passed."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
+from ..base.text import names_words
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
-from ..errors import names_words
 from .baseline import BROKEN, STILL_FAILING, Anchor, Baseline
 from .compare import CaseComparison, Comparison, compare, has_regressed
 from .guards.calibration import advisory_notes, judge_outcomes, make_advisory, standing_of

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
+from ..base.text import without_case
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import Score
 from ..core.targets import component_of
 from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
-from ..errors import without_case
 from ..metrics.refusal import is_refusal
 from ..regression.baseline import STILL_FAILING
 from ..regression.compare import CaseComparison

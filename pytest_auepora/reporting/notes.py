@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
+from ..base.text import names_words
 from ..core.run import Run
-from ..errors import names_words
 from ..metrics.judge.usage import JudgeUsage, usage_of
 from ..regression.compare import Comparison
 from ..regression.guards.gates import GateOutcome

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
 from ..core.run import MetricInfo, Run
 from ..errors import MissingExtraError
 from ..regression.compare import ScoreChange

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
 from ..core.run import CaseResult
 from ..regression.compare import CaseComparison
 from .text import shortened

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Literal
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, CaseState, MetricInfo, Run
 from ..errors import AueporaError, NotComparableError

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, get_args
 
-from ..core.grouping import grouped
+from ..base.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import Problem
 from ..regression.baseline import BROKEN

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
-from ..errors import names_words
+from ..base.text import names_words
 
 
 class Symbols(NamedTuple):

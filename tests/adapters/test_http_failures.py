@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.http import HttpCallError, HttpRag
-from pytest_auepora.core.retry import RetryPolicy
+from pytest_auepora.base.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError, OutputShapeError
 from tests.loopback import nobody_listens
 

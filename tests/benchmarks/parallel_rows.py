@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pytest_auepora.core.batches import all_cores
+from pytest_auepora.base.batches import all_cores
 from pytest_auepora.core.dataset import EvaluationDataset
 from pytest_auepora.core.plan import EvaluationPlan
 from pytest_auepora.core.runner import AueporaEvaluator

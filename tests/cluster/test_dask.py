@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.batches import LostBatch, run_batches
+from pytest_auepora.base.batches import LostBatch, run_batches
 from pytest_auepora.core.runner import AueporaEvaluator
 from pytest_auepora.errors import LostWorkError
 from pytest_auepora.evaluation import recorded

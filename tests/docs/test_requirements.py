@@ -8,8 +8,8 @@ from collections.abc import Collection
 
 import pytest
 
+from pytest_auepora.base.text import did_you_mean
 from pytest_auepora.core.types import TargetCategory
-from pytest_auepora.errors import did_you_mean
 
 from .pages import ROOT
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
 from typing import Any
 
-from ...core.files import shown_path
-from ...core.grouping import grouped
+from ...base.files import shown_path
+from ...base.grouping import grouped
 from ...core.run import CaseResult
 from ...errors import AueporaError
 from ...evaluation.answer_codec import TEXT

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from ...core.files import locked, read_json_lines, write_atomically
+from ...base.files import locked, read_json_lines, write_atomically
 from ...core.run import CaseResult, Run
 from ...errors import AueporaError, UnknownRunError
 from ...history.compare import CompareReport, as_baseline

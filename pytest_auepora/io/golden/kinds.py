@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import did_you_mean
+from ...base.text import did_you_mean
 from ..source import Source, describe
 
 BAD: Any = object()

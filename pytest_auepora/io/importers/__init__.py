@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ...errors import UnknownNameError
+from ...base.text import unknown_name
 from ..golden.model import GoldenSuite
 from .golden import as_imported
 from .model import Dropped, ImportedSuite, ImportProblem
@@ -81,7 +81,7 @@ def export_cases(suite: GoldenSuite | ImportedSuite, path: str | Path, fmt: str,
 
 def _find_format(fmt: str, options: Iterable[str]) -> Format:
     if fmt not in FORMATS:
-        raise UnknownNameError("format", fmt, FORMATS)
+        raise unknown_name("format", fmt, FORMATS)
     supported = FORMATS[fmt].options
     if unknown := next((name for name in options if name not in supported), ""):
         raise ImportProblem(f"{fmt} has no option {unknown!r}; it takes {', '.join(supported) or 'none'}")

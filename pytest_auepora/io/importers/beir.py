@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...core.files import numbered_lines, read_text
+from ...base.files import numbered_lines, read_text
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, document_name, documents_of, filled, ids_and_grades
 from .rows import read_rows, write_lines, write_text
 

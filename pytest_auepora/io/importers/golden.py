@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from ...core.progress import Progress
+from ...base.progress import Progress
 from ...core.types import Document
 from ..golden.fields import CASE_FIELDS, LABELS
 from ..golden.model import DRAFT, GoldenCase, GoldenSuite

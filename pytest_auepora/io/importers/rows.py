@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from ...core.files import numbered_lines, parse_json, read_text
+from ...base.files import numbered_lines, parse_json, read_text
 from ...errors import GoldenFileError
 from ..json_lines import is_jsonl
 from ..source import Source

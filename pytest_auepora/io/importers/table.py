@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import did_you_mean
+from ...base.text import did_you_mean
 from ..golden.fields import CASE_FIELDS
 from ..golden.kinds import FieldType, Flag, Free, ListOf, Number, Reason, Whole
 from ..golden.passages import Documents

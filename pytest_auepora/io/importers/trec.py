@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...core.files import numbered_lines, read_text
+from ...base.files import numbered_lines, read_text
 from ...core.types import Document, RetrievedDocument
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, documents_of, ids_and_grades
 from .rows import write_text

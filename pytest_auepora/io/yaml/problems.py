@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from ...core.git import CONFLICT, conflict_line
+from ...base.git import CONFLICT, conflict_line
 from ..source import MAX_DEPTH, Source
 
 _ADVICE = {  # words of libyaml or of the pure-Python parser, and what to do

@@ -11,11 +11,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ...core.files import numbered_lines, parse_json, read_text
-from ...core.grouping import grouped
+from ...base.files import numbered_lines, parse_json, read_text
+from ...base.grouping import grouped
+from ...base.text import did_you_mean
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs
-from ...errors import MetricError, did_you_mean
+from ...errors import MetricError
 from ..ranking.gold import GoldLabel, LabelMatcher, label_of
 from ..text.comparands import answer_text
 

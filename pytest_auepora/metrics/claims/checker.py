@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...core.grouping import grouped
+from ...base.grouping import grouped
+from ...base.text import did_you_mean
 from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
-from ...errors import MetricError, did_you_mean
+from ...errors import MetricError
 from ..judge.critic import Form, JudgeReplyError, LLMCritic, Question, object_form, object_schema, unwrap, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt, load_prompt, number_texts
 from ..judge.settings import AsksCritic

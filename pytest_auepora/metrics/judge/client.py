@@ -15,10 +15,11 @@ from time import perf_counter
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
-from ...core.files import write_atomically
-from ...core.retry import RetryPolicy
-from ...errors import AueporaError, MetricError, shorten
-from ...http import HttpError, Secret, mask, request_json
+from ...base.files import write_atomically
+from ...base.http import HttpError, Secret, mask, request_json
+from ...base.retry import RetryPolicy
+from ...base.text import shorten
+from ...errors import AueporaError, MetricError
 from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, form_of, unwrap
 from .usage import REPEAT, Budget, JudgeUsage, Prices, count
 

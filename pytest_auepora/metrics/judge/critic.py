@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Generic, TypeGuard, TypeVar
 
+from ...base.retry import RetryPolicy
+from ...base.text import shorten
 from ...calls.caller import Caller
-from ...core.retry import RetryPolicy
-from ...errors import AueporaError, MetricError, shorten
+from ...errors import AueporaError, MetricError
 
 _MAX_SHOWN = 200
 T = TypeVar("T")

@@ -14,7 +14,8 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
-from ...errors import MetricError, did_you_mean
+from ...base.text import did_you_mean
+from ...errors import MetricError
 from .critic import UNIT
 from .settings import prompts_in_use
 

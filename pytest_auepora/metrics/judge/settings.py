@@ -12,7 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import MetricError, did_you_mean
+from ...base.text import did_you_mean
+from ...errors import MetricError
 from ..options import UNSPELLED
 from .usage import Budget, Prices
 

@@ -11,8 +11,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, cast
 
+from ...base.text import did_you_mean
 from ...core.types import Document, EvaluationSample
-from ...errors import MetricError, did_you_mean
+from ...errors import MetricError
 
 LabelType = Literal["id", "quote", "span", "doc"]
 Behaviour = Literal["answer", "refuse", "clarify"]

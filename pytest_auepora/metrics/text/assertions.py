@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ...base.text import did_you_mean
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
-from ...errors import MetricError, MissingExtraError, did_you_mean
+from ...errors import MetricError, MissingExtraError
 from ..options import Configured, choice
 from ..ranking.gold import expected_behaviour
 from ..refusal import fold

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from ...core.progress import Progress, is_watched
+from ...base.progress import Progress, is_watched
 from ...io.golden.model import GoldenCase
 from ..case_reports import unpack
 from ..keys import CASE, SUFFIXES

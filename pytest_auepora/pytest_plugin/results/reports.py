@@ -18,7 +18,7 @@ from uuid import uuid4
 
 import pytest
 
-from ...core.files import shown_path
+from ...base.files import shown_path
 from ...errors import AueporaError, Problem
 from ...reporting.formats.registry import WITH_TRENDS, Target, check_installed, read_target, report_text, write_report
 from ...reporting.numbers import number

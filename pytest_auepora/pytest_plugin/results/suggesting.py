@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ...core.files import shown_path, write_atomically
+from ...base.files import shown_path, write_atomically
 from ...errors import AueporaError
 from ...io.settings import with_settings
 from ...regression.suggest import Suggestion, learn

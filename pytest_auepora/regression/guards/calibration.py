@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
-from ...core.grouping import grouped
-from ...core.json import known_fields
+from ...base.grouping import grouped
+from ...base.json import known_fields
+from ...base.text import names_words
 from ...core.run import MetricInfo, Run
-from ...errors import AueporaError, names_words
+from ...errors import AueporaError
 from ...shapes import ShapeError, check_shape
 from ..compare import definition_change
 from ..policy import RegressionPolicy

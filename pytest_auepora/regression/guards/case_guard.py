@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import Any
 
+from ...base.text import names_words
 from ...core.run import CaseResult, MetricInfo
-from ...errors import names_words
 from ..baseline import CONTRACTS, STILL_FAILING
 from ..compare import SINCE, CaseComparison
 from ..policy import RegressionPolicy

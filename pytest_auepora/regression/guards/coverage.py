@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...core.grouping import grouped
+from ...base.grouping import grouped
+from ...base.text import names_words
 from ...core.run import Run
 from ...core.scoring import Aggregate
 from ...core.types import Document
-from ...errors import names_words
 from ...metrics.ranking.gold import sources_of
 from ..compare import Comparison, Flip
 from ..statistics.precision import cases_words

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Literal
 
+from ...base.text import without_case
 from ...core.metrics_base import Metric, nearest_rank
 from ...core.run import CaseResult, Run
 from ...core.scoring import ScoreList, aggregate
-from ...errors import without_case
 from ..compare import MetricChange
 from ..policy import RegressionPolicy
 from ..statistics.precision import cases_words

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...core.grouping import grouped
+from ...base.grouping import grouped
 from ...core.metrics_base import Measurement, Metric
 from ...core.run import MetricInfo, Run
 from ...core.scoring import checked_aggregate, repeats_of

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...core.grouping import grouped
+from ...base.grouping import grouped
 from ...core.metrics_base import Metric
 from ...core.run import Run
 from ..compare import Comparison, MetricChange, ScoreChange, mean_change

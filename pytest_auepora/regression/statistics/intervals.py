@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Generic, Literal, TypeVar
 
-from ...core.grouping import grouped
+from ...base.grouping import grouped
 from .precision import TIE, MeanEstimate, sum_of_squares, t_quantile
 from .significance import Outcome
 

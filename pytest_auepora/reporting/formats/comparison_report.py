@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...core.grouping import grouped
+from ...base.grouping import grouped
 from ...history.compare import CompareReport, ComparisonKind
 from ..numbers import NOT_MEASURED, change, number, plural
 from ..text import escape_markdown, listed, markdown_list, more_item, text_width

@@ -15,7 +15,7 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from ...core.json import fields_of, known_fields
+from ...base.json import fields_of, known_fields
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, Problem
 from ...regression.guards.gates import REGRESSION

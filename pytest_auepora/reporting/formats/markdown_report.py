@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...core.grouping import grouped
+from ...base.grouping import grouped
 from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scoring import Score
 from ...regression.guards.gates import REGRESSION

@@ -9,8 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...core.files import write_atomically
-from ...errors import AueporaError, MissingExtraError, did_you_mean
+from ...base.files import write_atomically
+from ...base.text import did_you_mean
+from ...errors import AueporaError, MissingExtraError
 
 if TYPE_CHECKING:
     from ..report import Report

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, TypedDict
 
-from ...core.json import fields_of
+from ...base.json import fields_of
 from ..metric_rows import state_symbol
 from ..numbers import metric_value, number, percent, plural, with_interval
 from ..report import Report

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
 
-from ...core.grouping import grouped
+from ...base.grouping import grouped
 from ...core.run import CaseResult, MetricInfo
 from ...errors import ACCEPTED_SHAPES
 from ...regression.compare import SINCE, CaseComparison

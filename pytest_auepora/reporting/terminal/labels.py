@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import get_args
 
-from ...errors import names_words
+from ...base.text import names_words
 from ...labels.check import Candidate, CheckedLabel, LabelFate
 from ...labels.repair import Repaired
 from ..numbers import plural

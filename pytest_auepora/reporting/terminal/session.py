@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...core.files import shown_path
-from ...core.grouping import grouped
+from ...base.files import shown_path
+from ...base.grouping import grouped
+from ...base.text import names_words
 from ...core.run import CaseResult, MetricInfo, Run
-from ...errors import names_words
 from ...regression.baseline import STILL_FAILING
 from ..diagnosis import blamed_metrics, component
 from ..notes import flaky_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...core.grouping import grouped
+from ...base.grouping import grouped
 from ...core.run import Run
 from ...errors import ACCEPTED_SHAPES
 from ...regression.guards.gates import REGRESSION, GateOutcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.core.files import write_atomically
+from pytest_auepora.base.files import write_atomically
 from pytest_auepora.core.run import MetricInfo
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
 from pytest_auepora.metrics.judge.critic import LLMCritic

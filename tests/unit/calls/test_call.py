@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.base.retry import RetryPolicy
 from pytest_auepora.calls.caller import Caller
-from pytest_auepora.core.retry import RetryPolicy
 
 from .asking import LONG, timed_out
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.base.retry import RetryPolicy
 from pytest_auepora.calls.call import CallResult, Fn
 from pytest_auepora.calls.caller import Caller
-from pytest_auepora.core.retry import RetryPolicy
 from pytest_auepora.errors import CallTimeoutError
 
 from .asking import LONG, arun_all, run_all, timed_out

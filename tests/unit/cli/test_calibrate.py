@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core import progress
-from pytest_auepora.core.progress import Progress
+from pytest_auepora.base import progress
+from pytest_auepora.base.progress import Progress
 from pytest_auepora.metrics.annotation.labels import answer_hash
 from pytest_auepora.regression.guards.calibration import load_calibration
 from tests.unit.metrics.judge.judge_server import Reply, chat, judge_server

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_auepora.base.files import write_atomically
 from pytest_auepora.cli.compare import policy_of
-from pytest_auepora.core.files import write_atomically
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.guards.calibration import Calibration, calibration_path

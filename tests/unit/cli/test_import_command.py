@@ -101,7 +101,7 @@ def test_a_bar_is_shown_and_the_file_is_the_same(
 ) -> None:
     assert main(["import", str(ragas), "--from", "ragas"]) == 0
     plain, quiet = capsys.readouterr()
-    monkeypatch.setattr("pytest_auepora.core.progress.is_watched", lambda: True)
+    monkeypatch.setattr("pytest_auepora.base.progress.is_watched", lambda: True)
     assert main(["import", str(ragas), "--from", "ragas"]) == 0
     out, err = capsys.readouterr()
     assert out == plain

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.base import progress
 from pytest_auepora.cli import score
-from pytest_auepora.core import progress
 from pytest_auepora.errors import UnsendableError
 from pytest_auepora.evaluation.recorded import score_recorded
 from pytest_auepora.evaluation.suite import evaluate

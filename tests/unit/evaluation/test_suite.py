@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.base import progress
+from pytest_auepora.base.progress import Progress
 from pytest_auepora.calls.caller import Caller
-from pytest_auepora.core import progress
-from pytest_auepora.core.progress import Progress
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.evaluation.case_flow import CaseFlow
 from pytest_auepora.evaluation.suite import evaluate, find_baseline, open_evaluation, run_suite

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.core.json import dumps
+from pytest_auepora.base.json import dumps
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.history import codec
 from pytest_auepora.history.codec import encode_comparisons, encode_verdict

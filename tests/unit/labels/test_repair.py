@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.core.files import write_atomically
+from pytest_auepora.base.files import write_atomically
 from pytest_auepora.errors import NotWrittenError
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import CheckedLabel, check_case

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.systems import System
-from pytest_auepora.core.retry import RetryPolicy
+from pytest_auepora.base.retry import RetryPolicy
 from pytest_auepora.pytest_plugin.lookahead import Callers
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.core.files import locked
+from pytest_auepora.base.files import locked
 from pytest_auepora.errors import BaselineError, NotWrittenError
 from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.io.golden.load import load_golden

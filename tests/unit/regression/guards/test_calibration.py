@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.core.files import write_atomically
+from pytest_auepora.base.files import write_atomically
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.http import HttpRag
+from pytest_auepora.base.http import mask
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import AueporaError
-from pytest_auepora.http import mask
 from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic, TransientJudgeError
 from tests.loopback import nobody_listens
 from tests.unit.metrics.judge.judge_server import GOOD, Reply, critic, judge_server
@@ -158,7 +158,7 @@ def test_a_key_is_in_no_variable_of_a_request(ask: Any, monkeypatch: pytest.Monk
         raise LookupError
 
     monkeypatch.setenv("RAG_TOKEN", KEY)
-    monkeypatch.setattr("pytest_auepora.http._send", cannot)
+    monkeypatch.setattr("pytest_auepora.base.http._send", cannot)
     with pytest.raises(LookupError) as caught:
         ask("http://127.0.0.1:9/v1")
     assert KEY[:8] not in with_locals(caught.value)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core import worker_processes
-from pytest_auepora.core.batches import run_batches
+from pytest_auepora.base import worker_processes
+from pytest_auepora.base.batches import run_batches
 from pytest_auepora.errors import AueporaError, UnsendableError
 
 from ..large import Doubles

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.retry import RetryPolicy, reason_of
+from pytest_auepora.base.retry import RetryPolicy, reason_of
 
 
 class RateLimitError(Exception):

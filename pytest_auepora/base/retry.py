@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import error_line, shorten
+from .text import error_line, shorten
 
 _LONGEST_REASON = 120
 _MOST_CAUSES = 3

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pytest_auepora.core.grouping import grouped
+from pytest_auepora.base.grouping import grouped
 
 
 def test_values_and_keys_stay_in_their_order() -> None:

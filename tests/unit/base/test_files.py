@@ -9,7 +9,7 @@ from typing import Any
 import portalocker
 import pytest
 
-from pytest_auepora.core.files import locked, read_json_lines, write_atomically
+from pytest_auepora.base.files import locked, read_json_lines, write_atomically
 from pytest_auepora.errors import CorpusError, NotWrittenError
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.batches import ByItem, LostBatch, all_cores, in_batches, run_batches
+from pytest_auepora.base.batches import ByItem, LostBatch, all_cores, in_batches, run_batches
 from pytest_auepora.errors import AueporaError
 
 from ..large import Doubles
@@ -131,7 +131,7 @@ def test_there_is_at_least_one_core() -> None:
 HANGS = """\
 import pathlib, signal, time
 
-from pytest_auepora.core.batches import run_batches
+from pytest_auepora.base.batches import run_batches
 
 
 class Hangs:

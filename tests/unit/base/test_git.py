@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.core.git import commit_of, conflict_line, git
+from pytest_auepora.base.git import commit_of, conflict_line, git
 from pytest_auepora.errors import AueporaError
 
 

@@ -17,7 +17,8 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
-from ..errors import AueporaError, error_line
+from ..errors import AueporaError
+from .text import error_line
 from .worker_processes import end_now, pack_named, run_packed, unpack, worker_pool
 
 BATCH_SIZE = 128

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_auepora.core import json as json_text
-from pytest_auepora.core.json import dumps, encode, encode_finite, loads
+from pytest_auepora.base import json as json_text
+from pytest_auepora.base.json import dumps, encode, encode_finite, loads
 from pytest_auepora.core.scoring import Score
 
 TEXTS = st.text(st.characters(exclude_categories=())) | st.sampled_from(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.http import HttpError, opener, request_json
+from pytest_auepora.base.http import HttpError, opener, request_json
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 

@@ -21,8 +21,8 @@ from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
 
-from .core.retry import wait_from_headers
-from .errors import AueporaError
+from ..errors import AueporaError
+from .retry import wait_from_headers
 
 LONGEST_REPLY = 50_000_000
 """How many bytes a reply may have."""

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pytest_auepora.core.progress import Progress, is_watched
+from pytest_auepora.base.progress import Progress, is_watched
 
 
 class Terminal(io.StringIO):

@@ -1,0 +1,53 @@
+"""Words that messages share: near names, lists, what an error says."""
+
+from __future__ import annotations
+
+from pytest_auepora.base.text import (
+    did_you_mean,
+    error_line,
+    message_of,
+    names_words,
+    shorten,
+    unknown_name,
+    without_case,
+)
+
+
+def test_of_many_names_the_first_are_told() -> None:
+    assert names_words([]) == ""
+    assert names_words(["a", "b"], 2) == "a, b"
+    assert names_words(["a", "b", "c"], 2) == "a, b and 1 more"
+    assert names_words([1, 22, 333, 4444], 2, hex) == "0x1, 0x16 and 2 more"
+
+
+def test_an_error_in_one_line() -> None:
+    assert error_line(ValueError("\nno\nnumber")) == "ValueError: no"
+    assert error_line(ValueError()) == "ValueError"
+    assert (shorten("abcd", 4), shorten("abcde", 4)) == ("abcd", "abc…")
+
+
+def test_near_words_are_named_in_their_own_case() -> None:
+    assert did_you_mean("recal", ["Recall", "mrr"]) == " (did you mean 'Recall'?)"
+    assert did_you_mean("map", ["map@5", "mrr", "Map"], most=2) == " (did you mean 'Map' or 'map@5'?)"
+    assert did_you_mean("zebra", ["recall"]) == ""
+    assert did_you_mean("recall" * 50, ["recall" * 50]) == "", "no slip of a name is so long"
+
+
+def test_an_unknown_name_tells_its_near_ones() -> None:
+    error = unknown_name("metric", "recal", ["recall", "mrr"])
+    assert str(error) == "unknown metric 'recal' (did you mean 'recall'?)"
+    assert isinstance(error, LookupError)
+    assert len(str(unknown_name("metric", "x" * 1000, ["y"]))) < 300
+
+
+def test_what_cases_say_alike_reads_alike() -> None:
+    assert without_case("timeout on 'a': 5 s", "a") == without_case("timeout on 'b': 5 s", "b") == "timeout: 5 s"
+
+
+def test_an_error_without_a_message_still_has_one() -> None:
+    class Silent(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    assert message_of(ValueError("no")) == "no"
+    assert message_of(Silent()) == "<exception str() failed>"
