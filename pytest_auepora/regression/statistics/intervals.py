@@ -8,7 +8,6 @@ contains cases twice, and a repeated text is not distinct.
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
@@ -196,15 +195,9 @@ def mean_difference(
 
     *pairs* and *clusters* are those of `Resampling`, *alpha* is two-sided.
     """
-    sums, counts = defaultdict[str, float](float), Counter[str]()
-    differing = set()
-    for case, (before, after) in sorted(pairs.items()):
-        cluster = clusters.get(case, case)
-        sums[cluster] += after - before
-        counts[cluster] += 1
-        if abs(after - before) > TIE:
-            differing.add(cluster)
-    estimate = MeanEstimate.of([*sums.values()], [*counts.values()])
+    differences = {case: after - before for case, (before, after) in pairs.items()}
+    estimate = MeanEstimate.of_cases(differences, clusters)
+    differing = {clusters.get(case, case) for case, difference in differences.items() if abs(difference) > TIE}
     low = high = None
     if estimate.mean is not None and estimate.se is not None:
         half_width = t_quantile(1.0 - alpha / 2, estimate.n_clusters - 1) * estimate.se

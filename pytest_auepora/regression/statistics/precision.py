@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -44,6 +45,16 @@ class MeanEstimate:
     n_cases: int
     n_clusters: int
     se: float | None
+
+    @classmethod
+    def of_cases(cls, differences: Mapping[str, float], clusters: Mapping[str, str]) -> MeanEstimate:
+        """Estimate from *differences* by case; a case that *clusters* does not list is its own cluster."""
+        sums, counts = defaultdict[str, float](float), Counter[str]()
+        for case in sorted(differences):  # so that rounding does not depend on the order in which cases finished
+            cluster = clusters.get(case, case)
+            sums[cluster] += differences[case]
+            counts[cluster] += 1
+        return cls.of([*sums.values()], [*counts.values()])
 
     @classmethod
     def of(cls, sums: Sequence[float], counts: Sequence[float]) -> MeanEstimate:
@@ -89,6 +100,17 @@ def hall_t(sums: Sequence[float]) -> float:
 def minimum_detectable_effect(critical_value: float, se: float) -> float:
     """Return the smallest true drop that would fail in 80 % of runs: (c + 0.84)·SE, a normal quantile."""
     return (critical_value + 0.84) * se
+
+
+def detectable_losses(n: int, lost: float, se: float) -> int | None:
+    """Return how many lost answers of *n* would be seen in 80 % of runs; None if not even all of them would.
+
+    It is the smallest whole k with k·s - 0.84·E ≥ 1.7·√(k·s² + E²), where *lost* = s is what one lost answer costs and
+    E = n·*se* is the standard error of the sum of all differences, which clusters make larger.
+    """
+    noise = n * se
+    enough = (k for k in range(1, n + 1) if k * lost - 0.84 * noise >= 1.7 * math.sqrt(k * lost**2 + noise**2))
+    return next(enough, None)
 
 
 def planned_mde(n: int) -> float:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from pytest_auepora.regression.statistics import family
+from pytest_auepora.regression.statistics.family import MemberVerdict
 from pytest_auepora.regression.statistics.significance import MetricVerdict, PairedMetric, judge_family
 
 
@@ -12,3 +16,7 @@ def binary(n: int, losses: int, wins: int = 0) -> dict[str, float]:
 
 def judge_one(differences: dict[str, float], *, min_effect: float = 0.01, margin: float = 0.05) -> MetricVerdict:
     return judge_family([PairedMetric("hit@5", differences, min_effect, margin)], {})[0]
+
+
+def judge_member(differences: dict[str, float], **settings: Any) -> MemberVerdict:
+    return family.judge_family([family.Member("hit@5", differences, **settings)], {})[0]

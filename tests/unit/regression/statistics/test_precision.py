@@ -15,6 +15,7 @@ from pytest_auepora.regression.statistics.precision import (
     MeanEstimate,
     cases_for_effect,
     count_clusters,
+    detectable_losses,
     hall_t,
     minimum_detectable_effect,
     planned_mde,
@@ -126,3 +127,15 @@ def test_the_corrected_t_is_that_of_the_formula(seed: int) -> None:
 
 def test_the_corrected_t_without_spread() -> None:
     assert (hall_t([0.0] * 12), hall_t([-0.5] * 12), hall_t([0.5] * 12)) == (0.0, -math.inf, math.inf)
+
+
+@pytest.mark.parametrize(("n", "losses"), [(10, 5), (20, 5), (50, 6), (100, 8), (200, 10)])
+def test_lost_answers_that_are_seen_in_usual_noise(n: int, losses: int) -> None:
+    assert detectable_losses(n, 1.0, 0.2 / math.sqrt(n)) == losses
+
+
+def test_lost_answers_that_cannot_be_seen_and_without_noise() -> None:
+    assert detectable_losses(4, 0.1, 0.2) is None
+    assert detectable_losses(20, 0.0, 0.1) is None
+    assert detectable_losses(2, 1.0, 0.0) is None
+    assert detectable_losses(60, 0.4, 0.0) == 3, "k ≥ 1.7·√k, whatever the score"

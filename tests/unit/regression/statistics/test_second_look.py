@@ -1,0 +1,88 @@
+"""The second look: when every case is asked once more, and what both looks together decide."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_auepora.regression.statistics.family import Looks, Member, judge_family, second_look, wants_second_look
+
+from .families import binary
+
+
+def looks(first: dict[str, float], second: dict[str, float]) -> Looks:
+    return second_look([Member("m", first)], [second], {})
+
+
+def test_a_drop_at_twice_alpha_is_looked_at_again() -> None:
+    assert not wants_second_look(judge_family([Member("m", binary(50, 2))], {})), "p 1/8"
+    assert wants_second_look(judge_family([Member("m", binary(50, 3))], {})), "p 1/16"
+    assert wants_second_look(judge_family([Member("m", binary(50, 6))], {}))
+    assert not wants_second_look(judge_family([Member("m", binary(50, 0, 6))], {}))
+
+
+def test_what_decides_at_once_asks_for_no_second_look() -> None:
+    lost, steady_lost = Member("m", binary(50, 6)), Member("s", binary(50, 6), steady=True)
+    assert not wants_second_look(judge_family([steady_lost], {}))
+    assert not wants_second_look(judge_family([Member("s", binary(50, 3), steady=True)], {})), "at 2 alpha only"
+    assert not wants_second_look(judge_family([Member("t", binary(50, 6), tolerance=True)], {}))
+    assert not wants_second_look(judge_family([lost, steady_lost], {})), "the suite has failed already"
+    assert wants_second_look(judge_family([lost, Member("s", binary(50, 0), steady=True)], {}))
+
+
+@pytest.mark.parametrize(("first", "second", "confirmed"), [
+    (binary(50, 6), binary(50, 6), True),
+    (binary(50, 3), binary(50, 6), True),  # the mean of both: three cases by 1, three by .5
+    (binary(50, 3), binary(50, 3), False),  # p of the mean of both is still 1/16
+    (binary(50, 6), binary(50, 2), False),  # not worse at 2 alpha alone
+    (binary(50, 6), binary(50, 0), False),
+    (binary(50, 6), binary(50, 0, 6), False),
+])  # fmt: skip
+def test_the_second_alone_and_the_mean_of_both_must_be_worse(
+    first: dict[str, float], second: dict[str, float], *, confirmed: bool
+) -> None:
+    found = looks(first, second)
+    assert found.confirmed is confirmed
+    assert found.outcomes == (["worse"] if confirmed else ["inconclusive"])
+
+
+def test_below_ten_clusters_ties_count_fully_in_both_looks() -> None:
+    assert looks(dict.fromkeys("abcd", -1.0), dict.fromkeys("abcd", -1.0)).outcomes == ["inconclusive"]
+    assert looks(dict.fromkeys("abcde", -1.0), dict.fromkeys("abcde", -1.0)).outcomes == ["worse"]
+
+
+def test_the_whole_family_is_looked_at_anew() -> None:
+    """A loss may show in one metric first and in another one then; the family is what fails."""
+    lost, kept = binary(50, 7), binary(50, 0)
+    found = second_look([Member("a", lost), Member("b", kept)], [kept, lost], {})
+    assert [v.is_worse(0.1) for v in found.second] == [False, True]
+    assert found.confirmed
+    assert found.outcomes == ["worse", "worse"]
+
+
+def test_a_member_that_only_the_first_look_saw_is_not_worse() -> None:
+    found = second_look(
+        [Member("a", binary(200, 9)), Member("b", binary(200, 4))], [binary(200, 9), binary(200, 0, 4)], {}
+    )
+    assert found.first[1].is_worse(0.1)
+    assert found.outcomes == ["worse", "same"]
+
+
+def test_the_mean_of_both_takes_what_has_a_number() -> None:
+    found = looks({"a": -1.0, "b": -0.5}, {"b": -1.0, "c": 0.5})
+    assert found.both[0].member.differences == {"a": -1.0, "b": -0.75, "c": 0.5}
+
+
+def test_better_and_same_are_said_by_the_first_look_alone() -> None:
+    found = second_look(
+        [Member("won", binary(50, 0, 8)), Member("lost", binary(50, 8))], [binary(50, 0), binary(50, 8)], {}
+    )
+    assert found.outcomes == ["better", "worse"]
+
+
+def test_members_that_decide_at_once_keep_their_first_decision() -> None:
+    lost, kept = binary(50, 8), binary(50, 0)
+    members = [Member("t", kept, tolerance=True), Member("s", lost, steady=True), Member("m", lost)]
+    found = second_look(members, [lost, kept, lost], {})
+    assert found.outcomes == ["same", "worse", "worse"]
+    by_mean_only = second_look([Member("t", kept, tolerance=True)], [lost], {})
+    assert not by_mean_only.confirmed
