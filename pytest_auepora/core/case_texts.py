@@ -1,23 +1,53 @@
-"""The texts of a case result: in memory, or in a file from which they are read on access.
+"""The texts of a case result: in memory, or in a file that they are read from again.
 
-A run keeps every result to its end, and texts take most of the memory.  When a case is over, its texts move to the
-journal of the run (or to a temporary file where there is none), and only their position stays in memory.
+A run keeps every result to its end, and texts take most of the memory.  When a case is over, its texts are in the
+journal of the run (or in a temporary file where there is none), and the result holds their place.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
-from ..base.json import encode, fields_of, loads
-
-TEXTS = frozenset(("query", "expected", "outputs"))
-"""The fields of a result that are texts."""
+from ..base.json import encode, loads
+from .result_shapes import Expected, Outputs
 
 _READ_SIZE = 64 * 1024  # bytes that are read at once
+
+
+@dataclass(slots=True)
+class CaseTexts:
+    """What a case asks, what it expects, and what reports show of the answer."""
+
+    query: str = ""
+    expected: Annotated[dict[str, Any], Expected] = field(default_factory=dict)
+    outputs: Annotated[dict[str, Any], Outputs] = field(default_factory=dict)
+
+    def read(self) -> CaseTexts:
+        """Return the texts, as `StoredTexts.read` does."""
+        return self
+
+
+class StoredTexts:
+    """The place of the texts of a result in a file: ``length`` bytes of JSON from ``start``.
+
+    A copy, also one for another process, is the texts themselves.
+    """
+
+    __slots__ = ("file", "length", "start")
+
+    def __init__(self, file: ResultFile, start: int, length: int) -> None:
+        self.file, self.start, self.length = file, start, length
+
+    def read(self) -> CaseTexts:
+        """Return the texts; what is changed in them is not written back."""
+        return self.file.texts(self.start, self.length)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        texts = self.read()
+        return CaseTexts, (texts.query, texts.expected, texts.outputs)
 
 
 class ResultFile:
@@ -31,7 +61,7 @@ class ResultFile:
         self.close = weakref.finalize(self, self._file.close)
         self.size = 0
         self._read_ahead = 0, b""
-        self._last: tuple[int, Mapping[str, Any]] = -1, {}
+        self._last: tuple[int, CaseTexts] = -1, CaseTexts()
 
     def append(self, data: bytes) -> None:
         """Write *data* at the end; raises OSError where the disk is full."""
@@ -39,11 +69,11 @@ class ResultFile:
             raise OSError("the disk is full")
         self.size += len(data)
 
-    def offload(self, result: OffloadableTexts) -> None:
-        """Move the texts of *result* to this file."""
-        texts = encode({name: getattr(result, name) for name in TEXTS})
-        self.append(texts)
-        result.offload(TextPosition(self, self.size - len(texts), len(texts)))
+    def store(self, texts: CaseTexts) -> StoredTexts:
+        """Write *texts*, and return their place."""
+        data = encode(texts)
+        self.append(data)
+        return StoredTexts(self, self.size - len(data), len(data))
 
     def read(self, start: int, length: int) -> bytes:
         """Return *length* bytes from *start*; reads ahead, because texts are mostly read in order."""
@@ -54,52 +84,8 @@ class ResultFile:
             self._file.seek(self.size)
         return data[start - offset : start - offset + length]
 
-    def texts(self, start: int, length: int) -> Mapping[str, Any]:
-        """Return the JSON object that was written at *start*; the last one read is cached."""
+    def texts(self, start: int, length: int) -> CaseTexts:
+        """Return the texts that were written at *start*; the last ones are cached, since readers ask for each part."""
         if self._last[0] != start:
-            self._last = start, loads(self.read(start, length))
+            self._last = start, CaseTexts(**loads(self.read(start, length)))
         return self._last[1]
-
-
-@dataclass(slots=True)
-class TextPosition:
-    """The position of a JSON object whose keys include the texts of a result."""
-
-    file: ResultFile
-    start: int
-    length: int
-
-
-class OffloadableTexts:
-    """Base of a result whose texts may be moved to a file; its fields read the same.
-
-    Texts in a file are decoded on each access, so changing them in place has no effect.
-    """
-
-    __slots__ = ("_text_position",)
-    _text_position: TextPosition
-
-    def offload(self, position: TextPosition) -> None:
-        """Drop the texts from memory, which are at *position* of a file."""
-        is_offloaded = self.text_position is not None  # a result that is reported twice
-        self._text_position = position
-        for name in TEXTS if not is_offloaded else ():
-            delattr(self, name)
-
-    @property
-    def text_position(self) -> TextPosition | None:
-        """The position of the texts in a file; None where they are in memory."""
-        return getattr(self, "_text_position", None)
-
-    def __getattr__(self, name: str) -> Any:  # called only for attributes that are not set
-        if name in TEXTS and (position := self.text_position) is not None:
-            return position.file.texts(position.start, position.length)[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Include the texts, so that copies and results sent to another process have them."""
-        return fields_of(self)
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)

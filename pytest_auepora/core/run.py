@@ -8,28 +8,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Annotated, Any, Literal
 
 from ..base.json import known_fields
 from ..errors import NotMeasuredError
-from .case_texts import OffloadableTexts
+from .case_texts import CaseTexts, StoredTexts
 from .metrics_base import Metric, interval_of, provenance_keys_of
-from .result_shapes import Count, Expected, Extra, Origin, Outputs, Range, Rank, StoredScore
+from .result_shapes import Count, Extra, Origin, Range, Rank, StoredScore
 from .scoring import Aggregate, Score, ScoreList
 
 CaseState = Literal["passed", "failed", "error", "skipped"]
 
 
 @dataclass(slots=True)
-class CaseResult(OffloadableTexts):
+class CaseResult:
     """One golden case, run once (or its repeats merged).
 
-    ``query``, ``expected`` and ``outputs`` are what reports show; they are redacted and capped in size
-    before, and may be in a file (see `case_texts`).  ``outputs`` has ``answer``, ``retrieved`` (a list
-    of ``{"id", "score", "grade"}`` in rank order) and ``timings`` in seconds.  ``ranks`` maps each relevant label to
-    the 1-based rank it was found at, or None.
+    ``texts`` are ``query``, ``expected`` and ``outputs``, which reports show, or the place of them in a file; they are
+    redacted and capped in size before.  ``outputs`` has ``answer``, ``retrieved`` (a list of
+    ``{"id", "score", "grade"}`` in rank order) and ``timings`` in seconds.  ``ranks`` maps each relevant label to the
+    1-based rank it was found at, or None.
     """
 
     case_id: str
@@ -37,17 +37,42 @@ class CaseResult(OffloadableTexts):
     scores: dict[str, Annotated[Score, StoredScore]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     error: str = ""
-    query: str = ""
     where: str = ""
     content_hash: str = ""
     cluster: str = ""
     labels: dict[str, Any] = field(default_factory=dict)
-    expected: Annotated[dict[str, Any], Expected] = field(default_factory=dict)
-    outputs: Annotated[dict[str, Any], Outputs] = field(default_factory=dict)
+    texts: Annotated[CaseTexts | StoredTexts, CaseTexts] = field(default_factory=CaseTexts)
     ranks: dict[str, Annotated[int | None, Rank]] = field(default_factory=dict)
     seconds: float = 0.0
     concurrency: Annotated[int, Count] = 1
     extra: Annotated[dict[str, Any], Extra] = field(default_factory=dict)
+
+    @property
+    def query(self) -> str:
+        """What is asked."""
+        return self.texts.read().query
+
+    @query.setter
+    def query(self, query: str) -> None:
+        self.texts = replace(self.texts.read(), query=query)
+
+    @property
+    def expected(self) -> dict[str, Any]:
+        """What the case expects."""
+        return self.texts.read().expected
+
+    @expected.setter
+    def expected(self, expected: dict[str, Any]) -> None:
+        self.texts = replace(self.texts.read(), expected=expected)
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """What is shown of the answer."""
+        return self.texts.read().outputs
+
+    @outputs.setter
+    def outputs(self, outputs: dict[str, Any]) -> None:
+        self.texts = replace(self.texts.read(), outputs=outputs)
 
     @property
     def expected_to_fail(self) -> bool:
@@ -78,13 +103,14 @@ class CaseResult(OffloadableTexts):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-able data."""
-        return asdict(self)
+        return asdict(replace(self, texts=self.texts.read()))
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> CaseResult:
         """Read what `to_dict` gave; keys of newer versions are ignored."""
         data = known_fields(cls, raw)
         data["scores"] = {name: Score(**score) for name, score in raw.get("scores", {}).items()}
+        data["texts"] = CaseTexts(**known_fields(CaseTexts, raw.get("texts", {})))
         return cls(**data)
 
 
@@ -213,7 +239,8 @@ class Run:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-able data."""
-        return {**asdict(self), "expected_ids": list(self.expected_ids)}
+        cases = {case_id: case.to_dict() for case_id, case in self.cases.items()}
+        return {**asdict(replace(self, cases={})), "cases": cases, "expected_ids": list(self.expected_ids)}
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Run:

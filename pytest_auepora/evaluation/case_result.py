@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from ..base.retry import group_members
 from ..base.text import message_of, shorten
 from ..calls.call import CallResult
+from ..core.case_texts import CaseTexts
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores
@@ -39,11 +40,10 @@ def blank_result(case: GoldenCase) -> CaseResult:
     slices = {k: v for k, v in sample.labels.items() if isinstance(v, (str, int, float, bool))}
     return CaseResult(
         case_id=case.id,
-        query=sample.query,
         content_hash=case.content_hash,
         cluster=case.cluster,
         labels={**slices, "tags": list(case.tags)},
-        expected=_expected(sample),
+        texts=CaseTexts(sample.query, _expected(sample)),
         extra=_case_settings(case),
     )
 

@@ -88,7 +88,7 @@ def score_recorded(
             results = _lost_results(batch, scored, metrics) if isinstance(scored, LostBatch) else scored
             for record, result in zip(batch, results, strict=True):
                 final = flow.conclude(record.case, [MeasuredAnswer(result)]).result
-                texts.offload(final)
+                final.texts = texts.store(final.texts.read())
                 run.add([final])
             bar.done(len(batch))
     run.add(flow.leave_out(c, Ended("skip", c.skip or "")).result for c in suite.skipped)

@@ -116,13 +116,15 @@ class CaseJson:
         case_id: of the result.
         result: all of it; empty fields of scores are left out.
         result_without_texts: the result without the texts of its answer.
-        outputs: those of the result, complete.
+        texts: those of the result, complete, with which ``result`` ends.
+        outputs: those of the texts.
         answers: the recordings; empty where there are none.
     """
 
     case_id: str
     result: bytes
     result_without_texts: bytes
+    texts: bytes
     outputs: bytes
     answers: bytes
 
@@ -131,13 +133,16 @@ class CaseJson:
         """Return *result* with its *recordings*, repeats in order."""
         raw = fields_of(result)
         raw["scores"] = {name: score.to_dict() for name, score in result.scores.items()}
-        del raw["outputs"]
-        other_fields = encode(raw)[:-1]
-        complete = b'%s,"outputs":%s}' % (other_fields, outputs := encode(result.outputs))
+        del raw["texts"]
+        other_fields, texts = encode(raw)[:-1], result.texts.read()
+        head, outputs = encode({"query": texts.query, "expected": texts.expected})[:-1], encode(texts.outputs)
+        all_texts = b'%s,"outputs":%s}' % (head, outputs)
+        complete = b'%s,"texts":%s}' % (other_fields, all_texts)
         if not recordings:
-            return cls(result.case_id, complete, complete, outputs, b"")
-        without_texts = b'%s,"outputs":%s}' % (other_fields, encode(_without_texts(result.outputs)))
-        return cls(result.case_id, complete, without_texts, outputs, encode(recordings))
+            return cls(result.case_id, complete, complete, all_texts, outputs, b"")
+        reduced = b'%s,"outputs":%s}' % (head, encode(_without_texts(texts.outputs)))
+        without_texts = b'%s,"texts":%s}' % (other_fields, reduced)
+        return cls(result.case_id, complete, without_texts, all_texts, outputs, encode(recordings))
 
 
 def _without_texts(outputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,7 +162,9 @@ def without_answer_texts(result: CaseResult) -> CaseResult:
         name: Score(score.state, score.value, score.reason, score.data if _is_number(score.data) else None)
         for name, score in result.scores.items()
     }
-    return replace(result, outputs=outputs, scores=scores)
+    without = replace(result, scores=scores)
+    without.outputs = outputs
+    return without
 
 
 def _is_number(data: Any) -> bool:
@@ -274,7 +281,11 @@ class RecordedAnswers(Mapping[str, list[Recording]]):
 
     def with_outputs(self, case: CaseResult) -> CaseResult:
         """Return *case*, which was stored without texts, with its complete outputs if they are kept."""
-        return replace(case, outputs=self._line(case.case_id)[0]) if case.case_id in self._places else case
+        if case.case_id not in self._places:
+            return case
+        complete = replace(case)
+        complete.outputs = self._line(case.case_id)[0]
+        return complete
 
     def _line(self, case_id: str) -> _Line:
         block, number = self._places[case_id]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypedDict
 
 from ..base.json import dumps
-from ..core.case_texts import ResultFile, TextPosition
+from ..core.case_texts import ResultFile, StoredTexts
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError
 from ..evaluation.recording import Recording
@@ -48,10 +48,10 @@ class Journal:
         """Write *run*, which has no results yet, and the commit of the project."""
         self._write(f'{{"run":{encode_run(run)},"commit":{dumps(commit)}}}\n'.encode())
 
-    def add(self, path: str, variant: str, case: CaseJson, provenance: Any) -> TextPosition | None:
+    def add(self, path: str, variant: str, case: CaseJson, provenance: Any) -> StoredTexts | None:
         """Write a result of a run that was begun, and its recorded answers; the last one of a case counts.
 
-        Return where the result was written, None if it could not be written.
+        Return where its texts were written, None if they could not be written.
         """
         last_provenance, line_start = self._line_starts.get((path, variant), (None, b""))
         if not line_start or last_provenance is not provenance:  # a process has one provenance for each run
@@ -61,7 +61,7 @@ class Journal:
         self._write(b'%s,%s"result":%s}\n' % (line_start[:-1], answers, case.result))
         if self._file is None:
             return None
-        return TextPosition(self._file, self._file.size - len(case.result) - 2, len(case.result))
+        return StoredTexts(self._file, self._file.size - len(case.texts) - len("}}\n"), len(case.texts))
 
     def _write(self, line: bytes) -> None:
         """Append *line*, which ends with a line break."""

@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
-from pytest_auepora.core.case_texts import TextPosition
-from pytest_auepora.core.run import CaseResult
+from pytest_auepora.base.json import encode
+from pytest_auepora.core.case_texts import StoredTexts
+from pytest_auepora.history.codec import CaseJson
+from pytest_auepora.history.journal import Journal
 
 from .rechunked import accepted_under_old_chunks
 
@@ -242,14 +245,14 @@ class Example:
 def _texts_are_read_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a result reads from its journal is what it had before."""
     changed: list[str] = []
-    offload = CaseResult.offload
+    add = Journal.add
 
-    def checked(result: CaseResult, stored: TextPosition) -> None:
-        before = result.query, result.expected, result.outputs
-        offload(result, stored)
-        changed.extend([result.case_id] if before != (result.query, result.expected, result.outputs) else [])
+    def checked(journal: Journal, path: str, variant: str, case: CaseJson, provenance: Any) -> StoredTexts | None:
+        stored = add(journal, path, variant, case, provenance)
+        changed.extend([case.case_id] if stored and encode(stored.read()) != case.texts else [])
+        return stored
 
-    monkeypatch.setattr(CaseResult, "offload", checked)
+    monkeypatch.setattr(Journal, "add", checked)
     yield
     assert changed == []
 

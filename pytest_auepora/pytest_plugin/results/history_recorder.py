@@ -87,7 +87,7 @@ class Recorder:
             self._cut[key][result.case_id] = None
         stored = self._journal.add(path, variant, case, case_report.provenance)
         if stored is not None and result_to_store is result and self._results_are_final:
-            result.offload(stored)
+            result.texts = stored
 
     def _stored_result(self, result: CaseResult) -> CaseResult:
         """Return *result* as it is stored: without its answer where none is to be stored."""

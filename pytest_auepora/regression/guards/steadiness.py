@@ -206,7 +206,9 @@ def as_shown(result: CaseResult) -> CaseResult:
     if "outputs" not in (worst := result.extra.get(WORST, {})):
         return result
     scores = {n: replace(s, details=worst["details"].get(n, {})) for n, s in result.scores.items()}
-    return replace(result, outputs=worst["outputs"], ranks=worst["ranks"], scores=scores)
+    shown = replace(result, ranks=worst["ranks"], scores=scores)
+    shown.outputs = worst["outputs"]
+    return shown
 
 
 def shown_repeat(result: CaseResult) -> str:

@@ -16,6 +16,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from ...base.json import fields_of, known_fields
+from ...core.case_texts import StoredTexts
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, Problem
 from ...regression.guards.gates import REGRESSION
@@ -154,6 +155,8 @@ def _plain_data(value: Any) -> Any:
     """Return *value* as a dict where it is a mapping or a dataclass, else as text."""
     if isinstance(value, Mapping):  # the results of a large run
         return dict(value)
+    if isinstance(value, StoredTexts):
+        value = value.read()
     if not is_dataclass(value):
         return str(value)
     out = fields_of(value)
@@ -215,10 +218,10 @@ MEANING = {
     "CaseComparison.changes": "gain is negative where the score got worse, whichever direction is better",
     "CaseComparison.flip": "change of the pass/fail state",
     "CaseResult.error": "the exception, first line first, or empty",
-    "CaseResult.outputs": "answer, retrieved (id, score, grade, text), timings in seconds",
     "CaseResult.problems": "why it failed",
     "CaseResult.ranks": "1-based rank of relevant labels",
     "CaseResult.where": "file:line of the case",
+    "CaseTexts.outputs": "answer, retrieved (id, score, grade, text), timings in seconds",
     "Comparison.aggregates": "changes of metrics whose aggregate is not a mean",
     "Comparison.steady": "metrics with equal scores for repeated answers to a case",
     "Comparison.former": "baseline means of metrics that are not comparable",
@@ -311,7 +314,8 @@ def _schema_of(kind: Any) -> dict[str, Any]:
     origin, args = get_origin(kind), get_args(kind)
     if origin is Annotated:
         meanings = [{"description": text} for text in args[1:] if isinstance(text, str)]
-        return {**_schema_of(args[0]), **(meanings[0] if meanings else {})}
+        written = args[-1] if is_dataclass(args[-1]) else args[0]
+        return {**_schema_of(written), **(meanings[0] if meanings else {})}
     if origin is Literal:
         return {"enum": list(args)}
     if origin in (Union, UnionType):

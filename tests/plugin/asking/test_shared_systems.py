@@ -43,7 +43,7 @@ def answered(project: Example) -> dict[str, str]:
     project.run("--auepora-concurrency", "4", "--auepora-report", "json:report.json")
     report = json.loads(project.read("report.json"))
     cases = [case for suite in report["suites"] for case in suite["run"]["cases"].values()]
-    return {case["case_id"]: case["outputs"].get("answer", case["error"]) for case in cases}
+    return {case["case_id"]: case["texts"]["outputs"].get("answer", case["error"]) for case in cases}
 
 
 @pytest.mark.parametrize(

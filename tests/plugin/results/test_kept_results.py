@@ -127,7 +127,7 @@ def test_no_answer_is_on_disk_where_none_is_to_be_stored(project: Example) -> No
     )  # the journal is there at that time
     project.run("-o", "auepora_keep=answers=none", "--auepora-report=json:report.json")
     (suite,) = json.loads((project.path / "report.json").read_text(encoding="utf-8"))["suites"]
-    answers = [case["outputs"]["answer"] for case in suite["run"]["cases"].values()]
+    answers = [case["texts"]["outputs"]["answer"] for case in suite["run"]["cases"].values()]
     assert all(answers)  # reports have them
     run = kept(project)
     assert len(run.cases) == 5

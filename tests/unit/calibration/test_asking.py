@@ -9,6 +9,7 @@ import pytest
 
 from pytest_auepora.calibration.asking import ask, fill_from_run
 from pytest_auepora.calibration.labels import Item
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
@@ -140,9 +141,8 @@ def run_of(**scores: Score | None) -> Run:
     run.add(
         CaseResult(
             name,
-            query=f"query {name}",
-            outputs={"answer": f"answer {name}"},
             scores={} if score is None else {"opinion": score},
+            texts=CaseTexts(f"query {name}", outputs={"answer": f"answer {name}"}),
         )
         for name, score in scores.items()
     )

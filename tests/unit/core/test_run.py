@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, ComparableScore, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
@@ -19,7 +20,7 @@ from .test_scoring import Const, scores
 
 @given(st.dictionaries(st.text(max_size=4), scores, max_size=4), st.text(max_size=20))
 def test_results_survive_json(found: dict[str, Score], query: str) -> None:
-    case = CaseResult("a", scores=found, query=query, ranks={"d": None, "e": 3}, labels={"tags": ["x"]})
+    case = CaseResult("a", scores=found, texts=CaseTexts(query), ranks={"d": None, "e": 3}, labels={"tags": ["x"]})
     assert CaseResult.from_dict(json.loads(json.dumps(case.to_dict()))) == case
     run = Run("s", "p", "v", {"a": case}, {"m": MetricInfo.of(Const("m", Measurement(0.0)))}, ("a", "b"))
     again = Run.from_dict(json.loads(json.dumps(run.to_dict())))

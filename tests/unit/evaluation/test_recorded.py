@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.case_texts import StoredTexts
 from pytest_auepora.errors import AueporaError, GoldenFileError, UnsendableError
 from pytest_auepora.evaluation import recorded
 from pytest_auepora.evaluation.recorded import score_recorded
@@ -48,7 +49,7 @@ def test_it_is_the_run_of_the_library_wherever_it_is_scored(tmp_path: Path) -> N
 def test_texts_lie_in_a_file_and_are_all_there(tmp_path: Path) -> None:
     suite, outputs = golden(tmp_path, 60), written(tmp_path, answers(60))
     run = score_recorded(suite, outputs).run
-    assert all(case.text_position is not None for i, case in run.cases.items() if i != "c3")  # which was skipped
+    assert all(isinstance(case.texts, StoredTexts) for i, case in run.cases.items() if i != "c3")  # which was skipped
     assert run.cases["c7"].query == "what is 7?"
     assert run.cases["c7"].outputs["answer"].startswith("it is 7 or more")
 

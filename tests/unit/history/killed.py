@@ -17,6 +17,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.evaluation.recording import Recording
@@ -40,7 +41,9 @@ def run_of(value: float) -> Run:
     run = Run("shop", "shop.golden.yaml", expected_ids=tuple(f"case-{i}" for i in range(CASES)))
     run.metrics["token_f1"] = MetricInfo("token_f1", 1, {}, "GENERATION_CORRECTNESS", "higher", (0, 1), True, True)
     for name in run.expected_ids:
-        result = CaseResult(name, scores={"token_f1": Score("number", value)}, content_hash=name, query="q" * 500)
+        result = CaseResult(
+            name, scores={"token_f1": Score("number", value)}, content_hash=name, texts=CaseTexts("q" * 500)
+        )
         run.add([result])
     return run
 

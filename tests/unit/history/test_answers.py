@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import NotRecordedError
@@ -30,7 +31,10 @@ from ..reporting.builders import Case, run_of
 
 def answered(**answers: str) -> Run:
     run = Run("s")
-    run.add(CaseResult(name, content_hash=f"h-{name}", outputs={"answer": text}) for name, text in answers.items())
+    run.add(
+        CaseResult(name, content_hash=f"h-{name}", texts=CaseTexts(outputs={"answer": text}))
+        for name, text in answers.items()
+    )
     return run
 
 
@@ -77,7 +81,9 @@ def test_what_is_sent_answers_alike() -> None:
 def run_with(text: str, content_hash: str = "h", **label: Any) -> Run:
     hit = {"id": "p#1", "score": 1.0, "grade": 1, "text": text, "doc": "p", "span": [3, 9]}
     expected = {"relevant": [{"id": "p#1", "grade": 1, **label}]}
-    case = CaseResult("c", content_hash=content_hash, expected=expected, outputs={"answer": "a", "retrieved": [hit]})
+    case = CaseResult(
+        "c", content_hash=content_hash, texts=CaseTexts("", expected, {"answer": "a", "retrieved": [hit]})
+    )
     return Run("s", cases={"c": case}, expected_ids=("c",))
 
 
@@ -110,7 +116,7 @@ def moved(ids: list[str], hits: list[str]) -> Run:
     outputs = {"answer": "a", "retrieved": [{"id": i, "doc": "p", "grade": 0, "text": ""} for i in hits]}
     ranks: dict[str, int | None] = {"p#1": hits.index(ids[0]) + 1 if ids else 1}
     told: dict[str, Any] = {"match": "span" if ids else "fallback_doc", "labels": {}}
-    case = CaseResult("c", content_hash="h", expected={"relevant": [label]}, outputs=outputs, ranks=ranks,
+    case = CaseResult("c", content_hash="h", texts=CaseTexts("", {"relevant": [label]}, outputs), ranks=ranks,
                       extra={"labels": told})  # fmt: skip
     return Run("s", cases={"c": case}, expected_ids=("c",))
 

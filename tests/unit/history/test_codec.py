@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.history import codec
@@ -91,9 +92,13 @@ def test_a_result_without_its_answer() -> None:
         "answer": "what was said", "retrieved": [{"id": "d", "score": 0.5, "text": "of a document"}],
         "timings": {"total": 0.1}, "refused": False, "citations": ["what was said"],
     }  # fmt: skip
-    kept = without_answer_texts(CaseResult("one", query="why?", scores=scores, outputs=outputs, ranks={"d": 1}))
+    kept = without_answer_texts(
+        CaseResult("one", scores=scores, texts=CaseTexts("why?", outputs=outputs), ranks={"d": 1})
+    )
     assert kept == CaseResult(
-        "one", query="why?", ranks={"d": 1},
+        "one", ranks={"d": 1},
         scores={"counted": Score("number", 1.0, data=[1, [2.5]]), "compared": Score("aggregate")},
-        outputs={"retrieved": [{"id": "d", "score": 0.5}], "timings": {"total": 0.1}, "refused": False},
+        texts=CaseTexts("why?", outputs={
+            "retrieved": [{"id": "d", "score": 0.5}], "timings": {"total": 0.1}, "refused": False,
+        }),
     )  # fmt: skip

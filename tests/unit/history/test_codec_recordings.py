@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.recording import Recording
@@ -71,7 +72,7 @@ def test_a_block_is_full_at_some_size(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_comes_later_of_a_case_counts() -> None:
     packing = ResultPacker()
     for text in ("before", "after"):
-        packing.add(CaseJson.of(CaseResult("one", query=text), [(text, [])]))
+        packing.add(CaseJson.of(CaseResult("one", texts=CaseTexts(text)), [(text, [])]))
     assert RecordedAnswers(packing.answers()) == {"one": [("after", [])]}
     assert decode_run(encode_run(Run("shop", "")), packing.results()).cases["one"].query == "after"
 
@@ -105,7 +106,7 @@ def answered(**outputs: Any) -> CaseResult:
         {"id": "b", "score": 0.5, "grade": 0, "text": "B"},
     ]
     said = {"answer": "It is so.", "retrieved": hits, "timings": {"end_to_end": 1.0}}
-    return CaseResult("one", outputs={**said, **outputs})
+    return CaseResult("one", texts=CaseTexts(outputs={**said, **outputs}))
 
 
 def test_a_result_shows_of_its_answer_what_is_recorded() -> None:
@@ -129,7 +130,7 @@ def test_a_history_is_little_larger_than_its_texts_once(tmp_path: Path) -> None:
         answer, text = ("".join(random.choices(printable, k=5000)) for _ in range(2))
         kept[str(i)] = [(f"={answer}", [text])]
         hit = {"id": "b", "score": 0.5, "grade": 0, "text": text[:199] + "…"}
-        run.add([CaseResult(str(i), outputs={"answer": answer, "retrieved": [hit], "timings": {}})])
+        run.add([CaseResult(str(i), texts=CaseTexts(outputs={"answer": answer, "retrieved": [hit], "timings": {}}))])
     store = HistoryStore(tmp_path / "h.sqlite")
     run_id = store.add(run, Verdict("big"), recordings=kept)
     assert (tmp_path / "h.sqlite").stat().st_size < 60 * 10_000 * 1.3

@@ -63,12 +63,12 @@ def test_texts_of_a_result_are_read_from_the_journal(tmp_path: Path) -> None:
     journal = Journal(tmp_path, STARTED)
     journal.begin(Run("shop"))
     for result in results:
-        before = CaseJson.of(result).result
+        before = CaseJson.of(result)
         stored = journal.add("", "", CaseJson.of(result, answers_to(0)), {"model": "\u3042"})
         assert stored is not None
-        assert stored.file.read(stored.start, stored.length) == before
-        result.offload(stored)
-        assert CaseJson.of(result).result == before
+        assert stored.file.read(stored.start, stored.length) == before.texts
+        result.texts = stored
+        assert CaseJson.of(result).result == before.result
     assert sys.platform == "win32" or journal.path.stat().st_mode & 0o777 == 0o600
     journal.close()
     assert not journal.path.exists()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import UnknownRunError
 from pytest_auepora.history.answers import choose_runs, history_recall
@@ -111,7 +112,7 @@ def test_passages_are_those_of_the_file(store: HistoryStore) -> None:
     there(store, CARS, BOATS)
     for path in (CARS, BOATS):
         hit = {"id": "p#1", "score": 1.0, "grade": 1, "text": f"of {path}", "doc": "p"}
-        case = CaseResult("c", content_hash="h", expected={"relevant": [{"id": "p#1", "grade": 1}]})
+        case = CaseResult("c", content_hash="h", texts=CaseTexts(expected={"relevant": [{"id": "p#1", "grade": 1}]}))
         case.outputs = {"answer": "a", "retrieved": [hit]}
         run = Run("billing", path, cases={"c": case}, expected_ids=("c",))
         store.add(run, verdict_of(run))

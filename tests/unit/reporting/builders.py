@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import failed_scores, score_case
@@ -84,12 +85,11 @@ def result_of(case: Case, names: Sequence[str] = METRICS, path: str = "golden/bi
               for metric in [REGISTRY.get(n)]}  # fmt: skip
     result = CaseResult(
         case.id,
-        query=case.query,
         where=f"{path}:{case.line}",
         content_hash=f"hash-of-{case.id}",
         cluster=case.id,
         labels={**{k: v for k, v in case.labels.items() if isinstance(v, str)}, "tags": list(case.tags)},
-        expected=_expected(sample),
+        texts=CaseTexts(case.query, _expected(sample)),
         extra={"thresholds": {n: [[b.op, b.limit] for b in bs] for n, bs in bounds.items()}},
     )
     metrics = metrics_of(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.policy import RegressionPolicy
@@ -198,7 +199,7 @@ def test_errors(error: str, text: str) -> None:
 
 def test_what_differs_from_call_to_call_parts_no_outage() -> None:
     def said(trace: str, query: str, status: int = 503, state: str = "error") -> str:
-        case = CaseResult("a", "error" if state == "error" else "failed", query=query)
+        case = CaseResult("a", "error" if state == "error" else "failed", texts=CaseTexts(query))
         return cause_key(f"{state}: HttpError: {status} on {query!r}, trace {trace}, at 1795396169.01", case)
 
     first = said("669f92f8-98e2-404f", "How long?")
@@ -210,7 +211,7 @@ def test_what_differs_from_call_to_call_parts_no_outage() -> None:
 
 def test_outputs_of_one_wrong_shape_are_alike() -> None:
     def said(answer: str, key: str = "result") -> str:
-        case = CaseResult("a", "error", query="How long?")
+        case = CaseResult("a", "error", texts=CaseTexts("How long?"))
         return cause_key(f"output: no 'hits' in dict with the keys {key!r}: {{{key!r}: {answer!r}}}", case)
 
     assert said("Within 30 days.") == said("You have a month.") != said("Within 30 days.", "reply")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.baseline import Baseline
 from pytest_auepora.regression.guards.coverage import coverage_outcomes, label_notes, no_match_notes
@@ -49,7 +50,9 @@ def test_a_case_that_must_pass_may_not_be_skipped() -> None:
 
 def test_unmet_labels_are_told_with_the_form_that_meets() -> None:
     def asked(label: str, **hit: str) -> Run:
-        one = replace(case("a", mrr=0.0), ranks={label: None}, outputs={"retrieved": [{"id": "7f3a", **hit}]})
+        one = replace(
+            case("a", mrr=0.0), ranks={label: None}, texts=CaseTexts(outputs={"retrieved": [{"id": "7f3a", **hit}]})
+        )
         return Run("s", cases={"a": one, "b": replace(one, case_id="b")})
 
     (note,) = no_match_notes(asked("refunds.md", doc="/kb/refunds.md"), [])
@@ -72,9 +75,9 @@ def test_unmet_labels_are_told_with_the_form_that_meets() -> None:
 @pytest.mark.parametrize("label", ['refunds.md: "30 days"', "refunds.md[0:9]"])
 @pytest.mark.parametrize("hit", [{"id": "refunds.md"}, {"id": "7f3a", "doc": "/kb/refunds.md"}])
 def test_a_passage_missed_in_its_document_is_no_wrong_name(label: str, hit: dict[str, str]) -> None:
-    one = replace(case("a", mrr=0.0), ranks={label: None}, outputs={"retrieved": [hit]})
+    one = replace(case("a", mrr=0.0), ranks={label: None}, texts=CaseTexts(outputs={"retrieved": [hit]}))
     assert no_match_notes(Run("s", cases={"a": one, "b": replace(one, case_id="b")}), []) == []
-    other = replace(one, outputs={"retrieved": [{"id": "x", "doc": "/kb/returns.md"}]})
+    other = replace(one, texts=CaseTexts(outputs={"retrieved": [{"id": "x", "doc": "/kb/returns.md"}]}))
     assert no_match_notes(Run("s", cases={"a": other, "b": replace(other, case_id="b")}), []) != []
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.evaluation.case_flow import merge_repeats
 from pytest_auepora.history.compare import as_baseline, as_run
@@ -53,7 +54,7 @@ def judged(baseline: Baseline, *cases: CaseResult, **policy: object) -> Verdict:
 def test_a_failed_case_shows_its_worst_repeat_and_keeps_means() -> None:
     baseline = accepted(asked("a", recall_at_1=[1.0] * 5, mrr=[1.0] * 5))
     singles = [
-        replace(case("a", recall_at_1=value, mrr=value), outputs={"answer": text}, ranks={"d": rank})
+        replace(case("a", recall_at_1=value, mrr=value), texts=CaseTexts(outputs={"answer": text}), ranks={"d": rank})
         for value, text, rank in ((1.0, "good", 1), (0.4, "poor", 3), (0.0, "wrong", None))
     ]
     result = merge_repeats(singles, run(*singles).metrics)

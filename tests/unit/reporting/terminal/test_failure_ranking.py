@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.reporting.relevant_docs import RelevantDoc
@@ -27,7 +28,7 @@ def wanted(*docs: RelevantDoc, k: int | None = 5, result: CaseResult = FAILED, w
 
 def returned(*hits: dict[str, Any], scores: str = "recall@5", blamed: str = "recall@5", width: int = 80) -> list[str]:
     page = Page(width)
-    result = CaseResult("a", "failed", outputs={"retrieved": list(hits)})
+    result = CaseResult("a", "failed", texts=CaseTexts(outputs={"retrieved": list(hits)}))
     result.scores = {name: Score("number", 0.0) for name in scores.split()}
     add_ranking(page, result, INFOS, blamed.split())
     return render(page.lines).splitlines()
@@ -54,7 +55,7 @@ def test_the_furthest_rank_that_is_looked_at(blamed: str, k: int | None) -> None
 
 def test_nothing_is_relevant() -> None:
     assert wanted() == []
-    assert wanted(result=CaseResult("a", expected={"expect": "refuse"})) == [
+    assert wanted(result=CaseResult("a", texts=CaseTexts(expected={"expect": "refuse"}))) == [
         "expected   a refusal: nothing is relevant"
     ]
 
