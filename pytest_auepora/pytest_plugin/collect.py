@@ -8,8 +8,9 @@ scope, parametrized and async fixtures, xdist and every plugin then work because
 from __future__ import annotations
 
 import inspect
+import json
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from glob import glob
@@ -28,8 +29,8 @@ from .options import is_asked_for_by_option
 from .session import SESSION, SUITE, AueporaSession
 
 _SELECTING_OPTIONS = ("keyword", "markexpr", "lf", "deselect", "ignore", "ignore_glob")
-_CASE_COUNTS = "auepora_cases"
-"""Key of a worker's output: how many cases it collected, and how many of them were selected."""
+_SELECTION = "auepora_selection"
+"""Key of a worker's output: how many cases were deselected, and which are to run, as JSON."""
 
 
 def has_golden_name(path: Path, config: pytest.Config) -> bool:
@@ -54,17 +55,24 @@ def _match_parts(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
 
 
 class Collecting:
-    """In every process that collects tests: collects golden files, counts cases before and after deselection."""
+    """In every process that collects tests: collects golden files, and notes which of their cases are to run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.collected = self.selected = 0
+        self.selected: dict[str, dict[str, list[str]]] = {}  # golden file → configuration → cases
+        self._deselected = 0
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether somebody left cases out on purpose; known once tests have run."""
+        by_name = any("::" in arg for arg in self.config.args)
+        return by_name or self._deselected > 0 or bool(getattr(self.config.option, "lf", False))
 
     @property
     def is_everything(self) -> bool:
         """Whether the run is of all golden cases that there are; known once tests have run."""
         config, start, root = self.config, self.config.invocation_params.dir, self.config.rootpath
-        if self.collected != self.selected or any(getattr(config.option, name, None) for name in _SELECTING_OPTIONS):
+        if self.is_narrowed or any(getattr(config.option, name, None) for name in _SELECTING_OPTIONS):
             return False
         if config.args == [str(start)]:  # none was given; by the setting alone, a folder of other tests is fine
             return is_asked_for_by_option(config) or start.resolve() == root.resolve()
@@ -81,25 +89,29 @@ class Collecting:
         collector: pytest.Collector = GoldenFile.from_parent(parent, path=file_path)
         return collector
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Count all cases."""
-        self.collected = sum(CASE in item.stash for item in items)
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Count the cases that somebody deselects, and says so."""
+        self._deselected += sum(CASE in item.stash for item in items)
 
+    @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Count the selected cases."""
-        self.selected = sum(CASE in item.stash for item in session.items)
+        """Note the cases that are to run."""
+        self.selected = {suite.path: {} for suite in self.config.stash[SESSION].collected}
+        for item in session.items:
+            if (case := item.stash.get(CASE, None)) is not None:
+                suite = item.stash[SUITE]
+                self.selected[suite.path].setdefault(suite.variant_of(item).name, []).append(case.id)
 
     def pytest_sessionfinish(self) -> None:
-        """Send the counts to the controller."""
+        """Send to the controller what this worker was to run."""
         if (out := getattr(self.config, "workeroutput", None)) is not None:
-            out[_CASE_COUNTS] = [self.collected, self.selected]
+            out[_SELECTION] = json.dumps([self._deselected, self.selected])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Read the counts of a worker: each collects all cases."""
-        counts = self.collected, self.selected
-        self.collected, self.selected = getattr(node, "workeroutput", {}).get(_CASE_COUNTS, counts)
+        """Read what a worker was to run: each collects all cases."""
+        if (text := getattr(node, "workeroutput", {}).get(_SELECTION)) is not None:
+            self._deselected, self.selected = json.loads(text)
 
 
 class GoldenFile(pytest.Module):

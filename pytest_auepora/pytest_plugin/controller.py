@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from ..base.files import shown_path
+from ..base.text import names_words
 from ..core.run import Run, run_title
 from ..errors import BaselineError, Problem
 from ..regression.accept import Accepted, accept
@@ -38,6 +39,13 @@ if TYPE_CHECKING:
 
 _Outcome = Literal["passed", "failed", "skipped"]
 _PASSED: tuple[_Outcome, None] = "passed", None
+_UNMEASURED = (
+    "ran without being measured, so it has no result: another plugin ran it instead of pytest, or replaced its report"
+)
+_LEFT_OUT = (
+    "no result, though nobody deselected them: another plugin or a conftest.py left them out or ran them by itself; "
+    "whoever leaves tests out says so by the hook pytest_deselected"
+)
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -65,9 +73,12 @@ class RunController:
         self.unmeasured = False  # a golden file or case failed without a result, as for a wrong corpus
         self.complete = False
 
+    @pytest.hookimpl(tryfirst=True)  # a report that passed without a result is failed before others read it
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add what an item measured to its run; a rerun replaces the earlier result."""
         case_reports = unpack(report)
+        if not case_reports and report.passed and report.when == "call":
+            self._fail_unmeasured(report)
         for case_report in case_reports:
             path, variant, result = case_report.path, case_report.variant, case_report.result
             self._run(path, variant).add([result])
@@ -112,7 +123,7 @@ class RunController:
 
     def _judge_all(self) -> None:
         for nodeid in self.crashed:
-            self._end_crashed(nodeid)
+            self._end_lost(nodeid, "the worker process running this case died")
         reference = self.config.getini("auepora_reference")  # comes first; the order of execution differs under xdist
         for key in sorted(self.runs, key=lambda key: (key[0], key[1] != reference, key[1])):
             self.finished_runs.append(self._judge(self.runs[key]))
@@ -167,8 +178,14 @@ class RunController:
         path = anchor_path(judged.variant.baseline_path)
         judged.anchored = _write_accepted(judged, "anchor", path, ["all"], prune=True)
 
-    def _end_crashed(self, nodeid: str) -> None:
-        """Count the case that a dead worker lost as errored."""
+    def _fail_unmeasured(self, report: pytest.TestReport) -> None:
+        """Fail the report of a golden case that passed without a result, and count the case as errored."""
+        if self.session.find_case(report.nodeid) is not None:
+            report.outcome, report.longrepr = "failed", wrapped(self.config, _UNMEASURED)
+            self._end_lost(report.nodeid, _UNMEASURED)
+
+    def _end_lost(self, nodeid: str, why: str) -> None:
+        """Count a case that has no result as errored, unless it has one by now."""
         if (found := self.session.find_case(nodeid)) is None:
             return  # a test of the user's own
         from .workers import lost_variant
@@ -177,8 +194,7 @@ class RunController:
         variant = suite.variant(lost_variant(nodeid, {variant for path, variant in self.runs if path == suite.path}))
         run = self._run(suite.path, variant.name)
         if case.id not in run.cases:
-            error = RuntimeError("the worker process running this case died")
-            run.add([variant.flow.end(case, error).result])
+            run.add([variant.flow.end(case, RuntimeError(why)).result])
 
     def _publish(self, session: pytest.Session) -> None:
         """Send each suite-level judgement through pytest's own reporting, as if it were a test.
@@ -187,7 +203,7 @@ class RunController:
         """
         gates = [(judged, gate) for judged in self.finished_runs for gate in judged.verdict.gates]
         tests = [_gate_reports(self.config, judged, gate) for judged, gate in gates if _is_published(judged.run, gate)]
-        tests += self._nothing_measured() + self._unused_baselines()
+        tests += [*self._left_out(), *self._nothing_measured(), *self._unused_baselines()]
         each_line = self.config.get_verbosity() > 0  # each shows the progress, which is not to run backwards
         session.testscollected += 0 if each_line else len(tests)
         hook = self.config.hook
@@ -199,11 +215,26 @@ class RunController:
                 hook.pytest_runtest_logreport(report=report)
             hook.pytest_runtest_logfinish(**place)
 
+    def _left_out(self) -> Iterator[list[pytest.TestReport]]:
+        """Yield a failure for each run of which cases that were to run, or that nobody deselected, have no result."""
+        if not self.complete:
+            return
+        for path, selected in self._collecting.selected.items():
+            variants: Mapping[str, Iterable[str]] = selected
+            if not self._collecting.is_narrowed:
+                variants = dict.fromkeys(selected or [""], self.session.load(path).cases)
+            for variant, case_ids in variants.items():
+                run = self.runs.get((path, variant))
+                if missing := [case_id for case_id in case_ids if run is None or case_id not in run.cases]:
+                    name = f"gate: cases without a result{f'[{variant}]' if variant else ''}"
+                    message = f"{path}: {names_words(missing)}: {_LEFT_OUT}"
+                    yield _test_reports(self.config, (path, 0, name), "failed", harmless(message))
+
     def _nothing_measured(self) -> list[list[pytest.TestReport]]:
         """Return a failure where golden cases were asked for and none ran, unless the user selected others."""
         if self.runs or not is_asked_for(self.config) or self.crashed or self.unmeasured or not self.complete:
             return []
-        if self._collecting.collected or not self._collecting.is_everything:
+        if self._collecting.selected or not self._collecting.is_everything:
             self.none_selected = True
             return []
         globs = " ".join(self.config.getini("auepora_files"))

@@ -11,6 +11,7 @@ from ..errors import MetricError
 from ..metrics.judge.settings import load_settings, use_judge
 from .collect import Collecting
 from .compat import is_worker, process_count
+from .exits import Exits
 from .hooks import ProjectHooks
 from .items import Running
 from .lookahead import Callers, JudgeLookahead, Queue
@@ -75,6 +76,7 @@ def configure(config: pytest.Config) -> None:
     register = config.pluginmanager.register
     register(collecting := Collecting(config), "auepora-collecting")
     register(Running(session), "auepora-running")
+    register(Exits(), "auepora-exits")
     if session.replay is not None:
         register(session.replay, "auepora-replay")
     if options.timeout is None:

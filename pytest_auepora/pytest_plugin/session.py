@@ -117,6 +117,11 @@ class AueporaSession:
         case = suite.cases.get(plain) or suite.cases.get(plain.rpartition("@")[0])
         return (suite, case) if case is not None else None
 
+    @property
+    def collected(self) -> Collection[SessionSuite]:
+        """The golden files that pytest collected."""
+        return self._collected.values()
+
     def namesake(self, suite: SessionSuite) -> SessionSuite | None:
         """Return another golden file that was collected and has the same baseline, or None."""
         override = self.options.override

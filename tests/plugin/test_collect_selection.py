@@ -8,7 +8,11 @@ from .conftest import Example, gates
 
 NONE = "auepora: no golden case was selected"
 PLAIN = "def test_plain(): pass\n"
-SPLIT = "\n\ndef pytest_collection_modifyitems(items):\n    items[:] = [i for i in items if i.path.suffix == '.py']\n"
+SPLIT = """
+def pytest_collection_modifyitems(config, items):
+    config.hook.pytest_deselected(items=[i for i in items if i.path.suffix != '.py'])
+    items[:] = [i for i in items if i.path.suffix == '.py']
+"""
 TWO = """\
 @pytest.fixture(scope="session", params=[{}])
 def rag(request):
