@@ -28,8 +28,8 @@ from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOu
 from ..errors import OutputShapeError, SystemShapeError
 from .documents import name_of_source
 from .outputs import ANSWER_KEYS, NOTES, to_response
-from .shapes import describe
-from .systems import System, is_instance_of, name_of, provenance_of, read_result
+from .shapes import describe, is_instance_of
+from .systems import System, name_of, provenance_of, read_result
 
 _ROOT = "haystack"
 _QUERY = "{query}"

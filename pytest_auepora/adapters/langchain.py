@@ -27,9 +27,10 @@ from typing import Any, get_origin, get_type_hints
 
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
+from .messages import message_text
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
-from .shapes import describe
-from .systems import System, is_instance_of, name_of, provenance_of, read_result
+from .shapes import describe, is_instance_of
+from .systems import System, name_of, provenance_of, read_result
 
 _ROOT = "langchain_core"
 
@@ -131,13 +132,8 @@ def _is_message(value: Any) -> bool:
 
 
 def _answer_text(value: Any) -> Any:
-    """Return the text of a message, whose content may be a list of blocks; any other value itself."""
-    if not _is_message(value):
-        return value
-    if isinstance(content := value.content, str):
-        return content
-    parts = [b if isinstance(b, str) else b.get("text", "") for b in content if isinstance(b, (str, Mapping))]
-    return "".join(p for p in parts if isinstance(p, str))
+    """Return the text of a message; any other value itself."""
+    return message_text(value) if _is_message(value) else value
 
 
 def _tool_documents(messages: Sequence[Any]) -> list[Any] | None:

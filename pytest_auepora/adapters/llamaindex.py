@@ -20,8 +20,8 @@ from typing import Any
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
 from .documents import name_of_source
-from .shapes import describe
-from .systems import System, is_instance_of, name_of, provenance_of, read_result
+from .shapes import describe, is_instance_of
+from .systems import System, name_of, provenance_of, read_result
 
 _ROOT = "llama_index"
 _EMPTY = "Empty Response"

@@ -3,7 +3,7 @@
 The answer is looked for under `ANSWER_KEYS`, the documents under `DOCUMENT_KEYS`, in this order; ``timings`` are
 seconds, or milliseconds where a name ends in ``_ms`` (`core.telemetry.TIMINGS`); ids that come in a list of their own
 (`_ID_LIST_KEYS`) go to the documents; ``refused``, ``citations`` and ``metadata`` go to ``response.metadata``; every
-other key to ``extra``.
+other key to ``extra``, ``usage`` in the form of `core.usage`.  A chat completion of OpenAI's form is an answer.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from ..base.text import did_you_mean
 from ..core.telemetry import seconds_by_name
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from ..errors import ACCEPTED_SHAPES, OutputShapeError
+from .completions import CHOICES, completion_text
 from .documents import assign_ids, document_notes, to_retrieved
 from .shapes import describe, fields_of, first_of
+from .usage import MODEL_KEYS, USAGE_KEYS, note_usage
 
 ANSWER_KEYS = (
     "answer", "response", "result", "output", "generated_answer", "final_answer", "output_text", "completion", "text",
@@ -45,11 +47,18 @@ ACCEPTED = (
 _TEXT_KEYS = ("text", "content", "answer", "response")
 _ANSWER_METADATA_KEYS = ("refused", "citations")
 _OTHER_KEYS = ("timings", "metadata", "structured", "extra", *_ANSWER_METADATA_KEYS)
-_KNOWN_KEYS = (*ANSWER_KEYS, *DOCUMENT_KEYS, *_ID_LIST_KEYS, *_OTHER_KEYS)
+_KNOWN_KEYS = (*ANSWER_KEYS, *DOCUMENT_KEYS, *_ID_LIST_KEYS, *_OTHER_KEYS, *USAGE_KEYS, *MODEL_KEYS, CHOICES)
 
 
 def to_outputs(raw: Any) -> SystemOutputs:
     """Return *raw* as fresh `SystemOutputs` with ranks 1..n; raises `OutputShapeError` where it is no answer."""
+    outputs = _read(raw)
+    if problem := note_usage(outputs):
+        _add_notes(outputs, [problem])
+    return outputs
+
+
+def _read(raw: Any) -> SystemOutputs:
     if isinstance(raw, SystemOutputs):
         return _fresh_copy(raw)
     if isinstance(raw, (str, Response)):
@@ -116,6 +125,8 @@ def _is_answer(value: Any) -> bool:
 
 def _from_fields(raw: Any, fields: dict[str, Any]) -> SystemOutputs:
     answer_key = first_of(fields, ANSWER_KEYS)
+    if answer_key is None and (text := completion_text(fields.get(CHOICES))) is not None:
+        answer_key, fields = "answer", {**{k: fields.get(k) for k in (*USAGE_KEYS, *MODEL_KEYS)}, "answer": text}
     if answer_key is None:
         raise _shape_error(raw, fields)
     documents_key = first_of(fields, DOCUMENT_KEYS)

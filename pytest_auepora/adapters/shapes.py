@@ -49,6 +49,13 @@ def describe(obj: Any) -> str:
     return f"{type_name(obj)}{inside}: {short_repr(obj)}"
 
 
+def is_instance_of(obj: Any, package: str, *classes: str) -> bool:
+    """Whether *obj* is an instance of one of *classes* from anywhere in the top-level *package*."""
+    return any(
+        kind.__qualname__ in classes and kind.__module__.partition(".")[0] == package for kind in type(obj).__mro__
+    )
+
+
 def fields_of(obj: Any, names: Iterable[str]) -> dict[str, Any] | None:
     """Return the named values of *obj*, or None for a value that has none (a string, a list, a function, …).
 

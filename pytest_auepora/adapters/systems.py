@@ -26,7 +26,8 @@ from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import ACCEPTED_SHAPES, OutputShapeError, SystemShapeError
 from .documents import converter_for, to_retrieved
 from .outputs import NOTES, to_outputs
-from .shapes import describe, short_repr, type_name
+from .shapes import describe, is_instance_of, short_repr, type_name
+from .streams import consume, read_stream
 
 ACCEPTED = (
     f"{ACCEPTED_SHAPES}"
@@ -47,6 +48,7 @@ NAMES = {
 
 _ROLE_OF = {name: role for role, names in NAMES.items() for name in names}
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_ASYNC_KINDS = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -82,13 +84,6 @@ class System:
         if seconds is not None:
             outputs.timings.setdefault("end_to_end", seconds)
         return outputs
-
-
-def is_instance_of(obj: Any, package: str, *classes: str) -> bool:
-    """Whether *obj* is an instance of one of *classes* from anywhere in the top-level *package*."""
-    return any(
-        kind.__qualname__ in classes and kind.__module__.partition(".")[0] == package for kind in type(obj).__mro__
-    )
 
 
 _FRAMEWORKS = {
@@ -132,7 +127,7 @@ def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> Syst
     call = _binder(fn, required)
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:
-        return call(sample=sample, query=sample.query, top_k=top_k)
+        return consume(lambda: call(sample=sample, query=sample.query, top_k=top_k))
 
     noise = bool(getattr(obj, "takes_noise_docs", False))
     return System(name_of(obj), is_async(fn), invoke, provenance_of(obj), noise)
@@ -206,6 +201,7 @@ def _pair_system(retriever: Any, generator: Any) -> System:
             context = with_noise(context or (), sample, converter_for(context))
         ready = time.perf_counter()  # the conversion above is no latency of the system
         answer = yield call_generate(**arguments, documents=context)
+        answer = yield read_stream(answer, start + ready - middle)
         end = time.perf_counter()
         outputs = to_outputs(answer)
         outputs.extra.pop(NOTES, None)  # drops the note that the answer came without documents
@@ -323,9 +319,9 @@ def _unwrap_partials(fn: Any) -> Any:
 
 
 def is_async(fn: Any) -> bool:
-    """Whether calling *fn*, also a partial, a bound method or a callable object, gives a coroutine."""
+    """Whether calling *fn*, also a partial, a bound method or a callable object, gives what has to be awaited."""
     fn = _unwrap_partials(fn)
-    return any(map(inspect.iscoroutinefunction, (fn, type(fn).__call__)))
+    return any(kind(f) for kind in _ASYNC_KINDS for f in (fn, type(fn).__call__))
 
 
 def name_of(obj: Any) -> str:

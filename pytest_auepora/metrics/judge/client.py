@@ -19,6 +19,7 @@ from ...base.files import write_atomically
 from ...base.http import HttpError, Secret, mask, request_json
 from ...base.retry import RetryPolicy
 from ...base.text import shorten
+from ...core.usage import read_tokens
 from ...errors import AueporaError, MetricError
 from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, form_of, unwrap
 from .usage import REPEAT, Budget, JudgeUsage, Prices, count
@@ -234,14 +235,11 @@ class OpenAICompatibleCritic(LLMCritic):
 
     def _count_usage(self, reply: Any) -> dict[str, Any]:
         usage = reply.get("usage") if isinstance(reply, dict) else None
-        usage = usage if isinstance(usage, dict) else {}
-        prompt, completion = _read_count(usage, "prompt_tokens"), _read_count(usage, "completion_tokens")
-        if prompt is None or completion is None:
+        counted = read_tokens(usage) if isinstance(usage, dict) else None
+        if counted is None:
             count(self.usage, unreported=1)
             return {}
-        total = _read_count(usage, "total_tokens") or 0
-        completion = max(completion, total - prompt)  # some servers have thoughts in the total alone, and charge them
-        cached = min(_read_count(usage.get("prompt_tokens_details"), "cached_tokens") or 0, prompt)
+        prompt, completion, cached = counted
         tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
         tokens |= {"cached_tokens": cached} if cached else {}
         cost = None if self.prices is None else self.prices.cost(prompt, completion, cached)
@@ -318,11 +316,6 @@ def _content_of(reply: Any) -> str:
     if not isinstance(content, str):
         raise TransientJudgeError(f"the judge's server gave a message that is not a text: {content!r:.200}")
     return content
-
-
-def _read_count(usage: Any, name: str) -> int | None:
-    n = usage.get(name) if isinstance(usage, dict) else None
-    return n if type(n) is int and n >= 0 else None
 
 
 def _with_usage(reply: Any, usage: Mapping[str, Any]) -> Any:

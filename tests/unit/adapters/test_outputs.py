@@ -109,14 +109,14 @@ def test_unknown_keys_of_an_answer_go_to_extra() -> None:
             "citations": ["a"],
             "metadata": {"model": "m"},
             "structured": {"x": 1},
-            "usage": {"tokens": 3},
+            "trace": {"tokens": 3},
             "extra": {"seed": 1},
         }
     )
     assert out.response.metadata == {"model": "m", "refused": True, "citations": ["a"]}
     assert out.response.structured == {"x": 1}
     assert out.timings == {"retrieval": 1.0, "generation": 0.5}
-    assert out.extra == {"usage": {"tokens": 3}, "seed": 1, NOTES: ["timings['odd'] was nan and is left out"]}
+    assert out.extra == {"trace": {"tokens": 3}, "seed": 1, NOTES: ["timings['odd'] was nan and is left out"]}
 
 
 ORCHESTRATED = {
