@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ...base.files import numbered_lines, read_text
+from .cells import name_of
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, document_name, documents_of, filled, ids_and_grades
-from .rows import read_rows, write_lines, write_text
+from .rows import Row, mapping_or_empty, read_rows, write_lines, write_text
 
 _HEADER = ["query-id", "corpus-id", "score"]
 
@@ -22,14 +23,13 @@ def load(path: Path, dropped: Dropped, *, split: str | None = None, texts: bool 
     corpus: dict[str, dict[str, Any]] = {}
     if texts:
         judged = {document for documents in grades.values() for document in documents}
-        rows = _read_documents(path / "corpus.jsonl")
-        corpus = {name: row for row in rows if (name := str(row["_id"])) in judged}
+        corpus = {name: row for row in _read_documents(path / "corpus.jsonl") if (name := row["_id"]) in judged}
         dropped.add("the text of a judged document that the corpus does not have", len(judged - corpus.keys()))
     else:
         dropped.add("the texts of the judged documents, which stay in the corpus (--texts takes them along)")
     cases = Cases(dropped)
     for row in _read_documents(path / "queries.jsonl"):
-        if (name := str(row["_id"])) not in grades:
+        if (name := row["_id"]) not in grades:
             dropped.add("a query that this split does not judge")
             continue
         docs = [_document(d, grade, corpus) for d, grade in grades.pop(name).items()]
@@ -58,18 +58,19 @@ def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
             query, document, score = parts
             grade = max(int(score), -1)
         except ValueError:
-            raise ImportProblem(f"{path}:{number}: expected query-id, corpus-id and score, got {line!r}") from None
+            raise ImportProblem(f"{path}:{number}: expected query-id, corpus-id and score, got {line!r:.80}") from None
         dropped.add("an earlier judgement of the same document", document in grades.get(query, {}))
         grades.setdefault(query, {})[document] = grade
     return grades
 
 
-def _read_documents(path: Path) -> list[dict[str, Any]]:
+def _read_documents(path: Path) -> list[Row]:
     rows = read_rows(path)
-    for number, row in enumerate(rows, 1):
+    for row in rows:
         if row.get("_id") is None or not isinstance(row.get("text"), str):
-            raise ImportProblem(f"{path}: row {number} has no _id or no text")
-        row["metadata"] = dict(row["metadata"]) if isinstance(row.get("metadata"), Mapping) else {}
+            raise ImportProblem(f"{row.place} has no _id or no text")
+        row["_id"] = name_of(row["_id"], f"{row.place}, _id")
+        row["metadata"] = mapping_or_empty(row.get("metadata"))
     return rows
 
 

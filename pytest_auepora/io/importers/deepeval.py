@@ -12,14 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..json_lines import parse_json_cell
+from .cells import parsed_cell, text_cell, texts_cell
 from .model import Cases, Dropped, ImportedSuite, as_quotes, quote_notes, reference_text, relevant_documents
-from .rows import as_list, dump_json, read_rows, write_csv, write_data
+from .rows import dump_json, read_rows, write_csv, write_data
 
 _COLUMNS = (
     "input", "actual_output", "expected_output", "retrieval_context", "context", "name", "comments", "source_file",
     "tools_called", "expected_tools", "additional_metadata", "custom_column_key_values",
 )  # fmt: skip
+_TEXTS = ("source_file", "expected_output")
 _OUTPUTS = ("actual_output", "retrieval_context", "tools_called")
 _METADATA_COLUMNS = ("comments", "source_file", "custom_column_key_values")
 _EXTRA = "additional_metadata"
@@ -30,15 +31,16 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     cases = Cases(dropped)
     for raw in read_rows(path, "goldens", "test_cases"):
         row = {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", k).lower(): v for k, v in raw.items() if v not in (None, "", [])}
-        query = row.get("input")
+        place, query = raw.place, row.get("input")
         if not isinstance(query, str) or not query.strip():
             is_chat = "scenario" in row or "turns" in row
             dropped.add("a conversation: a golden case is one question" if is_chat else "a golden without an input")
             continue
-        source = {"doc": str(row["source_file"])} if row.get("source_file") else {}
-        docs = as_quotes(map(str, as_list(row.get("context"))), **source)
-        answer = str(row.get("expected_output") or "")
-        cases.add(row.get("name"), query, relevant_docs=docs, reference_answer=answer, metadata=_metadata(row))
+        texts = {key: text_cell(row[key], f"{place}, column {key}") for key in _TEXTS if key in row}
+        source = {"doc": texts["source_file"]} if "source_file" in texts else {}
+        docs = as_quotes(texts_cell(row.get("context"), f"{place}, column context", "|"), **source)
+        answer, metadata = texts.get("expected_output"), _metadata(row, place)
+        cases.add(row.get("name"), query, relevant_docs=docs, reference_answer=answer, metadata=metadata)
         for key in _OUTPUTS:
             dropped.add(f"{key}: a recorded answer", key in row)
         dropped.add("expected_tools: no metric here reads it", "expected_tools" in row)
@@ -46,10 +48,13 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     return ImportedSuite(cases, notes=quote_notes(cases))
 
 
-def _metadata(row: Mapping[str, Any]) -> dict[str, Any]:
-    additional = parse_json_cell(row.get(_EXTRA), "{")
+def _metadata(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    columns = {
+        key: parsed_cell(row[key], f"{place}, column {key}") for key in (_EXTRA, *_METADATA_COLUMNS) if key in row
+    }
+    additional = columns.pop(_EXTRA, None)
     metadata = dict(additional) if isinstance(additional, Mapping) else {_EXTRA: additional} if additional else {}
-    return {**metadata, **{k: parse_json_cell(row[k], "{") for k in _METADATA_COLUMNS if k in row}}
+    return {**metadata, **columns}
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:

@@ -76,13 +76,13 @@ class Cases(list[dict[str, Any]]):
 
     def unique_id(self, name: Any, query: str) -> str:
         """Return *name* as an id, or one made from *query*; repeats get a number."""
-        text = "" if name is None else str(name)
+        text = str(name) if type(name) in (str, int) else ""
         base = _legal_id(text) if text else _slug(query)
         suffixes = chain([""], (f"-{number}" for number in count(2)))
         numbered = (f"{base[: _MAX_ID_LENGTH - len(suffix)]}{suffix}" for suffix in suffixes)
         unique = next(case_id for case_id in numbered if case_id not in self._used_ids)
         self._used_ids.add(unique)
-        if text and unique != text:
+        if name not in (None, "") and unique != text:
             self._dropped.add("the exact name of a case: the id of a golden case is unique and fit for pytest")
         return unique
 

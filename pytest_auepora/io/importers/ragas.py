@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from .cells import alternatives_cell, is_structured, texts_cell
 from .model import (
     Cases,
     Dropped,
@@ -20,7 +21,7 @@ from .model import (
     relevant_documents,
     split_metadata,
 )
-from .rows import as_list, dump_json, first_filled, read_rows, write_csv, write_data
+from .rows import Row, dump_json, first_filled, read_rows, write_csv, write_data
 
 _QUERY = ("user_input", "question")
 _ANSWER = ("reference", "ground_truth", "ground_truths")
@@ -35,9 +36,11 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     cases = Cases(dropped)
     for row in read_rows(path, "samples", "data"):
         query = row.get(first_filled(row, _QUERY) or "")
+        if isinstance(query, list) or is_structured(query):
+            dropped.add("a conversation: a golden case is one question")
+            continue
         if not isinstance(query, str) or not query.strip():
-            is_chat = isinstance(query, list)
-            dropped.add("a conversation: a golden case is one question" if is_chat else "a sample without a question")
+            dropped.add("a sample without a question")
             continue
         docs, answers, metadata = _documents(row, dropped), _answers(row), split_metadata(row, _KNOWN)
         answer = answers[0] if len(answers) == 1 else answers
@@ -48,16 +51,16 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     return ImportedSuite(cases, notes=quote_notes(cases))
 
 
-def _answers(row: dict[str, Any]) -> list[str]:
+def _answers(row: Row) -> list[str]:
     if (key := first_filled(row, _ANSWER)) is None:
         return []
-    answers = as_list(row[key]) if key == "ground_truths" or isinstance(row[key], list) else [row[key]]
-    return [text for text in map(str, answers) if text.strip()]
+    read = texts_cell if key == "ground_truths" else alternatives_cell
+    return [text for text in read(row[key], f"{row.place}, column {key}") if text.strip()]
 
 
-def _documents(row: dict[str, Any], dropped: Dropped) -> list[Any]:
-    texts = [str(t) for t in as_list(row.get("reference_contexts"))]
-    ids = list(dict.fromkeys(str(i) for i in as_list(row.get("reference_context_ids"))))
+def _documents(row: Row, dropped: Dropped) -> list[Any]:
+    texts, ids = (texts_cell(row.get(key), f"{row.place}, column {key}") for key in _CONTEXTS)
+    ids = list(dict.fromkeys(ids))
     if not ids:
         return as_quotes(texts)
     if len(ids) == len(texts):

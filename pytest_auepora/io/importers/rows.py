@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from math import isfinite
@@ -24,26 +24,43 @@ from .model import ImportProblem
 LONGEST_CELL = 100_000_000
 """Characters of a cell in CSV."""
 
+_SEPARATORS = (",", ";", "\t", "|")
+"""What separates the columns of a table, the commonest first."""
+
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')
+"""How spreadsheets name the separator, in a line before the header."""
+
 _MAX_DEPTH = 80
 """How deep lists and mappings may nest; a case has a few levels of its own, and golden files nest at most 100."""
 
 
-def read_data(path: Path) -> Any:
-    """Return what a file of JSON, JSON Lines, YAML, CSV or TSV holds; raises `ImportProblem` for any other."""
+class Row(dict[str, Any]):
+    """One mapping of a file, with the words that say where it stands: ``cases.csv: row 2``, ``cases.jsonl:7``."""
+
+    def __init__(self, values: Mapping[Any, Any], place: str) -> None:
+        super().__init__({str(key): value for key, value in values.items()})
+        self.place = place
+
+
+def read_data(path: Path, *, core_schema: bool = False) -> Any:
+    """Return what a file of JSON, JSON Lines, YAML, CSV or TSV holds; raises `ImportProblem` for any other.
+
+    Tables give a list of `Row`.  With *core_schema*, plain scalars of YAML are read as YAML 1.2 has them.
+    """
     suffix = path.suffix.lower()
     text = read_text(path, ImportProblem)
     if suffix in (".csv", ".tsv"):
         return _parse_csv(text, "\t" if suffix == ".tsv" else ",", path)
     if suffix in (".jsonl", ".ndjson"):
-        return [_parse_json(line, path, number) for number, line in numbered_lines(text)]
+        return [_parse_json_line(line, path, number) for number, line in numbered_lines(text)]
     if suffix in (".yaml", ".yml"):
-        return _parse_yaml(text, path)
+        return _parse_yaml(text, path, core_schema=core_schema)
     if suffix == ".json":
         return _parse_json(text, path, 1)
     raise ImportProblem(f"{path}: expected .json, .jsonl, .yaml, .yml, .csv or .tsv")
 
 
-def read_rows(path: Path, *keys: str) -> list[dict[str, Any]]:
+def read_rows(path: Path, *keys: str) -> list[Row]:
     """Return the list of mappings in *path*, at the top or under one of *keys*; raises `ImportProblem` without one."""
     data = read_data(path)
     if isinstance(data, Mapping):
@@ -51,36 +68,43 @@ def read_rows(path: Path, *keys: str) -> list[dict[str, Any]]:
     if not isinstance(data, list) or not all(isinstance(row, Mapping) for row in data):
         where = f", at the top or under {' or '.join(keys)}" if keys else ""
         raise ImportProblem(f"{path}: expected a list of mappings{where}")
-    return [dict(row) for row in data]
+    return [row if isinstance(row, Row) else Row(row, f"{path}: row {n}") for n, row in enumerate(data, 1)]
+
+
+def _parse_json_line(line: str, path: Path, number: int) -> Any:
+    data = _parse_json(line, path, number)
+    return Row(data, f"{path}:{number}") if isinstance(data, Mapping) else data
 
 
 def _parse_json(text: str, path: Path, line: int) -> Any:
     data = parse_json(text, path, line, ImportProblem)
-    _check(data, f"{path}:{line}", is_json=True)
+    check_values(data, f"{path}:{line}")
     return data
 
 
-def _check_json_value(value: Any) -> None:
-    if isinstance(value, str):
-        value.encode()  # fails for half a character
-    elif isinstance(value, float) and not isfinite(value):
-        raise ValueError(f"{value} is not a number")
-    elif isinstance(value, int):
-        check_integer(value)
-
-
-def _parse_yaml(text: str, path: Path) -> Any:
+def _parse_yaml(text: str, path: Path, *, core_schema: bool) -> Any:
+    source = Source(str(path), text)
     try:
-        data = load_yaml(Source(str(path), text))
+        data = load_yaml(source, core_schema=core_schema)
+        if source.problems:  # a key that is given twice
+            raise source.error()
     except GoldenFileError as exc:
         raise ImportProblem(str(exc)) from None
     _check(data, str(path))  # aliases may nest deeper than the reader saw
     return data
 
 
+def check_values(data: Any, place: str) -> None:
+    """Refuse what JSON or Python may write and no golden file may hold: NaN, half characters, values nested deep.
+
+    Raises:
+        ImportProblem: with *place*.
+    """
+    _check(data, place, is_json=True)
+
+
 def _check(data: Any, place: str, *, is_json: bool = False, depth: int = 0) -> None:
-    """Refuse lists and mappings that nest too deep, and of JSON what no golden file may hold."""
-    if isinstance(data, (dict, list)):
+    if isinstance(data, (dict, list, tuple)):
         if depth > _MAX_DEPTH:
             raise ImportProblem(f"{place}: nests too deep")
         for part in (*data, *data.values()) if isinstance(data, dict) else data:
@@ -92,7 +116,34 @@ def _check(data: Any, place: str, *, is_json: bool = False, depth: int = 0) -> N
             raise ImportProblem(f"{place}: not JSON: {exc}") from None
 
 
-def _parse_csv(text: str, delimiter: str, path: Path) -> list[dict[str, str]]:
+def _check_json_value(value: Any) -> None:
+    if isinstance(value, str):
+        value.encode()  # fails for half a character
+    elif isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{value} is not a number")
+    elif isinstance(value, int):
+        check_integer(value)
+
+
+def _parse_csv(text: str, usual: str, path: Path) -> list[Row]:
+    """Return the rows of a table, separated by *usual* or by what else separates the columns of its header.
+
+    A row is numbered as a spreadsheet does: the header is row 1.
+    """
+    first, _, rest = text.partition("\n")
+    said = _SEPARATOR_LINE.fullmatch(first.strip())
+    header_line = rest.partition("\n")[0] if said else first
+    candidates = [said[1]] if said else [d for d in dict.fromkeys((usual, *_SEPARATORS)) if d in header_line] or [usual]
+    problems = []
+    for delimiter in candidates:
+        try:
+            return _rows_of_table(rest if said else text, delimiter, path, 2 if said else 1)
+        except ImportProblem as exc:
+            problems.append(exc)
+    raise problems[0]
+
+
+def _rows_of_table(text: str, delimiter: str, path: Path, first: int) -> list[Row]:
     csv.field_size_limit(LONGEST_CELL)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
@@ -102,11 +153,16 @@ def _parse_csv(text: str, delimiter: str, path: Path) -> list[dict[str, str]]:
         return []
     header, *body = rows
     if len(set(header)) != len(header):
-        raise ImportProblem(f"{path}:1: a column is named twice")
-    for number, row in enumerate(body, 2):
+        raise ImportProblem(f"{path}:{first}: a column is named twice")
+    for number, row in enumerate(body, first + 1):
         if row and len(row) != len(header):
-            raise ImportProblem(f"{path}: row {number} has {len(row)} columns, the header {len(header)}")
-    return [dict(zip(header, row, strict=True)) for row in body if row]
+            shown = "" if delimiter == "," else f" (separated by {delimiter!r})"
+            raise ImportProblem(f"{path}: row {number} has {len(row)} columns, the header {len(header)}{shown}")
+    return [
+        Row(dict(zip(header, row, strict=True)), f"{path}: row {number}")
+        for number, row in enumerate(body, first + 1)
+        if row
+    ]
 
 
 def write_text(path: Path, text: str) -> None:
@@ -170,22 +226,3 @@ def mapping_or_empty(value: Any) -> dict[str, Any]:
 def list_or_empty(value: Any) -> list[Any]:
     """Return *value* if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
-
-
-def as_list(value: Any, delimiter: str = "|") -> list[Any]:
-    """Return a cell as a list: a list, JSON of a list, or texts between *delimiter*; empty for nothing."""
-    if value is None or value == "":
-        return []
-    if isinstance(value, (list, tuple)):
-        return list(value)
-    if not isinstance(value, str):
-        return [value]
-    if value.lstrip().startswith("["):
-        for parse in (json.loads, ast.literal_eval):  # the latter is how some tools put lists into CSV
-            try:
-                parsed = parse(value)
-            except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two of literals nested deep
-                continue
-            if isinstance(parsed, list):
-                return parsed
-    return [part.strip() for part in value.split(delimiter) if part.strip()]

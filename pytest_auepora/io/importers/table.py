@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Mapping
+from datetime import date
+from itertools import count
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ...base.text import did_you_mean
+from ...base.text import did_you_mean, names_words
 from ..golden.fields import CASE_FIELDS
 from ..golden.kinds import FieldType, Flag, Free, ListOf, Number, Reason, Whole
 from ..golden.passages import Documents
 from ..parquet import import_pyarrow, iter_rows
+from .cells import alternatives_cell, is_structured, list_cell, looks_like_texts, name_of, shown_cell, text_cell
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, split_metadata
-from .rows import as_list, dump_json, read_rows, write_csv
+from .rows import Row, check_values, dump_json, read_rows, write_csv
 
 _ALIASES = {
     "id": ("case_id", "sample_id", "query_id", "qid", "name"),
@@ -31,13 +35,21 @@ _ALIASES = {
 
 _COLUMNS = {key: field.type for key, field in CASE_FIELDS.items() if key not in ("thresholds", "status", "benchmark")}
 _LISTS = {key for key, kind in _COLUMNS.items() if isinstance(kind, (ListOf, Documents)) and key != "reference_answer"}
-_JSON_LIST_START = '["'
-"""How a cell of several reference answers begins."""
+_TEXTS = ("query", "reference_answer")
+"""Cells of free text: a list of texts in one of them, as tools write it, is no text of its own."""
 _FLAGS = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
+
+
+def _finite(cell: str) -> float:
+    if not isfinite(number := float(cell)):
+        raise ValueError(cell)
+    return number
+
+
 _PARSERS: Mapping[type[FieldType], tuple[str, Callable[[str], Any]]] = {
     Free: ("JSON", json.loads),
     Whole: ("a number", int),
-    Number: ("a number", float),
+    Number: ("a number", _finite),
     Flag: ("true or false", lambda cell: _FLAGS[cell.strip().lower()]),
     Reason: ("text", lambda cell: _FLAGS.get(cell.lower(), cell)),
 }
@@ -51,20 +63,40 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
 
 def load_parquet(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read a Parquet file; raises as `io.parquet.load_parquet_dataset` does."""
-    return _build_suite(list(iter_rows(path)), path, dropped)
+    places = (f"{path}: row {number}" for number in count(1))
+    rows = [
+        Row({name: _plain(value, f"{place}, column {name}") for name, value in row.items()}, place)
+        for row, place in zip(iter_rows(path), places)  # noqa: B905 - the places do not end
+    ]
+    return _build_suite(rows, path, dropped)
 
 
-def _build_suite(rows: list[dict[str, Any]], path: Path, dropped: Dropped) -> ImportedSuite:
+def _plain(value: Any, place: str) -> Any:
+    """Return a value of Parquet as a golden file can hold it; NaN is how tables say that nothing is there."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, place) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, place) for item in value]
+    if value is None or isinstance(value, (str, int, date)):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    raise ImportProblem(f"{place}: expected text, a number or a date, got {shown_cell(value)}")
+
+
+def _build_suite(rows: list[Row], path: Path, dropped: Dropped) -> ImportedSuite:
     names = dict.fromkeys(name for row in rows for name in row)
     if rows and not {"query", *_ALIASES["query"]} & names.keys():
         raise ImportProblem(
             f"{path}: no column holds questions ({', '.join(('query', *_ALIASES['query']))}); "
-            f"available: {', '.join(names)}{did_you_mean('query', names)}"
+            f"available: {names_words([*map(shown_cell, names)], 20)}{did_you_mean('query', names)}"
         )
     cases = Cases(dropped)
-    for number, row in enumerate(rows, 1):
+    for row in rows:
         columns = _find_columns(row)
         query = row.get(columns["query"])
+        if looks_like_texts(query):
+            query = text_cell(query, f"{row.place}, column {columns['query']}")
         if not isinstance(query, str) or not query.strip():
             dropped.add(f"a row without a question (columns query, {', '.join(_ALIASES['query'])})")
             continue
@@ -72,7 +104,7 @@ def _build_suite(rows: list[dict[str, Any]], path: Path, dropped: Dropped) -> Im
         for key, name in [*columns.items()][2:]:
             if (cell := row.get(name)) in (None, ""):
                 continue
-            if (value := _parse_cell(key, cell, f"{path}: row {number}, column {name}")) is not None:
+            if (value := _parse_cell(key, cell, f"{row.place}, column {name}")) is not None:
                 case[key] = value
         rest = split_metadata(row, columns.values())
         for name in [name for name in rest if name in CASE_FIELDS]:  # thresholds, benchmark: settings of the run
@@ -95,17 +127,19 @@ def _find_columns(names: Container[str]) -> dict[str, str]:
 
 def _parse_cell(key: str, cell: Any, place: str) -> Any:
     if key in _LISTS:
-        return as_list(cell)
+        return [part if isinstance(part, Mapping) else name_of(part, place) for part in list_cell(cell, place, "|")]
     if key == "reference_answer":
-        answers = as_list(cell) if isinstance(cell, list) or str(cell).startswith(_JSON_LIST_START) else [str(cell)]
+        answers = alternatives_cell(cell, place)
         return answers[0] if len(answers) == 1 else answers
-    expected, parse = _PARSERS.get(type(_COLUMNS[key]), ("text", str))
     if not isinstance(cell, str):
         return cell
+    expected, parse = _PARSERS.get(type(_COLUMNS[key]), ("text", str))
     try:
-        return parse(cell)
+        value = parse(cell)
     except (ValueError, KeyError, RecursionError):
-        raise ImportProblem(f"{place}: expected {expected}, got {cell[:60]!r}") from None
+        raise ImportProblem(f"{place}: expected {expected}, got {shown_cell(cell)}") from None
+    check_values(value, place)
+    return value
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
@@ -123,11 +157,12 @@ def _used_columns(suite: ImportedSuite, dropped: Dropped) -> list[str]:
 def _csv_cell(key: str, value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
-    if key == "reference_answer":
+    if key in _TEXTS:
         return _scalar(key, value)
     if key in _LISTS and isinstance(value, list):
         plain = value and all(isinstance(v, str) and v == v.strip() and "|" not in v and v for v in value)
-        return "|".join(value) if plain and not value[0].startswith("[") else dump_json(value)
+        joined = "|".join(value) if plain else ""
+        return joined if joined and not is_structured(joined) else dump_json(value)
     return dump_json(value) if isinstance(value, (list, Mapping)) else value
 
 
@@ -142,6 +177,6 @@ def save_parquet(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
 
 def _scalar(key: str, value: Any) -> Any:
     """Return a value of one type per column: scalars as they are, everything else as JSON."""
-    if key == "reference_answer" and isinstance(value, str) and value.startswith(_JSON_LIST_START):
+    if key in _TEXTS and looks_like_texts(value):
         value = [value]
     return dump_json(value) if isinstance(value, (list, Mapping)) or (key in _LISTS and value is not None) else value

@@ -6,7 +6,10 @@ PyYAML 6.0.4 any may win).  Building a node graph first, as PyYAML does, costs m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import partial
+from math import isfinite
 from typing import Any
 
 import yaml
@@ -43,20 +46,21 @@ RepeatedKey = tuple[dict[Any, Any], Any, int]
 _PLAIN_TAGS = {MappingStartEvent: "tag:yaml.org,2002:map", yaml.SequenceStartEvent: "tag:yaml.org,2002:seq"}
 
 
-def load_yaml(source: Source) -> Any:
+def load_yaml(source: Source, *, core_schema: bool = False) -> Any:
     """Return the value of the one document in *source*, which then knows all places.
 
-    Repeated keys are reported in *source*; the first value is kept.
+    Repeated keys are reported in *source*; the first value is kept.  With *core_schema*, plain scalars are what the
+    core schema of YAML 1.2 takes them for, as js-yaml reads them; days stay texts.
 
     Raises:
         GoldenFileError: no YAML, more than one document, nested too deep, tags beyond plain data.
     """
     try:
-        source.root, repeated_keys = _parse(source, _SHALLOW_DEPTH)
+        source.root, repeated_keys = _parse(source, _SHALLOW_DEPTH, core_schema=core_schema)
     except (yaml.YAMLError, YamlProblem) as exc:
         report_error(exc, source)
         raise source.error() from None
-    source.locate = _locate
+    source.locate = partial(_locate, core_schema=core_schema)
     for mapping, key, offset in repeated_keys:
         first, _ = (0, 0) if source.is_full else source.position(mapping, key, on_key=True)
         where = f", first on line {first}" if first else ""  # unknown in a value that was dropped itself
@@ -64,18 +68,18 @@ def load_yaml(source: Source) -> Any:
     return source.root
 
 
-def _locate(source: Source) -> None:
+def _locate(source: Source, *, core_schema: bool) -> None:
     """Read the text once more, and note the offsets of all values."""
     twin = Source(source.path, source.text)
-    twin_root, _ = _parse(twin, _FULL_DEPTH)
+    twin_root, _ = _parse(twin, _FULL_DEPTH, core_schema=core_schema)
     source.move_offsets(source.root, twin.offsets, twin_root)
 
 
-def _parse(source: Source, located_depth: int) -> tuple[Any, list[RepeatedKey]]:
+def _parse(source: Source, located_depth: int, *, core_schema: bool = False) -> tuple[Any, list[RepeatedKey]]:
     """Return the value of the text of *source*, and its repeated keys; note the offsets of the first levels."""
     parser = Parser(source.text)
     get = parser.get_event
-    builder = _Builder(get, source, located_depth)
+    builder = (_CoreSchemaBuilder if core_schema else _Builder)(get, source, located_depth)
     try:
         get()  # stream start
         if isinstance(get(), yaml.StreamEndEvent):
@@ -284,6 +288,36 @@ class _Builder:
             offsets = self.source.offsets[id(mapping)]
             pairs.update(zip(mapping, zip(offsets[1::2], offsets[2::2], strict=True), strict=True))
         offsets[1:] = [offset for key in merged for offset in pairs[key]]
+
+
+_CORE_WORDS = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_CORE_WHOLE = re.compile(r"([-+]?)(?:0b([01]+)|0o([0-7]+)|0x([0-9a-fA-F]+)|([0-9]+))")
+_MAX_DIGITS = 1_000
+_CORE_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+
+class _CoreSchemaBuilder(_Builder):
+    """Reads plain scalars by the core schema of YAML 1.2."""
+
+    def resolve_scalar(self, text: str, mark: Any) -> Any:
+        if text in _CORE_WORDS:
+            return _CORE_WORDS[text]
+        if whole := _CORE_WHOLE.fullmatch(text):
+            sign, *digits = whole.groups()
+            number, base = next((d, base) for d, base in zip(digits, (2, 8, 16, 10), strict=True) if d)
+            if len(number) > _MAX_DIGITS:
+                raise YamlProblem("this number has more than a thousand digits; quote it", mark)
+            return int(f"{sign}{number}", base)
+        if _CORE_NUMBER.fullmatch(text) and isfinite(number := float(text)):
+            return number
+        if _NOT_FINITE.fullmatch(text) or _CORE_NUMBER.fullmatch(text):
+            raise YamlProblem(f"`{text[:40]}` is no finite number; quote it", mark)
+        return text
 
 
 _TYPE_NAMES = {"int": "a whole number", "float": "a number", "timestamp": "a date", "bool": "true or false"}

@@ -117,11 +117,11 @@ ALIASED = "\n".join([f"    a{i}: &a{i} {'[' * 60}{f'*a{i - 1}' if i else ''}{']'
         ("ragas", "a.json", f'[{{"user_input": "Why?", "n": {"9" * 2000}}}]'),
         ("promptfoo", "a.yaml", DEEP),
         ("promptfoo", "a.yaml", f"tests:\n- vars:\n    q: Why?\n{ALIASED}"),
-        ("promptfoo", "a.yaml", "tests: [{vars: {q: 2024-99-99}}]"),
+        ("promptfoo", "a.yaml", "tests: [{vars: {q: 1e999}}]"),
         ("promptfoo", "a.yaml", f"tests: [{{vars: {{q: {'9' * 5000}}}}}]"),
         ("trec", "qrels.txt", f"301 0 FBIS-1 {'9' * 5000}\n"),
     ],
 )
 def test_deep_literals_and_huge_numbers(tmp_path: Path, fmt: str, name: str, text: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    assert tried(tmp_path / name, fmt) == ("relevant_docs" not in text)
+    assert tried(tmp_path / name, fmt)

@@ -55,7 +55,7 @@ def test_thresholds_of_a_loaded_file_are_not_lost_in_silence(tmp_path: Path) -> 
         ("ragas", "a.txt", "x", r"expected \.json, \.jsonl, \.yaml"),
         ("csv", "a.csv", "query,query\n1,2\n", "a column is named twice"),
         ("csv", "a.csv", "id,query\na\n", "row 2 has 1 columns, the header 2"),
-        ("csv", "a.csv", "query,labels\nWhy?,{\n", r"row 1, column labels: expected JSON, got '\{'"),
+        ("csv", "a.csv", "query,labels\nWhy?,{\n", r"row 2, column labels: expected JSON, got '\{'"),
         ("csv", "a.csv", "query,top_k\nWhy?,many\n", "column top_k: expected a number, got 'many'"),
         ("promptfoo", "a.yaml", "a: [", r"a\.yaml:\d+:\d+: not YAML"),
         ("promptfoo", "a.yaml", "a: 1", "expected a list of tests, or a configuration with tests"),

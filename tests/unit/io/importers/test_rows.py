@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.io.importers.model import ImportProblem
-from pytest_auepora.io.importers.rows import as_list, as_text, first_filled, read_data, read_rows, write_csv
+from pytest_auepora.io.importers.rows import as_text, first_filled, read_data, read_rows, write_csv
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,40 @@ def test_a_file_that_is_not_there_or_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "parts"),
+    "text",
+    ["q;n\nx, y;1\n", "q\tn\nx, y\t1\n", "q|n\nx, y|1\n", "sep=;\nq;n\nx, y;1\n", 'q;"n"\n"x, y";1\n'],
+)
+def test_other_separators_than_the_comma_are_recognised(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    assert read_rows(tmp_path / "a.csv") == [{"q": "x, y", "n": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
     [
-        (None, []), ("", []), (["a"], ["a"]), (3, [3]), ('["a", "b"]', ["a", "b"]), ("['a', 'b']", ["a", "b"]),
-        ("a | b|", ["a", "b"]), ("[not a list", ["[not a list"]),
+        ("q;n\nx\n", "row 2 has 1 columns, the header 2 (separated by ';')"),
+        ("q;n\nx;1;2\n", "row 2 has 3 columns, the header 2 (separated by ';')"),
+        ("sep=;\nq;n\nx,1\n", "row 3 has 1 columns, the header 2 (separated by ';')"),
     ],
-)  # fmt: skip
-def test_a_cell_as_a_list(cell: Any, parts: list[Any]) -> None:
-    assert as_list(cell) == parts
+)
+def test_separators_that_do_not_fit_all_rows_are_refused(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ImportProblem) as caught:
+        read_rows(tmp_path / "a.csv")
+    assert words in str(caught.value)
+
+
+def test_rows_know_where_they_stand(tmp_path: Path) -> None:
+    for name, text, place in (("a.csv", "q\nx\n\ny\n", "a.csv: row 4"), ("a.jsonl", '\n{"q": 1}\n', "a.jsonl:2"),
+                              ("a.json", '[{"q": 1}]', "a.json: row 1")):  # fmt: skip
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert read_rows(tmp_path / name)[-1].place == str(tmp_path / place)
+
+
+def test_a_key_given_twice_in_yaml_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("- {q: a, q: b}\n", encoding="utf-8")
+    with pytest.raises(ImportProblem, match=r"a\.yaml:1:10: 'q' is given twice"):
+        read_data(tmp_path / "a.yaml")
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
