@@ -101,7 +101,7 @@ def test_lists_that_blow_up_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("value", "query"), [(12, "12"), (True, "true"), (1e3, "1000")])
-def test_a_question_that_is_no_text_is_written_as_promptfoo_does(tmp_path: Path, value: Any, query: str) -> None:
+def test_a_question_that_is_no_text_becomes_one(tmp_path: Path, value: Any, query: str) -> None:
     assert imported(tmp_path, "promptfoo", [{"vars": {"q": value}}]).cases[0]["query"] == query
 
 
