@@ -14,6 +14,7 @@ from ..errors import CorpusError, GoldenFileError, Problem
 from ..history.answers import history_recall
 from ..io.edit import LabelFile
 from ..io.golden.model import DRAFT, GoldenSuite
+from ..io.golden.names import disk_name, shared_baseline
 from ..labels.check import check_case
 from ..labels.corpus import Corpus, Recall, corpus_recall, load_corpus
 from ..labels.repair import baselines_of, repair
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     corpus, recalls = _read_corpora(args)
     moved = False
     reports: list[dict[str, Any]] = []
-    suites: dict[tuple[Path, str], Path] = {}
+    suites: dict[tuple[Path, str], GoldenSuite] = {}
     for path in _golden_files(args.golden):
         try:
             suite = load_suite(path, registry)
@@ -77,12 +78,12 @@ def _contents(path: Path, suite: GoldenSuite, problems: Sequence[Problem]) -> tu
     return report, lines
 
 
-def _shared_baselines(suite: GoldenSuite, suites: dict[tuple[Path, str], Path]) -> Iterator[Problem]:
+def _shared_baselines(suite: GoldenSuite, suites: dict[tuple[Path, str], GoldenSuite]) -> Iterator[Problem]:
     """Yield a problem where *suite* shares its baseline with one of *suites*."""
-    first = suites.setdefault((suite.path.resolve().parent, suite.name), suite.path)
-    if first.resolve() != suite.path.resolve():
-        clash = f"suite {suite.name!r} is also that of {first}: they would share a baseline"
-        yield Problem(str(suite.path), 0, 0, f"{clash}; rename one of them with suite:")
+    first = suites.setdefault((suite.path.resolve().parent, disk_name(suite.name)), suite)
+    if first.path.resolve() != suite.path.resolve():
+        clash = shared_baseline(suite.name, first.name, first.path)
+        yield Problem(str(suite.path), 0, 0, f"{clash}: they would share a baseline; rename one of them with suite:")
 
 
 def _golden_files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -19,14 +19,16 @@ from typing import Any
 
 import pytest
 
+from ..base.grouping import grouped
 from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.model import GoldenCase, GoldenSuite
+from ..io.golden.names import disk_name, shared_baseline
 from ..reporting.text import printable
 from .compat import fixture_definitions, has_plugin, is_anyio_automatic, loop_scope
 from .items import case_marks, run_case, run_case_async
 from .keys import CASE, CORPUS, SUFFIXES, SYSTEM
 from .options import is_asked_for_by_option
-from .session import SESSION, SUITE, AueporaSession
+from .session import SESSION, SUITE, AueporaSession, SessionSuite
 
 _SELECTING_OPTIONS = ("keyword", "markexpr", "lf", "deselect", "ignore", "ignore_glob")
 _SELECTION = "auepora_selection"
@@ -105,13 +107,16 @@ class Collecting:
     def pytest_sessionfinish(self) -> None:
         """Send to the controller what this worker was to run."""
         if (out := getattr(self.config, "workeroutput", None)) is not None:
-            out[_SELECTION] = json.dumps([self._deselected, self.selected])
+            unnamed = [[suite.path, *suite.unnamed] for suite in self.config.stash[SESSION].collected]
+            out[_SELECTION] = json.dumps([self._deselected, self.selected, unnamed])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Read what a worker was to run: each collects all cases."""
         if (text := getattr(node, "workeroutput", {}).get(_SELECTION)) is not None:
-            self._deselected, self.selected = json.loads(text)
+            self._deselected, self.selected, unnamed = json.loads(text)
+            for path, *names in unnamed:
+                self.config.stash[SESSION].load(path).unnamed.update(names)
 
 
 class GoldenFile(pytest.Module):
@@ -133,7 +138,7 @@ class GoldenFile(pytest.Module):
         golden = suite.golden
         if (other := self._auepora.namesake(suite)) is not None:
             raise self.CollectError(
-                f"suite {golden.name!r} is also that of {other.path}: the two would share a "
+                f"{shared_baseline(golden.name, other.golden.name, other.path)}: the two would share a "
                 "baseline, and each update would drop the other's cases; rename one of them with suite:"
             )
         module = self.obj = types.ModuleType(self.path.stem)
@@ -148,7 +153,10 @@ class GoldenFile(pytest.Module):
         for case in golden.cases:
             function = self._function(case, base, mark)
             setattr(module, case.id, function)
-            for item in self._make_items(case.id, function):
+            items = self._make_items(case.id, function)
+            if case is golden.cases[0]:
+                self._check_variants(suite, items)
+            for item in items:
                 item.stash[CASE], item.stash[SUITE], item.stash[SYSTEM] = case, suite, golden.fixture
                 where = where or item.location[0]  # pytest looks for the file each time it is asked
                 item.location = where, case.line - 1, item.name
@@ -161,6 +169,19 @@ class GoldenFile(pytest.Module):
         for attribute in ("__test__", "pytestmark"):  # some pytest selects by these names: `-k test` would match them
             function.__dict__.pop(attribute, None)
         return items if isinstance(items, list) else [items]
+
+    def _check_variants(self, suite: SessionSuite, items: Sequence[pytest.Item]) -> None:
+        """Say which configurations of the system in *items* would not keep a baseline of their own."""
+        reasons = [why for item in items if (why := suite.unnamed_variant(item))]
+        if reasons and self._auepora.options.wants_baselines:
+            raise self.CollectError(reasons[0])
+        if reasons:
+            self.warn(AueporaWarning(reasons[0]))
+        by_name = grouped((disk_name(name), name) for name in {suite.variant_of(item).name for item in items})
+        for names in by_name.values():
+            if len(names) > 1:
+                both = " and ".join(map(repr, sorted(names)))
+                raise self.CollectError(f"the configurations {both} have one baseline on disks that ignore case")
 
     def _function(
         self, case: GoldenCase, base: types.FunctionType, mark: pytest.MarkDecorator | None

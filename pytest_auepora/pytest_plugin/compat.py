@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -68,6 +69,39 @@ def variant_of(item: pytest.Item, fixture: str) -> str:
         return parameters_of(item)
     needed = _needed_fixtures(item, [fixture])
     return "-".join(str(param_id) for name, param_id in zip(callspec.params, ids, strict=True) if name in needed)
+
+
+def positional_fixtures(item: pytest.Item, fixture: str) -> list[str]:
+    """Return the parametrized fixtures that *fixture* needs, itself included, whose id of *item* is only a position.
+
+    Without a *fixture*, of all parameters.  pytest calls an object without a name by its place, ``rag0``, and numbers
+    ids that are there twice.  Where it no longer tells whose id is which, nothing is returned.
+    """
+    callspec = getattr(item, "callspec", None)
+    ids: Sequence[str] = getattr(callspec, "_idlist", ())
+    indices: Mapping[str, int] = getattr(callspec, "indices", {})
+    if callspec is None or not len(ids) == len(callspec.params) == len(indices):
+        return []
+    definitions = fixture_definitions(item)
+    needed = _needed_fixtures(item, [fixture]) if fixture else set(callspec.params)
+    found = []
+    for (name, value), param_id in zip(callspec.params.items(), map(str, ids), strict=True):
+        if name in needed:
+            given = _given_id(definitions.get(name, ())[-1:], value, indices[name])
+            stems = rf"{re.escape(name)}|{re.escape(given)}_?"
+            found += [name] if param_id != given and re.fullmatch(rf"({stems})\d+", param_id) else []
+    return found
+
+
+def _given_id(definition: Sequence[pytest.FixtureDef[Any]], value: Any, index: int) -> str:
+    """Return the id that a parameter of a fixture has by itself or was given, before pytest numbers equal ones."""
+    ids, param = None, None
+    for one in definition:
+        ids, param = getattr(one, "ids", None), (getattr(one, "params", None) or (None,) * (index + 1))[index]
+    given = ids(value) if callable(ids) else ids[index] if ids else getattr(param, "id", None)
+    if given is not None:
+        return str(given)
+    return value.decode("ascii", "replace") if isinstance(value, bytes) else str(getattr(value, "__name__", value))
 
 
 def has_plugin(config: pytest.Config, name: str) -> bool:

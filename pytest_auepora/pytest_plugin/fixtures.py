@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from ..base.text import did_you_mean, unknown_name
 from ..core.run import CaseResult, ComparableScore, MetricInfo
-from ..errors import BaselineError, GoldenFileError
+from ..errors import AueporaWarning, BaselineError, GoldenFileError
 from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended
 from ..evaluation.replay import CaseEndedError
@@ -47,12 +48,17 @@ class Auepora:
         Raises:
             FileNotFoundError: there is no such file.
             GoldenFileError: it is wrong.
+            BaselineError: the baseline cannot be read, or is required where the parameters of the test have no ids.
         """
         __tracebackhide__ = True
         request = self._request
         session = session_of(request.config)
         suite = _load(session, Path(golden), request.path.parent)
         variant = suite.variant_of(request.node) if rag is None else suite.variant(parameters_of(request.node))
+        if why := suite.unnamed_variant(request.node, None if rag is None else ""):
+            if session.options.wants_baselines:
+                raise BaselineError(why)
+            warnings.warn(why, AueporaWarning, stacklevel=2)
         source = _source(request, variant, rag)
         baseline, note = variant.baseline
         if note.startswith(BROKEN):

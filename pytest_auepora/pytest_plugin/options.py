@@ -88,6 +88,11 @@ class Options:
             )
         return place
 
+    @property
+    def wants_baselines(self) -> bool:
+        """Whether baselines are required, or about to be written."""
+        return self.updating or self.anchoring or bool(self.config.getoption("auepora_require_baseline"))
+
     def repeats(self, suite: int) -> int:
         """Return how often cases are asked where their golden file says *suite*."""
         if self.suggest:

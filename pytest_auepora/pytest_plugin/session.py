@@ -16,9 +16,10 @@ from ..base.git import commit_of
 from ..errors import BaselineError, GoldenFileError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
+from ..io.golden.names import disk_name
 from ..regression.baseline import BROKEN, Anchor, Baseline, baseline_path, load_anchor
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
-from .compat import variant_of
+from .compat import parameters_of, positional_fixtures, variant_of
 from .keys import SUFFIXES
 from .labels import SuiteLabels, read_old_recalls
 from .options import is_asked_for
@@ -128,6 +129,7 @@ class AueporaSession:
         if override is not None and override.suffix == ".json":  # one file, named on purpose
             override = None
         path = baseline_path(suite.golden.path, suite.golden.name, "", override)
+        path = path.with_name(disk_name(path.name))
         first = self._collected.setdefault(path, suite)
         return None if first is suite else first
 
@@ -142,12 +144,14 @@ class AueporaSession:
 class SessionSuite:
     """A golden file in this process, and what is the same for all configurations of its system.
 
-    ``confirmed`` are its failed cases that were asked again.  What scores answers is imported where it is used.
+    ``confirmed`` are its failed cases that were asked again; ``unnamed`` the configurations that are called by their
+    place among others.  What scores answers is imported where it is used.
     """
 
     session: AueporaSession
     golden: GoldenSuite
     confirmed: list[CaseResult] = field(init=False, default_factory=list)
+    unnamed: set[str] = field(init=False, default_factory=set)
     _variants: dict[str, SuiteVariant] = field(init=False, default_factory=dict)
 
     def variant(self, name: str) -> SuiteVariant:
@@ -159,6 +163,22 @@ class SessionSuite:
     def variant_of(self, item: pytest.Item) -> SuiteVariant:
         """Return the suite under the configuration that *item* runs."""
         return self.variant(variant_of(item, self.golden.fixture))
+
+    def unnamed_variant(self, item: pytest.Item, fixture: str | None = None) -> str:
+        """Say why the configuration that *item* runs has no name of its own, or nothing; note it as not compared.
+
+        *fixture* is what is asked, by default that of the golden file; an empty text where the test has the system.
+        """
+        fixture = self.golden.fixture if fixture is None else fixture
+        if not (names := positional_fixtures(item, fixture)):
+            return ""
+        name = self.variant_of(item).name if fixture else parameters_of(item)
+        self.unnamed.add(name)
+        return (
+            f"the configuration {name!r} is named by its place among the parameters of {names[0]!r}: in another order, "
+            "each system would be compared with the baseline of another; give them names: "
+            'params=[…], ids=["bm25", "dense"]'
+        )
 
     @cached_property
     def cases(self) -> dict[str, GoldenCase]:
@@ -276,6 +296,8 @@ class SuiteVariant:
         """The baseline, or None and why: absent, or unreadable."""
         from ..evaluation.suite import find_baseline
 
+        if self.name in self.suite.unnamed:
+            return None, "no name of its own, so nothing is compared"
         try:
             return find_baseline(self.suite.golden, self.name, self.suite.session.options.override)
         except BaselineError as exc:
@@ -283,8 +305,8 @@ class SuiteVariant:
 
     @property
     def anchor(self) -> Anchor | None:
-        """The older baseline that is judged as well; None where this run is about to replace it."""
-        if self.suite.session.options.anchoring:
+        """The older baseline that is judged as well; None where this run is about to replace it, or has no name."""
+        if self.suite.session.options.anchoring or self.name in self.suite.unnamed:
             return None
         return load_anchor(self.baseline_path, self.suite.golden.name, self.name)
 

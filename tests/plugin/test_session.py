@@ -32,6 +32,9 @@ def test_two_golden_files_of_one_suite_are_an_error(project: Example) -> None:
     result = project.run()
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "suite 'shop' is also that of other.golden.yaml" in str(result.stdout)
+    project.edit("suite: shop", "suite: SHOP")
+    assert "the file of suite 'shop' of other.golden.yaml" in " ".join(str(project.run().stdout).split())
+    project.edit("suite: SHOP", "suite: shop")
     assert project.run("--auepora-update", "shop.golden.yaml").ret == 0
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import keyword
+import os
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -56,13 +58,14 @@ class CaseId(_Name):
 
     title = "id"
     max_length = 200
-    regex = rf"(?!__|pytest_)(?!\s)(?!.*::)(?!.*\s$)[^\[\]{CONTROL}]+"
+    regex = rf"(?!__|pytest_|gate:)(?!\s)(?!.*::)(?!.*\s$)[^\[\]{CONTROL}]+"
     rules = (
         (r"::", "holds '::', which separates the parts of a pytest node id"),
         (r"[\[\]]", "holds a bracket, where pytest puts parameters"),
         (rf"[{CONTROL}]", "holds a control character, a line break or a character that nobody sees"),
         (r"^\s|\s$", "starts or ends with a blank"),
         (r"^(__|pytest_)", "starts like a name that pytest reads from modules"),
+        (r"^gate:", "starts like a gate, whose node id it would have"),
     )
 
     reserved_names: ClassVar[Mapping[str, str]] = dict.fromkeys(
@@ -70,6 +73,18 @@ class CaseId(_Name):
         + ["setUpModule", "tearDownModule", "pytestmark", "collect_ignore", "collect_ignore_glob"],
         "is a name that pytest reads from modules",
     )
+
+
+def disk_name(name: str) -> str:
+    """Return *name* as disks compare it that ignore case and the forms of Unicode: equal names are one file there."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
+
+
+def shared_baseline(name: str, other: str, path: str | os.PathLike[str]) -> str:
+    """Say that the suites *name* and *other*, that of the golden file at *path*, have one baseline file."""
+    if name == other:
+        return f"suite {name!r} is also that of {path}"
+    return f"suite {name!r} is, on disks that ignore case, the file of suite {other!r} of {path}"
 
 
 class SuiteName(_Name):

@@ -54,3 +54,90 @@ def test_a_test_with_parameters_of_its_own(project: Example) -> None:
     result = project.run("test_it.py")
     assert result.ret == 0
     assert "no baseline" not in str(result.stdout)
+
+
+MODELS = """\
+import pytest
+from shop import answer
+
+
+class Model:
+    def ask(self, query):
+        return answer(query)
+
+
+@pytest.fixture(scope="session", {})
+def rag(request):
+    return Model().ask
+"""
+TEST = """\
+import pytest
+from shop import answer
+
+
+class Model:
+    def ask(self, query):
+        return answer(query)
+
+
+@pytest.mark.parametrize("model", [Model()])
+def test_it(auepora, model):
+    auepora.evaluate("shop.golden.yaml", model.ask)
+"""
+
+
+def models(project: Example, params: str) -> None:
+    project.write("conftest.py", MODELS.format(params))
+
+
+@pytest.mark.parametrize("words", ["--auepora-update", "--auepora-update=new", "--auepora-require-baseline"])
+def test_a_configuration_without_a_name_gets_no_baseline(project: Example, words: str) -> None:
+    models(project, "params=[Model(), Model()]")
+    result = project.run(words)
+    assert result.ret == 2
+    text = " ".join(str(result.stdout).split())
+    assert "'rag0' is named by its place among the parameters of 'rag'" in text
+    assert 'ids=["bm25", "dense"]' in text
+    assert not project.baseline.parent.exists()
+
+
+def test_a_configuration_without_a_name_is_a_warning(project: Example) -> None:
+    models(project, "params=[Model(), Model()]")
+    result = project.run("-W", "default")
+    assert result.ret == 0
+    assert str(result.stdout).count("is named by its place among") == 1
+    assert "no name of its own, so nothing is compared" in str(result.stdout)
+    models(project, "params=[Model(), Model()], ids=['bm25', 'dense']")
+    assert project.run("--auepora-update").ret == 0
+    assert sorted(path.name for path in project.baseline.parent.iterdir()) == ["shop@bm25.json", "shop@dense.json"]
+
+
+def test_a_test_whose_parameters_have_no_names(project: Example) -> None:
+    project.write("test_it.py", TEST)
+    assert "named by its place" in str(project.run("-W", "default", "test_it.py").stdout)
+    assert project.run("--auepora-update", "test_it.py").ret == 1
+    project.edit("[Model()]", "[Model()], ids=['a']", "test_it.py")
+    assert project.run("--auepora-update", "test_it.py").ret == 0
+
+
+def test_configurations_that_differ_by_case_alone(project: Example) -> None:
+    models(project, "params=['BM25', 'bm25']")
+    result = project.run()
+    assert result.ret == 2
+    assert "'BM25' and 'bm25' have one baseline on disks that ignore case" in str(result.stdout)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_another_order_of_nameless_configurations_is_not_worse(project: Example, workers: tuple[str, ...]) -> None:
+    plugins = ("xdist",) if workers else ()
+    text = MODELS.replace("answer(query)", "self.found(query)").replace("Model().ask", "request.param.ask").replace(
+        "class Model:", "class Model:\n    def __init__(self, found):\n        self.found = found\n"
+    )  # fmt: skip
+    named = "params=[Model(answer), Model(lambda query: ('?', []))], ids=['rag0', 'rag1']"
+    project.write("conftest.py", text.format(named))
+    project.run("--auepora-update")
+    assert sorted(path.name for path in project.baseline.parent.iterdir()) == ["shop@rag0.json", "shop@rag1.json"]
+    project.write("conftest.py", text.format("params=[Model(lambda query: ('?', [])), Model(answer)]"))
+    result = project.run("-W", "default", *workers, plugins=plugins)
+    assert "newly failing" not in str(result.stdout)
+    assert "regression:" not in str(result.stdout)

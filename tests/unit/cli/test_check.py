@@ -190,6 +190,13 @@ def test_two_files_of_one_suite_are_an_error(shell: Shell) -> None:
     assert "other.golden.yaml: suite 'shop' is also that of shop.golden.yaml" in said.out
 
 
+def test_suites_that_differ_by_case_alone_are_an_error(shell: Shell) -> None:
+    shell.write("other.golden.yaml", GOLDEN.replace("suite: shop", "suite: Shop"))
+    said = shell("check", "shop.golden.yaml", "other.golden.yaml")
+    assert said.code == 1
+    assert "suite 'Shop' is, on disks that ignore case, the file of suite 'shop' of shop.golden.yaml" in said.out
+
+
 def test_drafts_are_counted(shell: Shell) -> None:
     text = "suite: d\ncases:\n  - {id: a, query: A?}\n  - {id: b, query: B?, status: draft}\n"
     shell.write("d.golden.yaml", text)

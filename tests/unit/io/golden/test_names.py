@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.io.golden.kinds import BAD
-from pytest_auepora.io.golden.names import CaseId, FixtureName, SuiteName, Tag
+from pytest_auepora.io.golden.names import CaseId, FixtureName, SuiteName, Tag, disk_name
 from pytest_auepora.io.source import Source
 
 
@@ -25,7 +25,8 @@ def take(kind: CaseId | SuiteName | Tag | FixtureName, name: object) -> bool:
 @pytest.mark.parametrize(
     "name",
     ["a::b", "a[b]", "a]", "[", " a", "a ", "\ta", "a\nb", "a\x00", "\x85", "\u2028", "\ud800", "x" * 201, "", " ",
-     "__init__", "pytest_plugins", "setup_function", "pytestmark", None, 12, True],
+     "__init__", "pytest_plugins", "setup_function", "pytestmark", "gate: recall@3",
+     "gate:", None, 12, True],
 )  # fmt: skip
 def test_ids_that_pytest_could_not_live_with(name: object) -> None:
     assert not take(CaseId(), name)
@@ -76,3 +77,16 @@ def test_fixture_names() -> None:
     assert take(FixtureName(), "größe")
     for name in ("my-rag", "1rag", "class", "request", "a.b", ""):
         assert not take(FixtureName(), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("shop", "Shop"), ("é", "e\u0301"), ("É", "e\u0301"), ("straße", "STRASSE")]
+)
+def test_names_that_some_disks_take_for_one(name: str, other: str) -> None:
+    assert disk_name(name) == disk_name(other)
+    assert disk_name(name) != disk_name(f"{name}-2")
+
+
+@pytest.mark.parametrize("name", ["gates", "gate 3", "Gate: 3", "the gate: 3"])
+def test_ids_that_are_no_gates(name: str) -> None:
+    assert take(CaseId(), name)
