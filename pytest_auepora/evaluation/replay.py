@@ -5,7 +5,7 @@ Nothing that scores answers is imported here: calls are under way before that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .case_result import Ended
     from .recording import RecordedAnswer, Recording
 
-CONFIRMED = "confirmed"
-"""Key in ``extra``: how many of the answers that were recorded decide about a failed case alone."""
+SECOND_LOOK = 1000
+"""The number of the answer that is a second look at the suite; repeats and further answers are far fewer."""
 
 
 class CaseEndedError(AueporaError):
@@ -80,15 +80,27 @@ class RecordedRun:
         return {name: metric_key(info) for name, info in self.run.metrics.items()}
 
     def times(self, case: GoldenCase) -> int:
-        """Return how often the system was asked about *case*, before that was asked again because it failed."""
+        """Return how many answers made the scores of *case*, before it was asked again."""
+        result = self.run.cases.get(case.id)
         with suppress(HistoryError):  # what was recorded is damaged, which `answer` tells
-            return len(self.recordings.get(case.id, ())) - self.confirmed(case)
+            return min(len(self.recordings.get(case.id, ())), result.repeats if result is not None else 1)
         return 0
 
-    def confirmed(self, case: GoldenCase) -> int:
-        """Return how many of the last answers to *case* are those that it was asked again for, as it failed."""
+    def further(self, case: GoldenCase) -> range:
+        """Return the numbers of the answers that *case* was asked for again, a second look at the suite left out."""
+        result, times = self.run.cases.get(case.id), self.times(case)
+        with suppress(HistoryError):
+            n_answers = len(self.recordings.get(case.id, ()))
+            return range(times, n_answers - (result is not None and result.looked))
+        return range(0)
+
+    def look(self, case: GoldenCase) -> int | None:
+        """Return the number of the answer that was a second look at the suite; None where there was none."""
         result = self.run.cases.get(case.id)
-        return 0 if result is None else int(result.extra.get(CONFIRMED, 0))
+        with suppress(HistoryError):
+            n_answers = len(self.recordings.get(case.id, ()))
+            return n_answers - 1 if result is not None and result.looked and n_answers else None
+        return None
 
     def answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         """Return the answer to one repeat, counted from 0; raises `NotRecordedError`, with the reason, if none."""
@@ -96,6 +108,8 @@ class RecordedRun:
 
         try:
             texts = self.recordings.get(case.id, ())
+            if repeat == SECOND_LOOK and (look := self.look(case)) is not None:
+                repeat = look
             if repeat >= len(texts):
                 raise NotRecordedError(self._why_missing(case, repeat))
             recorded = RecordedAnswer(texts[repeat], self.keys, self.run_id)
@@ -146,10 +160,13 @@ class Answering(System):
         """Return how often the run asked about *case*; at least 1."""
         return max(1, self.source.times(case))
 
-    def confirms(self, case: GoldenCase) -> range:
-        """Return the numbers of the answers that the run asked *case* again for, as it failed."""
-        times = self.source.times(case)
-        return range(times, times + self.source.confirmed(case))
+    def further(self, case: GoldenCase) -> range:
+        """Return the numbers of the answers that the run asked *case* again for."""
+        return self.source.further(case)
+
+    def can_look(self, cases: Iterable[GoldenCase]) -> bool:
+        """Whether the run asked every case once more, for a second look at the suite."""
+        return all(self.source.look(case) is not None for case in cases if case.skip is None)
 
     def _answer_or_error(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         result = self.source.run.cases.get(case.id)

@@ -10,23 +10,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote
 
-from ..base.files import RepeatedKeyError, locked, unique_keys
-from ..base.git import CONFLICT, conflict_line
-from ..base.json import fields_of, known_fields
-from ..core.result_shapes import Count, Place, Rank
-from ..core.run import CaseResult, CaseState, MetricInfo, run_title
+from ..base.files import locked
+from ..base.json import fields_of
+from ..base.records import Count, Number, Place, Record, RecordError, parse_json, read_record
+from ..core.findings import Answers, Rank, Value
+from ..core.run import CaseResult, MetricInfo, run_title
+from ..core.scoring import Score
 from ..errors import BaselineError, NotWrittenError
-from ..shapes import Kind, ShapeError, check_shape, is_number
 
-FORMAT = 1
+T = TypeVar("T")
+
+FORMAT = 2
 GIT_COMMIT = "git_commit"
 """Provenance key of the project's commit: recorded, and never a reason not to compare."""
 
@@ -36,77 +39,109 @@ RESOLUTION = 5.1e-5
 MAX_DATA = 20_000
 """Characters; more data of one metric in one case is not stored, as people read baselines."""
 
-STILL_FAILING = "still_failing"
-"""Key in a result's ``extra``: assertions that fail, and failed in the accepted baseline too: listed, not red."""
-
-CONTRACTS = ("assertion_pass", "json_schema_valid")
-"""Assertion metrics: 0 fails the case without any threshold.  They are measured without being listed."""
-
-BROKEN = "broken: "
-"""Prefix of a note that says why an existing baseline cannot be read."""
+Match = Literal["exact", "span", "fallback_doc", "none"]
+"""How the labels of a case were matched, see `labels.check`."""
 
 _MAX_NAME = 100
 _ACCEPT = "run the whole suite with --auepora-update"
-_Values = Annotated[
-    list[float | None],
-    Kind(
-        "a list of finite numbers or null",
-        lambda value: isinstance(value, list) and bool(value) and all(v is None or is_number(v) for v in value),
-    ),
-]
-_VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quote
-_LIST = r"\[([-+.\w\s,]*)\]"
+_LIST = r"\[\n([-+.\w\s,\"]*)\]"  # of numbers and words: no text of the file holds an unescaped line break
 
 
 @dataclass(slots=True)
-class BaselineCase:
-    """The accepted result of one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
-
-    ``repeats`` is how often the case was asked; ``varied`` has the single values of metrics whose repeats differ.
-    ``match`` says how the labels were matched, see `labels.check`; written only if that is not ``exact``.  ``data`` is
-    for metrics that aggregate more than values, ``concurrency`` is the number of calls in flight.
-    """
+class BaselineCase(Record):
+    """The accepted answers to one case.  What is derived of them (centres, what held how often) is never stored."""
 
     hash: str
-    state: Annotated[str, CaseState] = "passed"
-    scores: dict[str, float | None] = field(default_factory=dict)
-    ranks: dict[str, Annotated[int | None, Rank]] = field(default_factory=dict)
-    repeats: Annotated[int, Count] = 1
-    varied: dict[str, _Values] = field(default_factory=dict)
-    match: Annotated[str, Literal["exact", "span", "fallback_doc", "none"]] = "exact"
+    """Of everything that decides what a score of the case means; another hash, another case."""
+    answers: Count = 1
+    """How often the case was asked when it was accepted."""
+    scores: dict[str, Value | list[Value]] = field(default_factory=dict)
+    """By metric: one value where all answers agree, else one an answer; null is n/a."""
+    assertions: dict[str, bool | list[bool]] = field(default_factory=dict)
+    """By key of the golden file (must_contain, …), whether it held: in all answers alike, or in each."""
+    answered: bool | list[bool] = True
+    """Whether the system answered, or raised: in all answers alike, or in each."""
+    ranks: dict[str, Rank | None] = field(default_factory=dict)
+    """1-based ranks of the relevant labels in the first answer; null where not found."""
+    match: Match = "exact"
+    """How labels were matched, see `labels.check`."""
     data: dict[str, Any] = field(default_factory=dict)
-    concurrency: Annotated[int, Count] = 1
+    """What metrics aggregate where a number is not enough, of the first answer."""
+    concurrency: Count = 1
+    """Calls in flight, where times are compared."""
 
-    def values(self, metric: str) -> list[float | None]:
-        """Return the single values of *metric*, one per repeat; empty if it was not measured."""
-        if metric in self.varied:
-            return list(self.varied[metric])
-        return [self.scores[metric]] * self.repeats if metric in self.scores else []
+    def __post_init__(self) -> None:
+        """Check what holds among fields: one value an answer, data that are JSON."""
+        kept = {f"scores.{n}": v for n, v in self.scores.items()} | {
+            f"assertions.{n}": v for n, v in self.assertions.items()
+        }
+        for key, stored in (*kept.items(), ("answered", self.answered)):
+            if isinstance(stored, list) and len(stored) != self.answers:
+                raise ValueError(f"{key} to have a value for each of {self.answers} answers")
+        self.data = {n: _read_data(part, n) if isinstance(part, str) else part for n, part in self.data.items()}
+
+    def values(self, metric: str) -> list[Value]:
+        """Return the score of each accepted answer; empty if it was not measured."""
+        if metric not in self.scores:
+            return []
+        return _spread(self.scores[metric], self.answers)
+
+    def held(self, assertion: str) -> list[bool]:
+        """Return whether *assertion* held in each accepted answer; empty if the case had none."""
+        return _spread(self.assertions[assertion], self.answers) if assertion in self.assertions else []
+
+    @property
+    def was_answered(self) -> list[bool]:
+        """Whether the system answered, in each accepted answer."""
+        return _spread(self.answered, self.answers)
+
+    @property
+    def varied(self) -> bool:
+        """Whether its accepted answers differ in anything that was kept."""
+        kept = (*self.scores.values(), *self.assertions.values(), self.answered)
+        return any(isinstance(values, list) for values in kept)
+
+    def centre(self, metric: str, worst: float) -> float | None:
+        """Return the mean of the accepted answers, errors counted as *worst*; None where all are n/a or missing."""
+        stored = self.scores.get(metric)
+        if not isinstance(stored, list):
+            return worst if stored == "error" else stored
+        numbers = [worst if value == "error" else value for value in stored if value is not None]
+        return math.fsum(numbers) / len(numbers) if numbers else None
 
     @classmethod
     def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
-        """Make the block of *result*: scores of baselined metrics that are numbers or n/a, and failed assertions."""
-        scores = {
-            name: _rounded(score.value)
-            for name, score in result.scores.items()
-            if score.state in ("number", "n/a") and name in metrics
-            if metrics[name].baselined or (name in CONTRACTS and score.value == 0)
-        }
-        singles = {name: [_rounded(v) for v in result.values(name)] for name in scores}
-        varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
+        """Make the block of *result*: the answers' values of baselined metrics, and what its assertions did."""
+        answers = result.answers or Answers(
+            {name: [_value_of(score)] for name, score in result.scores.items() if score.state != "aggregate"},
+            {}, [result.state != "error"],
+        )  # fmt: skip
+        names = [name for name in answers.values if name in metrics and metrics[name].baselined]
+        scores = {name: _merged([_rounded(value) for value in answers.values[name]]) for name in names}
+        assertions = {name: _merged(held) for name, held in answers.assertions.items()}
         data = {name: part for name, info in metrics.items() if (part := _stored_data(result, name, info)) is not None}
         timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
-        state = "failed" if STILL_FAILING in result.extra else result.state
         return cls(
-            result.content_hash, state, scores, dict(result.ranks), result.repeats, varied, match_of(result),
-            data, result.concurrency if timed else 1,
+            result.content_hash, len(answers), scores, assertions, _merged(answers.answered), dict(result.ranks),
+            match_of(result), data, result.concurrency if timed else 1,
         )  # fmt: skip
 
+    def without(self, metrics: Collection[str]) -> BaselineCase:
+        """Return the block without what it has of *metrics*."""
+        scores = {name: value for name, value in self.scores.items() if name not in metrics}
+        return replace(
+            self, scores=scores, data={name: data for name, data in self.data.items() if name not in metrics}
+        )
+
     def raw(self) -> dict[str, Any]:
-        """Return the block of the file; keys for repeats are left out if there are none."""
-        out: dict[str, Any] = {"hash": self.hash, "state": self.state, "scores": self.scores, "ranks": self.ranks}
-        if self.repeats > 1:
-            out |= {"repeats": self.repeats, "varied": self.varied}
+        """Return the block of the file; keys without content are left out."""
+        out: dict[str, Any] = {"hash": self.hash, "scores": self.scores, "ranks": self.ranks}
+        if self.answers > 1:
+            out["answers"] = self.answers
+        if self.assertions:
+            out["assertions"] = self.assertions
+        if self.answered is not True:
+            out["answered"] = self.answered
         if self.match != "exact":
             out["match"] = self.match
         if self.data:
@@ -116,8 +151,21 @@ class BaselineCase:
         return out
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4) + 0.0
+def _spread(stored: T | list[T], answers: int) -> list[T]:
+    return list(stored) if isinstance(stored, list) else [stored] * answers
+
+
+def _merged(values: list[T]) -> T | list[T]:
+    """Return one value where all are equal."""
+    return values[0] if all(value == values[0] for value in values) else values
+
+
+def _value_of(score: Score) -> Value:
+    return "error" if score.state == "error" else score.value
+
+
+def _rounded(value: Value) -> Value:
+    return round(value, 4) + 0.0 if isinstance(value, (int, float)) else value
 
 
 def _stored_data(result: CaseResult, name: str, info: MetricInfo) -> Any:
@@ -142,47 +190,76 @@ def _rounded_data(data: Any) -> Any:
     return {str(k): _rounded_data(v) for k, v in data.items()} if isinstance(data, Mapping) else data
 
 
-class _MetricKeys(TypedDict):
-    version: Annotated[int, Count]
-    params: dict[str, Any]
+@dataclass(slots=True)
+class BaselineMetric(Record):
+    """What must be equal for stored and new scores of a metric to compare, and how its mean moved."""
 
+    version: Count
+    """Of the metric."""
+    params: dict[str, Any] = field(default_factory=dict)
+    """Its options."""
+    falls: Place = 0
+    """How many accepted updates in a row lowered its mean."""
+    fell_from: Number | None = None
+    """The mean before the first of them."""
 
-class _Metric(_MetricKeys, total=False):
-    steady: bool
-    pairs: Place
+    @property
+    def key(self) -> dict[str, Any]:
+        """Version and parameters, as `metric_key` has them."""
+        return {"version": self.version, "params": self.params}
+
+    def raw(self) -> dict[str, Any]:
+        """Return the part of the file."""
+        return self.key | ({"falls": self.falls, "fell_from": self.fell_from} if self.falls else {})
 
 
 @dataclass(slots=True)
-class Baseline:
+class Baseline(Record):
     """The accepted results of one suite under one configuration."""
 
     suite: str
+    """Its name."""
     variant: str = ""
-    metrics: dict[str, Annotated[dict[str, Any], _Metric]] = field(default_factory=dict)
+    """The configuration, or empty."""
+    metrics: dict[str, BaselineMetric] = field(default_factory=dict)
+    """What was measured."""
     provenance: dict[str, Any] = field(default_factory=dict)
-    cases: MutableMapping[str, BaselineCase] = field(default_factory=dict)
+    """What the project said of corpus, chunker, model."""
+    cases: dict[str, BaselineCase] = field(default_factory=dict)
+    """The accepted answers, by case id."""
+    format: int = FORMAT
+    """Of the file that it was read from: the first one held one answer to most cases."""
+
+    @property
+    def is_old(self) -> bool:
+        """Whether an earlier version wrote it, which asked most cases once."""
+        return self.format < FORMAT
 
     @property
     def steady(self) -> frozenset[str]:
-        """Deterministic metrics: those that were repeated, and scored all answers to a case the same."""
-        return frozenset(name for name, stored in self.metrics.items() if stored.get("steady"))
+        """The metrics of which no two accepted answers to a case differ; none where every case was asked once."""
+        repeated = [case for case in self.cases.values() if case.answers > 1]
+        known = {name for case in repeated for name in case.scores}
+        varied = {name for case in repeated for name, value in case.scores.items() if isinstance(value, list)}
+        return frozenset(known - varied)
+
+    def centre(self, metric: str, worst: float) -> float | None:
+        """Return the mean of the centres of *metric* over all cases; None where no case has one."""
+        centres = [centre for case in self.cases.values() if (centre := case.centre(metric, worst)) is not None]
+        return math.fsum(centres) / len(centres) if centres else None
 
     def dumps(self) -> str:
         """Return the file's text."""
-        cases = {name: case.raw() for name, case in self.cases.items()}
-        raw = {"format": FORMAT, **fields_of(self), "cases": cases}
+        raw = fields_of(self) | {"format": FORMAT}
+        raw["metrics"] = {name: metric.raw() for name, metric in self.metrics.items()}
+        raw["cases"] = {name: case.raw() for name, case in self.cases.items()}
         text = json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-        return re.sub(_VARIED, _join_lists, text)
+        return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", text)  # they change together
 
 
-def _join_lists(block: re.Match[str]) -> str:
-    """Put the values of each metric on one line, as they change together."""
-    return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", block[0])
-
-
-def match_of(result: CaseResult) -> str:
+def match_of(result: CaseResult) -> Match:
     """Return how the labels of *result* were matched: ``exact``, ``span``, ``fallback_doc`` or ``none``."""
-    return str(result.extra.get("labels", {}).get("match", "exact"))
+    return result.moved["match"] if result.moved is not None else "exact"
 
 
 def metric_key(info: MetricInfo) -> dict[str, Any]:
@@ -252,63 +329,67 @@ def read_baseline(path: Path) -> Baseline | None:
     return parse_baseline(text, str(path))
 
 
+@dataclass(slots=True)
+class _Versioned(Record):
+    """What every baseline has, whichever version wrote it."""
+
+    format: int
+    cases: Any
+
+
 def parse_baseline(text: str, path: str) -> Baseline:
     """Read the text of a baseline; *path* is for messages.  Raises `BaselineError`."""
-    if line := conflict_line(text):
-        raise BaselineError(f"{path}:{line}: {CONFLICT}, or {_ACCEPT}")
     try:
-        raw = json.loads(text, object_pairs_hook=unique_keys)
-    except json.JSONDecodeError as exc:
-        hint = "" if text.rstrip().endswith("}") else " (the file seems cut short)"
+        found = read_record(_Versioned, text, by_hand=False)
+        if found.format not in (1, FORMAT):
+            raise BaselineError(
+                f"{path}: baseline format {found.format!r}, this version reads {FORMAT}; "
+                f"it was written by another version of pytest-auepora: install that one, or {_ACCEPT}"
+            )
+        baseline = read_record(Baseline, text if found.format == FORMAT else _from_first_format(text))
+    except RecordError as exc:
         raise BaselineError(
-            f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{hint}; restore it from version control, or {_ACCEPT}"
+            f"{exc.at(path)}; if it should be a baseline, restore it from version control, or {_ACCEPT}"
         ) from None
-    except RepeatedKeyError as exc:
-        key = exc.args[0]
-        raise BaselineError(f"{path}: {key!r} is there twice, as a merge leaves it: keep one, or {_ACCEPT}") from None
-    except (ValueError, RecursionError) as exc:  # thousands of digits, or of nested brackets
-        raise _not_a_baseline(path, f"{type(exc).__name__}: {exc}") from None
-    for key in ("format", "cases"):
-        if not isinstance(raw, dict) or key not in raw:
-            raise _not_a_baseline(path, f"there is no {key!r} key")
-    if raw["format"] != FORMAT:
-        raise BaselineError(
-            f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
-            f"it was written by another version of pytest-auepora: install that one, or {_ACCEPT}"
-        )
-    try:
-        check_shape(raw, Baseline)
-        cases = {case_id: _case_of(case, case_id) for case_id, case in raw["cases"].items()}
-    except ShapeError as exc:
-        raise _not_a_baseline(path, str(exc)) from None
-    return Baseline(**known_fields(Baseline, raw) | {"cases": cases})
+    baseline.format = found.format
+    return baseline
 
 
-def _case_of(raw: Mapping[str, Any], case_id: str) -> BaselineCase:
-    """Read the block of one case; keys of newer versions are ignored."""
-    values = known_fields(BaselineCase, raw)
-    values["data"] = {n: _read_data(text, f"cases.{case_id}.data.{n}") for n, text in raw.get("data", {}).items()}
-    return BaselineCase(**values)
+_FIRST_ASSERTIONS = {"assertion_pass": ("must_contain", "forbidden"), "json_schema_valid": ("answer_schema",)}
 
 
-def _read_data(text: Any, key: str) -> Any:
+def _from_first_format(text: str) -> str:
+    """Return a file of the first format in the present one; what is not of its shape stays, to be complained of."""
+    raw = parse_json(text)
+    if isinstance(cases := raw.get("cases"), dict):
+        raw["cases"] = {name: _first_case(case) if isinstance(case, dict) else case for name, case in cases.items()}
+    return json.dumps(raw)
+
+
+def _first_case(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a block of the first format: one score a metric, the single values where repeats differed."""
+    out = {key: value for key, value in raw.items() if key not in ("state", "repeats", "varied")}
+    scores, varied = raw.get("scores"), raw.get("varied", {})
+    if isinstance(scores, dict) and isinstance(varied, dict):
+        out |= {"scores": {**scores, **varied}, "answers": raw.get("repeats", 1)}
+        out["assertions"] = {
+            key: scores[name] != 0 for name, keys in _FIRST_ASSERTIONS.items() if name in scores for key in keys
+        }
+    return out
+
+
+def _read_data(text: Any, name: str) -> Any:
     try:
         return json.loads(text, parse_float=_finite, parse_int=_finite, parse_constant=_finite)
     except (TypeError, ValueError, RecursionError):
-        raise ShapeError(f"{key}: expected a text that is JSON of finite numbers, found {repr(text)[:60]}") from None
+        raise ValueError(f"data.{name} to be a text that is JSON of finite numbers") from None
 
 
 def _finite(text: str) -> float:
     number = int(text) if text.lstrip("-").isdigit() else float(text)
-    if not is_number(number):
+    if not math.isfinite(number) or abs(number) > 1e300:
         raise ValueError(text)
     return number
-
-
-def _not_a_baseline(path: str, why: str) -> BaselineError:
-    return BaselineError(
-        f"{path}: not a baseline file: {why}; if it should be one, restore it from version control, or {_ACCEPT}"
-    )
 
 
 class Anchor(NamedTuple):
