@@ -15,8 +15,9 @@ from typing import Annotated, Any, Literal
 from ..base.json import known_fields
 from ..errors import NotMeasuredError
 from .case_texts import CaseTexts, StoredTexts
+from .findings import Answers, Finding, FindingStatus, WorstRepeat
 from .metrics_base import Metric, interval_of, provenance_keys_of
-from .result_shapes import Count, Extra, Origin, Range, Rank, StoredScore
+from .result_shapes import Count, Origin, Range, Rank, StoredScore
 from .scoring import Aggregate, Score, ScoreList
 
 CaseState = Literal["passed", "failed", "error", "skipped"]
@@ -35,7 +36,6 @@ class CaseResult:
     case_id: str
     state: CaseState = "passed"
     scores: dict[str, Annotated[Score, StoredScore]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
     error: str = ""
     where: str = ""
     content_hash: str = ""
@@ -45,7 +45,32 @@ class CaseResult:
     ranks: dict[str, Annotated[int | None, Rank]] = field(default_factory=dict)
     seconds: float = 0.0
     concurrency: Annotated[int, Count] = 1
-    extra: Annotated[dict[str, Any], Extra] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    """The checks that failed in the first answer, and what became of them."""
+    thresholds: dict[str, list[tuple[Literal["min", "max"], float]]] = field(default_factory=dict)
+    """The bounds of the golden file on its own scores."""
+    must_pass: bool = False
+    """Whether it may not fail, whatever the suite tolerates."""
+    quarantine: str = ""
+    """ISO date until which no check fails it."""
+    xfail: str | None = None
+    """Why it is expected to fail; null where it is not."""
+    moved: dict[str, Any] | None = None
+    """How labels were matched whose chunks have other ids now; null where every label is where it was."""
+    repeats: Annotated[int, Count] = 1
+    """How many of its answers the scores are the mean of."""
+    answers: Answers | None = None
+    """Its answers one by one, where it was asked several times: the first `repeats` make the scores."""
+    ranks_of_repeats: list[dict[str, Annotated[int | None, Rank]]] = field(default_factory=list)
+    """The ranks in each repeat, where they differ."""
+    worst_repeat: WorstRepeat | None = None
+    """Of a failed case that was repeated, the answer that failures show."""
+    judge_usage: dict[str, Any] = field(default_factory=dict)
+    """Tokens and cost of LLM judges, by metric."""
+    recorded_in: str = ""
+    """The run whose recorded answer was scored."""
+    further: int = 0
+    """How many of its recorded answers only confirm a failure, or are a second look."""
 
     @property
     def query(self) -> str:
@@ -77,29 +102,38 @@ class CaseResult:
     @property
     def expected_to_fail(self) -> bool:
         """Whether the golden file or a pytest mark expects the failure (``xfail``)."""
-        return "xfail" in self.extra
+        return self.xfail is not None
+
+    @property
+    def failures(self) -> list[Finding]:
+        """The findings that fail it."""
+        return [finding for finding in self.findings if finding.fails]
+
+    def with_status(self, *statuses: FindingStatus) -> list[Finding]:
+        """Return the findings in one of *statuses*."""
+        return [finding for finding in self.findings if finding.status in statuses]
+
+    @property
+    def raised_at_first(self) -> bool:
+        """Whether the system raised in the first answer, whatever it did when it was asked again."""
+        return self.state == "error" or any(finding.kind in ("raised", "timed out") for finding in self.findings)
 
     @property
     def error_line(self) -> str:
         """The exception without its frames; empty without one."""
         return next(iter(self.error.splitlines()), "")
 
-    @property
-    def repeats(self) -> int:
-        """How often the case was asked."""
-        return max(map(len, self.extra.get("repeats", {}).values()), default=1)
-
     def values(self, metric: str) -> list[float | None]:
-        """Return the single values of *metric*, one per repeat, None where it was n/a; none where it has no score."""
-        if (repeats := self.extra.get("repeats", {}).get(metric)) is not None:
-            return list(repeats)
+        """Return the single values of *metric*, one per repeat, None where it has no number; none without a score."""
+        if self.answers is not None and metric in self.answers.values:
+            singles = self.answers.values[metric][: self.repeats]
+            return [None if value == "error" else value for value in singles]
         score = self.scores.get(metric)
         return [] if score is None or score.value is None else [score.value]
 
     def quarantined(self) -> bool:
-        """Whether the golden file excuses the case from the case guard today: up to its date, that day included."""
-        until = str(self.extra.get("quarantine", ""))
-        return bool(until) and date.today().isoformat() <= until
+        """Whether the golden file excuses the case from its checks today: up to its date, that day included."""
+        return bool(self.quarantine) and date.today().isoformat() <= self.quarantine
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON-able data."""
@@ -111,6 +145,9 @@ class CaseResult:
         data = known_fields(cls, raw)
         data["scores"] = {name: Score(**score) for name, score in raw.get("scores", {}).items()}
         data["texts"] = CaseTexts(**known_fields(CaseTexts, raw.get("texts", {})))
+        data["findings"] = [Finding(**known_fields(Finding, finding)) for finding in raw.get("findings", ())]
+        for name, kind in (("answers", Answers), ("worst_repeat", WorstRepeat)):
+            data[name] = kind(**known_fields(kind, raw[name])) if raw.get(name) is not None else None
         return cls(**data)
 
 
@@ -222,10 +259,6 @@ class Run:
         """Add results; a later one of the same case replaces the earlier (reruns)."""
         for result in results:
             self.cases[result.case_id] = result
-
-    def having(self, key: str) -> Iterator[CaseResult]:
-        """Yield the results that have *key* in their ``extra``, in order."""
-        return (case for case in self.cases.values() if key in case.extra)
 
     def in_state(self, *states: CaseState) -> Iterator[CaseResult]:
         """Yield the results in one of *states*, in order."""

@@ -10,23 +10,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypedDict, TypeVar
 from urllib.parse import quote
 
 from ..base.files import RepeatedKeyError, locked, unique_keys
 from ..base.git import CONFLICT, conflict_line
 from ..base.json import fields_of, known_fields
+from ..core.findings import RECORD, Answers, Value
 from ..core.result_shapes import Count, Place, Rank
-from ..core.run import CaseResult, CaseState, MetricInfo, run_title
+from ..core.run import CaseResult, MetricInfo, run_title
+from ..core.scoring import Score
 from ..errors import BaselineError, NotWrittenError
-from ..shapes import Kind, ShapeError, check_shape, is_number
+from ..shapes import ShapeError, check_shape, is_number
 
-FORMAT = 1
+T = TypeVar("T")
+
+FORMAT = 2
 GIT_COMMIT = "git_commit"
 """Provenance key of the project's commit: recorded, and never a reason not to compare."""
 
@@ -36,77 +41,91 @@ RESOLUTION = 5.1e-5
 MAX_DATA = 20_000
 """Characters; more data of one metric in one case is not stored, as people read baselines."""
 
-STILL_FAILING = "still_failing"
-"""Key in a result's ``extra``: assertions that fail, and failed in the accepted baseline too: listed, not red."""
-
-CONTRACTS = ("assertion_pass", "json_schema_valid")
-"""Assertion metrics: 0 fails the case without any threshold.  They are measured without being listed."""
-
-BROKEN = "broken: "
-"""Prefix of a note that says why an existing baseline cannot be read."""
-
 _MAX_NAME = 100
 _ACCEPT = "run the whole suite with --auepora-update"
-_Values = Annotated[
-    list[float | None],
-    Kind(
-        "a list of finite numbers or null",
-        lambda value: isinstance(value, list) and bool(value) and all(v is None or is_number(v) for v in value),
-    ),
-]
-_VARIED = r'"varied": \{[^{}]*\}'  # no text of the file holds an unescaped quote
-_LIST = r"\[([-+.\w\s,]*)\]"
+_LIST = r"\[\n([-+.\w\s,\"]*)\]"  # of numbers and words: no text of the file holds an unescaped line break
 
 
 @dataclass(slots=True)
 class BaselineCase:
-    """The accepted result of one case.  A score of None was n/a; ``ranks`` are of the relevant labels.
+    """The accepted answers to one case.  What is derived of them (centres, what held how often) is never stored."""
 
-    ``repeats`` is how often the case was asked; ``varied`` has the single values of metrics whose repeats differ.
-    ``match`` says how the labels were matched, see `labels.check`; written only if that is not ``exact``.  ``data`` is
-    for metrics that aggregate more than values, ``concurrency`` is the number of calls in flight.
-    """
+    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     hash: str
-    state: Annotated[str, CaseState] = "passed"
-    scores: dict[str, float | None] = field(default_factory=dict)
+    """Of everything that decides what a score of the case means; another hash, another case."""
+    answers: Annotated[int, Count] = 1
+    """How often the case was asked when it was accepted."""
+    scores: dict[str, Value | list[Value]] = field(default_factory=dict)
+    """By metric: one value where all answers agree, else one an answer; null is n/a."""
+    assertions: dict[str, bool | list[bool]] = field(default_factory=dict)
+    """By key of the golden file (must_contain, …), whether it held: in all answers alike, or in each."""
+    answered: bool | list[bool] = True
+    """Whether the system answered, or raised: in all answers alike, or in each."""
     ranks: dict[str, Annotated[int | None, Rank]] = field(default_factory=dict)
-    repeats: Annotated[int, Count] = 1
-    varied: dict[str, _Values] = field(default_factory=dict)
-    match: Annotated[str, Literal["exact", "span", "fallback_doc", "none"]] = "exact"
+    """1-based ranks of the relevant labels in the first answer; null where not found."""
+    match: Literal["exact", "span", "fallback_doc", "none"] = "exact"
+    """How labels were matched, see `labels.check`."""
     data: dict[str, Any] = field(default_factory=dict)
+    """What metrics aggregate where a number is not enough, of the first answer."""
     concurrency: Annotated[int, Count] = 1
+    """Calls in flight, where times are compared."""
 
-    def values(self, metric: str) -> list[float | None]:
-        """Return the single values of *metric*, one per repeat; empty if it was not measured."""
-        if metric in self.varied:
-            return list(self.varied[metric])
-        return [self.scores[metric]] * self.repeats if metric in self.scores else []
+    def values(self, metric: str) -> list[Value]:
+        """Return the score of each accepted answer; empty if it was not measured."""
+        if metric not in self.scores:
+            return []
+        return _spread(self.scores[metric], self.answers)
+
+    def held(self, assertion: str) -> list[bool]:
+        """Return whether *assertion* held in each accepted answer; empty if the case had none."""
+        return _spread(self.assertions[assertion], self.answers) if assertion in self.assertions else []
+
+    @property
+    def was_answered(self) -> list[bool]:
+        """Whether the system answered, in each accepted answer."""
+        return _spread(self.answered, self.answers)
+
+    @property
+    def varied(self) -> bool:
+        """Whether its accepted answers differ in anything that was kept."""
+        kept = (*self.scores.values(), *self.assertions.values(), self.answered)
+        return any(isinstance(values, list) for values in kept)
+
+    def centre(self, metric: str, worst: float) -> float | None:
+        """Return the mean of the accepted answers, errors counted as *worst*; None where all are n/a or missing."""
+        stored = self.scores.get(metric)
+        if not isinstance(stored, list):
+            return worst if stored == "error" else stored
+        numbers = [worst if value == "error" else value for value in stored if value is not None]
+        return math.fsum(numbers) / len(numbers) if numbers else None
 
     @classmethod
     def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
-        """Make the block of *result*: scores of baselined metrics that are numbers or n/a, and failed assertions."""
-        scores = {
-            name: _rounded(score.value)
-            for name, score in result.scores.items()
-            if score.state in ("number", "n/a") and name in metrics
-            if metrics[name].baselined or (name in CONTRACTS and score.value == 0)
-        }
-        singles = {name: [_rounded(v) for v in result.values(name)] for name in scores}
-        varied = {name: values for name, values in singles.items() if len(set(values)) > 1}
+        """Make the block of *result*: the answers' values of baselined metrics, and what its assertions did."""
+        answers = result.answers or Answers(
+            {name: [_value_of(score)] for name, score in result.scores.items() if score.state != "aggregate"},
+            {}, [result.state != "error"],
+        )  # fmt: skip
+        names = [name for name in answers.values if name in metrics and metrics[name].baselined]
+        scores = {name: _merged([_rounded(value) for value in answers.values[name]]) for name in names}
+        assertions = {name: _merged(held) for name, held in answers.assertions.items()}
         data = {name: part for name, info in metrics.items() if (part := _stored_data(result, name, info)) is not None}
         timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
-        state = "failed" if STILL_FAILING in result.extra else result.state
         return cls(
-            result.content_hash, state, scores, dict(result.ranks), result.repeats, varied, match_of(result),
-            data, result.concurrency if timed else 1,
+            result.content_hash, len(answers), scores, assertions, _merged(answers.answered), dict(result.ranks),
+            match_of(result), data, result.concurrency if timed else 1,
         )  # fmt: skip
 
     def raw(self) -> dict[str, Any]:
-        """Return the block of the file; keys for repeats are left out if there are none."""
-        out: dict[str, Any] = {"hash": self.hash, "state": self.state, "scores": self.scores, "ranks": self.ranks}
-        if self.repeats > 1:
-            out |= {"repeats": self.repeats, "varied": self.varied}
+        """Return the block of the file; keys without content are left out."""
+        out: dict[str, Any] = {"hash": self.hash, "scores": self.scores, "ranks": self.ranks}
+        if self.answers > 1:
+            out["answers"] = self.answers
+        if self.assertions:
+            out["assertions"] = self.assertions
+        if self.answered is not True:
+            out["answered"] = self.answered
         if self.match != "exact":
             out["match"] = self.match
         if self.data:
@@ -116,8 +135,21 @@ class BaselineCase:
         return out
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4) + 0.0
+def _spread(stored: T | list[T], answers: int) -> list[T]:
+    return list(stored) if isinstance(stored, list) else [stored] * answers
+
+
+def _merged(values: list[T]) -> T | list[T]:
+    """Return one value where all are equal."""
+    return values[0] if all(value == values[0] for value in values) else values
+
+
+def _value_of(score: Score) -> Value:
+    return "error" if score.state == "error" else score.value
+
+
+def _rounded(value: Value) -> Value:
+    return round(value, 4) + 0.0 if isinstance(value, (int, float)) else value
 
 
 def _stored_data(result: CaseResult, name: str, info: MetricInfo) -> Any:
@@ -148,41 +180,54 @@ class _MetricKeys(TypedDict):
 
 
 class _Metric(_MetricKeys, total=False):
-    steady: bool
-    pairs: Place
+    falls: Place
+    fell_from: float
 
 
 @dataclass(slots=True)
 class Baseline:
     """The accepted results of one suite under one configuration."""
 
+    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
+
     suite: str
+    """Its name."""
     variant: str = ""
+    """The configuration, or empty."""
     metrics: dict[str, Annotated[dict[str, Any], _Metric]] = field(default_factory=dict)
+    """By metric its version and parameters; how often in a row its mean fell when accepted, and from where."""
     provenance: dict[str, Any] = field(default_factory=dict)
+    """What the project said of corpus, chunker, model."""
     cases: MutableMapping[str, BaselineCase] = field(default_factory=dict)
+    """The accepted answers, by case id."""
+    is_old: bool = False
+    """Whether an earlier version wrote it, which asked most cases once; no key of the file."""
 
     @property
     def steady(self) -> frozenset[str]:
-        """Deterministic metrics: those that were repeated, and scored all answers to a case the same."""
-        return frozenset(name for name, stored in self.metrics.items() if stored.get("steady"))
+        """The metrics of which no two accepted answers to a case differ; none where every case was asked once."""
+        repeated = [case for case in self.cases.values() if case.answers > 1]
+        known = {name for case in repeated for name in case.scores}
+        varied = {name for case in repeated for name, value in case.scores.items() if isinstance(value, list)}
+        return frozenset(known - varied)
+
+    def centre(self, metric: str, worst: float) -> float | None:
+        """Return the mean of the centres of *metric* over all cases; None where no case has one."""
+        centres = [centre for case in self.cases.values() if (centre := case.centre(metric, worst)) is not None]
+        return math.fsum(centres) / len(centres) if centres else None
 
     def dumps(self) -> str:
         """Return the file's text."""
         cases = {name: case.raw() for name, case in self.cases.items()}
         raw = {"format": FORMAT, **fields_of(self), "cases": cases}
+        del raw["is_old"]
         text = json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-        return re.sub(_VARIED, _join_lists, text)
-
-
-def _join_lists(block: re.Match[str]) -> str:
-    """Put the values of each metric on one line, as they change together."""
-    return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", block[0])
+        return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", text)  # they change together
 
 
 def match_of(result: CaseResult) -> str:
     """Return how the labels of *result* were matched: ``exact``, ``span``, ``fallback_doc`` or ``none``."""
-    return str(result.extra.get("labels", {}).get("match", "exact"))
+    return str(result.moved["match"]) if result.moved is not None else "exact"
 
 
 def metric_key(info: MetricInfo) -> dict[str, Any]:
@@ -271,6 +316,8 @@ def parse_baseline(text: str, path: str) -> Baseline:
     for key in ("format", "cases"):
         if not isinstance(raw, dict) or key not in raw:
             raise _not_a_baseline(path, f"there is no {key!r} key")
+    if raw["format"] == 1:
+        raw = _from_first_format(raw)
     if raw["format"] != FORMAT:
         raise BaselineError(
             f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
@@ -284,11 +331,46 @@ def parse_baseline(text: str, path: str) -> Baseline:
     return Baseline(**known_fields(Baseline, raw) | {"cases": cases})
 
 
+_FIRST_ASSERTIONS = {"assertion_pass": ("must_contain", "forbidden"), "json_schema_valid": ("answer_schema",)}
+
+
+def _from_first_format(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file of the first format in the present one; what is not of its shape stays, to be complained of."""
+    cases = raw["cases"]
+    if isinstance(cases, dict):
+        cases = {name: _first_case(case) if isinstance(case, dict) else case for name, case in cases.items()}
+    metrics = raw.get("metrics")
+    if isinstance(metrics, dict):
+        metrics = {
+            name: {key: keys[key] for key in ("version", "params") if key in keys} if isinstance(keys, dict) else keys
+            for name, keys in metrics.items()
+        }
+    return {**raw, "format": FORMAT, "cases": cases, "metrics": metrics or {}, "is_old": True}
+
+
+def _first_case(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a block of the first format: one score a metric, the single values where repeats differed."""
+    out = {key: value for key, value in raw.items() if key not in ("state", "repeats", "varied")}
+    scores, varied, answers = raw.get("scores"), raw.get("varied", {}), raw.get("repeats", 1)
+    if isinstance(scores, dict) and isinstance(varied, dict):
+        kept = {name: values for name, values in varied.items() if not isinstance(values, list) or len(values) == answers}
+        out |= {"scores": {**scores, **kept}, "answers": answers}
+        out["assertions"] = {
+            key: scores[name] != 0 for name, keys in _FIRST_ASSERTIONS.items() if name in scores for key in keys
+        }
+    return out
+
+
 def _case_of(raw: Mapping[str, Any], case_id: str) -> BaselineCase:
     """Read the block of one case; keys of newer versions are ignored."""
     values = known_fields(BaselineCase, raw)
     values["data"] = {n: _read_data(text, f"cases.{case_id}.data.{n}") for n, text in raw.get("data", {}).items()}
-    return BaselineCase(**values)
+    case = BaselineCase(**values)
+    kept = {f"scores.{n}": v for n, v in case.scores.items()} | {f"assertions.{n}": v for n, v in case.assertions.items()}
+    for key, stored in (*kept.items(), ("answered", case.answered)):
+        if isinstance(stored, list) and len(stored) != case.answers:
+            raise ShapeError(f"cases.{case_id}.{key}: expected one value for each of {case.answers} answers, found {len(stored)}")
+    return case
 
 
 def _read_data(text: Any, key: str) -> Any:

@@ -6,29 +6,43 @@ model, retriever, corpus) are reported and judged.
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from ..base.text import shorten
+from ..core.findings import RECORD
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, MetricInfo, Run
-from .baseline import CONTRACTS, GIT_COMMIT, RESOLUTION, STILL_FAILING, Baseline, BaselineCase, match_of, metric_key
-from .determinism import AGAIN
-
-SINCE = "since the baseline"
-"""Part of every problem that reports a drop below the baseline, and of no other."""
+from .baseline import GIT_COMMIT, RESOLUTION, Baseline, BaselineCase, match_of, metric_key
+from .thresholds import Bound
 
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
 
-_MAX_CHARS = 40
-_FINGERPRINT = re.compile(r"\w+:[0-9a-f]{16}")
-_HASHES = re.compile(r": \w+:[0-9a-f]{8}\b[^,]*")
 _PASSAGES = ("quote", "span", "doc")
+
+
+class Change(NamedTuple):
+    """One setting or key of the provenance that differs."""
+
+    key: str
+    before: Any
+    after: Any
+
+
+@dataclass(slots=True)
+class Incomparable:
+    """Why a metric does not compare with its baseline."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
+
+    reason: Literal["changed", "not stored", "damaged"] = "changed"
+    """Another definition or provenance; the baseline lacks what it is computed from; that is damaged."""
+    changes: tuple[Change, ...] = ()
+    """What differs."""
+    detail: str = ""
+    """What is wrong with damaged data."""
 
 
 def provenance_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -40,14 +54,14 @@ class Comparability(NamedTuple):
     """Which metrics of a run are comparable with a baseline.
 
     Attributes:
-        incomparable: metrics that were measured differently, each with what changed: ``k 5 → 10``.
+        incomparable: metrics that were measured differently, each with what changed.
         rechunking: what changed in how documents are chunked; empty if nothing did.
         across_chunkers: metrics that may be comparable despite that, each with its ``across_chunkers``.
         provenance: the keys of the provenance that differ, with both values.
     """
 
-    incomparable: Mapping[str, str] = MappingProxyType({})
-    rechunking: str = ""
+    incomparable: Mapping[str, Incomparable] = MappingProxyType({})
+    rechunking: tuple[Change, ...] = ()
     across_chunkers: Mapping[str, str] = MappingProxyType({})
     provenance: Mapping[str, tuple[Any, Any]] = MappingProxyType({})
 
@@ -84,20 +98,19 @@ def comparability_of(run: Run, baseline: Baseline) -> Comparability:
         changed = {}  # the system's fixture failed, so the provenance of the run is unknown
     chunk_changes = [key for key in changed if key in CHUNK_KEYS]
     other_changes = changed.keys() - chunk_changes
-    incomparable: dict[str, str] = {}
+    incomparable: dict[str, Incomparable] = {}
     across_chunkers: dict[str, str] = {}
     for name, info in run.metrics.items():
         if (old := baseline.metrics.get(name)) is None:
             continue
         new = metric_key(info)
-        if why := definition_change(old, new):
-            incomparable[name] = why
-        elif settings := [key for key in sorted(info.provenance_keys) if key in changed]:
-            incomparable[name] = ", ".join(_before_after(key, *changed[key]) for key in settings)
+        settings = [Change(key, *changed[key]) for key in sorted(info.provenance_keys) if key in changed]
+        if differences := definition_changes(old, new) or settings:
+            incomparable[name] = Incomparable(changes=tuple(differences))
         is_same_otherwise = new.items() <= old.items() and other_changes.isdisjoint(info.provenance_keys)
         if chunk_changes and info.across_chunkers and is_same_otherwise:
             across_chunkers[name] = info.across_chunkers
-    rechunking = ", ".join(_before_after(key, *changed[key]) for key in chunk_changes)
+    rechunking = tuple(Change(key, *changed[key]) for key in chunk_changes)
     return Comparability(incomparable, rechunking, across_chunkers, changed)
 
 
@@ -106,51 +119,20 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[st
     return {k: (before.get(k), after.get(k)) for k in keys if before.get(k) != after.get(k)}
 
 
-def definition_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return how two definitions of a metric differ in version and params; empty if they do not."""
+def definition_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+    """Return how two definitions of a metric differ in version, else in params; empty if they do not."""
     if before.get("version") != after.get("version"):
-        return f"metric version {before.get('version')} \u2192 {after.get('version')}"
-    return ", ".join(_describe_differences(before.get("params", {}), after.get("params", {})))
+        return [Change("metric version", before.get("version"), after.get("version"))]
+    return [*_nested_changes(before.get("params", {}), after.get("params", {}))]
 
 
-def _describe_differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield a text for each difference, also within nested mappings: ``judge model a → b``."""
+def _nested_changes(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[Change]:
+    """Yield each difference, also within nested mappings: ``judge model``."""
     for key, (old, new) in _differences(before, after).items():
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            yield from _describe_differences(old, new, f"{prefix}{key} ")
+            yield from _nested_changes(old, new, f"{prefix}{key} ")
         else:
-            yield describe_change(f"{prefix}{key}", old, new)
-
-
-def describe_change(key: str, old: Any, new: Any) -> str:
-    """Return ``k 5 → 10``; for prompts, known by version and hash only, ``another prompt: 1:0f… → 1:a3…``."""
-    old_hashes, new_hashes = _short_hashes(old), _short_hashes(new)
-    if old_hashes and new_hashes:
-        return f"another prompt: {old_hashes} \u2192 {new_hashes}"
-    return _before_after(key, old, new)
-
-
-def without_hashes(text: str) -> str:
-    """Return the text of a difference without the hashes of prompts: ``another prompt``."""
-    return _HASHES.sub("", text)
-
-
-def _short_hashes(value: Any) -> str:
-    """Return the fingerprints of one or more prompts, shortened; empty if *value* is anything else."""
-    prints = value if isinstance(value, list) else [value]
-    if not all(isinstance(text, str) and _FINGERPRINT.fullmatch(text) for text in prints):
-        return ""
-    return " ".join(text[: text.index(":") + 9] for text in prints)
-
-
-def _before_after(key: str, old: Any, new: Any) -> str:
-    return f"{key} {_value_text(old)} \u2192 {_value_text(new)}"
-
-
-def _value_text(value: Any) -> str:
-    if value is None:
-        return "(nothing)"
-    return shorten(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str), _MAX_CHARS)
+            yield Change(f"{prefix}{key}", old, new)
 
 
 @dataclass(slots=True)
@@ -171,15 +153,15 @@ class CaseComparison:
     """One case against its baseline.
 
     ``flip`` says what happened to its pass/fail state.  ``changes`` has the comparable scores, equal ones included;
-    ``lost`` the metrics that were numbers and no longer are, with the reason; ``not_comparable`` says why its retrieval
-    metrics are not comparable.
+    ``lost`` the metrics of which every accepted answer had a number and today's has none, with the reason;
+    ``not_comparable`` is what keeps its retrieval metrics from being compared.
     """
 
     case_id: str
     flip: Flip
     changes: dict[str, ScoreChange] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
-    not_comparable: str = ""
+    not_comparable: tuple[Change, ...] = ()
     before: BaselineCase | None = None
 
     @property
@@ -226,18 +208,23 @@ class Comparison:
     ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the same content
     where there is one.  ``incomparable`` are metrics with what changed about them, ``former`` their means in the
     baseline.  ``aggregates`` are the changes of metrics whose aggregate is not a mean, see `interval_guard`.
-    ``steady`` are the deterministic metrics, ``unsteady`` those that were deterministic until this run.
+    ``steady`` are the metrics of which accepted answers never differed, ``unsteady`` those of them that do in this run.
+    ``pass_rate`` is the change of the share of answers that hold all checks, by case; ``has_number`` that of the share
+    with a number, by metric and case.  ``varied`` counts the checks that held in some accepted answers and not in others.
     """
 
     cases: dict[str, CaseComparison] = field(default_factory=dict)
     vanished: dict[str, str | None] = field(default_factory=dict)
-    incomparable: dict[str, str] = field(default_factory=dict)
+    incomparable: dict[str, Incomparable] = field(default_factory=dict)
     former: dict[str, float] = field(default_factory=dict)
     lost_metrics: tuple[str, ...] = ()
     aggregates: dict[str, MetricChange] = field(default_factory=dict)
     steady: tuple[str, ...] = ()
     unsteady: tuple[str, ...] = ()
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    pass_rate: dict[str, ScoreChange] = field(default_factory=dict)
+    has_number: dict[str, dict[str, ScoreChange]] = field(default_factory=dict)
+    varied: int = 0
 
     def metric(self, name: str) -> MetricChange | None:
         """The change of one metric over the comparable cases; None if there are none."""
@@ -261,12 +248,12 @@ def mean_change(changes: Mapping[str, ScoreChange]) -> MetricChange:
 def compare(run: Run, baseline: Baseline) -> Comparison:
     """Pair *run* with *baseline*, case by case."""
     comparability = comparability_of(run, baseline)
-    varied = {name for case in run.having(AGAIN) for name in case.extra[AGAIN]["varied"]}
+    steady, varied_now = baseline.steady, _varied_now(run)
     out = Comparison(
         incomparable=dict(comparability.incomparable),
         provenance=dict(comparability.provenance),
-        steady=tuple(sorted(baseline.steady - varied)),
-        unsteady=tuple(sorted(baseline.steady & varied)),
+        steady=tuple(sorted(steady - varied_now)),
+        unsteady=tuple(sorted(steady & varied_now)),
     )
     out.cases = {
         case_id: compare_case(result, baseline.cases.get(case_id), run.metrics, comparability)
@@ -274,14 +261,26 @@ def compare(run: Run, baseline: Baseline) -> Comparison:
     }
     _explain_rechunking(out, comparability)
     for name in out.incomparable:  # over the cases that are still the same
-        same = [case.before.scores.get(name) for case in out.cases.values() if case.paired and case.before is not None]
-        if values := [value for value in same if value is not None]:
+        same = [case.before for case in out.cases.values() if case.paired and case.before is not None]
+        worst = run.metrics[name].worst
+        if values := [centre for before in same if (centre := before.centre(name, worst)) is not None]:
             out.former[name] = sum(values) / len(values)
     suite_ids = run.cases if run.is_full else set(run.expected_ids or run.cases)
     new_by_hash = {r.content_hash: i for i, r in run.cases.items() if i not in baseline.cases}
     out.vanished = {i: new_by_hash.get(case.hash) for i, case in baseline.cases.items() if i not in suite_ids}
     out.lost_metrics = tuple(m for m in baseline.metrics if m not in run.metrics)
     return out
+
+
+def _varied_now(run: Run) -> set[str]:
+    """Return the metrics of which answers of *run* to one case differ by more than the rounding of a baseline."""
+    return {
+        name
+        for case in run.cases.values()
+        if case.answers is not None
+        for name, values in case.answers.values.items()
+        if len({value if isinstance(value, str) or value is None else round(value, 4) for value in values}) > 1
+    }
 
 
 def _explain_rechunking(out: Comparison, comparability: Comparability) -> None:
@@ -294,7 +293,7 @@ def _explain_rechunking(out: Comparison, comparability: Comparability) -> None:
             for case in unmatched:
                 case.not_comparable = case.not_comparable or comparability.rechunking
         elif unmatched:
-            out.incomparable.setdefault(name, comparability.rechunking)
+            out.incomparable.setdefault(name, Incomparable(changes=comparability.rechunking))
 
 
 def compare_case(
@@ -312,50 +311,47 @@ def compare_case(
         return CaseComparison(result.case_id, "changed", before=before)
     out = CaseComparison(result.case_id, flip_of(before, result), before=before)
     if result.state != "error" and before.match != (match := match_of(result)):
-        out.not_comparable = f"chunker_version_match {before.match} → {match}"
+        out.not_comparable = (Change("chunker_version_match", before.match, match),)
     incomparable = comparability.incomparable_in(result, before)
-    for name, old in before.scores.items():
+    for name, stored in before.scores.items():
         score, info = result.scores.get(name), metrics.get(name)
-        if old is None or score is None or info is None or not info.baselined or name in incomparable:
+        if stored is None or score is None or info is None or not info.baselined or name in incomparable:
             continue
         if out.not_comparable and info.target.startswith("RETRIEVAL"):
             continue
         if info.target == "LATENCY" and before.concurrency != result.concurrency:
             continue
         if score.state == "n/a":
-            out.lost[name] = score.reason
+            if not (isinstance(stored, list) and None in stored):
+                out.lost[name] = score.reason
             continue
         errored = score.state == "error"
-        new = info.worst if errored and math.isfinite(info.worst) else score.value
-        if new is not None:
+        old, new = before.centre(name, info.worst), info.worst if errored else score.value
+        if old is not None and new is not None and math.isfinite(old) and math.isfinite(new):
             out.changes[name] = ScoreChange(old, new, gain_of(info, old, new), errored)
     return out
 
 
-def drops_of(result: CaseResult) -> list[str]:
-    """Return the problems of *result* that report a drop since the baseline, or an assertion that held there."""
-    return [line for line in result.problems if SINCE in line or line.partition(":")[0] in CONTRACTS]
-
-
-def has_regressed(result: CaseResult) -> bool:
-    """Whether *result*, of a comparable case, failed because it is worse than its baseline."""
-    return result.state == "failed" and bool(drops_of(result))
-
-
 def flip_of(before: BaselineCase, result: CaseResult) -> Flip:
-    """Return what happened to the state of a comparable case since *before*.
-
-    A case that failed before and now fails because of a new drop is newly failing.
-    """
+    """Return what happened to the checks of a comparable case since *before*."""
     if result.state == "error":
         return "errored"
-    if has_regressed(result):
+    if any(finding.is_worse for finding in result.findings):
         return "newly failing"
-    if STILL_FAILING in result.extra:
+    if result.state == "failed" or result.with_status("still failing"):
         return "still failing"
-    if before.state == "passed":
-        return "unchanged" if result.state == "passed" else "newly failing"
-    return "fixed" if result.state == "passed" else "still failing"
+    return "fixed" if _failed_before(before, result) else "unchanged"
+
+
+def _failed_before(before: BaselineCase, result: CaseResult) -> bool:
+    """Whether a check that holds now failed in all accepted answers."""
+    if any(held is False for held in before.assertions.values()):
+        return True
+    for name, bounds in result.thresholds.items():
+        numbers = [value for value in before.values(name) if isinstance(value, (int, float))]
+        if numbers and any(not any(Bound(*bound).holds(number) for number in numbers) for bound in bounds):
+            return True
+    return False
 
 
 def gain_of(info: MetricInfo, before: float, after: float) -> float:

@@ -48,30 +48,49 @@ def word_of(gates: Iterable[GateOutcome], regressed_cases: Sequence[str] = ()) -
 Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
 
 
+class PassShare(NamedTuple):
+    """Of the accepted answers to a case, or its repeats, those that hold all checks."""
+
+    passed: int
+    of: int
+
+
 @dataclass(slots=True)
 class Verdict:
-    """The verdict on one run.
+    """The verdict on one run."""
 
-    ``aggregates`` has every metric of the run; ``comparison`` is None without a baseline, and ``baseline_note`` then
-    says why.  ``gates`` are in the order they are shown.  If cases were repeated, ``flaky`` has those too unstable for
-    the case guard, with the reason, and ``noise`` splits the spread of each metric in that of cases and of repeats.
-    ``regressed_cases`` are those that failed because they are worse than their baseline, ``improved_cases`` those in
-    which a score rose by more than ``case_max_drop``, ``varies`` those that failed at first and passed when asked
-    again.
-    """
+    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     title: str
+    """Suite, with the configuration in brackets."""
     gates: list[GateOutcome] = field(default_factory=list)
+    """What was judged, in the order it is shown."""
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
+    """Every metric of the run."""
     comparison: Comparison | None = None
-    baseline_note: str = ""
-    notes: list[str] = field(default_factory=list)
+    """The run beside its baseline; null without one."""
+    baseline_note: BaselineNote = field(default_factory=BaselineNote)
+    """Why there is no baseline."""
+    notes: list[Note] = field(default_factory=list)
+    """What is worth knowing and fails nothing."""
     failed_cases: int = 0
-    flaky: dict[str, str] = field(default_factory=dict)
+    """Cases that failed or errored, without those that are expected to."""
+    flaky: dict[str, PassShare] = field(default_factory=dict)
+    """Cases of which some accepted answers, or repeats, hold all checks and others do not."""
     noise: dict[str, VarianceSplit] = field(default_factory=dict)
+    """By metric, where cases were repeated: variance within and between cases."""
     regressed_cases: list[str] = field(default_factory=list)
+    """Cases that failed because they are worse than their baseline."""
     improved_cases: list[str] = field(default_factory=list)
+    """Cases in which a score rose by more than `case_max_drop`, or a failed check holds now."""
     varies: list[str] = field(default_factory=list)
+    """Cases in which a check failed at first, and chance is not ruled out."""
+    suspects: list[str] = field(default_factory=list)
+    """Cases in which a check failed, and no answer could rule chance out."""
+    look: Look = ""
+    """Which answers decided about metrics that vary."""
+    wants_second_look: bool = False
+    """Whether every case is to be asked once more before the suite may fail."""
 
     @property
     def case_comparisons(self) -> Mapping[str, CaseComparison]:

@@ -1,0 +1,260 @@
+"""What the verdict on a run found, in numbers and words of closed sets.  `reporting.wording` makes sentences of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from ..core.findings import RECORD
+from .thresholds import Bound, sliced
+
+GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
+GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
+Outcome = Literal["worse", "better", "same", "inconclusive"]
+Method = Literal["", "statistical", "tolerance", "interval"]
+Look = Literal["", "first", "second", "only"]
+"""Which answers decided: ``first``, today's; ``second``, those and a further answer to every case; ``only``, today's
+where a second look was due and could not be had."""
+
+PASS_RATE = "pass rate"
+"""Used in place of a metric: the share of answers that hold all checks of their case."""
+
+HAS_NUMBER = "has a number"
+"""The statistic of a metric that is n/a in some answers: the share of its answers with a number."""
+
+GateReason = Literal[
+    "",
+    # thresholds
+    "all skipped", "no case ran", "nothing measured", "no worst value",
+    # coverage
+    "aggregate failed", "must_pass skipped", "cases vanished", "metrics vanished", "scores lost", "labels moved",
+    # baseline and anchor
+    "no baseline", "unreadable", "not written", "nothing compares", "damaged data", "nothing measured at all",
+    # judges
+    "calibration unusable", "judge silent",
+    # any
+    "partial run", "alpha too small", "too few clusters", "no spread",
+]  # fmt: skip
+"""Why there is no number to hold against a limit, or what is missing."""
+
+
+@dataclass(slots=True)
+class Test:
+    """The test of one member of the family: a metric, a slice, the pass rate."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
+    __test__: ClassVar[bool] = False  # no test of pytest's
+
+    alpha: float
+    """The level of the family."""
+    p: float
+    """One-sided p-value of a drop, the member taken alone."""
+    p_adjusted: float
+    """The same, corrected for the family."""
+    p_gain: float
+    """p-value of a gain, corrected for the family."""
+    drop: float
+    """Mean loss, in the metric's own unit; negative for a gain."""
+    min_effect: float
+    """A smaller drop is no regression."""
+    margin: float
+    """The drop that `same` rules out."""
+    clusters: int
+    """Independent groups of cases."""
+    members: int = 1
+    """How many members the family has."""
+    has_slices: bool = False
+    """Whether some of these are slices."""
+    n_worse: int = 0
+    """Clusters whose scores fell."""
+    n_better: int = 0
+    """Clusters whose scores rose."""
+    hall_agrees: bool = True
+    """Whether Hall's t, corrected for skewness, confirms a small p-value."""
+    lower: float | None = None
+    """Lower bound of the mean gain at 1 - alpha; null below two clusters."""
+    detectable: float | None = None
+    """Minimum detectable drop (80 % power) if every answer gets a little worse; of a steady metric what one case costs."""
+    detectable_answers: int | None = None
+    """The same in lost answers; null for a steady metric."""
+    cases_needed: int | None = None
+    """Cases that would decide an inconclusive member; null if no number would."""
+    second_p: float | None = None
+    """The corrected p-value of the second answers alone; null without a second look."""
+
+
+@dataclass(slots=True)
+class Interval:
+    """The test of a metric with an interval of its own: quantiles, ratios, times, costs."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
+
+    effect: Literal["difference", "ratio"]
+    """What is bounded: after - before, or after / before."""
+    min_effect: float
+    """A smaller loss is no regression; of a ratio a share."""
+    margin: float
+    """The loss that `same` rules out."""
+    clusters: int
+    """Independent groups of cases."""
+    alpha: float = 0.0
+    """One minus the level of the interval; 0 where none was computed."""
+    value: float | None = None
+    """The effect; null where it cannot be told."""
+    low: float | None = None
+    """Lower end of the interval."""
+    high: float | None = None
+    """Upper end of the interval."""
+    unchanged: bool = False
+    """Whether no case differs."""
+
+
+@dataclass(slots=True)
+class GateOutcome:
+    """One judgement on a whole suite."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
+
+    kind: GateKind
+    """What is judged: a threshold, a metric against baseline or anchor, what is missing."""
+    state: GateState
+    """What became of it; that of a judge that is not calibrated is `advisory`."""
+    metric: str = ""
+    """The metric; `pass rate`, `error_rate` or `pass_rate`; empty where it is about none."""
+    stat: str = "aggregate"
+    """The statistic of it: aggregate, mean, p10, …; `has a number`."""
+    slice: Mapping[str, str] = field(default_factory=dict)
+    """Labels of the cases it is about, with their values; empty for all."""
+    reason: GateReason = ""
+    """Why there is no number to judge, or what is missing."""
+    value: float | None = None
+    """The value of this run."""
+    before: float | None = None
+    """The value of the baseline or anchor; null without one."""
+    op: Literal["", "min", "max"] = ""
+    """Which side a threshold bounds."""
+    limit: float | None = None
+    """The limit of a threshold; of a tolerance the largest drop."""
+    n: int = 0
+    """Cases that were measured, or that compare."""
+    total: int = 0
+    """Cases that ran."""
+    n_error: int = 0
+    """Errored cases that the value counts as worst."""
+    owner: str = ""
+    """Who answers for it."""
+    line: int = 0
+    """Line of the golden file, or 0."""
+    method: Method = ""
+    """How it is compared with the baseline."""
+    word: Literal["", "worse", "better", "same", "inconclusive"] = ""
+    """Against a baseline: worse, better, same or inconclusive; else empty."""
+    steady: bool = False
+    """Whether accepted answers never differed in it."""
+    test: Test | None = None
+    """The test of a family's member; null for others."""
+    interval: Interval | None = None
+    """The test of a metric with an interval of its own; null for others."""
+    look: Look = ""
+    """Which answers decided."""
+    would_be: Literal["", "passed", "failed", "inconclusive"] = ""
+    """The state that an advisory gate would have if it counted."""
+    worst_cases: tuple[str, ...] = ()
+    """Cases that cost most, worst first, at most five."""
+    names: tuple[str, ...] = ()
+    """What is missing: cases, metrics, labels; what does not compare."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Vanished cases that seem to have another id now."""
+    causes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Why nothing compares: what changed, with the metrics or statuses it concerns."""
+    detail: str = ""
+    """In other people's words: an exception, why scores are n/a, the path of a file."""
+
+    @property
+    def title(self) -> str:
+        """``recall@5``, ``p10(recall@5)``, ``ndcg@10{scenario=typo}``, ``pass rate``; without a metric its kind."""
+        if not self.metric:
+            return {"baseline": "baseline", "calibration": "calibration", "anchor": "anchor"}.get(self.kind, self.kind)
+        return self.part
+
+    @property
+    def part(self) -> str:
+        """The metric with its statistic and slice."""
+        name = self.metric if self.stat == "aggregate" else f"{self.stat}({self.metric})"
+        return sliced(name, self.slice)
+
+    @property
+    def key(self) -> str:
+        """What identifies it among the gates of its suite, in every run."""
+        return f"{self.kind}: {self.part or self.reason}"
+
+    @property
+    def bound(self) -> Bound | None:
+        """The limit of a threshold."""
+        return Bound(self.op, self.limit) if self.op and self.limit is not None else None
+
+    @property
+    def is_of_whole(self) -> bool:
+        """Whether it compares a metric over the whole suite with the baseline."""
+        return self.kind == "regression" and bool(self.metric) and not self.slice
+
+    @property
+    def is_of_slice(self) -> bool:
+        """Whether it compares a slice with the baseline."""
+        return self.kind == "regression" and bool(self.slice)
+
+    @property
+    def costliest(self) -> tuple[str, ...]:
+        """The worst cases, except those of coverage, which cost nothing."""
+        return () if self.kind == "coverage" else self.worst_cases
+
+
+NoteKind = Literal[
+    # about the comparison
+    "slices too small", "too few cases", "no longer steady", "not comparable with the anchor", "anchor not compared",
+    "retrieval not comparable", "accepted once", "falls add up", "answers look cached", "looked once", "not asked again",
+    "second look disagreed",
+    # about cases and labels
+    "no label met", "labels moved", "quarantined", "quarantine over",
+    # about judges
+    "advisory metrics", "advisory gates", "advisory slices", "advisory cases",
+    # about the run
+    "provenance differs", "stopped", "not pruned", "anchor not written", "accepted answers not kept",
+    "replayed", "resumed", "nothing recorded", "recorded otherwise", "recorded at another commit", "history", "no output",
+    "call limit",
+]  # fmt: skip
+
+
+@dataclass(slots=True)
+class Note:
+    """Something worth knowing about a run that fails nothing."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
+
+    kind: NoteKind
+    """What it is about."""
+    names: tuple[str, ...] = ()
+    """The metrics, cases, slices or files concerned."""
+    detail: str = ""
+    """In other people's words, or a name."""
+    data: dict[str, Any] = field(default_factory=dict)
+    """Further numbers and names, by kind."""
+
+
+BaselineState = Literal["", "none", "other variant", "unreadable", "replaced"]
+
+
+@dataclass(slots=True)
+class BaselineNote:
+    """Why a run has no baseline."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
+
+    state: BaselineState = ""
+    """`none`, there is no file; `other variant`, there is one of no variant; `unreadable`; `replaced`, it was, and an
+    update wrote a new one; empty where the run has a baseline."""
+    place: str = ""
+    """The file, as people would look for it."""
+    detail: str = ""
+    """What is wrong with the file; the name of the other one."""
