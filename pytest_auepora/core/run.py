@@ -47,6 +47,10 @@ class CaseResult:
     concurrency: Annotated[int, Count] = 1
     findings: list[Finding] = field(default_factory=list)
     """The checks that failed in the first answer, and what became of them."""
+    assertions: dict[str, bool] = field(default_factory=dict)
+    """By key of the golden file (must_contain, …), whether it held in the first answer."""
+    timed_out: bool = False
+    """Whether its error is that the system took too long."""
     thresholds: dict[str, list[tuple[Literal["min", "max"], float]]] = field(default_factory=dict)
     """The bounds of the golden file on its own scores."""
     must_pass: bool = False

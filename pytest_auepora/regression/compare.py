@@ -154,7 +154,8 @@ class CaseComparison:
 
     ``flip`` says what happened to its pass/fail state.  ``changes`` has the comparable scores, equal ones included;
     ``lost`` the metrics of which every accepted answer had a number and today's has none, with the reason;
-    ``not_comparable`` is what keeps its retrieval metrics from being compared.
+    ``not_comparable`` is what keeps its retrieval metrics from being compared; ``incomparable`` are all metrics that do
+    not compare in this case.
     """
 
     case_id: str
@@ -163,6 +164,7 @@ class CaseComparison:
     lost: dict[str, str] = field(default_factory=dict)
     not_comparable: tuple[Change, ...] = ()
     before: BaselineCase | None = None
+    incomparable: list[str] = field(default_factory=list)
 
     @property
     def paired(self) -> bool:
@@ -315,11 +317,14 @@ def compare_case(
     incomparable = comparability.incomparable_in(result, before)
     for name, stored in before.scores.items():
         score, info = result.scores.get(name), metrics.get(name)
-        if stored is None or score is None or info is None or not info.baselined or name in incomparable:
+        if score is None or info is None or not info.baselined:
             continue
-        if out.not_comparable and info.target.startswith("RETRIEVAL"):
+        moved = bool(out.not_comparable) and info.target.startswith("RETRIEVAL")
+        is_timed_otherwise = info.target == "LATENCY" and before.concurrency != result.concurrency
+        if name in incomparable or moved or is_timed_otherwise:
+            out.incomparable.append(name)
             continue
-        if info.target == "LATENCY" and before.concurrency != result.concurrency:
+        if stored is None:
             continue
         if score.state == "n/a":
             if not (isinstance(stored, list) and None in stored):

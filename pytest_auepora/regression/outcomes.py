@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -166,8 +166,8 @@ class GateOutcome:
     """What is missing: cases, metrics, labels; what does not compare."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Vanished cases that seem to have another id now."""
-    causes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Why nothing compares: what changed, with the metrics or statuses it concerns."""
+    unpaired: Mapping[str, int] = field(default_factory=dict)
+    """Where nothing compares: cases that are new, changed or skipped."""
     detail: str = ""
     """In other people's words: an exception, why scores are n/a, the path of a file."""
 

@@ -48,13 +48,6 @@ def word_of(gates: Iterable[GateOutcome], regressed_cases: Sequence[str] = ()) -
 Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
 
 
-class PassShare(NamedTuple):
-    """Of the accepted answers to a case, or its repeats, those that hold all checks."""
-
-    passed: int
-    of: int
-
-
 @dataclass(slots=True)
 class Verdict:
     """The verdict on one run."""
@@ -75,8 +68,8 @@ class Verdict:
     """What is worth knowing and fails nothing."""
     failed_cases: int = 0
     """Cases that failed or errored, without those that are expected to."""
-    flaky: dict[str, PassShare] = field(default_factory=dict)
-    """Cases of which some accepted answers, or repeats, hold all checks and others do not."""
+    flaky: dict[str, float] = field(default_factory=dict)
+    """Cases of which some accepted answers hold all checks and others do not: the share that does."""
     noise: dict[str, VarianceSplit] = field(default_factory=dict)
     """By metric, where cases were repeated: variance within and between cases."""
     regressed_cases: list[str] = field(default_factory=list)

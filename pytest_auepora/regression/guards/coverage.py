@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from ...base.grouping import grouped
-from ...base.text import names_words
 from ...core.run import Run
 from ...core.scoring import Aggregate
 from ...core.types import Document
 from ...metrics.ranking.gold import sources_of
 from ..compare import Comparison, Flip
-from ..statistics.precision import cases_words
-from .gates import GateOutcome
+from ..outcomes import GateOutcome, GateReason, GateState, Note
 
-_UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited", "skipped": "were skipped"}
-_PRUNE = "accept with --auepora-update prune"
-_MATCH_TEXTS = {
-    "exact": "by the same text under another id",
-    "span": "by the chunks that hold the passage (span)",
-    "fallback_doc": "by document (fallback_doc)",
-}
+_UNPAIRED: tuple[Flip, ...] = ("new", "changed", "skipped")
 _MAX_IDS = 3
-_LABEL_HINT = "a plain label is an id, {doc: …} names a source document: see the page Recall is 0"
 _PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)  # in the name of a label, after its document
-_CHECK_HINT = "pytest --auepora-labels check lists them"
 
 
 def coverage_outcomes(
@@ -35,46 +26,41 @@ def coverage_outcomes(
     """Yield a failed outcome for each kind of loss, from aggregates without a value to labels that match nothing."""
     for name, aggregate in aggregates.items():
         if aggregate.problem:  # nothing else would judge the metric
-            yield _failure(run, f"aggregate of {name}", f"{name} was not judged: {aggregate.problem}")
-    if skipped := [c.case_id for c in run.having("must_pass") if c.state == "skipped"]:
-        yield _failure(run, "must_pass", f"{names_words(skipped)}: must pass, and was skipped", skipped)
-    if comparison is not None and not pruning:
-        yield from _vanished(run, comparison, accepting=accepting)
+            yield _failure(run, "aggregate failed", metric=name, detail=aggregate.problem)
+    if skipped := [c.case_id for c in run.cases.values() if c.must_pass and c.state == "skipped"]:
+        yield _failure(run, "must_pass skipped", skipped)
+    if comparison is not None and not pruning and comparison.vanished:
+        renamed = {old: new for old, new in comparison.vanished.items() if new}
+        yield _failure(run, "cases vanished", comparison.vanished, renamed=renamed)
+    if comparison is not None and not pruning and not accepting and comparison.lost_metrics:
+        yield _failure(run, "metrics vanished", comparison.lost_metrics)
     if comparison is not None and not accepting:
         yield from _lost_scores(run, comparison)
-    labels = {c.case_id: c.extra["labels"] for c in run.having("labels") if c.extra["labels"].get("match") == "none"}
-    if labels:
-        names = [n for m in labels.values() for n, label in m["labels"].items() if label["match"] == "none"]
-        reason = f"moved labels without a match, so retrieval is n/a in {cases_words(len(labels))}"
-        yield _failure(run, "labels", f"{names_words(names)}: {reason}; {_CHECK_HINT}", [*labels])
-
-
-def _vanished(run: Run, comparison: Comparison, *, accepting: bool) -> Iterator[GateOutcome]:
-    """Yield outcomes for cases and metrics of the baseline that the suite no longer has."""
-    if comparison.vanished:
-        gone = [f"{old} (renamed to {new}?)" if new else old for old, new in comparison.vanished.items()]
-        message = f"{names_words(gone)} in the baseline, no longer in the golden file; {_PRUNE}"
-        yield _failure(run, "cases", message, gone)
-    if comparison.lost_metrics and not accepting:
-        message = f"{names_words(comparison.lost_metrics)} in the baseline, no longer computed; {_PRUNE}"
-        yield _failure(run, "metrics", message)
+    moved = {c.case_id: c.moved for c in run.cases.values() if c.moved is not None and c.moved.get("match") == "none"}
+    if moved:
+        names = [n for m in moved.values() for n, label in m["labels"].items() if label["match"] == "none"]
+        yield _failure(run, "labels moved", names, n=len(moved), worst_cases=tuple(moved)[:5])
 
 
 def _lost_scores(run: Run, comparison: Comparison) -> Iterator[GateOutcome]:
-    """Yield an outcome for scores of the baseline that are n/a now."""
-    if lost := {case_id: case.lost for case_id, case in comparison.cases.items() if case.lost}:
-        case_id, reasons = next(iter(lost.items()))
-        name, why = next(iter(reasons.items()))
-        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-        message = f"{case_id}{more} had a score in the baseline and has none now ({name}: {why})"
-        yield _failure(run, "scores", f"{message}; accept with --auepora-update", [*lost])
+    """Yield an outcome for each metric that had scores in the baseline and is n/a in all of these cases now.
+
+    One that is n/a in some of them is judged by chance: by the checks of these cases, and in the family.
+    """
+    lost = grouped((name, i) for i, case in comparison.cases.items() for name in case.lost)
+    for name, case_ids in lost.items():
+        if not comparison.changes_of(name):
+            reasons = {comparison.cases[i].lost[name] for i in case_ids} - {""}
+            detail = "; ".join(sorted(reasons)[:2])
+            worst = tuple(case_ids[:5])
+            yield _failure(run, "scores lost", case_ids, metric=name, n=len(case_ids), worst_cases=worst, detail=detail)
 
 
-def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
+def no_match_notes(run: Run) -> list[Note]:
     """If no retrieved document matches any relevant document in any case: show both id formats.
 
     The ids probably differ, or the system returns no documents.  Not shown if the right document was returned without
-    the passage.  Failed retrieval thresholds get the same hint.
+    the passage.
     """
     cases = [c for c in run.cases.values() if c.state in ("passed", "failed") and c.ranks]
     if not cases or any(rank is not None for case in cases for rank in case.ranks.values()):
@@ -88,17 +74,9 @@ def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
     source = next((name for name in relevant if name in sources), None)
     if len(cases) < 2 and hits and source is None:
         return []
-    message = f"no label was met in {cases_words(len(cases))}"
-    hint = _LABEL_HINT if source is None else f"a plain label is an id; did you mean {{doc: {source}}}?"
-    if not hits:
-        hint = "no document was returned; does the system return (answer, documents)?"
-    for gate in gates:
-        info = run.metrics.get(gate.metric)
-        if gate.kind == "threshold" and gate.state == "failed" and info and info.target.startswith("RETRIEVAL"):
-            gate.message += f"; {message} ({hint})"
-    names = dict.fromkeys(f"{hit['id']} of {hit['doc']}" if "doc" in hit else str(hit["id"]) for hit in hits)
-    returned = f"returned {names_words([*names], _MAX_IDS)}; " if hits else ""
-    return [f"{message}: wanted {names_words([*relevant], _MAX_IDS)}; {returned}{hint}"]
+    returned = dict.fromkeys((str(hit["id"]), str(hit.get("doc", ""))) for hit in hits)
+    data = {"cases": len(cases), "returned": [list(hit) for hit in returned], "source": source}
+    return [Note("no label met", tuple(relevant), data=data)]
 
 
 def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> Iterator[GateOutcome]:
@@ -112,32 +90,29 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> Ite
     any_compares = any(c.changes or c.lost for c in comparison.cases.values())
     if not any_baselined or any_compares or (all_skipped and not required):
         return
-    reasons = grouped((what, name) for name, what in comparison.incomparable.items())
-    why = [f"{names_words(names)} ({what})" for what, names in reasons.items()]
-    why += [f"{counts[flip]} of {len(run.cases)} cases {word}" for flip, word in _UNPAIRED.items() if counts[flip]]
-    message = f"nothing in this run compares with it: {'; '.join(why) or 'they have no score in common'}"
-    out = GateOutcome("baseline", "baseline", "failed" if required else "not judged", "", owner=run.owner)
-    out.set_message(f"{message}; whether the run is worse was not judged", "baseline: ")
-    yield out
+    state: GateState = "failed" if required else "not judged"
+    unpaired = {flip: counts[flip] for flip in _UNPAIRED if counts[flip]}
+    yield GateOutcome(
+        "baseline", state, reason="nothing compares", owner=run.owner, total=len(run.cases), unpaired=unpaired
+    )
 
 
-def _failure(run: Run, what: str, message: str, worst_cases: Sequence[str] = ()) -> GateOutcome:
-    worst = tuple(worst_cases[:5])
-    return GateOutcome(f"coverage: {what}", "coverage", "failed", message, owner=run.owner, worst_cases=worst)
+def _failure(run: Run, reason: GateReason, names: Iterable[str] = (), *, metric: str = "", **found: Any) -> GateOutcome:
+    owner = run.owner_of(metric) if metric else run.owner
+    return GateOutcome("coverage", "failed", metric, reason=reason, names=tuple(names), owner=owner, **found)
 
 
-def label_notes(run: Run, comparison: Comparison | None) -> list[str]:
+def label_notes(run: Run, comparison: Comparison | None) -> list[Note]:
     """Return notes on how labels that moved were matched, and on cases whose retrieval is not comparable."""
-    moved = [c.extra["labels"] for c in run.having("labels")]
-    out: list[str] = []
+    moved = [c.moved for c in run.cases.values() if c.moved is not None]
+    out: list[Note] = []
     if moved:
         became = Counter(label["became"] for m in moved for label in m["labels"].values())
         matched = Counter(m["match"] for m in moved)
-        kinds = ", ".join(f"{n} {kind}" for kind, n in became.most_common())
-        texts = ", ".join(f"{matched[match]} {text}" for match, text in _MATCH_TEXTS.items() if matched[match])
-        matches = f"; cases matched {texts}" if texts else ""
-        out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{matches}; {_CHECK_HINT}")
+        data = {"cases": len(moved), "became": dict(became.most_common()), "matched": dict(matched)}
+        out.append(Note("labels moved", data=data))
     cases = comparison.cases.items() if comparison is not None else ()
     reasons = grouped((case.not_comparable, case_id) for case_id, case in cases if case.not_comparable)
-    out += [f"retrieval not comparable in {cases_words(len(ids))}: {why}" for why, ids in reasons.items()]
+    for changes, ids in reasons.items():
+        out.append(Note("retrieval not comparable", tuple(ids), data={"changes": [list(change) for change in changes]}))
     return out

@@ -18,12 +18,12 @@ from ...core.run import MetricInfo, Run
 from ...core.scoring import checked_aggregate, repeats_of
 from ...errors import MetricError
 from ..baseline import RESOLUTION
-from ..compare import Comparison, MetricChange, ScoreChange, gain_of, mean_change
+from ..compare import Change, Comparison, Incomparable, MetricChange, ScoreChange, gain_of, mean_change
+from ..outcomes import GateOutcome, Interval, Outcome
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
 from ..statistics.intervals import Difference, Effect, Resampling, Sums, draws_for, judge_interval
-from ..statistics.precision import cases_words, count_clusters
-from ..statistics.significance import Outcome
-from .gates import GateOutcome, apply_outcome, regression_outcome
+from ..statistics.precision import count_clusters
+from .gates import apply_outcome, regression_outcome
 
 _INTERVAL_TARGETS = ("LATENCY", "PRIVACY", "OPERATIONAL")  # tested by an interval, whatever the aggregate is
 
@@ -37,7 +37,7 @@ Pairs = dict[str, tuple[Measurement, Measurement]]
 
 
 class _DamagedError(Exception):
-    """The baseline's data of a metric have another shape, or cannot be aggregated."""
+    """The baseline's data of a metric have another shape, in the named case, or cannot be aggregated."""
 
 
 def has_own_interval(info: MetricInfo) -> bool:
@@ -59,14 +59,14 @@ def paired_measurements(run: Run, comparison: Comparison, name: str) -> Pairs:
             continue
         if is_time and case.before.concurrency != run.cases[case_id].concurrency:
             continue
-        value, data = case.before.scores.get(name), case.before.data.get(name)
+        value, data = case.before.centre(name, run.metrics[name].worst), case.before.data.get(name)
         before, after = Measurement(value, data), score.measurement
         if score.state == "error" and name in case.changes:
             after = Measurement(case.changes[name].after)
         if (value is None and data is None) or after is None or (data is None) != (after.data is None):
             continue
         if not _same_shape(data, after.data):
-            raise _DamagedError(f"in {case_id} are not of its shape")
+            raise _DamagedError(case_id)
         out[case_id] = before, after
     return out
 
@@ -118,7 +118,7 @@ def compare_pairs(
             pairs = paired_measurements(run, comparison, name)
             change = _aggregate_change(metric, info, pairs) if pairs else None
         except _DamagedError as exc:
-            comparison.incomparable[name] = f"damaged: the baseline's data of {name} {exc}"
+            comparison.incomparable[name] = Incomparable("damaged", detail=str(exc))
             damaged.append(name)
             continue
         if change is not None:
@@ -128,7 +128,7 @@ def compare_pairs(
             else:
                 _add_variant_changes(comparison, name, metric, pairs)
         elif not pairs and _was_measured(run, comparison, name):
-            comparison.incomparable[name] = "the baseline does not hold what it is computed from"
+            comparison.incomparable[name] = Incomparable("not stored")
     return out, damaged
 
 
@@ -154,7 +154,7 @@ def _aggregate_change(metric: Metric, info: MetricInfo, pairs: Pairs) -> MetricC
     try:
         old = _checked_value(metric, [before for before, _ in pairs.values()])
     except MetricError as exc:
-        raise _DamagedError(f"do not add up ({exc})") from exc
+        raise _DamagedError(exc) from exc
     return None if old is None else MetricChange(len(pairs), old, new, gain_of(info, old, new))
 
 
@@ -169,7 +169,8 @@ def _add_variant_changes(comparison: Comparison, name: str, metric: Metric, pair
 
 def _was_measured(run: Run, comparison: Comparison, name: str) -> bool:
     """Whether some comparable case has the metric in the run, and some case has it in the baseline."""
-    before = {i: c.before.scores.get(name) for i, c in comparison.cases.items() if c.paired and c.before is not None}
+    worst = run.metrics[name].worst
+    before = {i: c.before.centre(name, worst) for i, c in comparison.cases.items() if c.paired and c.before is not None}
     scores = [run.cases[i].scores.get(name) for i in before]
     in_run = any(score is not None and score.measurement is not None for score in scores)
     return in_run and any(value is not None for value in before.values())
@@ -181,7 +182,7 @@ def _check_concurrency(run: Run, comparison: Comparison, name: str) -> None:
     before = max((case.concurrency for case in paired.values()), default=1)
     after = max((run.cases[i].concurrency for i in paired), default=1)
     if before != after:
-        comparison.incomparable.setdefault(name, f"concurrency {before} \u2192 {after}")
+        comparison.incomparable.setdefault(name, Incomparable(changes=(Change("concurrency", before, after),)))
 
 
 class _IntervalTest(NamedTuple):
@@ -200,18 +201,6 @@ class _IntervalTest(NamedTuple):
     @property
     def n_clusters(self) -> int:
         return count_clusters(self.pairs, self.clusters)
-
-    @property
-    def change_text(self) -> str:
-        before, after = self.change.before, self.change.after
-        return f"{before:.4f} \u2192 {after:.4f} over {cases_words(self.change.n, self.n_clusters)}"
-
-    @property
-    def loss_word(self) -> str:
-        return "drop" if self.info.direction == "higher" else "rise"
-
-    def amount(self, size: float, *, digits: int = 4) -> str:
-        return f"{size * 100:.{digits}g} %" if self.effect == "ratio" else f"{size:.{digits}g}"
 
     def interval(self, alpha: float) -> Difference:
         aggregate = partial(aggregate_of, self.metric)
@@ -232,10 +221,9 @@ def judge_intervals(
     Below ten clusters a deterministic metric fails by a loss above ``min_effect``, and others are inconclusive.
     """
     compared, damaged = compare_pairs(run, comparison, metrics)
-    out = [regression_outcome(run, name, name) for name in damaged]
+    out = [regression_outcome(run, name) for name in damaged]
     for gate in out:
-        gate.state = "failed"
-        gate.set_message(f"{comparison.incomparable[gate.metric]}; restore the baseline or accept anew")
+        gate.state, gate.reason, gate.detail = "failed", "damaged data", comparison.incomparable[gate.metric].detail
     clusters, tests = run.clusters, []
     for name, pairs in compared.items():
         info, change = run.metrics[name], comparison.aggregates[name]
@@ -248,7 +236,9 @@ def judge_intervals(
             continue
         changes = comparison.changes_of(test.name)
         dropped = mean_change(changes).dropped if changes else ()
-        gate = regression_outcome(run, test.name, test.name, test.change, n=test.change.n, dropped=dropped)
+        gate = regression_outcome(run, test.name, test.change, n=test.change.n, dropped=dropped)
+        gate.steady, gate.limit = test.name in comparison.steady, test.min_effect
+        gate.interval = Interval(test.effect, test.min_effect, test.margin, test.n_clusters)
         if method == "tolerance":
             _judge_by_tolerance(gate, test)
         else:
@@ -267,51 +257,31 @@ def limits(name: str, info: MetricInfo, policy: RegressionPolicy) -> tuple[float
 
 
 def _judge_by_tolerance(gate: GateOutcome, test: _IntervalTest) -> None:
-    limit = test.amount(test.min_effect)
-    gate.bound, gate.word, message = f"{test.loss_word} <= {limit}", "same", test.change_text
+    gate.method, gate.word = "tolerance", "same"
     drop = -test.change.gain / (test.change.before if test.effect == "ratio" else 1.0)
     if drop < -test.min_effect - 1e-9:
         gate.word = "better"
     if drop > test.min_effect + 1e-9:
         gate.state, gate.word = "failed", "worse"
-        amount = next(text for digits in range(4, 18) if (text := test.amount(drop, digits=digits)) != limit)
-        message += f": {test.loss_word} of {amount}, more than the tolerated {limit}"
-    gate.set_message(message, f"{test.name} ")
 
 
 def _judge_by_interval(gate: GateOutcome, test: _IntervalTest, policy: RegressionPolicy, alpha: float) -> None:
-    gate.bound = f"interval at {alpha:g}"
+    assert gate.interval is not None
+    gate.method = "interval"
     outcome: Outcome = "inconclusive"
     if all(before == after for before, after in test.pairs.values()):
-        outcome, reason = "same", "no case differs"
+        outcome, gate.interval.unchanged = "same", True
     elif test.n_clusters < CLUSTERS_FOR_STATISTICS:
-        reason = f"fewer than {CLUSTERS_FOR_STATISTICS} clusters, and the metric varies"
+        gate.reason = "too few clusters"
     elif test.info.interval != "jackknife" and draws_for(alpha) > _MOST_DRAWS:
-        reason = "alpha is too small to tell by resampling"
+        gate.reason = "alpha too small"
     else:
-        interval = test.interval(alpha)
+        found = test.interval(alpha)
         outcome = judge_interval(
-            interval, test.effect, direction=test.info.direction, min_effect=test.min_effect, margin=test.margin
+            found, test.effect, direction=test.info.direction, min_effect=test.min_effect, margin=test.margin
         )
-        reason = f"{_interval_text(interval, test)}; {_reason(outcome, test)}"
-    gate.set_message(f"{test.change_text}: {reason}", f"{test.name} ")
+        gate.interval.alpha = found.alpha
+        gate.interval.value, gate.interval.low, gate.interval.high = found.value, found.low, found.high
+        if None in (found.value, found.low, found.high):
+            gate.reason = "no spread"
     apply_outcome(gate, outcome, policy)
-
-
-def _interval_text(interval: Difference, test: _IntervalTest) -> str:
-    value, low, high = interval.value, interval.low, interval.high
-    if value is None or low is None or high is None:
-        return "how far apart the two truly are cannot be told"
-    level = f"{(1 - interval.alpha) * 100:.4g} %"
-    if test.effect == "ratio":
-        return f"times {value:.3f}, by chance between {low:.3f} and {high:.3f} ({level} interval)"
-    return f"{value:+.4f}, by chance between {low:+.4f} and {high:+.4f} ({level} interval)"
-
-
-def _reason(outcome: Outcome, test: _IntervalTest) -> str:
-    min_effect, loss = test.amount(test.min_effect), f"a true {test.loss_word} of {test.amount(test.margin)}"
-    if outcome == "same":
-        return f"{loss} is ruled out"
-    if outcome == "inconclusive":
-        return f"not clearly worse by {min_effect}, but {loss} is still possible"
-    return f"clearly {outcome}, and by at least {min_effect}"

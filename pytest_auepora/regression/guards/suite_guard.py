@@ -1,47 +1,45 @@
 """The suite guard: did the suite as a whole, or a slice of it, get worse than its baseline?
 
-Its family is the mean of each metric, each slice, and net flips: +1 for a case in which a score rose by more than
-``case_max_drop``, -1 for a case in which one fell by as much.  `RegressionPolicy.policy` says how each is judged.
+Its family: the mean of each metric, each slice, the pass rate, and of each metric that is n/a in some answers how often
+it has a number.  `RegressionPolicy.policy` says how each member is judged; members that vary get a second look.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ...base.grouping import grouped
 from ...core.metrics_base import Metric
-from ...core.run import Run
+from ...core.run import CaseResult, Run
+from ..checks import CaseRules, OneAnswer, accepted_checks, can_fail_alone, case_rules, each_answer
 from ..compare import Comparison, MetricChange, ScoreChange, mean_change
+from ..outcomes import HAS_NUMBER, PASS_RATE, GateOutcome, Look, Outcome, Test
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
-from ..statistics.precision import TIE, cases_words, count_clusters, planned_mde
-from ..statistics.significance import PairedMetric, judge_family
-from ..thresholds import Bound, sliced
-from .case_guard import feeds_case_guard
-from .gates import GateOutcome, apply_outcome, in_slice, label_values, regression_outcome
+from ..statistics.family import Looks, Member, MemberVerdict, judge_family, second_look, wants_second_look
+from ..statistics.precision import TIE, cases_for_effect, count_clusters, planned_mde
+from ..thresholds import sliced
+from .gates import apply_outcome, in_slice, label_values, regression_outcome
 from .interval_guard import has_own_interval, judge_intervals
-from .steadiness import repeats_instead_of_cases
-
-NET_FLIPS = "net flips"
-"""Used in place of the name of a metric."""
-
-_MAX_NOTES = 3
 
 
 class Part(NamedTuple):
-    """The changes of one metric, or net flips, by case, over all comparable cases or one slice of them."""
+    """The changes of one member by case, over all comparable cases or one slice of them."""
 
     metric: str
     changes: Mapping[str, ScoreChange]
     clusters: int
     steady: bool
     slice: Mapping[str, str] = MappingProxyType({})
+    stat: str = "aggregate"
 
     @property
     def title(self) -> str:
         """``recall@5``, or ``recall@5{scenario=typo}`` as gates write it."""
-        return sliced(self.metric, self.slice)
+        return sliced(self.metric if self.stat == "aggregate" else f"{self.stat}({self.metric})", self.slice)
 
     @property
     def gains(self) -> Mapping[str, float]:
@@ -54,35 +52,93 @@ class Part(NamedTuple):
         return mean_change(self.changes)
 
 
+@dataclass(slots=True)
+class SuiteJudgement:
+    """What the suite guard says.
+
+    Attributes:
+        gates: one outcome per member, in the order of the run's metrics, each followed by its slices.
+        look: which answers decided about members that vary.
+        wants_second_look: whether every case is to be asked once more before the suite may fail.
+    """
+
+    gates: list[GateOutcome] = field(default_factory=list)
+    look: Look = ""
+    wants_second_look: bool = False
+
+
 def judge_comparison(
     run: Run,
     comparison: Comparison,
     policy: RegressionPolicy,
     metrics: Mapping[str, Metric],
     advisory: Collection[str] = (),
-) -> list[GateOutcome]:
-    """Complete *comparison* and return one outcome per comparable metric, each followed by its slices, net flips last.
+    *,
+    second: tuple[Run, Comparison] | None = None,
+    can_look: bool = False,
+    is_red: bool = False,
+) -> SuiteJudgement:
+    """Complete *comparison* and judge the family of *run*.
 
     Metrics missing in *metrics* are judged by the values of their cases alone.  The *advisory* metrics are a family of
-    their own, so that they do not cost the others power.
+    their own, so that they do not cost the others power.  *second* are further answers to every case; without them the
+    first look decides at alpha, or waits for them where it *can_look* and the run is not *is_red* yet.
     """
-    gates = judge_intervals(run, comparison, policy, metrics)
-    parts = parts_of(run, comparison, policy)
-    if (flips := net_flips(run, comparison, policy, advisory)) is not None:
-        parts.append(flips)
-    parts = [part for part in parts if not is_too_small(part, policy)]
-    methods = [(part, policy.method_for(part.metric, part.clusters, steady=part.steady)) for part in parts]
-    out = {p.title: _judge_by_tolerance(run, comparison, p, policy) for p, method in methods if method == "tolerance"}
-    tested = grouped((part.metric in advisory, part) for part, method in methods if method == "statistical")
-    for family in tested.values():
-        out.update(_judge_by_test(run, comparison, policy, family))
-    gates += [out[part.title] for part in parts if part.title in out]
+    out = SuiteJudgement(judge_intervals(run, comparison, policy, metrics))
+    parts = [part for part in parts_of(run, comparison, policy) if not is_too_small(part, policy)]
+    methods = {part.title: policy.method_for(part.metric, part.clusters, steady=part.steady) for part in parts}
+    judged = [part for part in parts if methods[part.title] != "report"]
+    for of_advisory, family in grouped((part.metric in advisory, part) for part in judged).items():
+        members = [_member(run, part, policy, tolerance=methods[part.title] == "tolerance") for part in family]
+        first = judge_family(members, run.clusters, alpha=policy.alpha)
+        looks, look = None, "first"
+        if not of_advisory and not is_red and wants_second_look(first):
+            if second is not None:
+                gains = _second_gains(*second, family, policy)
+                looks, look = second_look(members, gains, run.clusters, alpha=policy.alpha), "second"
+            else:
+                out.wants_second_look, look = can_look, "only"
+        if not of_advisory:
+            out.look = look
+        outcomes = looks.outcomes if looks is not None else [verdict.outcome for verdict in first]
+        has_slices = any(part.slice for part in family)
+        for i, (part, verdict, outcome) in enumerate(zip(family, first, outcomes, strict=True)):
+            gate = _outcome(run, comparison, part, verdict, outcome, policy)
+            if gate.test is not None:
+                gate.test.members, gate.test.has_slices = len(family), has_slices
+                gate.test.second_p = _p_of(looks, i) if looks is not None else None
+            gate.look = "" if verdict.decides_at_once else look
+            out.gates.append(gate)
     order = {name: i for i, name in enumerate(run.metrics)}
-    return sorted(gates, key=lambda gate: order.get(gate.metric, len(order)))
+    out.gates.sort(key=lambda gate: order.get(gate.metric, len(order)))
+    return out
+
+
+def _p_of(looks: Looks, i: int) -> float | None:
+    test = looks.second[i].test
+    return None if test is None else test.p_drop
+
+
+def _member(run: Run, part: Part, policy: RegressionPolicy, *, tolerance: bool) -> Member:
+    own = policy.for_metric(part.metric)
+    lost = 1.0
+    if part.metric in run.metrics and part.stat == "aggregate":
+        worst = run.metrics[part.metric].worst
+        lost = abs(part.change.before - worst) if math.isfinite(worst) else 0.0
+    return Member(part.title, part.gains, own.min_effect, own.margin, part.steady, tolerance, lost or None)
+
+
+def _second_gains(
+    run: Run, comparison: Comparison, family: Sequence[Part], policy: RegressionPolicy
+) -> list[Mapping[str, float]]:
+    """Return the differences of each part of *family* in the second answers."""
+    by_title = {part.title: part.gains for part in parts_of(run, comparison, policy)}
+    return [by_title.get(part.title, {}) for part in family]
 
 
 def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[Part]:
-    """Return the parts of all comparable metrics: the whole metric first, then its slices.
+    """Return all members: the whole of each metric first, then its slices, then how often it has a number, and last
+    the pass rate.
 
     Metrics with their own interval are left out, and slices that hold all cases or none.
     """
@@ -91,16 +147,71 @@ def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list
     cases_of_slices = [(labels, {i for i, case in run.cases.items() if in_slice(case, labels)}) for labels in slices]
     clusters = run.clusters
     for name, info in run.metrics.items():
-        changes = comparison.changes_of(name) if info.baselined and not has_own_interval(info) else {}
-        if not changes:
-            continue
-        steady = name in comparison.steady
-        out.append(Part(name, changes, count_clusters(changes, clusters), steady))
-        for labels, ids in cases_of_slices:
-            of_slice = {i: change for i, change in changes.items() if i in ids}
-            if 0 < len(of_slice) < len(changes):
-                out.append(Part(name, of_slice, count_clusters(of_slice, clusters), steady, labels))
+        changes = _judged(run, comparison.changes_of(name)) if info.baselined and not has_own_interval(info) else {}
+        if changes:
+            steady = name in comparison.steady
+            out.append(Part(name, changes, count_clusters(changes, clusters), steady))
+            for labels, ids in cases_of_slices:
+                of_slice = {i: change for i, change in changes.items() if i in ids}
+                if 0 < len(of_slice) < len(changes):
+                    out.append(Part(name, of_slice, count_clusters(of_slice, clusters), steady, labels))
+        if having := _judged(run, comparison.has_number.get(name, {})):
+            out.append(Part(name, having, count_clusters(having, clusters), steady=False, stat=HAS_NUMBER))
+    if rates := comparison.pass_rate:
+        out.append(Part(PASS_RATE, rates, count_clusters(rates, clusters), _is_steady_rate(rates)))
     return out
+
+
+def _judged(run: Run, changes: Mapping[str, ScoreChange]) -> dict[str, ScoreChange]:
+    """Return the *changes* of the cases that are in the family: not of those that are expected to fail."""
+    return {i: change for i, change in changes.items() if not run.cases[i].expected_to_fail}
+
+
+def _is_steady_rate(rates: Mapping[str, ScoreChange]) -> bool:
+    """Whether the accepted answers to each case all passed, or all failed."""
+    return all(change.before in (0.0, 1.0) for change in rates.values())
+
+
+def note_shares(
+    run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
+) -> None:
+    """Complete *comparison* by V, the pass rate and, of metrics that are n/a in some answers, who has a number."""
+    for case_id, case in comparison.cases.items():
+        result = run.cases[case_id]
+        if case.before is None or not case.paired or not can_fail_alone(result):
+            continue
+        rules = case_rules(result, case, run.metrics, policy, advisory=advisory)
+        accepted = accepted_checks(rules, case.before)
+        comparison.varied += accepted.varied_checks
+        if policy.case_guard != "off":
+            before, after = accepted.passed / accepted.answers, _share_passed(rules, result)
+            comparison.pass_rate[case_id] = ScoreChange(before, after, after - before)
+    for name, info in run.metrics.items():
+        if info.baselined and name not in comparison.incomparable and not info.judge:
+            _note_numbers(run, comparison, name)
+
+
+def _share_passed(rules: CaseRules, result: CaseResult) -> float:
+    """Return the share of today's counted answers that hold all checks: of one answer 1 or 0."""
+    counted = [*each_answer(result.answers)][: result.repeats] if result.answers is not None else []
+    answers = counted or [OneAnswer.of(result)]
+    return sum(rules.passes(answer) for answer in answers) / len(answers)
+
+
+def _note_numbers(run: Run, comparison: Comparison, name: str) -> None:
+    shares: dict[str, ScoreChange] = {}
+    for case_id, case in comparison.cases.items():
+        score = run.cases[case_id].scores.get(name)
+        if case.before is None or not case.paired or score is None or score.state == "aggregate":
+            continue
+        if name in case.incomparable or not (accepted := case.before.values(name)):
+            continue
+        today = run.cases[case_id].values(name) or [score.value]
+        before = sum(value is not None for value in accepted) / len(accepted)
+        after = 1.0 if score.state == "error" else sum(value is not None for value in today) / len(today)
+        shares[case_id] = ScoreChange(before, after, after - before)
+    if any(change.before < 1.0 or change.after < 1.0 for change in shares.values()):
+        comparison.has_number[name] = shares
 
 
 def _slices(run: Run, declared: Sequence[Slice]) -> list[Mapping[str, str]]:
@@ -121,98 +232,58 @@ def is_too_small(part: Part, policy: RegressionPolicy) -> bool:
     return is_small and policy.for_metric(part.metric).policy != "tolerance"
 
 
-def net_flips(
-    run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
-) -> Part | None:
-    """Return +1, -1 or 0 for each comparable case; None if no case flipped.  It is steady if what flipped is."""
-    drops = {
-        name: policy.for_metric(name).case_max_drop + TIE
-        for name, info in run.metrics.items()
-        if name not in advisory and not has_own_interval(info) and feeds_case_guard(name, info, policy)
-    }
-    flipped: set[str] = set()
-    signs: dict[str, float] = {}
-    for case_id, case in comparison.cases.items():
-        gains = {n: c.gain for n, c in case.changes.items() if n in drops}
-        if not gains:
-            continue
-        large = {n: gain for n, gain in gains.items() if abs(gain) > drops[n]}
-        flipped.update(large)
-        signs[case_id] = float(any(g > 0 for g in large.values()) - any(g < 0 for g in large.values()))
-    if not any(signs.values()):
-        return None
-    changes = {case_id: ScoreChange(0.0, sign, sign) for case_id, sign in signs.items()}
-    return Part(NET_FLIPS, changes, count_clusters(changes, run.clusters), flipped.issubset(comparison.steady))
-
-
-def slice_notes(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list[str]:
-    """Return a note on slices that were not judged as they have too few cases."""
+def small_slices(run: Run, comparison: Comparison, policy: RegressionPolicy) -> dict[str, int]:
+    """Return the slices that were not judged as they have too few clusters, with their number."""
     small: dict[str, int] = {}
     for part in parts_of(run, comparison, policy) if policy.slices else ():
         if is_too_small(part, policy):
             name = sliced("", part.slice)[1:-1]
             small[name] = max(small.get(name, 0), part.clusters)
-    names = ", ".join(f"{name} ({n})" for name, n in small.items())
-    return [f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {names}"] if small else []
+    return small
 
 
-def too_few_notes(gates: Iterable[GateOutcome]) -> list[str]:
-    """Return notes on metrics that passed with too few cases to detect a loss of the margin."""
-    passed = (gate for gate in gates if gate.warning and gate.state == "passed" and gate.is_of_whole)
-    by_warning = grouped((gate.warning, gate.metric) for gate in passed)
-    notes = [f"{', '.join(names)}: {warning}" for warning, names in by_warning.items()]
-    more = len(notes) - _MAX_NOTES
-    return notes[:_MAX_NOTES] + ([f"the same for {more} other metrics"] if more > 0 else [])
+def _outcome(
+    run: Run, comparison: Comparison, part: Part, verdict: MemberVerdict, outcome: Outcome, policy: RegressionPolicy
+) -> GateOutcome:
+    """Return the outcome of a member; of a metric over pairs of cases it shows the aggregate."""
+    change, own = part.change, policy.for_metric(part.metric)
+    shown = change if part.slice or part.stat != "aggregate" else comparison.aggregates.get(part.metric, change)
+    gate = regression_outcome(
+        run, part.metric, shown, stat=part.stat, labels=part.slice, n=change.n, dropped=change.dropped
+    )
+    gate.steady, gate.limit = part.steady, own.min_effect
+    gate.method = "tolerance" if verdict.test is None else "statistical"
+    if verdict.test is not None:
+        gate.test = _test(verdict, part, policy)
+    apply_outcome(gate, outcome, policy)
+    return gate
 
 
-def _new_outcome(run: Run, comparison: Comparison, part: Part) -> GateOutcome:
-    """Create the outcome of a part; of a metric over pairs of cases it shows the aggregate."""
-    change = part.change
-    shown = change if part.slice else comparison.aggregates.get(part.metric, change)
-    return regression_outcome(run, part.title, part.metric, shown, n=change.n, dropped=change.dropped)
+def _test(verdict: MemberVerdict, part: Part, policy: RegressionPolicy) -> Test:
+    test, estimate, own = verdict.test, verdict.estimate, policy.for_metric(part.metric)
+    assert test is not None
+    varies = not part.steady
+    shift = verdict.detectable_shift if verdict.differs else planned_mde(estimate.n_clusters)
+    return Test(
+        policy.alpha, test.p_raw, test.p_drop, test.p_gain, verdict.drop, own.min_effect, own.margin,
+        estimate.n_clusters, n_worse=verdict.n_worse, n_better=verdict.n_better,
+        hall_agrees=not verdict.is_skewed_only, lower=verdict.lower_bound,
+        detectable=shift if varies else verdict.cost_of_one,
+        detectable_answers=verdict.detectable_losses if varies else None, cases_needed=_cases_needed(verdict, own),
+    )  # fmt: skip
 
 
-def _judge_by_tolerance(run: Run, comparison: Comparison, part: Part, policy: RegressionPolicy) -> GateOutcome:
-    change, own, out = part.change, policy.for_metric(part.metric), _new_outcome(run, comparison, part)
-    out.bound, out.word = f"drop <= {own.min_effect:g}", "better" if change.gain > own.min_effect + 1e-9 else "same"
-    if is_worse := -change.gain > own.min_effect + 1e-9:
-        out.state, out.word = "failed", "worse"
-    if part.metric == NET_FLIPS:
-        down, up = (sum(gain * sign > 0 for gain in part.gains.values()) for sign in (-1, 1))
-        out.set_message(
-            f"{down} of {cases_words(change.n)} fell by more than {own.case_max_drop:g}, {up} rose by as much"
-        )
-        return out
-    message = f"{change.before:.4f} → {change.after:.4f} over {cases_words(change.n)}"
-    if is_worse:
-        drop, limit = Bound("max", own.min_effect).shown(-change.gain), f"more than the tolerated {own.min_effect:g}"
-        message, out.brief = f"{message}: fell by {drop}, {limit}", f"fell by {limit}"
-    out.set_message(message, f"{part.title} ")
-    return out
+def _cases_needed(verdict: MemberVerdict, own: RegressionPolicy) -> int | None:
+    """Return how many cases would decide an inconclusive member, if mean and spread stay as they are.
 
-
-def _judge_by_test(
-    run: Run, comparison: Comparison, policy: RegressionPolicy, parts: Sequence[Part]
-) -> dict[str, GateOutcome]:
-    policies = [(part, policy.for_metric(part.metric)) for part in parts]
-    family = [PairedMetric(part.title, part.gains, own.min_effect, own.margin) for part, own in policies]
-    members = "metrics and slices" if any(part.slice for part in parts) else "metrics"
-    verdicts = judge_family(family, run.clusters, alpha=policy.alpha, members=members)
-    out: dict[str, GateOutcome] = {}
-    for part, verdict in zip(parts, verdicts, strict=True):
-        gate = _new_outcome(run, comparison, part)
-        gate.bound, gate.p = f"p > {policy.alpha:g}", verdict.p_raw
-        gate.n_worse, gate.n_better = verdict.n_worse, verdict.n_better
-        gate.mde = verdict.mde if verdict.differs else planned_mde(verdict.estimate.n_clusters)
-        outcome, message = verdict.outcome, verdict.reason
-        if outcome == "worse":
-            gate.finding = verdict.finding
-        elif outcome == "same" and (warning := verdict.warning):
-            gate.warning = warning
-            message += f"; {warning}"
-        elif outcome == "inconclusive" and not part.slice:
-            message += repeats_instead_of_cases(run, comparison, verdict)
-        gate.set_message(message)
-        apply_outcome(gate, outcome, policy)
-        out[part.title] = gate
-    return out
+    They have to detect the observed drop (to fail) or margin - drop (to pass); the easier one counts.  None if neither
+    is possible: the drop lies between margin and min_effect.
+    """
+    n, clusters = verdict.estimate.n_cases, verdict.estimate.n_clusters
+    is_large = verdict.drop >= own.min_effect - TIE
+    effect = max(own.margin - verdict.drop, verdict.drop if is_large else 0.0)
+    if not n or effect <= TIE or verdict.outcome != "inconclusive":
+        return None
+    fewest_clusters = math.ceil(math.log2(1.0 / verdict.alpha))  # with fewer p exceeds alpha even if all are worse
+    shift = verdict.detectable_shift if verdict.detectable_shift is not None else planned_mde(clusters)
+    return max(n + 1, math.ceil(n * fewest_clusters / clusters), cases_for_effect(n, shift, effect))

@@ -1,0 +1,232 @@
+"""Checks: what can fail a case, and which of them one answer to it fails.
+
+The same rules are held against today's answers and against the accepted ones, so that changed thresholds judge both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from ..core.findings import Answers, CheckKind, Finding, Value
+from ..core.run import CaseResult, MetricInfo
+from ..core.scoring import Score
+from .baseline import BaselineCase
+from .compare import CaseComparison
+from .policy import RegressionPolicy
+from .statistics.precision import TIE
+from .thresholds import Bound
+
+ASSERTIONS: Mapping[str, tuple[str, str]] = {
+    "must_contain": ("assertion_pass", "missing"),
+    "forbidden": ("assertion_pass", "forbidden_present"),
+    "answer_schema": ("json_schema_valid", "problems"),
+}
+"""Assertions by their key in golden files: the metric that measures each, and where its details say what is wrong."""
+
+Key = tuple[str, str, str]
+"""What tells the checks of a case apart: what it is about, the metric or assertion, the side of a threshold."""
+
+
+class OneAnswer(NamedTuple):
+    """One answer to a case, as far as checks look at it."""
+
+    values: Mapping[str, Value]
+    assertions: Mapping[str, bool]
+    answered: bool = True
+    timed_out: bool = False
+
+    @classmethod
+    def of(cls, result: CaseResult) -> OneAnswer:
+        """Make it of the result of one call."""
+        values: dict[str, Value] = {
+            name: "error" if score.state == "error" else score.value
+            for name, score in result.scores.items()
+            if score.state != "aggregate"
+        }
+        return cls(values, result.assertions, result.state != "error", result.timed_out)
+
+
+def held_assertions(scores: Mapping[str, Score], labels: Collection[str]) -> dict[str, bool]:
+    """Return whether each assertion holds, by its key among the *labels* of a case; none whose metric has no number."""
+    out: dict[str, bool] = {}
+    for metric in dict.fromkeys(metric for metric, _ in ASSERTIONS.values()):
+        keys = [key for key, (name, _) in ASSERTIONS.items() if name == metric and key in labels]
+        score = scores.get(metric)
+        if not keys or score is None or score.value is None:
+            continue
+        held = {key: score.value > 0 or not score.details.get(ASSERTIONS[key][1]) for key in keys}
+        if score.value <= 0 and all(held.values()):  # an empty answer holds nothing
+            held = dict.fromkeys(keys, False)
+        out |= held
+    return out
+
+
+def answers_of(singles: Sequence[OneAnswer]) -> Answers:
+    """Return several answers by column."""
+    names = dict.fromkeys(name for single in singles for name in single.values)
+    keys = dict.fromkeys(key for single in singles for key in single.assertions)
+    return Answers(
+        {name: [single.values.get(name, None if single.answered else "error") for single in singles] for name in names},
+        {key: [single.assertions.get(key, False) for single in singles] for key in keys},
+        [single.answered for single in singles],
+    )
+
+
+def each_answer(record: Answers | BaselineCase) -> Iterator[OneAnswer]:
+    """Yield the answers of *record* one by one."""
+    if isinstance(record, Answers):
+        values, assertions, answered = record.values, record.assertions, record.answered
+    else:
+        values = {name: record.values(name) for name in record.scores}
+        assertions = {key: record.held(key) for key in record.assertions}
+        answered = record.was_answered
+    for i, was_answered in enumerate(answered):
+        yield OneAnswer(
+            {name: column[i] for name, column in values.items()},
+            {key: column[i] for key, column in assertions.items()} if was_answered else {}, was_answered,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A metric whose falls can fail a case: its centre, and how far below it a score may be."""
+
+    info: MetricInfo
+    centre: float
+    max_drop: float
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRules:
+    """What the checks of one case hold against an answer to it.
+
+    Attributes:
+        thresholds: bounds on its own scores.
+        assertions: the keys of its assertions that can fail it.
+        guards: metrics that may not fall.
+        numbers: metrics that must have a number, as an accepted answer had one.
+        advisory: metrics that fail nothing.
+    """
+
+    thresholds: Mapping[str, Sequence[Bound]] = field(default_factory=dict)
+    assertions: Collection[str] = ()
+    guards: Mapping[str, Guard] = field(default_factory=dict)
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
+    advisory: Collection[str] = ()
+
+    def failing(self, answer: OneAnswer) -> dict[Key, Finding]:
+        """Return the checks that *answer* fails, those of advisory metrics included."""
+        if not answer.answered:
+            return {("raised", "", ""): Finding("timed out" if answer.timed_out else "raised")}
+        out: dict[Key, Finding] = {}
+
+        def add(kind: CheckKind, metric: str, op: Literal["", "min", "max"] = "", **found: Any) -> None:
+            out[kind, metric, op] = Finding(kind, metric, op=op, **found)
+
+        for name, value in answer.values.items():
+            if value == "error":  # which is one fault, whatever else is held against the metric
+                add("metric raised", name)
+        for name, bounds in self.thresholds.items():
+            value = answer.values.get(name)
+            if isinstance(value, (int, float)):
+                for bound in bounds:
+                    if not bound.holds(value):
+                        add("threshold", name, bound.op, after=value, limit=bound.limit)
+        for key in self.assertions:
+            if answer.assertions.get(key) is False:
+                add("assertion", key)
+        for name, guard in self.guards.items():
+            value = answer.values.get(name)
+            if isinstance(value, (int, float)) and -guard.info.gain(guard.centre, value) > guard.max_drop + TIE:
+                add("fell", name, before=guard.centre, after=value, limit=guard.max_drop)
+        for name, centre in self.numbers.items():
+            if answer.values.get(name) is None:
+                add("no number", name, before=centre)
+        return out
+
+    def passes(self, answer: OneAnswer) -> bool:
+        """Whether *answer* fails no check that can fail the case."""
+        return all(metric in self.advisory for _, metric, _ in self.failing(answer))
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedChecks:
+    """How the accepted answers to a case fare by the rules of today.
+
+    Attributes:
+        answers: how many there are.
+        failed: by check, in how many of them it failed.
+        passed: how many fail no check.
+        varied: whether they differ in anything.
+    """
+
+    answers: int
+    failed: Mapping[Key, int]
+    passed: int
+    varied: bool
+
+    def held(self, key: Key) -> int:
+        """Return in how many accepted answers the check held."""
+        return self.answers - self.failed.get(key, 0)
+
+    @property
+    def varied_checks(self) -> int:
+        """How many checks held in some accepted answers and not in others."""
+        return sum(0 < count < self.answers for count in self.failed.values())
+
+
+def accepted_checks(rules: CaseRules, before: BaselineCase) -> AcceptedChecks:
+    """Hold the accepted answers of *before* against *rules*."""
+    varied = before.varied
+    answers = [*each_answer(before)] if varied else [next(each_answer(before))]
+    times = 1 if varied else before.answers  # all are alike
+    failed: Counter[Key] = Counter()
+    passed = 0
+    for answer in answers:
+        failing = [key for key in rules.failing(answer) if key[1] not in rules.advisory]
+        failed.update(dict.fromkeys(failing, times))
+        passed += 0 if failing else times
+    return AcceptedChecks(before.answers, failed, passed, varied)
+
+
+def case_rules(
+    result: CaseResult,
+    comparison: CaseComparison | None,
+    metrics: Mapping[str, MetricInfo],
+    policy: RegressionPolicy,
+    *,
+    advisory: Collection[str] = (),
+) -> CaseRules:
+    """Return what is held against answers to the case of *result*.
+
+    Its own threshold on an assertion's metric replaces the assertion.  *comparison* is with its baseline, if it has one.
+    """
+    before = comparison.before if comparison is not None and comparison.paired else None
+    thresholds = {name: [Bound(*bound) for bound in bounds] for name, bounds in result.thresholds.items()}
+    asserted = {*result.assertions, *(before.assertions if before is not None else ())}
+    keys = [key for key, (metric, _) in ASSERTIONS.items() if key in asserted and metric not in thresholds]
+    guards: dict[str, Guard] = {}
+    numbers: dict[str, float | None] = {}
+    for name in before.scores if comparison is not None and before is not None else ():
+        info = metrics.get(name)
+        if info is None or name in comparison.incomparable or name in advisory or not info.baselined:
+            continue
+        own = policy.for_metric(name)
+        if (centre := before.centre(name, info.worst)) is None or (own.policy == "report" and not result.must_pass):
+            continue
+        guard_is_on = own.case_guard == "auto" or result.must_pass
+        if guard_is_on and not info.judge and all(map(math.isfinite, info.range)):
+            guards[name] = Guard(info, centre, own.case_max_drop)
+        if (own.case_guard != "off" or result.must_pass) and not info.judge and info.target != "LATENCY":
+            if any(isinstance(value, (int, float)) for value in before.values(name)):
+                numbers[name] = centre
+    return CaseRules(thresholds, keys if policy.assertions == "fail" else (), guards, numbers, advisory)
+
+
+def can_fail_alone(result: CaseResult) -> bool:
+    """Whether the checks of the case are confirmed before they fail it, and count in V and in the pass rate."""
+    return not (result.must_pass or result.expected_to_fail or result.quarantined() or result.state == "skipped")
