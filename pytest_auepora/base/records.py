@@ -137,7 +137,7 @@ def read_record(kind: type[R], text: str | bytes, *, by_hand: bool = True) -> R:
     except ValidationError as exc:
         raise _explained(exc, kind, text) from None
     if by_hand:
-        _parse(text)
+        parse_json(text)
     return record
 
 
@@ -205,8 +205,12 @@ def _meanings(kind: type) -> dict[str, str]:
     return meanings
 
 
-def _parse(text: str | bytes) -> Any:
-    """Return what the standard library reads, which says where it is no JSON, and knows repeated keys."""
+def parse_json(text: str | bytes) -> Any:
+    """Return what the standard library reads, which says where it is no JSON, and knows repeated keys.
+
+    Raises:
+        RecordError: it is no JSON, has conflict markers or a key twice.
+    """
     try:
         return json.loads(text, object_pairs_hook=unique_keys)
     except json.JSONDecodeError as exc:
@@ -230,7 +234,7 @@ def _explained(exc: ValidationError, kind: type[Record], text: str | bytes) -> R
     found = _shown(fault["input"])
     if fault["type"] == "json_invalid":
         try:
-            _parse(text)
+            parse_json(text)
         except RecordError as why:
             return why
         return RecordError(f"not JSON: {fault['ctx']['error']}")  # the standard library is content with it

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-RECORD: dict[str, Any] = {"use_attribute_docstrings": True, "extra": "ignore"}
-"""How records are read and described: the texts below the fields are their meaning in JSON Schemas."""
+from ..base.records import Count, Number, Record
 
 CheckKind = Literal["assertion", "threshold", "fell", "no number", "metric raised", "raised", "timed out"]
 """What can fail a case: an assertion; a threshold of the case; a score further below its centre than allowed; a score
@@ -24,15 +23,16 @@ SuspectReason = Literal["", "cached", "no further answer", "too much varies"]
 """Why a failed check could not be confirmed: the answers of today are byte for byte equal where accepted ones differ;
 no further answer was to be had; so many checks varied when accepted that ten failures in a row prove nothing."""
 
-Value = float | None | Literal["error"]
+Rank = Count
+"""A rank, from 1 on."""
+
+Value = Number | None | Literal["error"]
 """A score of one answer: a number, None for n/a, or ``error``."""
 
 
 @dataclass(slots=True)
-class Finding:
+class Finding(Record):
     """One check of a case that failed in today's first answer."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     kind: CheckKind
     """What failed."""
@@ -79,10 +79,8 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Answers:
+class Answers(Record):
     """Several answers to one case, in order, as far as checks and comparisons need them."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     values: dict[str, list[Value]] = field(default_factory=dict)
     """By metric, the score of each answer."""
@@ -96,10 +94,8 @@ class Answers:
 
 
 @dataclass(slots=True)
-class WorstRepeat:
+class WorstRepeat(Record):
     """Of a case that was repeated, the worst answer: failures show it."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     repeat: int
     """Its number, counted from 1."""

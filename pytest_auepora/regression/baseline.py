@@ -12,22 +12,20 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypedDict, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote
 
-from ..base.files import RepeatedKeyError, locked, unique_keys
-from ..base.git import CONFLICT, conflict_line
-from ..base.json import fields_of, known_fields
-from ..core.findings import RECORD, Answers, Value
-from ..core.result_shapes import Count, Place, Rank
+from ..base.files import locked
+from ..base.json import fields_of
+from ..base.records import Count, Number, Place, Record, RecordError, parse_json, read_record
+from ..core.findings import Answers, Rank, Value
 from ..core.run import CaseResult, MetricInfo, run_title
 from ..core.scoring import Score
 from ..errors import BaselineError, NotWrittenError
-from ..shapes import ShapeError, check_shape, is_number
 
 T = TypeVar("T")
 
@@ -47,14 +45,12 @@ _LIST = r"\[\n([-+.\w\s,\"]*)\]"  # of numbers and words: no text of the file ho
 
 
 @dataclass(slots=True)
-class BaselineCase:
+class BaselineCase(Record):
     """The accepted answers to one case.  What is derived of them (centres, what held how often) is never stored."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     hash: str
     """Of everything that decides what a score of the case means; another hash, another case."""
-    answers: Annotated[int, Count] = 1
+    answers: Count = 1
     """How often the case was asked when it was accepted."""
     scores: dict[str, Value | list[Value]] = field(default_factory=dict)
     """By metric: one value where all answers agree, else one an answer; null is n/a."""
@@ -62,14 +58,22 @@ class BaselineCase:
     """By key of the golden file (must_contain, …), whether it held: in all answers alike, or in each."""
     answered: bool | list[bool] = True
     """Whether the system answered, or raised: in all answers alike, or in each."""
-    ranks: dict[str, Annotated[int | None, Rank]] = field(default_factory=dict)
+    ranks: dict[str, Rank | None] = field(default_factory=dict)
     """1-based ranks of the relevant labels in the first answer; null where not found."""
     match: Literal["exact", "span", "fallback_doc", "none"] = "exact"
     """How labels were matched, see `labels.check`."""
     data: dict[str, Any] = field(default_factory=dict)
     """What metrics aggregate where a number is not enough, of the first answer."""
-    concurrency: Annotated[int, Count] = 1
+    concurrency: Count = 1
     """Calls in flight, where times are compared."""
+
+    def __post_init__(self) -> None:
+        """Check what holds among fields: one value an answer, data that are JSON."""
+        kept = {f"scores.{n}": v for n, v in self.scores.items()} | {f"assertions.{n}": v for n, v in self.assertions.items()}
+        for key, stored in (*kept.items(), ("answered", self.answered)):
+            if isinstance(stored, list) and len(stored) != self.answers:
+                raise ValueError(f"{key} to have a value for each of {self.answers} answers")
+        self.data = {n: _read_data(part, n) if isinstance(part, str) else part for n, part in self.data.items()}
 
     def values(self, metric: str) -> list[Value]:
         """Return the score of each accepted answer; empty if it was not measured."""
@@ -116,6 +120,11 @@ class BaselineCase:
             result.content_hash, len(answers), scores, assertions, _merged(answers.answered), dict(result.ranks),
             match_of(result), data, result.concurrency if timed else 1,
         )  # fmt: skip
+
+    def without(self, metrics: Collection[str]) -> BaselineCase:
+        """Return the block without what it has of *metrics*."""
+        scores = {name: value for name, value in self.scores.items() if name not in metrics}
+        return replace(self, scores=scores, data={name: data for name, data in self.data.items() if name not in metrics})
 
     def raw(self) -> dict[str, Any]:
         """Return the block of the file; keys without content are left out."""
@@ -174,34 +183,50 @@ def _rounded_data(data: Any) -> Any:
     return {str(k): _rounded_data(v) for k, v in data.items()} if isinstance(data, Mapping) else data
 
 
-class _MetricKeys(TypedDict):
-    version: Annotated[int, Count]
-    params: dict[str, Any]
+@dataclass(slots=True)
+class BaselineMetric(Record):
+    """What must be equal for stored and new scores of a metric to compare, and how its mean moved."""
 
+    version: Count
+    """Of the metric."""
+    params: dict[str, Any] = field(default_factory=dict)
+    """Its options."""
+    falls: Place = 0
+    """How many accepted updates in a row lowered its mean."""
+    fell_from: Number | None = None
+    """The mean before the first of them."""
 
-class _Metric(_MetricKeys, total=False):
-    falls: Place
-    fell_from: float
+    @property
+    def key(self) -> dict[str, Any]:
+        """Version and parameters, as `metric_key` has them."""
+        return {"version": self.version, "params": self.params}
+
+    def raw(self) -> dict[str, Any]:
+        """Return the part of the file."""
+        return self.key | ({"falls": self.falls, "fell_from": self.fell_from} if self.falls else {})
 
 
 @dataclass(slots=True)
-class Baseline:
+class Baseline(Record):
     """The accepted results of one suite under one configuration."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     suite: str
     """Its name."""
     variant: str = ""
     """The configuration, or empty."""
-    metrics: dict[str, Annotated[dict[str, Any], _Metric]] = field(default_factory=dict)
-    """By metric its version and parameters; how often in a row its mean fell when accepted, and from where."""
+    metrics: dict[str, BaselineMetric] = field(default_factory=dict)
+    """What was measured."""
     provenance: dict[str, Any] = field(default_factory=dict)
     """What the project said of corpus, chunker, model."""
-    cases: MutableMapping[str, BaselineCase] = field(default_factory=dict)
+    cases: dict[str, BaselineCase] = field(default_factory=dict)
     """The accepted answers, by case id."""
-    is_old: bool = False
-    """Whether an earlier version wrote it, which asked most cases once; no key of the file."""
+    format: int = FORMAT
+    """Of the file that it was read from: the first one held one answer to most cases."""
+
+    @property
+    def is_old(self) -> bool:
+        """Whether an earlier version wrote it, which asked most cases once."""
+        return self.format < FORMAT
 
     @property
     def steady(self) -> frozenset[str]:
@@ -218,9 +243,9 @@ class Baseline:
 
     def dumps(self) -> str:
         """Return the file's text."""
-        cases = {name: case.raw() for name, case in self.cases.items()}
-        raw = {"format": FORMAT, **fields_of(self), "cases": cases}
-        del raw["is_old"]
+        raw = fields_of(self) | {"format": FORMAT}
+        raw["metrics"] = {name: metric.raw() for name, metric in self.metrics.items()}
+        raw["cases"] = {name: case.raw() for name, case in self.cases.items()}
         text = json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
         return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", text)  # they change together
 
@@ -297,100 +322,65 @@ def read_baseline(path: Path) -> Baseline | None:
     return parse_baseline(text, str(path))
 
 
+@dataclass(slots=True)
+class _Versioned(Record):
+    """What every baseline has, whichever version wrote it."""
+
+    format: int
+    cases: Any
+
+
 def parse_baseline(text: str, path: str) -> Baseline:
     """Read the text of a baseline; *path* is for messages.  Raises `BaselineError`."""
-    if line := conflict_line(text):
-        raise BaselineError(f"{path}:{line}: {CONFLICT}, or {_ACCEPT}")
     try:
-        raw = json.loads(text, object_pairs_hook=unique_keys)
-    except json.JSONDecodeError as exc:
-        hint = "" if text.rstrip().endswith("}") else " (the file seems cut short)"
-        raise BaselineError(
-            f"{path}:{exc.lineno}:{exc.colno}: not JSON: {exc.msg}{hint}; restore it from version control, or {_ACCEPT}"
-        ) from None
-    except RepeatedKeyError as exc:
-        key = exc.args[0]
-        raise BaselineError(f"{path}: {key!r} is there twice, as a merge leaves it: keep one, or {_ACCEPT}") from None
-    except (ValueError, RecursionError) as exc:  # thousands of digits, or of nested brackets
-        raise _not_a_baseline(path, f"{type(exc).__name__}: {exc}") from None
-    for key in ("format", "cases"):
-        if not isinstance(raw, dict) or key not in raw:
-            raise _not_a_baseline(path, f"there is no {key!r} key")
-    if raw["format"] == 1:
-        raw = _from_first_format(raw)
-    if raw["format"] != FORMAT:
-        raise BaselineError(
-            f"{path}: baseline format {raw['format']!r}, this version reads {FORMAT}; "
-            f"it was written by another version of pytest-auepora: install that one, or {_ACCEPT}"
-        )
-    try:
-        check_shape(raw, Baseline)
-        cases = {case_id: _case_of(case, case_id) for case_id, case in raw["cases"].items()}
-    except ShapeError as exc:
-        raise _not_a_baseline(path, str(exc)) from None
-    return Baseline(**known_fields(Baseline, raw) | {"cases": cases})
+        found = read_record(_Versioned, text, by_hand=False)
+        if found.format not in (1, FORMAT):
+            raise BaselineError(
+                f"{path}: baseline format {found.format!r}, this version reads {FORMAT}; "
+                f"it was written by another version of pytest-auepora: install that one, or {_ACCEPT}"
+            )
+        baseline = read_record(Baseline, text if found.format == FORMAT else _from_first_format(text))
+    except RecordError as exc:
+        raise BaselineError(f"{exc.at(path)}; if it should be a baseline, restore it from version control, or {_ACCEPT}") from None
+    baseline.format = found.format
+    return baseline
 
 
 _FIRST_ASSERTIONS = {"assertion_pass": ("must_contain", "forbidden"), "json_schema_valid": ("answer_schema",)}
 
 
-def _from_first_format(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _from_first_format(text: str) -> str:
     """Return a file of the first format in the present one; what is not of its shape stays, to be complained of."""
-    cases = raw["cases"]
-    if isinstance(cases, dict):
-        cases = {name: _first_case(case) if isinstance(case, dict) else case for name, case in cases.items()}
-    metrics = raw.get("metrics")
-    if isinstance(metrics, dict):
-        metrics = {
-            name: {key: keys[key] for key in ("version", "params") if key in keys} if isinstance(keys, dict) else keys
-            for name, keys in metrics.items()
-        }
-    return {**raw, "format": FORMAT, "cases": cases, "metrics": metrics or {}, "is_old": True}
+    raw = parse_json(text)
+    if isinstance(cases := raw.get("cases"), dict):
+        raw["cases"] = {name: _first_case(case) if isinstance(case, dict) else case for name, case in cases.items()}
+    return json.dumps(raw)
 
 
 def _first_case(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return a block of the first format: one score a metric, the single values where repeats differed."""
     out = {key: value for key, value in raw.items() if key not in ("state", "repeats", "varied")}
-    scores, varied, answers = raw.get("scores"), raw.get("varied", {}), raw.get("repeats", 1)
+    scores, varied = raw.get("scores"), raw.get("varied", {})
     if isinstance(scores, dict) and isinstance(varied, dict):
-        kept = {name: values for name, values in varied.items() if not isinstance(values, list) or len(values) == answers}
-        out |= {"scores": {**scores, **kept}, "answers": answers}
+        out |= {"scores": {**scores, **varied}, "answers": raw.get("repeats", 1)}
         out["assertions"] = {
             key: scores[name] != 0 for name, keys in _FIRST_ASSERTIONS.items() if name in scores for key in keys
         }
     return out
 
 
-def _case_of(raw: Mapping[str, Any], case_id: str) -> BaselineCase:
-    """Read the block of one case; keys of newer versions are ignored."""
-    values = known_fields(BaselineCase, raw)
-    values["data"] = {n: _read_data(text, f"cases.{case_id}.data.{n}") for n, text in raw.get("data", {}).items()}
-    case = BaselineCase(**values)
-    kept = {f"scores.{n}": v for n, v in case.scores.items()} | {f"assertions.{n}": v for n, v in case.assertions.items()}
-    for key, stored in (*kept.items(), ("answered", case.answered)):
-        if isinstance(stored, list) and len(stored) != case.answers:
-            raise ShapeError(f"cases.{case_id}.{key}: expected one value for each of {case.answers} answers, found {len(stored)}")
-    return case
-
-
-def _read_data(text: Any, key: str) -> Any:
+def _read_data(text: Any, name: str) -> Any:
     try:
         return json.loads(text, parse_float=_finite, parse_int=_finite, parse_constant=_finite)
     except (TypeError, ValueError, RecursionError):
-        raise ShapeError(f"{key}: expected a text that is JSON of finite numbers, found {repr(text)[:60]}") from None
+        raise ValueError(f"data.{name} to be a text that is JSON of finite numbers") from None
 
 
 def _finite(text: str) -> float:
     number = int(text) if text.lstrip("-").isdigit() else float(text)
-    if not is_number(number):
+    if not math.isfinite(number) or abs(number) > 1e300:
         raise ValueError(text)
     return number
-
-
-def _not_a_baseline(path: str, why: str) -> BaselineError:
-    return BaselineError(
-        f"{path}: not a baseline file: {why}; if it should be one, restore it from version control, or {_ACCEPT}"
-    )
 
 
 class Anchor(NamedTuple):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ..core.findings import RECORD
+from ..base.records import Record
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, MetricInfo, Run
 from .baseline import GIT_COMMIT, RESOLUTION, Baseline, BaselineCase, match_of, metric_key
@@ -32,10 +32,8 @@ class Change(NamedTuple):
 
 
 @dataclass(slots=True)
-class Incomparable:
+class Incomparable(Record):
     """Why a metric does not compare with its baseline."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     reason: Literal["changed", "not stored", "damaged"] = "changed"
     """Another definition or provenance; the baseline lacks what it is computed from; that is damaged."""
@@ -101,13 +99,13 @@ def comparability_of(run: Run, baseline: Baseline) -> Comparability:
     incomparable: dict[str, Incomparable] = {}
     across_chunkers: dict[str, str] = {}
     for name, info in run.metrics.items():
-        if (old := baseline.metrics.get(name)) is None:
+        if name not in baseline.metrics:
             continue
-        new = metric_key(info)
+        old, new = baseline.metrics[name].key, metric_key(info)
         settings = [Change(key, *changed[key]) for key in sorted(info.provenance_keys) if key in changed]
         if differences := definition_changes(old, new) or settings:
             incomparable[name] = Incomparable(changes=tuple(differences))
-        is_same_otherwise = new.items() <= old.items() and other_changes.isdisjoint(info.provenance_keys)
+        is_same_otherwise = new == old and other_changes.isdisjoint(info.provenance_keys)
         if chunk_changes and info.across_chunkers and is_same_otherwise:
             across_chunkers[name] = info.across_chunkers
     rechunking = tuple(Change(key, *changed[key]) for key in chunk_changes)

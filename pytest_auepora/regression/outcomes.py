@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from ..core.findings import RECORD
+from ..base.records import Record
 from .thresholds import Bound, sliced
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
@@ -30,7 +30,7 @@ GateReason = Literal[
     # coverage
     "aggregate failed", "must_pass skipped", "cases vanished", "metrics vanished", "scores lost", "labels moved",
     # baseline and anchor
-    "no baseline", "unreadable", "not written", "nothing compares", "damaged data", "nothing measured at all",
+    "no baseline", "unreadable", "not written", "nothing compares", "damaged data", "nothing measured at all", "suspects",
     # judges
     "calibration unusable", "judge silent",
     # any
@@ -40,10 +40,9 @@ GateReason = Literal[
 
 
 @dataclass(slots=True)
-class Test:
+class Test(Record):
     """The test of one member of the family: a metric, a slice, the pass rate."""
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
     __test__: ClassVar[bool] = False  # no test of pytest's
 
     alpha: float
@@ -85,10 +84,8 @@ class Test:
 
 
 @dataclass(slots=True)
-class Interval:
+class Interval(Record):
     """The test of a metric with an interval of its own: quantiles, ratios, times, costs."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     effect: Literal["difference", "ratio"]
     """What is bounded: after - before, or after / before."""
@@ -111,10 +108,8 @@ class Interval:
 
 
 @dataclass(slots=True)
-class GateOutcome:
+class GateOutcome(Record):
     """One judgement on a whole suite."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     kind: GateKind
     """What is judged: a threshold, a metric against baseline or anchor, what is missing."""
@@ -213,12 +208,9 @@ class GateOutcome:
 NoteKind = Literal[
     # about the comparison
     "slices too small", "too few cases", "no longer steady", "not comparable with the anchor", "anchor not compared",
-    "retrieval not comparable", "accepted once", "falls add up", "answers look cached", "looked once", "not asked again",
-    "second look disagreed",
+    "retrieval not comparable", "accepted once", "falls add up",
     # about cases and labels
-    "no label met", "labels moved", "quarantined", "quarantine over",
-    # about judges
-    "advisory metrics", "advisory gates", "advisory slices", "advisory cases",
+    "no label met", "labels moved", "quarantined", "quarantine over", "answers look cached",
     # about the run
     "provenance differs", "stopped", "not pruned", "anchor not written", "accepted answers not kept",
     "replayed", "resumed", "nothing recorded", "recorded otherwise", "recorded at another commit", "history", "no output",
@@ -227,10 +219,8 @@ NoteKind = Literal[
 
 
 @dataclass(slots=True)
-class Note:
+class Note(Record):
     """Something worth knowing about a run that fails nothing."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     kind: NoteKind
     """What it is about."""
@@ -246,10 +236,8 @@ BaselineState = Literal["", "none", "other variant", "unreadable", "replaced"]
 
 
 @dataclass(slots=True)
-class BaselineNote:
+class BaselineNote(Record):
     """Why a run has no baseline."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     state: BaselineState = ""
     """`none`, there is no file; `other variant`, there is one of no variant; `unreadable`; `replaced`, it was, and an

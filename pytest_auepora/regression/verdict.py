@@ -6,25 +6,26 @@ judge a partial run: a mean over three of forty cases says nothing about forty.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from ..base.grouping import grouped
-from ..base.text import names_words
+from ..base.records import Record
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
-from .baseline import BROKEN, STILL_FAILING, Anchor, Baseline
-from .compare import CaseComparison, Comparison, compare, has_regressed
-from .guards.calibration import advisory_notes, judge_outcomes, make_advisory, standing_of
-from .guards.case_guard import VARIES
+from .baseline import Anchor, Baseline
+from .compare import CaseComparison, Comparison, Incomparable, compare
+from .guards.calibration import Advisory, judge_outcomes, make_advisory, standing_of
 from .guards.coverage import coverage_outcomes, label_notes, no_match_notes, nothing_compares
-from .guards.gates import GateOutcome, judge_gate
+from .guards.gates import judge_gate
 from .guards.interval_guard import compare_pairs, score_pairs
 from .guards.steadiness import VarianceSplit, flaky_cases, variance_splits
-from .guards.suite_guard import judge_comparison, net_flips, slice_notes, too_few_notes
+from .guards.suite_guard import judge_comparison, note_shares, small_slices
+from .outcomes import BaselineNote, GateKind, GateOutcome, GateReason, Look, Note
 from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
 
@@ -49,10 +50,8 @@ Outcome = Literal["passed", "failed", "inconclusive", "not judged"]
 
 
 @dataclass(slots=True)
-class Verdict:
+class Verdict(Record):
     """The verdict on one run."""
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = RECORD
 
     title: str
     """Suite, with the configuration in brackets."""
@@ -80,6 +79,8 @@ class Verdict:
     """Cases in which a check failed at first, and chance is not ruled out."""
     suspects: list[str] = field(default_factory=list)
     """Cases in which a check failed, and no answer could rule chance out."""
+    advisory: dict[str, Advisory] = field(default_factory=dict)
+    """The judged metrics that cannot fail the run, and why."""
     look: Look = ""
     """Which answers decided about metrics that vary."""
     wants_second_look: bool = False
@@ -111,12 +112,14 @@ def judge(
     metrics: Mapping[str, Metric],
     *,
     baseline: Baseline | None = None,
-    baseline_note: str = "",
+    baseline_note: BaselineNote | None = None,
     require_baseline: bool = False,
     accepting: bool = False,
     pruning: bool = False,
     calibrations: Path | None = None,
     anchor: Anchor | None = None,
+    second: Run | None = None,
+    can_look: bool = False,
 ) -> Verdict:
     """Judge *run*.
 
@@ -126,20 +129,24 @@ def judge(
         policy: how the comparison with the baseline is judged.
         metrics: the metric objects of ``run.metrics``, for aggregation.
         baseline: the accepted results, or None.
-        baseline_note: why there is no baseline, for people; a broken baseline fails the run.
-        require_baseline: a missing baseline fails.
+        baseline_note: why there is no baseline; a broken one fails the run.
+        require_baseline: a missing baseline fails, and so does a case that is suspect.
         accepting: the run is about to become the baseline, so changes are shown and not judged.
         pruning: vanished cases and metrics are about to be dropped from the baseline.
         calibrations: the folder of calibration files, which decide whether judged metrics may fail the run.
         anchor: an older baseline; it is judged also while accepting, as accepted steps add up to slow drift.
+        second: further answers to every case, where the first look wanted them.
+        can_look: whether every case can be asked once more; the verdict then says whether it has to be.
     """
     standing = standing_of(run.metrics, policy, calibrations)
-    out = Verdict(run.title, baseline_note=baseline_note)
-    score_pairs(run, metrics)
+    out = Verdict(run.title, baseline_note=baseline_note or BaselineNote(), advisory=dict(standing.advisory))
+    for scored in (run, second) if second is not None else (run,):
+        score_pairs(scored, metrics)
     out.failed_cases = sum(not c.expected_to_fail for c in run.in_state("failed", "error"))
     out.aggregates = {name: aggregate(metric, run.scores_of(name)) for name, metric in metrics.items()}
     if baseline is not None:
         out.comparison = compare(run, baseline)
+        note_shares(run, out.comparison, policy, standing.advisory)
     if out.comparison is not None and accepting:
         compare_pairs(run, out.comparison, metrics)
     gates = list(gates)
@@ -147,90 +154,132 @@ def judge(
         gates.append(Gate("error_rate", Bound("max", 0.0)))
     out.gates += [judge_gate(run, gate, metrics) for gate in gates]
     out.gates += coverage_outcomes(run, out.aggregates, out.comparison, accepting=accepting, pruning=pruning)
-    if out.comparison is not None and not accepting:
-        out.gates += judge_comparison(run, out.comparison, policy, metrics, standing.advisory)
+    _note_suspects(run, out, required=require_baseline)
+    if baseline is not None and out.comparison is not None and not accepting:
+        is_red = bool(out.failed_cases) or any(gate.state == "failed" for gate in out.gates)
+        _judge_against(out, run, out.comparison, baseline, policy, metrics, second, can_look=can_look, is_red=is_red)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
-    elif not accepting and (require_baseline or baseline_note.startswith(BROKEN)):
-        out.gates.append(_missing_baseline(baseline_note))
+    elif not accepting and (require_baseline or out.baseline_note.state == "unreadable"):
+        reason: GateReason = "unreadable" if out.baseline_note.state == "unreadable" else "no baseline"
+        out.gates.append(GateOutcome("baseline", "failed", reason=reason, detail=out.baseline_note.detail))
     if anchor is not None:
-        _judge_anchor(out, run, anchor, policy, metrics, advisory=standing.advisory)
-    out.notes += no_match_notes(run, out.gates)
+        _judge_anchor(out, run, anchor, policy, metrics, second, can_look=can_look)
+    out.notes += no_match_notes(run)
     make_advisory(out.gates, standing)
     out.gates += judge_outcomes(run, list(out.gates), standing, policy)
     if not run.is_full:
-        reason = f"{len(run.cases)} of {len(run.expected_ids)} cases ran, so this was not judged"
+        out.wants_second_look, out.look = False, ""
         for suite_gate in out.gates:
             if suite_gate.kind not in ("baseline", "calibration"):
-                suite_gate.state, suite_gate.would_be = "not judged", ""
-                suite_gate.set_message(reason)
+                suite_gate.state, suite_gate.would_be, suite_gate.reason = "not judged", "", "partial run"
     _note_cases(run, None if accepting else out.comparison, policy, out)
-    out.notes += label_notes(run, out.comparison) + _quarantine_notes(run) + advisory_notes(run, out.gates, standing)
+    out.notes += label_notes(run, out.comparison) + _quarantine_notes(run)
+    if baseline is not None and baseline.is_old and not accepting:
+        out.notes.append(Note("accepted once"))
     return out
 
 
+def _judge_against(
+    out: Verdict, run: Run, comparison: Comparison, baseline: Baseline, policy: RegressionPolicy,
+    metrics: Mapping[str, Metric], second: Run | None, *, can_look: bool, is_red: bool, kind: GateKind = "regression",
+) -> None:  # fmt: skip
+    """Add the outcomes of the suite guard against *baseline*, by the first look or by both."""
+    further = None
+    if second is not None:
+        further = second, compare(second, baseline)
+        note_shares(*further, policy, out.advisory)
+    judgement = judge_comparison(
+        run, comparison, policy, metrics, out.advisory, second=further, can_look=can_look and run.is_full, is_red=is_red
+    )
+    for gate in judgement.gates:
+        gate.kind = kind
+    out.gates += judgement.gates
+    out.wants_second_look |= judgement.wants_second_look
+    if kind == "regression" or judgement.look in ("second", "only"):
+        out.look = judgement.look
+
+
 def _judge_anchor(
-    out: Verdict, run: Run, anchor: Anchor, policy: RegressionPolicy, metrics: Mapping[str, Metric], *,
-    advisory: Collection[str],
+    out: Verdict, run: Run, anchor: Anchor, policy: RegressionPolicy, metrics: Mapping[str, Metric],
+    second: Run | None, *, can_look: bool,
 ) -> None:  # fmt: skip
     """Compare the run with the anchor: one outcome per comparable metric, or one failure if it cannot be read.
 
     Single cases are not compared.  Metrics missing from the run are reported by the baseline comparison.
     """
     if anchor.problem:
-        out.gates.append(GateOutcome("anchor", "baseline", "failed", anchor.problem, owner=run.owner))
+        found = GateOutcome("anchor", "failed", reason="unreadable", detail=anchor.problem, owner=run.owner)
+        out.gates.append(found)
     if anchor.baseline is None:
         return
-    comparison = compare(run, anchor.baseline)
+    comparison, stricter = compare(run, anchor.baseline), policy.against_anchor()
+    note_shares(run, comparison, stricter, out.advisory)
     if run.is_full and any(case.changes for case in comparison.cases.values()):
-        reasons = grouped((why, name) for name, why in comparison.incomparable.items()).items()
-        out.notes += [f"not comparable with the anchor: {', '.join(names)} ({why})" for why, names in reasons]
+        for why, names in _by_reason(comparison.incomparable):
+            data = {"changes": [list(change) for change in why.changes], "reason": why.reason}
+            out.notes.append(Note("not comparable with the anchor", tuple(names), why.detail, data))
     elif run.is_full:
-        message = "nothing in this run compares with the anchor, so slow drift was not judged"
-        out.notes.append(f"{message}; renew it: --auepora-update anchor")
-    for gate in judge_comparison(run, comparison, policy.against_anchor(), metrics, advisory):
-        gate.title, gate.kind = f"anchor: {gate.part}", "anchor"
-        gate.set_message(gate.reason, f"{gate.title}: ")
-        gate.part = gate.title
-        out.gates.append(gate)
+        out.notes.append(Note("anchor not compared"))
+    is_red = bool(out.failed_cases) or any(gate.state == "failed" for gate in out.gates)
+    _judge_against(
+        out, run, comparison, anchor.baseline, stricter, metrics, second, can_look=can_look, is_red=is_red, kind="anchor"
+    )  # fmt: skip
 
 
-def _missing_baseline(note: str) -> GateOutcome:
-    message = note or "there is no baseline"
-    if not note.startswith(BROKEN):  # such a note names the remedy itself
-        message += "; accept a run with --auepora-update, and commit the file"
-    return GateOutcome("baseline", "baseline", "failed", message)
+def _by_reason(incomparable: Mapping[str, Incomparable]) -> Iterator[tuple[Incomparable, list[str]]]:
+    """Yield each reason with its metrics."""
+    by_text = grouped((repr(why), (why, name)) for name, why in incomparable.items())
+    for pairs in by_text.values():
+        yield pairs[0][0], [name for _, name in pairs]
+
+
+def _note_suspects(run: Run, out: Verdict, *, required: bool) -> None:
+    """Note the cases that vary, and those that are suspect: these fail a run that requires a baseline."""
+    for case in run.cases.values():
+        if case.with_status("suspect"):
+            out.suspects.append(case.case_id)
+        elif case.with_status("varies"):
+            out.varies.append(case.case_id)
+    if out.suspects and required:
+        names = tuple(out.suspects)
+        out.gates.append(GateOutcome("baseline", "failed", reason="suspects", names=names, owner=run.owner))
+    cached = [f.suspect for case in run.cases.values() for f in case.findings if f.suspect == "cached"]
+    if cached:
+        out.notes.append(Note("answers look cached", data={"cases": len(cached)}))
 
 
 def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolicy, out: Verdict) -> None:
-    """Note which cases fell, rose, vary or are flaky, which slices are too small, which metrics vary now."""
-    out.flaky, out.noise = flaky_cases(run, out.comparison, policy), variance_splits(run, out.comparison)
-    varies = {case.case_id: case.extra[VARIES] for case in run.having(VARIES)}
-    out.varies = list(varies)
-    if shares := [f"{i} ({votes['passed']} of {votes['answers']} answers passed)" for i, votes in varies.items()]:
-        out.notes.append(f"varies, so it did not fail: {names_words(shares)}")
+    """Note which cases fell or rose, which are flaky, which slices are too small, which metrics vary now."""
+    out.flaky, out.noise = flaky_cases(out.comparison), variance_splits(run, out.comparison)
     if comparison is None:
         return
     if run.is_full:
-        out.notes += slice_notes(run, comparison, policy) + too_few_notes(out.gates)
+        if small := small_slices(run, comparison, policy):
+            out.notes.append(Note("slices too small", tuple(small), data={"clusters": dict(small)}))
     for case_id, case in comparison.cases.items():
         result = run.cases[case_id]
-        newly_errored = case.flip == "errored" and case.before is not None and case.before.state != "error"
-        if (newly_errored or (case.paired and has_regressed(result))) and not result.expected_to_fail:
-            out.regressed_cases.append(case_id)
-    if (flips := net_flips(run, comparison, policy)) is not None:
-        out.improved_cases = [case_id for case_id, change in flips.changes.items() if change.gain > 0]
+        if case.paired and case.before is not None and not result.expected_to_fail:
+            if any(finding.is_worse for finding in result.findings):
+                out.regressed_cases.append(case_id)
+            elif case.flip == "fixed" or _rose(run, case, policy):
+                out.improved_cases.append(case_id)
     if comparison.unsteady:
-        message = f"{', '.join(comparison.unsteady)}: no longer steady, answers to one case differed in this run"
-        out.notes.append(f"{message}; if intended, --auepora-update stores it")
+        out.notes.append(Note("no longer steady", tuple(comparison.unsteady)))
 
 
-def _quarantine_notes(run: Run) -> list[str]:
-    cases = list(run.having("quarantine"))
-    active = [
-        f"{c.case_id} (until {c.extra['quarantine']}{'; an assertion fails' if STILL_FAILING in c.extra else ''})"
-        for c in cases
-        if c.quarantined()
-    ]
-    expired = [f"{c.case_id} (until {c.extra['quarantine']})" for c in cases if not c.quarantined()]
-    notes = [f"in quarantine, not held to the baseline: {', '.join(active)}"] if active else []
-    return notes + ([f"quarantine is over, held to the baseline again: {', '.join(expired)}"] if expired else [])
+def _rose(run: Run, case: CaseComparison, policy: RegressionPolicy) -> bool:
+    """Whether a score rose by more than it may fall."""
+    changes = case.changes.items()
+    return any(c.gain > policy.for_metric(n).case_max_drop for n, c in changes if math.isfinite(run.metrics[n].range[1]))
+
+
+def _quarantine_notes(run: Run) -> list[Note]:
+    cases = [case for case in run.cases.values() if case.quarantine]
+    out = []
+    if active := [case for case in cases if case.quarantined()]:
+        data = {"until": {c.case_id: c.quarantine for c in active}}
+        out.append(Note("quarantined", tuple(c.case_id for c in active), data=data))
+    if over := [case for case in cases if not case.quarantined()]:
+        data = {"until": {c.case_id: c.quarantine for c in over}}
+        out.append(Note("quarantine over", tuple(c.case_id for c in over), data=data))
+    return out

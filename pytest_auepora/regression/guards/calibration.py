@@ -7,26 +7,22 @@ metric, judge and prompt that says ``gate``.  `auepora calibrate` writes it.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 from urllib.parse import quote
 
-from ...base.grouping import grouped
 from ...base.json import known_fields
-from ...base.text import names_words
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError
 from ...shapes import ShapeError, check_shape
-from ..compare import definition_change
+from ..compare import Change, definition_changes
+from ..outcomes import GateOutcome, GateReason
 from ..policy import RegressionPolicy
-from ..statistics.precision import cases_words
-from .gates import GateOutcome, missing_reason
+from .gates import missing_reason
 
 FORMAT = 1
-_NO_FILE = re.compile(r"(?<=there is no )([^;]*)/[^/;]*\.json")
 FOLDER = "__calibrations__"
 _Pair = Literal["yes yes", "yes no", "no yes", "no no"]
 
@@ -61,16 +57,30 @@ class Calibration:
     statistics: Mapping[str, Any] = field(default_factory=dict)
     labels: Annotated[Mapping[str, tuple[bool, bool]], Mapping[str, _Pair]] = field(default_factory=dict)
 
-    def mismatch(self, judge: Mapping[str, Any]) -> str:
+    def mismatch(self, judge: Mapping[str, Any]) -> list[Change]:
         """Return how *judge* (a `MetricInfo.judge`) differs from the calibrated one; empty if it does not."""
         current: dict[str, Any] = json.loads(json.dumps(dict(judge), default=str))  # as the file has it
-        return definition_change(self.judge, current)
+        return definition_changes(self.judge, current)
 
     def dumps(self) -> str:
         """Return the file's text: sorted keys, no time of day, so that the same labels give the same bytes."""
         labels = {item: " ".join("yes" if yes else "no" for yes in pair) for item, pair in self.labels.items()}
         raw = {"format": FORMAT, **asdict(self), "labels": labels}
         return json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+
+
+@dataclass(slots=True)
+class Advisory:
+    """Why the scores of a judge cannot fail the run."""
+
+    reason: Literal["by the golden file", "no calibration", "another judge", "not good enough"]
+    """The golden file says so; there is no file; it is of another judge; its agreement is too low."""
+    file: str = ""
+    """The calibration that is missing."""
+    changes: tuple[Change, ...] = ()
+    """How the calibrated judge differs."""
+    detail: str = ""
+    """What the calibration itself says."""
 
 
 class JudgeStanding(NamedTuple):
@@ -81,7 +91,7 @@ class JudgeStanding(NamedTuple):
         broken: metric → what is wrong with its calibration file; that fails the run, so that no gate vanishes unseen.
     """
 
-    advisory: Mapping[str, str]
+    advisory: Mapping[str, Advisory]
     broken: Mapping[str, str]
 
 
@@ -119,36 +129,36 @@ def load_calibration(path: Path) -> Calibration | None:
 
 def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> JudgeStanding:
     """Return which of *metrics* may not fail the run: the policy says so, or else the calibration files in *folder*."""
-    advisory: dict[str, str] = {}
+    advisory: dict[str, Advisory] = {}
     broken: dict[str, str] = {}
     for name, info in metrics.items():
         judge_policy = policy.for_metric(name).judge
         if not info.judge or judge_policy == "gate":
             continue
         try:
-            why = "the golden file says judge: advisory" if judge_policy == "advisory" else _why_advisory(info, folder)
+            why = Advisory("by the golden file") if judge_policy == "advisory" else _why_advisory(info, folder)
         except CalibrationError as exc:
-            broken[name] = why = str(exc)
-        if why:
+            broken[name], why = str(exc), Advisory("no calibration")
+        if why is not None:
             advisory[name] = why
     return JudgeStanding(advisory, broken)
 
 
-def _why_advisory(info: MetricInfo, folder: Path | None) -> str:
-    """Return why the metric cannot fail the run; empty if it is calibrated."""
+def _why_advisory(info: MetricInfo, folder: Path | None) -> Advisory | None:
+    """Return why the metric cannot fail the run; None if it is calibrated."""
     metric = str(info.judge["metric"])
     if folder is None:
-        return "judge not calibrated: there is no calibration; see auepora calibrate"
+        return Advisory("no calibration")
     path = calibration_path(folder, metric)
     if (calibration := load_calibration(path)) is None:
-        return f"judge not calibrated: there is no {path.parent.name}/{path.name}; see auepora calibrate"
+        return Advisory("no calibration", f"{path.parent.name}/{path.name}")
     if calibration.gate and _names_model(calibration.judge) and not _names_model(info.judge):
         raise CalibrationError(
             "the judge that was calibrated is not there: no model is named now; its gates count only with it"
         )
     if changed := calibration.mismatch(info.judge):
-        return f"judge not calibrated: the calibration is of another one ({changed}); run auepora calibrate again"
-    return "" if calibration.gate else f"judge not calibrated: {calibration.reason}"
+        return Advisory("another judge", changes=tuple(changed))
+    return None if calibration.gate else Advisory("not good enough", detail=calibration.reason)
 
 
 def _names_model(judge: Mapping[str, Any]) -> bool:
@@ -161,14 +171,8 @@ def _names_model(judge: Mapping[str, Any]) -> bool:
 def make_advisory(gates: Iterable[GateOutcome], standing: JudgeStanding) -> None:
     """Make the outcomes of advisory metrics ``advisory``; ``would_be`` keeps their state."""
     for gate in gates:
-        why = standing.advisory.get(gate.metric)
-        if why is None or gate.state not in ("passed", "failed", "inconclusive"):
-            continue
-        gate.would_be, gate.state, gate.brief = gate.state, "advisory", f"advisory: {gate.message}"
-        if gate.would_be == "failed":
-            message = gate.message if gate.subject else f"{gate.part}: {gate.message}"
-            gate.brief = f"advisory: would fail: {message}"
-        gate.set_message(f"{gate.brief}; {why}")
+        if gate.metric in standing.advisory and gate.state in ("passed", "failed", "inconclusive"):
+            gate.would_be, gate.state = gate.state, "advisory"
 
 
 def judge_outcomes(
@@ -179,7 +183,8 @@ def judge_outcomes(
     A judge fails so whether it is calibrated or not, unless one of *gates* failed already.
     """
     for name, why in standing.broken.items():
-        yield GateOutcome(f"calibration: {name}", "calibration", "failed", why, metric=name, owner=run.owner)
+        reason: GateReason = "calibration unusable"
+        yield GateOutcome("calibration", "failed", name, reason=reason, detail=why, owner=run.owner)
     reported = {gate.metric for gate in gates if gate.state == "failed"} | standing.broken.keys()
     for name, info in run.metrics.items():
         if not info.judge or name in reported or policy.for_metric(name).judge == "advisory":
@@ -187,30 +192,7 @@ def judge_outcomes(
         scores = run.scores_of(name, lambda case: case.state != "error" or bool(case.outputs))
         failed = [i for i, score in zip(scores.ids, scores, strict=True) if score.state == "error"]
         if failed and not scores.measured:
-            why = f"every reply of the judge failed, in {cases_words(len(failed))}: {missing_reason(scores)}"
-            owner = run.owner_of(name)
-            yield GateOutcome(f"judge: {name}", "calibration", "failed", why, metric=name, owner=owner)
-
-
-def advisory_notes(run: Run, gates: Iterable[GateOutcome], standing: JudgeStanding) -> list[str]:
-    """Return notes on which metrics are advisory and why, and on what they would have failed."""
-    would_fail = [gate for gate in gates if gate.would_be == "failed"]
-    notes = [gate.brief for gate in would_fail if not gate.is_of_slice]
-    if slices := [gate.part for gate in would_fail if gate.is_of_slice]:
-        notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
-    # of judges that are silent, a failed gate says so
-    silent = tuple(f"{gate.metric}: " for gate in gates if gate.title == f"judge: {gate.metric}")
-    problems = ((line, case.case_id) for case in run.having("advisory") for line in case.extra["advisory"])
-    if cases := grouped((line, case_id) for line, case_id in problems if not line.startswith(silent)):
-        lines = [
-            f"{f'{len(ids)} cases ({names_words(ids, 2)})' if len(ids) > 1 else ids[0]}: {line}"
-            for line, ids in cases.items()
-        ]
-        more = sum(map(len, list(cases.values())[3:]))
-        notes.append(f"advisory: would fail cases: {'; '.join(lines[:3])}{f' and {more} more' if more else ''}")
-    # metrics without a file share one note
-    shared = grouped((_NO_FILE.sub(r"\1/<metric>.json", why), name) for name, why in standing.advisory.items())
-    for reason, names in shared.items():
-        why = reason if len(names) > 1 else standing.advisory[names[0]]
-        notes.append(f"advisory: cannot fail the run: {', '.join(names)} ({why})")
-    return notes
+            yield GateOutcome(
+                "calibration", "failed", name, reason="judge silent", n=len(failed), detail=missing_reason(scores),
+                owner=run.owner_of(name),
+            )  # fmt: skip

@@ -15,7 +15,7 @@ Repeats = Sequence[Sequence[float]]
 """The scores of each case, one per repeat."""
 
 
-def flaky_cases(run: Run, comparison: Comparison | None) -> dict[str, float]:
+def flaky_cases(comparison: Comparison | None) -> dict[str, float]:
     """Return the cases of which some accepted answers hold all checks and others do not, with their share."""
     if comparison is None:
         return {}
