@@ -73,8 +73,8 @@ class CaseResult:
     """Tokens and cost of LLM judges, by metric."""
     recorded_in: str = ""
     """The run whose recorded answer was scored."""
-    further: int = 0
-    """How many of its recorded answers only confirm a failure, or are a second look."""
+    looked: bool = False
+    """Whether the last of its recorded answers is a second look at the suite."""
 
     @property
     def query(self) -> str:

@@ -20,17 +20,17 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import REPEAT_DATA, Score
 from ..errors import AueporaError
 from ..io.golden.model import GoldenCase
-from ..metrics.judge.usage import USAGE, add_usage
+from ..metrics.judge.usage import add_usage
 from ..regression.baseline import Baseline
+from ..regression.checks import OneAnswer, accepted_checks, answers_of, can_fail_alone, case_rules, each_answer
 from ..regression.compare import CaseComparison, Comparability, comparability_of, compare_case
-from ..regression.determinism import record_repeats
-from ..regression.guards.case_guard import judge_case, merge_confirmed
+from ..regression.guards.case_trial import CaseTrial, Confirmed, Standing
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
 from .case_result import Ended, blank_result, errored_result
 from .measure import CaseCall, Convert, MeasuredAnswer, measure_calls
 from .recording import RecordedAnswer, Recording, Redact, record
-from .replay import CONFIRMED, CaseEndedError
+from .replay import CaseEndedError
 
 EndedBy = Callable[[BaseException], "Ended | None"]
 """Returns how an exception ends its case on purpose (skip, xfail), else None; raises one that ends the whole run."""
@@ -40,7 +40,8 @@ EndedBy = Callable[[BaseException], "Ended | None"]
 class CaseCalls:
     """A case, the finished calls on it, repeats in order, and the corpus that its labels are looked up in.
 
-    The last ``again`` of the calls count only for what varies between answers, in all metrics but ``skipped_metrics``.
+    The last ``again`` of the calls do not count for its scores: they are asked for by an update, which accepts them as
+    well, in all metrics but ``skipped_metrics``.
     """
 
     case: GoldenCase
@@ -60,13 +61,19 @@ class FinishedCase:
     """A finished case: its result, redacted and judged, and what is kept of its answers, repeats in order.
 
     ``comparison`` is with its baseline; None without one, or where nothing was measured.  ``error`` is what its first
-    failed call raised, as it was.
+    failed call raised, as it was.  ``trial`` holds its checks; None where nothing was measured.
     """
 
     result: CaseResult
     comparison: CaseComparison | None = None
     recordings: list[Recording] = field(default_factory=list)
     error: BaseException | None = None
+    trial: CaseTrial | None = None
+
+    @property
+    def wants_another(self) -> bool:
+        """Whether a further answer decides whether the case fails; it is not judged until then."""
+        return self.trial is not None and bool(self.trial.open)
 
 
 @dataclass(eq=False, repr=False)
@@ -80,6 +87,8 @@ class CaseFlow:
         baseline: what was accepted, if anything was.
         advisory: metrics that fail no case, as LLM judges before they are calibrated.
         accepting: whether cases are compared with the baseline and not held to it.
+        cases: all cases of the suite, whose accepted answers say how much varies in it.
+        confirmed: how many cases failed after they were asked again, in this process.
         timed: whether the time of a call is the system's.
         xfail: whether golden cases that say `xfail` are expected to fail; not under pytest's ``--runxfail``.
         convert: reads the system's own answers.
@@ -99,6 +108,8 @@ class CaseFlow:
     baseline: Baseline | None = None
     advisory: Collection[str] = ()
     accepting: bool = False
+    cases: Sequence[GoldenCase] = ()
+    confirmed: Confirmed = field(default_factory=Confirmed)
     timed: bool = True
     xfail: bool = True
     convert: Convert | None = None
@@ -145,12 +156,8 @@ class CaseFlow:
         return counted + [self.case_call(case, call, is_known_id, case_calls.skipped_metrics) for call in others]
 
     def _end(self, case_calls: CaseCalls, case: GoldenCase, measured: list[MeasuredAnswer]) -> FinishedCase:
-        counted = measured[: len(case_calls.counted)]
-        finished = self.conclude(case, counted)
+        finished = self.conclude(case, measured, len(case_calls.counted))
         finished.error = next((call.error for call in case_calls.counted if call.error is not None), None)
-        singles = [answer.result for answer in measured]
-        record_repeats(finished.result, singles, self.run.metrics)
-        _add_usage(finished.result, singles)
         return finished
 
     def case_call(
@@ -160,23 +167,41 @@ class CaseFlow:
         baseline_answer = self.baseline_answers.get((case.id, case.content_hash), "")
         return CaseCall(case, call, is_known_id, baseline_answer, skipped_metrics)
 
-    def confirm(self, finished: FinishedCase, case_calls: CaseCalls, system: System) -> None:
-        """Decide a failed case by the finished calls that asked *system* again: it fails if every answer fails.
+    def take(self, finished: FinishedCase, case_calls: CaseCalls, system: System) -> None:
+        """Hold one further answer, by the finished call that asked *system* again, against the checks that failed.
 
-        Its scores stay those of the first answer; how the answers differ is noted, and they are kept for a replay.
-        Advisory judges are not asked.
+        The scores of the case stay those of the first answer, else asking again would raise the means; the answer is
+        kept for a replay.  Advisory judges are not asked.
         """
-        flow = self._without_advisory
-        retried = [flow.finish(replace(case_calls, calls=[call]), system) for call in case_calls.calls]
-        again = [retry.result for retry in retried]
-        if recordings := [recording for retry in retried for recording in retry.recordings]:
-            finished.recordings += recordings
-            finished.result.extra[CONFIRMED] = len(recordings)
-        record_repeats(finished.result, [finished.result, *again], self.run.metrics)
-        _add_usage(finished.result, [finished.result, *again])
-        merge_confirmed(finished.result, again)
-        if finished.comparison is not None:
-            finished.comparison.note_state(finished.result)
+        assert finished.trial is not None
+        (single,) = self._without_advisory._measure(case_calls, system)
+        finished.recordings += self._record(case_calls.case, [single])
+        self._redact(single.result)
+        _add_usage(finished.result, [finished.result, single.result])
+        finished.trial.take(OneAnswer.of(single.result), _text_of(single.result))
+        self._note_end(finished)
+
+    def settle(self, finished: FinishedCase) -> None:
+        """Decide a case of which no further answer is to be had."""
+        if finished.trial is not None and finished.trial.open:
+            finished.trial.settle()
+            self._note_end(finished)
+
+    def extend(self, result: CaseResult, case_calls: CaseCalls, system: System) -> FinishedCase:
+        """Add the answers of further *case_calls* to *result*, which is about to be accepted."""
+        measured = self._without_advisory._measure(case_calls, system)
+        recordings = self._record(case_calls.case, measured)
+        for single in measured:
+            self._redact(single.result)
+        _add_usage(result, [result, *(single.result for single in measured)])
+        first = each_answer(result.answers) if result.answers is not None else [OneAnswer.of(result)]
+        return self._judge(result, [*first, *(OneAnswer.of(single.result) for single in measured)], recordings)
+
+    def _measure(self, case_calls: CaseCalls, system: System) -> list[MeasuredAnswer]:
+        calls = [self.case_call(case_calls.case, call) for call in case_calls.calls]
+        return measure_calls(
+            calls, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress
+        )
 
     def end(self, case: GoldenCase, error: BaseException) -> FinishedCase:
         """End a case that was not measured because of *error*: its set-up failed or skipped it, its process died."""
@@ -191,33 +216,70 @@ class CaseFlow:
         result = blank_result(case)
         result.state, result.error = "skipped", ended.reason
         if ended.how == "xfail":
-            result.extra["xfail"] = ended.reason
+            result.xfail = ended.reason
         return self._finish_unmeasured(case, result, error)
 
-    def conclude(self, case: GoldenCase, answers: Sequence[MeasuredAnswer]) -> FinishedCase:
-        """End a case: record its answers, merge their results, hold them to thresholds and baseline."""
-        singles = [answer.result for answer in answers]
+    def conclude(self, case: GoldenCase, measured: Sequence[MeasuredAnswer], counted: int = 0) -> FinishedCase:
+        """End a case: record its answers, merge those that are *counted*, by default all, hold it to its checks."""
+        singles = [answer.result for answer in measured]
         for single in singles:
             single.where = self._where(case)
-        recordings = self._record(case, answers)
+        recordings = self._record(case, measured)
         for single in singles:
             self._redact(single)
-        infos = self.run.metrics
-        result = merge_repeats(singles, infos)
+        result = merge_repeats(singles[: counted or len(singles)], self.run.metrics)
+        _add_usage(result, singles)
         self._note_expected_failure(case, result)
+        finished = self._judge(result, [OneAnswer.of(single) for single in singles], recordings)
+        assert finished.trial is not None
+        finished.trial.texts = [_text_of(single) for single in singles]
+        note_worst(result, singles, finished.trial.rules)
+        return finished
+
+    def _judge(self, result: CaseResult, answers: Sequence[OneAnswer], recordings: list[Recording]) -> FinishedCase:
+        """Hold *answers*, whose first made *result*, to thresholds and baseline."""
+        result.answers = answers_of(answers) if len(answers) > 1 else None
+        result.findings = []
         comparison: CaseComparison | None = None
         if self.baseline is not None:
-            before = self.baseline.cases.get(case.id)
-            comparison = compare_case(result, before, infos, self._comparability)
-        held_to = None if self.accepting else comparison
-        judge_case(
-            result, case.thresholds, infos, held_to, self.policy, advisory=self.advisory, steady=self._steady,
-            accepting=self.accepting,
-        )  # fmt: skip
-        if comparison is not None:
-            comparison.note_state(result)
-        note_worst(result, singles, held_to, infos, policy=self.policy, advisory=self.advisory)
-        return FinishedCase(result, comparison, recordings)
+            before = self.baseline.cases.get(result.case_id)
+            comparison = compare_case(result, before, self.run.metrics, self._comparability)
+        rules = case_rules(result, comparison, self.run.metrics, self.policy, advisory=self.advisory)
+        before = comparison.before if comparison is not None and comparison.paired else None
+        accepted = accepted_checks(rules, before) if before is not None else None
+        trial = CaseTrial(result, rules, Standing(accepted, self.varied, self.accepting))
+        trial.begin(answers)
+        finished = FinishedCase(result, comparison, recordings, trial=trial)
+        if trial.open and self.confirmed.is_full:
+            trial.settle(self.confirmed)
+        self._note_end(finished)
+        return finished
+
+    def _note_end(self, finished: FinishedCase) -> None:
+        """Once the checks are decided, note what became of the case."""
+        if finished.wants_another:
+            return
+        asked = any(finding.asked > 1 for finding in finished.result.failures)
+        self.confirmed.red += asked
+        if finished.comparison is not None:
+            finished.comparison.note_state(finished.result)
+
+    @cached_property
+    def varied(self) -> int:
+        """V: over the whole baseline, the checks that held in some accepted answers to their case and not in others."""
+        count = 0
+        for case in self.cases if self.baseline is not None else ():
+            before = self.baseline.cases.get(case.id) if self.baseline is not None else None
+            if before is None or not before.varied or before.hash != case.content_hash or case.skip is not None:
+                continue
+            result = blank_result(case)
+            self._note_expected_failure(case, result)
+            if can_fail_alone(result):
+                incomparable = [*self._comparability.incomparable]
+                comparison = CaseComparison(case.id, "unchanged", before=before, incomparable=incomparable)
+                rules = case_rules(result, comparison, self.run.metrics, self.policy, advisory=self.advisory)
+                count += accepted_checks(rules, before).varied_checks
+        return count
 
     def _where(self, case: GoldenCase) -> str:
         return f"{self.run.path}:{case.line}"
@@ -233,16 +295,12 @@ class CaseFlow:
         return any("citation_coverage" in name for name in self.metrics)
 
     @cached_property
-    def _steady(self) -> Collection[str]:
-        return self.baseline.steady if self.baseline is not None else ()
-
-    @cached_property
     def _comparability(self) -> Comparability:
         return comparability_of(self.run, self.baseline) if self.baseline is not None else Comparability()
 
     def _note_expected_failure(self, case: GoldenCase, result: CaseResult) -> None:
         if self.xfail and case.xfail is not None:
-            result.extra["xfail"] = case.xfail
+            result.xfail = case.xfail
 
     def _finish_unmeasured(self, case: GoldenCase, result: CaseResult, error: BaseException | None) -> FinishedCase:
         result.where = self._where(case)
@@ -278,17 +336,21 @@ class CaseFlow:
 
 
 def _add_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
-    if usage := add_usage(part.extra[USAGE] for part in parts if USAGE in part.extra):
-        result.extra[USAGE] = usage  # on all answers to the case
+    result.judge_usage = add_usage(part.judge_usage for part in parts if part.judge_usage)  # on all answers to the case
+
+
+def _text_of(result: CaseResult) -> str | None:
+    """Return the answer, None where there is none."""
+    answer = result.outputs.get("answer")
+    return None if answer is None else str(answer)
 
 
 def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]) -> CaseResult:
     """Return one result for the repeats of one case; texts and ranks shown are those of the first.
 
     The mean of its quality scores, the median of its latencies.  A case of which any repeat errored is errored: half
-    an outage is not a score.  The single values are kept in ``extra["repeats"]``, ranks that differ in
-    ``extra["ranks"]``.  A metric that aggregates counts instead of values (``bleu``, ``distinct_2``) keeps those of
-    every repeat.  *results* are left as they are.
+    an outage is not a score.  Ranks that differ are kept in ``ranks_of_repeats``.  A metric that aggregates counts
+    instead of values (``bleu``, ``distinct_2``) keeps those of every repeat.  *results* are left as they are.
     """
     first = results[0]
     if len(results) == 1:
@@ -297,15 +359,13 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
         first_error = errored[0]
         head, _, rest = first_error.error.partition("\n")
         error = f"{head} (in {len(errored)} of {len(results)} repeats)" + (f"\n{rest}" if rest else "")
-        return replace(first_error, error=error)
+        return replace(first_error, error=error, repeats=len(results))
     scores = {name: _merge_scores([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
-    singles = {name: [r.scores[name].value for r in results] for name, s in scores.items() if s.value is not None}
-    extra = {**first.extra, "repeats": singles}
-    if any(r.ranks != first.ranks for r in results):
-        extra["ranks"] = [r.ranks for r in results]
+    ranks = [r.ranks for r in results] if any(r.ranks != first.ranks for r in results) else []
     import statistics  # with it come fractions and decimal
 
-    return replace(first, scores=scores, seconds=statistics.median(r.seconds for r in results), extra=extra)
+    seconds = statistics.median(r.seconds for r in results)
+    return replace(first, scores=scores, seconds=seconds, repeats=len(results), ranks_of_repeats=ranks)
 
 
 def _merge_scores(scores: Sequence[Score], info: MetricInfo | None) -> Score:

@@ -44,7 +44,10 @@ def blank_result(case: GoldenCase) -> CaseResult:
         cluster=case.cluster,
         labels={**slices, "tags": list(case.tags)},
         texts=CaseTexts(sample.query, _expected(sample)),
-        extra=_case_settings(case),
+        thresholds={n: [(b.op, b.limit) for b in bs] for n, bs in case.thresholds.items()},
+        must_pass=case.must_pass,
+        quarantine=case.quarantine or "",
+        moved=case.moved,
     )
 
 
@@ -54,6 +57,7 @@ def errored_result(
     """Return the result of a case that could not be measured because of *error*, an error under every metric."""
     result = blank_result(case)
     result.state, result.error = "error", describe_error(error)
+    result.timed_out = isinstance(error, TimeoutError)
     if call is not None and call.attempts > 1 and error is call.error:
         head, rest, frames = result.error.partition("\n")
         result.error = f"{head} ({call.attempts} attempts){rest}{frames}"
@@ -61,18 +65,6 @@ def errored_result(
     if call is not None:
         result.seconds, result.concurrency = call.seconds, call.concurrency
     return result
-
-
-def _case_settings(case: GoldenCase) -> dict[str, Any]:
-    """Return how the golden file wants the case checked: its bounds, and whether it is held to a baseline."""
-    out: dict[str, Any] = {"thresholds": {n: [[b.op, b.limit] for b in bs] for n, bs in case.thresholds.items()}}
-    if case.moved is not None:
-        out["labels"] = case.moved
-    if case.must_pass:
-        out["must_pass"] = True
-    if case.quarantine is not None:
-        out["quarantine"] = case.quarantine
-    return out
 
 
 def _expected(sample: EvaluationSample) -> dict[str, Any]:

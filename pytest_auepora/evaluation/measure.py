@@ -25,6 +25,7 @@ from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known_citations
 from ..metrics.judge.usage import USAGE, metered, pop_usage, repeated
 from ..metrics.ranking.matching import ranks_of_relevant
+from ..regression.checks import held_assertions
 from .case_result import blank_result, errored_result, shown_outputs, snippet
 from .recording import RecordedAnswer
 
@@ -174,8 +175,9 @@ def _scored_result(case_call: CaseCall, outputs: SystemOutputs, scores: dict[str
     result = blank_result(case)
     result.seconds, result.concurrency = call.seconds, call.concurrency
     if usage := pop_usage(scores):
-        result.extra[USAGE] = usage
+        result.judge_usage = usage
     result.scores = scores
+    result.assertions = held_assertions(scores, case.sample.labels)
     _explain_missing_labels(result, case)
     result.ranks = ranks_of_relevant(case.sample, outputs)
     result.outputs = shown_outputs(case.sample, outputs)
@@ -195,7 +197,7 @@ def _rescored_result(
     raw, result = recorded.raw, blank_result(case)
     result.seconds, result.concurrency = raw["seconds"], raw["concurrency"]
     if recorded.run_id:
-        result.extra["recorded_in"] = recorded.run_id
+        result.recorded_in = recorded.run_id
     if not recorded.is_answer:
         result.state, result.error = "error", raw["error"]
         message = (raw["error"] or "?").splitlines()[0]
@@ -205,8 +207,8 @@ def _rescored_result(
     result.scores = {
         name: _score_again(m, case.sample, outputs, recorded, judge_scores.get(name)) for name, m in metrics.items()
     }
-    if usage := pop_usage(result.scores):
-        result.extra[USAGE] = usage
+    result.assertions = held_assertions(result.scores, case.sample.labels)
+    result.judge_usage = pop_usage(result.scores)
     if "shown" in raw:
         result.outputs, result.ranks = raw["shown"], raw["ranks"]
     else:

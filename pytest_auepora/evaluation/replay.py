@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from .case_result import Ended
     from .recording import RecordedAnswer, Recording
 
-CONFIRMED = "confirmed"
-"""Key in ``extra``: how many of the answers that were recorded decide about a failed case alone."""
-
-
 class CaseEndedError(AueporaError):
     """A call says that its case is not measured: the earlier run skipped it, or expected it to fail."""
 
@@ -80,15 +76,27 @@ class RecordedRun:
         return {name: metric_key(info) for name, info in self.run.metrics.items()}
 
     def times(self, case: GoldenCase) -> int:
-        """Return how often the system was asked about *case*, before that was asked again because it failed."""
+        """Return how many answers made the scores of *case*, before it was asked again."""
+        result = self.run.cases.get(case.id)
         with suppress(HistoryError):  # what was recorded is damaged, which `answer` tells
-            return len(self.recordings.get(case.id, ())) - self.confirmed(case)
+            return min(len(self.recordings.get(case.id, ())), result.repeats if result is not None else 1)
         return 0
 
-    def confirmed(self, case: GoldenCase) -> int:
-        """Return how many of the last answers to *case* are those that it was asked again for, as it failed."""
+    def further(self, case: GoldenCase) -> range:
+        """Return the numbers of the answers that *case* was asked for again, a second look at the suite left out."""
+        result, times = self.run.cases.get(case.id), self.times(case)
+        with suppress(HistoryError):
+            n_answers = len(self.recordings.get(case.id, ()))
+            return range(times, n_answers - (result is not None and result.looked))
+        return range(0)
+
+    def look(self, case: GoldenCase) -> int | None:
+        """Return the number of the answer that was a second look at the suite; None where there was none."""
         result = self.run.cases.get(case.id)
-        return 0 if result is None else int(result.extra.get(CONFIRMED, 0))
+        with suppress(HistoryError):
+            n_answers = len(self.recordings.get(case.id, ()))
+            return n_answers - 1 if result is not None and result.looked and n_answers else None
+        return None
 
     def answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         """Return the answer to one repeat, counted from 0; raises `NotRecordedError`, with the reason, if none."""

@@ -26,9 +26,10 @@ _FEWEST_CONFIRMED, _SHARE_CONFIRMED = 10, 0.05
 class Confirmed:
     """How many cases of a suite failed after they were asked again, in this process; from some number on, none is."""
 
-    cases: int
+    cases: int = 0
     """Of the suite."""
     red: int = 0
+    """That failed so."""
 
     @property
     def is_full(self) -> bool:

@@ -1,0 +1,1 @@
+"""Measuring whole suites from Python: what `evaluate` and `score_recorded` give, with its assertions."""
