@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from ..base.records import Record
+from .compare import Change, Incomparable
 from .thresholds import Bound, sliced
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
@@ -161,8 +162,10 @@ class GateOutcome(Record):
     """What is missing: cases, metrics, labels; what does not compare."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Vanished cases that seem to have another id now."""
+    incomparable: Mapping[str, Incomparable] = field(default_factory=dict)
+    """Where nothing compares, or a baseline is damaged: why, by metric."""
     unpaired: Mapping[str, int] = field(default_factory=dict)
-    """Where nothing compares: cases that are new, changed or skipped."""
+    """Where nothing compares: how many cases are new, changed or skipped."""
     detail: str = ""
     """In other people's words: an exception, why scores are n/a, the path of a file."""
 
@@ -205,17 +208,54 @@ class GateOutcome(Record):
         return () if self.kind == "coverage" else self.worst_cases
 
 
+AdvisoryReason = Literal["policy", "no calibration", "another judge", "not good enough", "unusable"]
+"""Why a judge cannot fail the run: the golden file says so; there is no calibration; there is one of another judge; it
+says that the judge does not agree well enough with people; its file cannot be used, which a gate reports."""
+
+
+@dataclass(slots=True)
+class Advisory(Record):
+    """Why the scores of an LLM judge cannot fail the run."""
+
+
+    reason: AdvisoryReason
+    """What is the matter."""
+    place: str = ""
+    """The calibration file that is wanted, as people would look for it."""
+    changes: tuple[Change, ...] = ()
+    """How the calibrated judge differs from this one."""
+    detail: str = ""
+    """What the calibration found, or what is wrong with its file."""
+
+
 NoteKind = Literal[
     # about the comparison
-    "slices too small", "too few cases", "no longer steady", "not comparable with the anchor", "anchor not compared",
-    "retrieval not comparable", "accepted once", "falls add up",
-    # about cases and labels
-    "no label met", "labels moved", "quarantined", "quarantine over", "answers look cached",
+    "slices too small", "not comparable with the anchor", "anchor not compared", "accepted once", "falls add up",
+    # about labels
+    "no label met",
+    # about an update
+    "stopped", "not pruned", "anchor not written", "accepted answers not kept",
     # about the run
-    "provenance differs", "stopped", "not pruned", "anchor not written", "accepted answers not kept",
-    "replayed", "resumed", "nothing recorded", "recorded otherwise", "recorded at another commit", "history", "no output",
-    "call limit",
+    "provenance differs", "replayed", "resumed", "nothing recorded", "recorded otherwise", "recorded at another commit",
+    "history not written", "history not read", "answers cut", "call limit",
 ]  # fmt: skip
+"""What no other datum of a verdict or run says.  What the findings, gates, moved labels and quarantines of cases, the
+looks taken, or metrics that vary now say for themselves needs no note.  With ``names`` and ``data`` of each:
+
+- ``slices too small``: slices, as ``scenario=typo``; ``clusters``, the clusters of each.
+- ``not comparable with the anchor``: metrics of one reason, which ``why`` has.
+- ``anchor not compared``: nothing in the run compares with it.
+- ``accepted once``: ``cases`` of the baseline with one accepted answer.
+- ``falls add up``: one metric; ``falls`` in a row that were accepted, ``before`` and ``after``.
+- ``no label met``: labels that were wanted; ``cases``; ``returned``, what came instead; ``source``, a label that is the
+  name of a source document.
+- ``provenance differs``: between the cases of the run: ``why`` has each key.
+- ``accepted answers not kept``, ``history not written``, ``history not read``: the reason in ``detail``.
+- ``replayed``, ``resumed``, ``nothing recorded``: the run that answers are from in ``detail``; ``taken`` of ``cases``.
+- ``recorded otherwise``, ``recorded at another commit``: the run in ``detail``; ``why`` has what differs.
+- ``answers cut``: cases whose recorded texts were too large.
+- ``call limit``: ``limit``, the most calls of the run; cases that were not asked again for it.
+"""
 
 
 @dataclass(slots=True)
@@ -225,9 +265,11 @@ class Note(Record):
     kind: NoteKind
     """What it is about."""
     names: tuple[str, ...] = ()
-    """The metrics, cases, slices or files concerned."""
+    """The metrics, cases, slices or labels concerned."""
     detail: str = ""
     """In other people's words, or a name."""
+    why: Incomparable | None = None
+    """What differs, where something does."""
     data: dict[str, Any] = field(default_factory=dict)
     """Further numbers and names, by kind."""
 

@@ -19,13 +19,13 @@ from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
 from .baseline import Anchor, Baseline
 from .compare import CaseComparison, Comparison, Incomparable, compare
-from .guards.calibration import Advisory, judge_outcomes, make_advisory, standing_of
-from .guards.coverage import coverage_outcomes, label_notes, no_match_notes, nothing_compares
+from .guards.calibration import judge_outcomes, make_advisory, standing_of
+from .guards.coverage import coverage_outcomes, no_match_notes, nothing_compares
 from .guards.gates import judge_gate
 from .guards.interval_guard import compare_pairs, score_pairs
 from .guards.steadiness import VarianceSplit, flaky_cases, variance_splits
 from .guards.suite_guard import judge_comparison, note_shares, small_slices
-from .outcomes import BaselineNote, GateKind, GateOutcome, GateReason, Look, Note
+from .outcomes import Advisory, BaselineNote, GateKind, GateOutcome, GateReason, Look, Note
 from .policy import RegressionPolicy
 from .thresholds import Bound, Gate
 
@@ -80,7 +80,7 @@ class Verdict(Record):
     suspects: list[str] = field(default_factory=list)
     """Cases in which a check failed, and no answer could rule chance out."""
     advisory: dict[str, Advisory] = field(default_factory=dict)
-    """The judged metrics that cannot fail the run, and why."""
+    """Metrics of LLM judges that cannot fail the run, and why."""
     look: Look = ""
     """Which answers decided about metrics that vary."""
     wants_second_look: bool = False
@@ -173,9 +173,8 @@ def judge(
             if suite_gate.kind not in ("baseline", "calibration"):
                 suite_gate.state, suite_gate.would_be, suite_gate.reason = "not judged", "", "partial run"
     _note_cases(run, None if accepting else out.comparison, policy, out)
-    out.notes += label_notes(run, out.comparison) + _quarantine_notes(run)
-    if baseline is not None and baseline.is_old and not accepting:
-        out.notes.append(Note("accepted once"))
+    if baseline is not None and not accepting and (once := sum(c.answers == 1 for c in baseline.cases.values())):
+        out.notes.append(Note("accepted once", data={"cases": once}))
     return out
 
 
@@ -216,8 +215,7 @@ def _judge_anchor(
     note_shares(run, comparison, stricter, out.advisory)
     if run.is_full and any(case.changes for case in comparison.cases.values()):
         for why, names in _by_reason(comparison.incomparable):
-            data = {"changes": [list(change) for change in why.changes], "reason": why.reason}
-            out.notes.append(Note("not comparable with the anchor", tuple(names), why.detail, data))
+            out.notes.append(Note("not comparable with the anchor", tuple(names), why=why))
     elif run.is_full:
         out.notes.append(Note("anchor not compared"))
     is_red = bool(out.failed_cases) or any(gate.state == "failed" for gate in out.gates)
@@ -243,9 +241,6 @@ def _note_suspects(run: Run, out: Verdict, *, required: bool) -> None:
     if out.suspects and required:
         names = tuple(out.suspects)
         out.gates.append(GateOutcome("baseline", "failed", reason="suspects", names=names, owner=run.owner))
-    cached = [f.suspect for case in run.cases.values() for f in case.findings if f.suspect == "cached"]
-    if cached:
-        out.notes.append(Note("answers look cached", data={"cases": len(cached)}))
 
 
 def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolicy, out: Verdict) -> None:
@@ -263,23 +258,9 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
                 out.regressed_cases.append(case_id)
             elif case.flip == "fixed" or _rose(run, case, policy):
                 out.improved_cases.append(case_id)
-    if comparison.unsteady:
-        out.notes.append(Note("no longer steady", tuple(comparison.unsteady)))
 
 
 def _rose(run: Run, case: CaseComparison, policy: RegressionPolicy) -> bool:
     """Whether a score rose by more than it may fall."""
     changes = case.changes.items()
     return any(c.gain > policy.for_metric(n).case_max_drop for n, c in changes if math.isfinite(run.metrics[n].range[1]))
-
-
-def _quarantine_notes(run: Run) -> list[Note]:
-    cases = [case for case in run.cases.values() if case.quarantine]
-    out = []
-    if active := [case for case in cases if case.quarantined()]:
-        data = {"until": {c.case_id: c.quarantine for c in active}}
-        out.append(Note("quarantined", tuple(c.case_id for c in active), data=data))
-    if over := [case for case in cases if not case.quarantined()]:
-        data = {"until": {c.case_id: c.quarantine for c in over}}
-        out.append(Note("quarantine over", tuple(c.case_id for c in over), data=data))
-    return out

@@ -18,7 +18,7 @@ from ...core.run import MetricInfo, Run
 from ...errors import AueporaError
 from ...shapes import ShapeError, check_shape
 from ..compare import Change, definition_changes
-from ..outcomes import GateOutcome, GateReason
+from ..outcomes import Advisory, GateOutcome, GateReason
 from ..policy import RegressionPolicy
 from .gates import missing_reason
 
@@ -67,20 +67,6 @@ class Calibration:
         labels = {item: " ".join("yes" if yes else "no" for yes in pair) for item, pair in self.labels.items()}
         raw = {"format": FORMAT, **asdict(self), "labels": labels}
         return json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str) + "\n"
-
-
-@dataclass(slots=True)
-class Advisory:
-    """Why the scores of a judge cannot fail the run."""
-
-    reason: Literal["by the golden file", "no calibration", "another judge", "not good enough"]
-    """The golden file says so; there is no file; it is of another judge; its agreement is too low."""
-    file: str = ""
-    """The calibration that is missing."""
-    changes: tuple[Change, ...] = ()
-    """How the calibrated judge differs."""
-    detail: str = ""
-    """What the calibration itself says."""
 
 
 class JudgeStanding(NamedTuple):
@@ -136,9 +122,9 @@ def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, fol
         if not info.judge or judge_policy == "gate":
             continue
         try:
-            why = Advisory("by the golden file") if judge_policy == "advisory" else _why_advisory(info, folder)
+            why = Advisory("policy") if judge_policy == "advisory" else _why_advisory(info, folder)
         except CalibrationError as exc:
-            broken[name], why = str(exc), Advisory("no calibration")
+            broken[name], why = str(exc), Advisory("unusable", detail=str(exc))
         if why is not None:
             advisory[name] = why
     return JudgeStanding(advisory, broken)

@@ -93,26 +93,11 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> Ite
     state: GateState = "failed" if required else "not judged"
     unpaired = {flip: counts[flip] for flip in _UNPAIRED if counts[flip]}
     yield GateOutcome(
-        "baseline", state, reason="nothing compares", owner=run.owner, total=len(run.cases), unpaired=unpaired
-    )
+        "baseline", state, reason="nothing compares", owner=run.owner, total=len(run.cases), unpaired=unpaired,
+        incomparable=comparison.incomparable,
+    )  # fmt: skip
 
 
 def _failure(run: Run, reason: GateReason, names: Iterable[str] = (), *, metric: str = "", **found: Any) -> GateOutcome:
     owner = run.owner_of(metric) if metric else run.owner
     return GateOutcome("coverage", "failed", metric, reason=reason, names=tuple(names), owner=owner, **found)
-
-
-def label_notes(run: Run, comparison: Comparison | None) -> list[Note]:
-    """Return notes on how labels that moved were matched, and on cases whose retrieval is not comparable."""
-    moved = [c.moved for c in run.cases.values() if c.moved is not None]
-    out: list[Note] = []
-    if moved:
-        became = Counter(label["became"] for m in moved for label in m["labels"].values())
-        matched = Counter(m["match"] for m in moved)
-        data = {"cases": len(moved), "became": dict(became.most_common()), "matched": dict(matched)}
-        out.append(Note("labels moved", data=data))
-    cases = comparison.cases.items() if comparison is not None else ()
-    reasons = grouped((case.not_comparable, case_id) for case_id, case in cases if case.not_comparable)
-    for changes, ids in reasons.items():
-        out.append(Note("retrieval not comparable", tuple(ids), data={"changes": [list(change) for change in changes]}))
-    return out

@@ -223,7 +223,8 @@ def judge_intervals(
     compared, damaged = compare_pairs(run, comparison, metrics)
     out = [regression_outcome(run, name) for name in damaged]
     for gate in out:
-        gate.state, gate.reason, gate.detail = "failed", "damaged data", comparison.incomparable[gate.metric].detail
+        gate.state, gate.reason = "failed", "damaged data"
+        gate.incomparable = {gate.metric: comparison.incomparable[gate.metric]}
     clusters, tests = run.clusters, []
     for name, pairs in compared.items():
         info, change = run.metrics[name], comparison.aggregates[name]
