@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         TargetCategory,
     )
     from .errors import AueporaError, BaselineError, GoldenFileError, OutputShapeError
-    from .evaluation.recorded import score_recorded
-    from .evaluation.suite import Evaluation, evaluate
+    from .api.evaluation import Evaluation, evaluate
+    from .api.recorded import score_recorded
     from .history.store import HistoryStore
     from .io.golden.load import load_golden
     from .io.streams import open_dataset
@@ -96,8 +96,8 @@ _MODULES = {
     "core.runner": "AueporaEvaluator",
     "core.types": "Document EvaluationSample MetricResult Response RetrievedDocument SystemOutputs TargetCategory",
     "errors": "AueporaError BaselineError GoldenFileError OutputShapeError",
-    "evaluation.recorded": "score_recorded",
-    "evaluation.suite": "Evaluation evaluate",
+    "api.recorded": "score_recorded",
+    "api.evaluation": "Evaluation evaluate",
     "history.store": "HistoryStore",
     "io.golden.load": "load_golden",
     "io.streams": "open_dataset",

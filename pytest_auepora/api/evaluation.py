@@ -1,45 +1,38 @@
-"""A whole golden suite against one system: its metrics, an empty run and its baseline before anything is asked, then
-all of its cases in one go.  Without pytest, `evaluate` gives an `Evaluation`.
-"""
+"""A whole golden suite against one system: without pytest, `evaluate` gives an `Evaluation`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
-from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import islice
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System, as_system
-from ..base.progress import Progress
 from ..base.text import unknown_name
 from ..calls.caller import Caller
-from ..core.metrics_base import CHUNK_KEYS, Metric
-from ..core.run import CaseResult, ComparableScore, MetricInfo, Run
+from ..core.metrics_base import Metric
+from ..core.run import ComparableScore, Run
 from ..errors import BaselineError
+from ..evaluation.case_flow import CaseCalls, CaseFlow
+from ..evaluation.measure import Convert, judging_bar
+from ..evaluation.replay import SECOND_LOOK, Answering, ask_case
+from ..evaluation.suite import blank_run, calibrations_of, find_baseline, run_suite, suite_metrics
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
-from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
-from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor, load_baseline
-from ..regression.compare import drops_of
-from ..regression.guards.calibration import FOLDER, standing_of
-from ..regression.guards.case_guard import wants_confirmation
+from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor
+from ..regression.guards.calibration import standing_of
+from ..regression.guards.case_trial import Confirmed
 from ..regression.guards.gates import judge_gate
+from ..regression.outcomes import Advisory, BaselineNote
+from ..regression.statistics.case_rule import MOST
 from ..regression.thresholds import PSEUDO_METRICS, Bound, Gate
-from .case_flow import CaseCalls, CaseFlow, FinishedCase
-from .case_result import Ended
-from .measure import Convert, judging_bar
-from .replay import Answering, ask_case
 
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
-
-_MOST_LINES = 20  # of a failed assertion
 
 
 @dataclass(eq=False, repr=False)
@@ -61,25 +54,44 @@ class Evaluation:
     suite: GoldenSuite
     metrics: Mapping[str, Metric]
     baseline: Baseline | None = None
-    baseline_note: str = ""
+    baseline_note: BaselineNote = field(default_factory=BaselineNote)
     accepting: bool = False
     calibrations: Path | None = None
     anchor: Anchor | None = None
     repeat: int = 1
+    second: Run | None = None
 
     @cached_property
     def verdict(self) -> Verdict:
         """The verdict on the run: thresholds, coverage, comparison with the baseline."""
+        return self._judge()
+
+    def _judge(self, *, can_look: bool = False) -> Verdict:
         from ..regression.verdict import judge  # a session makes an empty run long before
 
         return judge(
             self.run, self.suite.gates, self.suite.policy, self.metrics,
             baseline=self.baseline, baseline_note=self.baseline_note, calibrations=self.calibrations,
-            anchor=self.anchor,
+            anchor=self.anchor, second=self.second, can_look=can_look,
         )  # fmt: skip
 
+    def look_again(
+        self, flow: CaseFlow, system: System, caller: Caller, *, corpus: Any = None, seed: int | None = None
+    ) -> None:
+        """Ask every case once more, side by side, where the first look alone would fail the suite by chance too often."""
+        if not self._judge(can_look=True).wants_second_look:
+            return
+        cases = [case for case in self.suite.cases if case.skip is None]
+        asks = [ask_case(system, case, SECOND_LOOK, seed=seed) for case in cases]
+        calls = caller.map(asks, (case.timeout for case in cases))
+        self.second = blank_run(self.suite, self.metrics, self.run.variant, self.run.path)
+        finished = flow.finish_all([CaseCalls(c, [call], corpus) for c, call in zip(cases, calls, strict=True)], system)
+        self.second.add(one.result for one in finished)
+        self.second.add(case for case in self.run.in_state("skipped"))
+        self.second.provenance = self.run.provenance
+
     @cached_property
-    def advisory(self) -> Mapping[str, str]:
+    def advisory(self) -> Mapping[str, Advisory]:
         """The judged metrics that may not fail the run, and why not."""
         return standing_of(self.run.metrics, self.suite.policy, self.calibrations).advisory
 
@@ -91,7 +103,7 @@ class Evaluation:
         """
         if name in PSEUDO_METRICS:
             gate = judge_gate(self.run, Gate(name, Bound("min", 0.0)), self.metrics)
-            return ComparableScore(name, gate.value, gate.message, run=self.run)
+            return ComparableScore(name, gate.value, gate.reason, run=self.run)
         if name not in self.metrics:
             raise unknown_name("metric of this run", name, [*self.metrics, *PSEUDO_METRICS])
         aggregate = self.verdict.aggregates[name]
@@ -111,34 +123,20 @@ class Evaluation:
         __tracebackhide__ = True
         if self.accepting:
             return
+        from ..reporting.wording.verdict import baseline_line, got_worse_text
+
         if self.baseline is None:
-            raise BaselineError(
-                f"{self.run.title}: {self.baseline_note}; accept the present state with --auepora-update"
-            )
-        kinds = ("regression", "coverage", "anchor")
-        bad = [g.message for g in self.verdict.gates if g.kind in kinds and g.state == "failed"]
-        for case in self.run.cases.values():
-            if case.expected_to_fail:
-                continue
-            if case.state == "error":
-                bad.append(f"{case.case_id}: {case.error_line}")
-            elif case.case_id in self.verdict.regressed_cases:
-                bad += [f"{case.case_id}: {line}" for line in drops_of(case)]
-        if bad:
-            raise AssertionError(_join_lines(f"{self.run.title} got worse than its baseline", bad))
+            raise BaselineError(baseline_line(self.verdict))
+        if text := got_worse_text(self.run, self.verdict):
+            raise AssertionError(text)
 
     def assert_thresholds(self) -> None:
         """Raise AssertionError if a suite threshold or a case's own threshold does not hold."""
         __tracebackhide__ = True
-        bad = [g.message for g in self.verdict.gates if g.kind == "threshold" and g.state == "failed"]
-        bad += [f"{c.case_id}: {p}" for c in self.run.cases.values() if not c.expected_to_fail for p in c.problems]
-        if bad:
-            raise AssertionError(_join_lines(f"{self.run.title} misses its thresholds", bad))
+        from ..reporting.wording.verdict import missed_thresholds_text
 
-
-def _join_lines(title: str, lines: list[str]) -> str:
-    more = [f"… and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
-    return "\n".join([title, *(f"  {line}" for line in [*lines[:_MOST_LINES], *more])])
+        if text := missed_thresholds_text(self.run, self.verdict):
+            raise AssertionError(text)
 
 
 def evaluate(
@@ -201,27 +199,23 @@ def evaluate(
     judging = judging_bar(evaluation.metrics, answers, show=progress)
     flow = CaseFlow(
         evaluation.run, evaluation.metrics, suite.policy, baseline=evaluation.baseline, advisory=evaluation.advisory,
-        timed=timed, convert=convert, progress=judging,
+        timed=timed, convert=convert, progress=judging, cases=suite.cases, confirmed=Confirmed(len(suite.cases)),
     )  # fmt: skip
-    confirms = _confirmation_rule(suite, live=timed and times == 1 and not isinstance(system, Answering))
+    is_live = timed and not isinstance(system, Answering)
     with own_caller if caller is None else nullcontext(), judging:
         for finished in run_suite(
-            flow, suite.cases, system, own_caller, repeat=times, seed=seed, progress=progress, confirms=confirms
-        ):
+            flow, suite.cases, system, own_caller, repeat=times, seed=seed, progress=progress,
+            further=further_answers(times) if is_live else None,
+        ):  # fmt: skip
             evaluation.run.add([finished.result])
+        if is_live:
+            evaluation.look_again(flow, system, own_caller, seed=seed)
     return evaluation
 
 
-def _confirmation_rule(suite: GoldenSuite, *, live: bool) -> Callable[[GoldenCase, CaseResult], range]:
-    """Return the function that says which repeats ask a failed case again; none where no *live* system answers."""
-    asked: list[CaseResult] = []
-
-    def confirms(case: GoldenCase, result: CaseResult) -> range:
-        timed = case.benchmark is not None
-        wanted = live and wants_confirmation(result, asked, len(suite.cases), suite.policy, timed=timed)
-        return range(1, 1 + suite.policy.confirm) if wanted else range(0)
-
-    return confirms
+def further_answers(repeat: int) -> Callable[[GoldenCase], Iterable[int]]:
+    """Return the function that says which answers a case that is about to fail can be asked for again; not timed ones."""
+    return lambda case: range(repeat, repeat + MOST) if case.benchmark is None else ()
 
 
 def open_evaluation(
@@ -247,5 +241,3 @@ def open_evaluation(
         blank_run(suite, metrics, variant), suite, metrics, accepted, note,
         calibrations=calibrations_of(suite, calibrations), anchor=anchor, repeat=repeat,
     )  # fmt: skip
-
-

@@ -23,13 +23,13 @@ from ..core.run import CaseResult
 from ..core.scoring import Score
 from ..core.types import EvaluationSample
 from ..errors import RecordedError
+from ..evaluation.case_flow import CaseFlow
+from ..evaluation.case_result import Ended, blank_result
+from ..evaluation.measure import CaseCall, MeasuredAnswer, judging_bar, measure_calls
 from ..io.golden.model import GoldenSuite
 from ..io.streams import RecordedCase, read_recorded
 from ..metrics.registry import Registry
-from .case_flow import CaseFlow
-from .case_result import Ended, blank_result
-from .measure import CaseCall, MeasuredAnswer, judging_bar, measure_calls
-from .suite import Evaluation, open_evaluation
+from .evaluation import Evaluation, open_evaluation
 
 
 def score_recorded(
@@ -69,7 +69,9 @@ def score_recorded(
         suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations
     )
     run, metrics = evaluation.run, evaluation.metrics
-    flow = CaseFlow(run, metrics, suite.policy, baseline=evaluation.baseline, advisory=evaluation.advisory)
+    flow = CaseFlow(
+        run, metrics, suite.policy, baseline=evaluation.baseline, advisory=evaluation.advisory, cases=suite.cases
+    )
     if any(metric.judged for metric in metrics.values()):
         jobs = 1
     alone = executor is None and jobs == 1
@@ -87,7 +89,9 @@ def score_recorded(
         for batch, scored in scored_batches:
             results = _lost_results(batch, scored, metrics) if isinstance(scored, LostBatch) else scored
             for record, result in zip(batch, results, strict=True):
-                final = flow.conclude(record.case, [MeasuredAnswer(result)]).result
+                finished = flow.conclude(record.case, [MeasuredAnswer(result)])
+                flow.settle(finished)
+                final = finished.result
                 final.texts = texts.store(final.texts.read())
                 run.add([final])
             bar.done(len(batch))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..base.batches import all_cores
 from ..errors import UnsendableError
-from ..evaluation.recorded import score_recorded
-from ..evaluation.suite import Evaluation
+from ..api.evaluation import Evaluation
+from ..api.recorded import score_recorded
 from ..history.settings import project_keep
 from ..io.golden.model import GoldenSuite
 from ..io.json_lines import is_jsonl

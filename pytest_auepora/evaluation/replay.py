@@ -5,7 +5,7 @@ Nothing that scores answers is imported here: calls are under way before that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from ..core.run import Run
     from .case_result import Ended
     from .recording import RecordedAnswer, Recording
+
+SECOND_LOOK = 1000
+"""The number of the answer that is a second look at the suite; repeats and further answers are far fewer."""
+
 
 class CaseEndedError(AueporaError):
     """A call says that its case is not measured: the earlier run skipped it, or expected it to fail."""
@@ -104,6 +108,8 @@ class RecordedRun:
 
         try:
             texts = self.recordings.get(case.id, ())
+            if repeat == SECOND_LOOK and (look := self.look(case)) is not None:
+                repeat = look
             if repeat >= len(texts):
                 raise NotRecordedError(self._why_missing(case, repeat))
             recorded = RecordedAnswer(texts[repeat], self.keys, self.run_id)
@@ -154,10 +160,13 @@ class Answering(System):
         """Return how often the run asked about *case*; at least 1."""
         return max(1, self.source.times(case))
 
-    def confirms(self, case: GoldenCase) -> range:
-        """Return the numbers of the answers that the run asked *case* again for, as it failed."""
-        times = self.source.times(case)
-        return range(times, times + self.source.confirmed(case))
+    def further(self, case: GoldenCase) -> range:
+        """Return the numbers of the answers that the run asked *case* again for."""
+        return self.source.further(case)
+
+    def can_look(self, cases: Iterable[GoldenCase]) -> bool:
+        """Whether the run asked every case once more, for a second look at the suite."""
+        return all(self.source.look(case) is not None for case in cases if case.skip is None)
 
     def _answer_or_error(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         result = self.source.run.cases.get(case.id)

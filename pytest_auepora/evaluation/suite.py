@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import islice
@@ -14,7 +14,7 @@ from ..adapters.systems import System
 from ..base.progress import Progress
 from ..calls.caller import Caller
 from ..core.metrics_base import CHUNK_KEYS, Metric
-from ..core.run import MetricInfo, Run
+from ..core.run import CaseResult, MetricInfo, Run
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
@@ -24,6 +24,7 @@ from ..regression.outcomes import BaselineNote
 from .case_flow import CaseCalls, CaseFlow, FinishedCase
 from .case_result import Ended
 from .replay import ask_case
+from .update import UpdatePlan
 
 _ASSERTED = {"assertion_pass": {"must_contain", "forbidden"}, "json_schema_valid": {"answer_schema"}}
 """The metrics that measure assertions, with the labels that make one: a contract holds whatever the file lists."""
@@ -59,16 +60,19 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
     return Run(suite.name, path or str(suite.path), variant, metrics=infos, expected_ids=ids, owner=suite.owner)
 
 
-def find_baseline(suite: GoldenSuite, variant: str = "", override: Path | None = None) -> tuple[Baseline | None, str]:
+def find_baseline(
+    suite: GoldenSuite, variant: str = "", override: Path | None = None
+) -> tuple[Baseline | None, BaselineNote]:
     """Return the baseline of *suite*, or None and why; a broken one raises `BaselineError`."""
     path = baseline_path(suite.path, suite.name, variant, override)
     baseline = load_baseline(path, suite.name, variant)
     if baseline is not None:
-        return baseline, ""
+        return baseline, BaselineNote()
     plain = baseline_path(suite.path, suite.name, "", override)
-    other = f"; {plain.name} is of no variant" if variant and plain.exists() else ""
     place = path.name if override in (None, path) else f"{path.parent.name}/{path.name}"  # it may be mistyped
-    return None, f"no baseline yet ({place}{other})"
+    if variant and plain.exists():
+        return None, BaselineNote("other variant", place, plain.name)
+    return None, BaselineNote("none", place)
 
 
 def calibrations_of(suite: GoldenSuite, folder: str | os.PathLike[str] | None = None) -> Path:
@@ -89,22 +93,23 @@ def run_suite(
     corpus: Any = None,
     seed: int | None = None,
     progress: bool | None = False,
-    again: Mapping[str, int] = MappingProxyType({}),
-    confirms: Callable[[GoldenCase, CaseResult], range] | None = None,
+    plan: UpdatePlan | None = None,
+    further: Callable[[GoldenCase], Iterable[int]] | None = None,
 ) -> Iterator[FinishedCase]:
     """Put *cases* to *system* as `evaluate` does; yield each as *flow* ends it, those that are skipped first.
 
-    *corpus* is what labels that moved are looked up in, as the project gave it.  *again* says by case how many more
-    answers to ask for, which count for nothing but what varies; *confirms* which repeats, counted from 0, ask a failed
-    case again before it fails: for most none.
+    *corpus* is what labels that moved are looked up in, as the project gave it.  *plan* says how many answers an update
+    asks for; cases that get more of them behind the others are yielded once more.  *further* says which answers,
+    counted from 0, a case that is about to fail can be asked for again; by default none.
     """
     from ..base.batches import in_batches  # a pytest session needs none of it
 
     todo = [case for case in cases if case.skip is None]
-    times = {case.id: repeat + again.get(case.id, 0) for case in todo}
+    times = {case.id: plan.answers(case.id) if plan is not None else repeat for case in todo}
     ask = partial(ask_case, system, seed=seed)
     asks = (ask(case, i) for case in todo for i in range(times[case.id]))
     calls = caller.map(asks, (case.timeout for case in todo for _ in range(times[case.id])))
+    results: dict[str, CaseResult] = {}
     for case in cases:
         if case.skip is not None:
             yield flow.leave_out(case, Ended("skip", case.skip))
@@ -114,9 +119,34 @@ def run_suite(
                 CaseCalls(case, list(islice(calls, times[case.id])), corpus, times[case.id] - repeat) for case in batch
             ]
             for asked_case, finished in zip(batch_calls, flow.finish_all(batch_calls, system), strict=True):
-                case = asked_case.case
-                if numbers := confirms(case, finished.result) if confirms is not None else ():
-                    retries = [caller.call((case.id, i), ask(case, i), timeout=case.timeout) for i in numbers]
-                    flow.confirm(finished, CaseCalls(case, retries, corpus), system)
+                ask_further(flow, finished, asked_case.case, system, caller, further, corpus=corpus, seed=seed)
+                if plan is not None:
+                    plan.notice(finished.result)
+                    results[finished.result.case_id] = finished.result
                 yield finished
                 bar.done()
+    by_id = {case.id: case for case in todo}
+    for case_id, n in plan.missing(results).items() if plan is not None else ():
+        case, result = by_id[case_id], results[case_id]
+        first = len(result.answers) if result.answers is not None else 1
+        more = [caller.call((case_id, i), ask(case, i), timeout=case.timeout) for i in range(first, first + n)]
+        yield flow.extend(result, CaseCalls(case, more, corpus), system)
+
+
+def ask_further(
+    flow: CaseFlow,
+    finished: FinishedCase,
+    case: GoldenCase,
+    system: System,
+    caller: Caller,
+    further: Callable[[GoldenCase], Iterable[int]] | None,
+    *,
+    corpus: Any = None,
+    seed: int | None = None,
+) -> None:
+    """Ask a case that is about to fail again, one answer at a time, until its checks are decided."""
+    numbers = iter(further(case) if further is not None else ())
+    while finished.wants_another and (number := next(numbers, None)) is not None:
+        call = caller.call((case.id, number), ask_case(system, case, number, seed=seed), timeout=case.timeout)
+        flow.take(finished, CaseCalls(case, [call], corpus), system)
+    flow.settle(finished)

@@ -15,7 +15,8 @@ from ..errors import BaselineError, GoldenFileError
 from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended
 from ..evaluation.replay import CaseEndedError
-from ..evaluation.suite import Evaluation, run_suite
+from ..api.evaluation import Evaluation
+from ..evaluation.suite import run_suite
 from ..io.golden.model import GoldenCase
 from ..regression.baseline import BROKEN
 from .answer_source import AnswerSource, source_for

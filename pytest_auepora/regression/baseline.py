@@ -39,6 +39,9 @@ RESOLUTION = 5.1e-5
 MAX_DATA = 20_000
 """Characters; more data of one metric in one case is not stored, as people read baselines."""
 
+Match = Literal["exact", "span", "fallback_doc", "none"]
+"""How the labels of a case were matched, see `labels.check`."""
+
 _MAX_NAME = 100
 _ACCEPT = "run the whole suite with --auepora-update"
 _LIST = r"\[\n([-+.\w\s,\"]*)\]"  # of numbers and words: no text of the file holds an unescaped line break
@@ -60,7 +63,7 @@ class BaselineCase(Record):
     """Whether the system answered, or raised: in all answers alike, or in each."""
     ranks: dict[str, Rank | None] = field(default_factory=dict)
     """1-based ranks of the relevant labels in the first answer; null where not found."""
-    match: Literal["exact", "span", "fallback_doc", "none"] = "exact"
+    match: Match = "exact"
     """How labels were matched, see `labels.check`."""
     data: dict[str, Any] = field(default_factory=dict)
     """What metrics aggregate where a number is not enough, of the first answer."""
@@ -69,7 +72,9 @@ class BaselineCase(Record):
 
     def __post_init__(self) -> None:
         """Check what holds among fields: one value an answer, data that are JSON."""
-        kept = {f"scores.{n}": v for n, v in self.scores.items()} | {f"assertions.{n}": v for n, v in self.assertions.items()}
+        kept = {f"scores.{n}": v for n, v in self.scores.items()} | {
+            f"assertions.{n}": v for n, v in self.assertions.items()
+        }
         for key, stored in (*kept.items(), ("answered", self.answered)):
             if isinstance(stored, list) and len(stored) != self.answers:
                 raise ValueError(f"{key} to have a value for each of {self.answers} answers")
@@ -124,7 +129,9 @@ class BaselineCase(Record):
     def without(self, metrics: Collection[str]) -> BaselineCase:
         """Return the block without what it has of *metrics*."""
         scores = {name: value for name, value in self.scores.items() if name not in metrics}
-        return replace(self, scores=scores, data={name: data for name, data in self.data.items() if name not in metrics})
+        return replace(
+            self, scores=scores, data={name: data for name, data in self.data.items() if name not in metrics}
+        )
 
     def raw(self) -> dict[str, Any]:
         """Return the block of the file; keys without content are left out."""
@@ -250,9 +257,9 @@ class Baseline(Record):
         return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", text)  # they change together
 
 
-def match_of(result: CaseResult) -> str:
+def match_of(result: CaseResult) -> Match:
     """Return how the labels of *result* were matched: ``exact``, ``span``, ``fallback_doc`` or ``none``."""
-    return str(result.moved["match"]) if result.moved is not None else "exact"
+    return result.moved["match"] if result.moved is not None else "exact"
 
 
 def metric_key(info: MetricInfo) -> dict[str, Any]:
@@ -341,7 +348,9 @@ def parse_baseline(text: str, path: str) -> Baseline:
             )
         baseline = read_record(Baseline, text if found.format == FORMAT else _from_first_format(text))
     except RecordError as exc:
-        raise BaselineError(f"{exc.at(path)}; if it should be a baseline, restore it from version control, or {_ACCEPT}") from None
+        raise BaselineError(
+            f"{exc.at(path)}; if it should be a baseline, restore it from version control, or {_ACCEPT}"
+        ) from None
     baseline.format = found.format
     return baseline
 

@@ -211,20 +211,24 @@ def case_rules(
     keys = [key for key, (metric, _) in ASSERTIONS.items() if key in asserted and metric not in thresholds]
     guards: dict[str, Guard] = {}
     numbers: dict[str, float | None] = {}
-    for name in before.scores if comparison is not None and before is not None else ():
+    keys = keys if policy.assertions == "fail" else []
+    if comparison is None or before is None:
+        return CaseRules(thresholds, keys, advisory=advisory)
+    for name in before.scores:
         info = metrics.get(name)
         if info is None or name in comparison.incomparable or name in advisory or not info.baselined:
             continue
         own = policy.for_metric(name)
         if (centre := before.centre(name, info.worst)) is None or (own.policy == "report" and not result.must_pass):
             continue
-        guard_is_on = own.case_guard == "auto" or result.must_pass
-        if guard_is_on and not info.judge and all(map(math.isfinite, info.range)):
+        if info.judge or not all(map(math.isfinite, info.range)):
+            continue
+        if own.case_guard == "auto" or result.must_pass:
             guards[name] = Guard(info, centre, own.case_max_drop)
-        if (own.case_guard != "off" or result.must_pass) and not info.judge and info.target != "LATENCY":
-            if any(isinstance(value, (int, float)) for value in before.values(name)):
-                numbers[name] = centre
-    return CaseRules(thresholds, keys if policy.assertions == "fail" else (), guards, numbers, advisory)
+        had_number = any(isinstance(value, (int, float)) for value in before.values(name))
+        if had_number and (own.case_guard != "off" or result.must_pass):
+            numbers[name] = centre
+    return CaseRules(thresholds, keys, guards, numbers, advisory)
 
 
 def can_fail_alone(result: CaseResult) -> bool:

@@ -217,7 +217,6 @@ says that the judge does not agree well enough with people; its file cannot be u
 class Advisory(Record):
     """Why the scores of an LLM judge cannot fail the run."""
 
-
     reason: AdvisoryReason
     """What is the matter."""
     place: str = ""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 PolicyName = Literal["auto", "statistical", "tolerance", "report"]
 OnInconclusive = Literal["pass", "fail"]
 JudgePolicy = Literal["calibrated", "gate", "advisory"]
-CaseGuard = Literal["auto", "net", "off"]
+CaseGuard = Literal["auto", "suite", "off"]
 Assertions = Literal["fail", "report"]
 
 Slice = Mapping[str, str] | str
@@ -42,11 +42,10 @@ class RegressionPolicy:
         policy: ``tolerance`` compares means with ``min_effect``; ``statistical`` tests them; ``auto`` is the first
             for a steady metric of fewer than ten clusters, else the second; ``report`` shows the change and fails
             nothing.
-        case_guard: ``auto`` fails a case whose score in a steady metric fell by more than ``case_max_drop``; ``net``
-            leaves single cases to the suite's net flips; ``off`` lists them only.
-        case_max_drop: how far the score of one case may fall before that case fails.
-        confirm: how often a failing case is asked again at once; it fails if every answer fails.
-        again: whether an update asks cases again, to learn which metrics are steady; 0 asks nothing.
+        case_guard: ``auto`` fails a case whose score fell by more than ``case_max_drop`` below its centre, again and
+            again; ``suite`` leaves falls to the means, and single cases to the pass rate; ``off`` does without both.
+        case_max_drop: how far the score of one case may fall below its centre before that case fails.
+        again: how often an update asks cases again; None asks as often as it takes to tell chance.
         assertions: whether a broken assertion (``must_contain``, …) fails its case, or is reported only.
         min_effect: a drop of the mean below this is no regression, however certain.
         alpha: chance of a false alarm over all metrics together.
@@ -75,7 +74,6 @@ class RegressionPolicy:
     not_comparable: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
     case_guard: CaseGuard = "auto"
-    confirm: int = 2
     again: int | None = None
     assertions: Assertions = "fail"
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..core.run import CaseResult, MetricInfo, Run
-from .baseline import CONTRACTS
 from .guards.gates import in_slice
 from .policy import RegressionPolicy
 from .statistics.precision import mean, sum_of_squares, t_quantile
@@ -119,7 +118,8 @@ def learn(run: Run, gates: Sequence[Gate], policy: RegressionPolicy, repeat: int
         elif not gate.bound.holds(noise.mean):
             out.missed.append(f"{gate.title} {gate.bound}")
     if policy.assertions == "fail":
-        out.by_chance = [case.case_id for case in cases if any(len(set(case.values(name))) > 1 for name in CONTRACTS)]
+        asserted = ((case, case.answers.assertions.values()) for case in cases if case.answers is not None)
+        out.by_chance = [case.case_id for case, columns in asserted if any(len({*held}) > 1 for held in columns)]
     out.tolerant = [m.name for m in out.noise if m.varied and policy.for_metric(m.name).policy == "tolerance"]
     return out
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 from ..base.grouping import grouped
 from ..base.records import Record
@@ -263,4 +263,6 @@ def _note_cases(run: Run, comparison: Comparison | None, policy: RegressionPolic
 def _rose(run: Run, case: CaseComparison, policy: RegressionPolicy) -> bool:
     """Whether a score rose by more than it may fall."""
     changes = case.changes.items()
-    return any(c.gain > policy.for_metric(n).case_max_drop for n, c in changes if math.isfinite(run.metrics[n].range[1]))
+    return any(
+        c.gain > policy.for_metric(n).case_max_drop for n, c in changes if math.isfinite(run.metrics[n].range[1])
+    )

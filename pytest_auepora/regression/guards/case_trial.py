@@ -199,4 +199,3 @@ def assertion_details(result: CaseResult, key: str) -> dict[str, object]:
     score = result.scores.get(metric)
     found = score.details.get(detail) if score is not None else None
     return {detail: found} if found else {}
-

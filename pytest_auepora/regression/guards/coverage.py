@@ -91,7 +91,7 @@ def nothing_compares(run: Run, comparison: Comparison, *, required: bool) -> Ite
     if not any_baselined or any_compares or (all_skipped and not required):
         return
     state: GateState = "failed" if required else "not judged"
-    unpaired = {flip: counts[flip] for flip in _UNPAIRED if counts[flip]}
+    unpaired: dict[str, int] = {flip: counts[flip] for flip in _UNPAIRED if counts[flip]}
     yield GateOutcome(
         "baseline", state, reason="nothing compares", owner=run.owner, total=len(run.cases), unpaired=unpaired,
         incomparable=comparison.incomparable,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+
 from ...core.findings import Value, WorstRepeat
 from ...core.run import CaseResult, Run
 from ..checks import CaseRules, OneAnswer

@@ -91,7 +91,8 @@ def judge_comparison(
     for of_advisory, family in grouped((part.metric in advisory, part) for part in judged).items():
         members = [_member(run, part, policy, tolerance=methods[part.title] == "tolerance") for part in family]
         first = judge_family(members, run.clusters, alpha=policy.alpha)
-        looks, look = None, "first"
+        looks: Looks | None = None
+        look: Look = "first"
         if not of_advisory and not is_red and wants_second_look(first):
             if second is not None:
                 gains = _second_gains(*second, family, policy)
@@ -172,9 +173,7 @@ def _is_steady_rate(rates: Mapping[str, ScoreChange]) -> bool:
     return all(change.before in (0.0, 1.0) for change in rates.values())
 
 
-def note_shares(
-    run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()
-) -> None:
+def note_shares(run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()) -> None:
     """Complete *comparison* by V, the pass rate and, of metrics that are n/a in some answers, who has a number."""
     for case_id, case in comparison.cases.items():
         result = run.cases[case_id]

@@ -14,8 +14,8 @@ from random import Random
 from typing import Generic, Literal, TypeVar
 
 from ...base.grouping import grouped
+from .family import Outcome
 from .precision import TIE, MeanEstimate, sum_of_squares, t_quantile
-from .significance import Outcome
 
 T = TypeVar("T")
 Standing = Literal["better", "worse", "equal", "not distinguishable"]
