@@ -1,121 +1,171 @@
-"""The diagnosis of one case in one sentence: retrieval or generation, and which document.
+"""The diagnosis of one case as data: the part at fault, what went wrong there, which document, which metric.
 
-``retrieval: refunds.md fell from rank 2 to 9 (recall@5 looks at 5)``
+`wording.cases` makes the sentence of it.  A case that did not fail is diagnosed as well, where the suite lost by it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 from ..base.grouping import grouped
 from ..base.text import without_case
+from ..core.findings import Finding
 from ..core.run import CaseResult, MetricInfo, Run
-from ..core.scoring import Score
 from ..core.targets import component_of
 from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
 from ..metrics.refusal import is_refusal
-from ..regression.baseline import STILL_FAILING
+from ..regression.checks import ASSERTIONS
 from ..regression.compare import CaseComparison
-from ..regression.guards.case_guard import assertion_fault
-from ..regression.guards.steadiness import as_shown
-from .numbers import metric_value, plural
 from .relevant_docs import RelevantDoc, grade_of, relevant_docs
-from .text import listed, quote, quoted
+from .worst_repeat import as_shown
+
+Component = Literal["retrieval", "generation", "latency", "system", "error", "timeout", "output", "metric"]
+"""The part at fault; ``output``, the answer has the wrong shape; ``metric``, a metric raised."""
+
+Fault = Literal[
+    # retrieval
+    "nothing returned", "document lost", "document missed", "rank fell", "ranked low", "few relevant",
+    # generation
+    "empty", "refused", "answered", "did not ask back", "assertion", "unsupported", "fell short",
+    # any
+    "slow", "no number", "raised", "timed out", "wrong shape", "metric raised", "failed",
+]  # fmt: skip
+"""What went wrong: ``document lost`` was found when accepted, ``document missed`` was not, or nobody knows."""
 
 _CUTOFF = re.compile(r"@(\d+)")
 _OWN_CLASS = re.compile(r"pytest_auepora(\.\w+)*\.(?=[A-Z])")
-_CONTENT = re.compile(r": (?:[{\[('\"].*|\d+)", re.DOTALL)
-"""The content of an output of the wrong shape; the message has the shape before it."""
 _LONG_WORD = re.compile(r"[\w:.+-]{5,}")
 _SHORT_QUERY = 8
-_DETAILS: Mapping[str, tuple[str, Callable[[Sequence[Any]], str]]] = {
-    "missed": ("missed", listed), "missing": ("misses", quoted), "forbidden_present": ("says", quoted),
-    "unsupported": ("unsupported:", quoted), "wrong": ("wrong:", quoted),
-}  # fmt: skip
-"""Key of the details of a score → how its texts are named."""
+
+
+class Ranking(NamedTuple):
+    """What became of the relevant documents: the one to name, how many were missed, found and wanted."""
+
+    doc: RelevantDoc | None = None
+    missed: int = 0
+    found: int = 0
+    wanted: int = 0
+    returned: int = 0
+    made_up: bool = False
+    """Whether the system gave no ids, so that labels cannot match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The part at fault (``retrieval``, ``generation``, ``latency``, ``error``, …), and what is wrong there."""
+    """What went wrong in one case."""
 
-    component: str
-    text: str
+    component: Component
+    fault: Fault
+    """What went wrong in that part."""
+    metrics: tuple[str, ...] = ()
+    """The metrics that say so, those of the part at fault first."""
+    findings: tuple[Finding, ...] = ()
+    """The checks that failed and are told by this."""
+    ranking: Ranking = field(default_factory=Ranking)
+    """The documents."""
+    k: int | None = None
+    """How deep the metric at fault looks."""
+    answer: Fault | None = None
+    """What is wrong with the answer, where retrieval is at fault as well."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What the metric found in the answer: missing, forbidden_present, problems, unsupported."""
+    text: str = ""
+    """In other people's words: what was raised."""
 
-    def __str__(self) -> str:
-        return f"{self.component}: {self.text}"
+    def cause(self, case: CaseResult) -> tuple[str, ...]:
+        """Return what is equal for cases with one cause; of errors their text without its variable parts.
+
+        Variable parts are the query, and ids, times and long numbers: words of five characters or more with a digit.
+        An outage is one problem, not forty.
+        """
+        if self.component in ("error", "timeout", "metric"):
+            text = self.text
+            if len(query := case.query) >= _SHORT_QUERY:
+                text = text.replace(query, "")
+            text = _LONG_WORD.sub(lambda word: "#" if any(map(str.isdigit, word[0])) else word[0], text)
+            return self.component, self.fault, *self.metrics[:1], text
+        if self.component == "output":
+            return self.component, self.fault
+        return ()
 
 
 def diagnose(
-    result: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]
+    result: CaseResult,
+    comparison: CaseComparison | None,
+    metrics: Mapping[str, MetricInfo],
+    lost: Collection[str] = (),
 ) -> Diagnosis | None:
-    """Return why *result* failed or errored, or which assertion still fails; None for a case without problems."""
-    result = as_shown(result)
-    if result.state == "error":
-        return _diagnose_error(result)
-    if result.state == "skipped" or (result.state == "passed" and STILL_FAILING not in result.extra):
-        return None
-    docs, blamed = relevant_docs(result, comparison), blamed_metrics(result, metrics)
-    if result.state == "passed":
-        return _generation_fault(result, docs, metrics, _answer_fault(result, blamed))
-    refusals = [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]
-    if refusals and (expected_reply := result.expected.get("expect", "answer")) != "answer":
-        clarify = expected_reply == "clarify"
-        message = "a question back was expected" if clarify else "a refusal was expected, the system answered"
-        return Diagnosis("generation", f"{message} ({_problem(result, refusals[0])})")
-    groups = grouped(("generation" if name in refusals else component(metrics[name]), name) for name in blamed)
-    if "generation" in groups:
-        fault = "the system refused to answer" if refusals else _answer_fault(result, groups["generation"])
-        if "retrieval" not in groups:
-            return _generation_fault(result, docs, metrics, fault)
-        return Diagnosis("retrieval", f"{_retrieval_fault(result, docs, metrics, groups['retrieval'])}, and {fault}")
-    if "retrieval" in groups:
-        return Diagnosis("retrieval", _retrieval_fault(result, docs, metrics, groups["retrieval"]))
-    if "system" in groups:
-        is_latency = all(metrics[n].target == "LATENCY" for n in groups["system"])
-        return Diagnosis("latency" if is_latency else "system", _problem(result, groups["system"][0]))
-    problem = result.problems[0] if result.problems else "failed"
-    if raised := [n for n, s in result.scores.items() if s.state == "error" and problem.startswith(f"{n}: ")]:
-        return Diagnosis("metric", f"{raised[0]} raised {result.scores[raised[0]].reason}")
-    return Diagnosis("system", problem)
+    """Return what went wrong in *result*; None where nothing did.
 
-
-def cause_key(text: str, case: CaseResult) -> str:
-    """Return *text* without its variable parts, if *case* or one of its metrics errored; else an empty string.
-
-    Variable parts are the query, and ids, times and long numbers: words of five characters or more with a digit.
-    Reports merge cases with equal keys: an outage is one problem, not forty.
+    *lost* are further metrics that a case which did not fail is diagnosed by, as the suite lost by them.
     """
-    if case.state != "error" and not text.startswith("metric: "):
-        return ""
-    if text.startswith("output: "):
-        text = _CONTENT.sub("", text)
-    if len(query := case.query) >= _SHORT_QUERY:
-        text = text.replace(query, "")
-    return _LONG_WORD.sub(lambda word: "#" if any(map(str.isdigit, word[0])) else word[0], text)
+    result = as_shown(result)
+    if result.state == "skipped":
+        return None
+    if result.state == "error":
+        return _error(result)
+    findings = told_findings(result)
+    blamed = [name for name in dict.fromkeys([*map(measured_by, findings), *lost]) if name in metrics]
+    raised = [finding for finding in findings if finding.kind == "metric raised"]
+    blamed = [name for name in blamed if all(name != finding.metric for finding in raised)]
+    if not blamed:
+        return _without_metric(result, findings)
+    docs = relevant_docs(result, comparison)
+    refusals = [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]
+    if refusals and (wanted := result.expected.get("expect", "answer")) != "answer":
+        fault: Fault = "did not ask back" if wanted == "clarify" else "answered"
+        return Diagnosis("generation", fault, (refusals[0],), tuple(findings))
+    parts = grouped(("generation" if name in refusals else component(metrics[name]), name) for name in blamed)
+    if "generation" in parts:
+        return _generation(result, docs, metrics, parts, findings, refused=bool(refusals))
+    if "retrieval" in parts:
+        fault, ranking, k = _ranking_fault(result, docs, metrics[parts["retrieval"][0]])
+        return Diagnosis("retrieval", fault, tuple(parts["retrieval"]), tuple(findings), ranking, k)
+    names = tuple(parts["system"])
+    if all(metrics[name].target == "LATENCY" for name in names):
+        return Diagnosis("latency", "slow", names, tuple(findings))
+    return Diagnosis("system", _only_kind(findings), names, tuple(findings))
+
+
+def measured_by(finding: Finding) -> str:
+    """Return the metric that a finding is about, also where it names an assertion; empty for the system."""
+    return ASSERTIONS[finding.metric][0] if finding.kind == "assertion" else finding.metric
+
+
+def told_findings(result: CaseResult) -> list[Finding]:
+    """Return the findings that explain a case: of those that fail it, the ones that are worse than when accepted.
+
+    What fails today as it failed then is no cause, unless nothing else failed.  Of a case that passed, those that vary
+    or still fail.
+    """
+    failures = result.failures
+    if worse := [finding for finding in failures if finding.is_worse]:
+        return worse
+    return failures or result.with_status("still failing", "varies", "suspect")
 
 
 def group_by_cause(
-    cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison], *, merge_equal: bool = False
+    cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison], *, lost: Collection[str] = ()
 ) -> list[tuple[Diagnosis | None, list[CaseResult]]]:
     """Group *cases*, largest drop since the baseline first, whose errors, or whose metrics' errors, have one cause.
 
-    Each group comes with the diagnosis of its first case.  With *merge_equal*, equal diagnoses are one group as well.
+    Each group comes with the diagnosis of its first case.
     """
-    groups: dict[str, tuple[Diagnosis | None, list[CaseResult]]] = {}
+    groups: dict[tuple[str, ...], tuple[Diagnosis | None, list[CaseResult]]] = {}
     for case in sorted(cases, key=lambda case: compared[case.case_id].worst if case.case_id in compared else 0.0):
-        diagnosis = diagnose(case, compared.get(case.case_id), run.metrics)
-        other_key = str(diagnosis or case.state) if merge_equal else f"|{case.case_id}"
-        groups.setdefault(cause_key(str(diagnosis), case) or other_key, (diagnosis, []))[1].append(case)
+        diagnosis = diagnose(case, compared.get(case.case_id), run.metrics, lost)
+        key = diagnosis.cause(case) if diagnosis is not None else ()
+        groups.setdefault(key or ("", case.case_id), (diagnosis, []))[1].append(case)
     return [*groups.values()]
 
 
-def component(info: MetricInfo) -> str:
-    """Return ``retrieval``, ``generation`` or ``system`` for a metric."""
-    return component_of(TargetCategory[info.target]) if info.target in TargetCategory.__members__ else "system"
+def component(info: MetricInfo) -> Literal["retrieval", "generation", "system"]:
+    """Return the part of a RAG system that a metric measures."""
+    part = component_of(TargetCategory[info.target]) if info.target in TargetCategory.__members__ else "system"
+    return "retrieval" if part == "retrieval" else "generation" if part == "generation" else "system"
 
 
 def cutoff(info: MetricInfo) -> int | None:
@@ -127,134 +177,123 @@ def cutoff(info: MetricInfo) -> int | None:
 
 
 def blamed_metrics(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:
-    """Return the metrics that the problems of *result* name, in that order, without those that raised.
-
-    For a case that passed, these are the assertions that still fail.
-    """
-    out: list[str] = []
-    for problem in result.problems or result.extra.get(STILL_FAILING, ()):
-        named = [n for n in metrics if problem.startswith(n) and _is_about(problem, n)]  # a call for few of them
-        name = max(named, key=len, default="")
-        if name and name not in out and (name not in result.scores or result.scores[name].state != "error"):
-            out.append(name)
-    return out
+    """Return the metrics that the findings of a case are about, without those that raised."""
+    findings = result.failures or result.with_status("still failing", "varies", "suspect")
+    names = dict.fromkeys(measured_by(finding) for finding in findings if finding.kind != "metric raised")
+    return [name for name in names if name in metrics]
 
 
-def details_text(score: Score) -> str:
-    """Return the details of a score in a few words; empty without any."""
-    if score.state == "error":
-        return f"error: {score.reason}"
-    details = score.details
-    parts = [f"{word} {texts_of(details[key])}" for key, (word, texts_of) in _DETAILS.items() if details.get(key)]
-    if "rank" in details:
-        parts.append("no hit" if details["rank"] is None else f"first hit at rank {details['rank']}")
-    if note := details.get("note"):
-        parts.append(str(note))
-    return "; ".join(parts)
-
-
-def _diagnose_error(result: CaseResult) -> Diagnosis:
+def _error(result: CaseResult) -> Diagnosis:
     """Return the diagnosis of an error, without the case id, so that equal errors have equal texts."""
-    line = result.error_line or "no result"
+    line = result.error_line
     line = without_case(_OWN_CLASS.sub("", line, count=1) if _OWN_CLASS.match(line) else line, result.case_id)
-    kind, _, message = line.partition(": ")
-    component = {"CallTimeoutError": "timeout", "OutputShapeError": "output"}.get(kind)
-    return Diagnosis(component, message) if component else Diagnosis("error", line)
+    findings = tuple(result.findings)
+    raised, _, message = line.partition(": ")
+    if result.timed_out:
+        return Diagnosis("timeout", "timed out", findings=findings, text=message or line)
+    if raised == "OutputShapeError":
+        return Diagnosis("output", "wrong shape", findings=findings, text=message)
+    return Diagnosis("error", "raised", findings=findings, text=line)
 
 
-def _retrieval_fault(
-    result: CaseResult, docs: Sequence[RelevantDoc], metrics: Mapping[str, MetricInfo], blamed: Sequence[str]
-) -> str:
+def _without_metric(result: CaseResult, findings: Sequence[Finding]) -> Diagnosis | None:
+    """Return the diagnosis of a case whose findings are about no metric that measured it."""
+    if not findings:
+        return None
+    first = findings[0]
+    if first.kind == "metric raised":
+        return Diagnosis("metric", "metric raised", (first.metric,), tuple(findings), text=first.reason)
+    return Diagnosis("system", _only_kind(findings), tuple(f.metric for f in findings), tuple(findings))
+
+
+def _only_kind(findings: Sequence[Finding]) -> Fault:
+    return "no number" if findings and all(finding.kind == "no number" for finding in findings) else "failed"
+
+
+def _ranking_fault(
+    result: CaseResult, docs: Sequence[RelevantDoc], info: MetricInfo
+) -> tuple[Fault, Ranking, int | None]:
+    """Return what is wrong with the ranking that the metric of *info* measures."""
     returned = result.outputs.get("retrieved") or ()
+    k = cutoff(info)
+    found = sum(doc.rank is not None for doc in docs)
     if not returned:
-        return "nothing was returned"
-    name = blamed[0]
-    k = cutoff(metrics[name])
-    score = result.scores.get(name)
-    score_text = f"{name} {metric_value(score.value, metrics[name])}" if score is not None else name
+        return "nothing returned", Ranking(wanted=len(docs)), k
     lost = [d for d in docs if not d.within(k)]
     fell = [d for d in docs if d.within(k) and d.rank and d.before and d.rank > d.before]
     if lost and not (fell and all(d.known and not d.was_within(k) for d in lost)):  # not if all were lost before
         worst = min(lost, key=lambda d: (not d.was_within(k), -d.grade, d.rank or len(returned) + 1))
-        limit = f"{name} looks at {k}" if k else score_text
         missed = min(len(lost), k) if k else len(lost)  # more than k have no room in the top k
-        ids_made_up = all(str(hit.get("id", "")).startswith(MADE_UP) for hit in returned)  # then labels cannot match
-        note = "; the documents came without an id, so theirs are made from their texts" if ids_made_up else ""
-        return _describe_loss(worst, missed, k, limit, len(returned)) + note
+        made_up = all(str(hit.get("id", "")).startswith(MADE_UP) for hit in returned)
+        ranking = Ranking(worst, missed, found, len(docs), len(returned), made_up)
+        return ("document lost" if worst.was_within(k) else "document missed"), ranking, k
     if fell:
         worst = max(fell, key=lambda d: (d.rank or 0) - (d.before or 0))
-        return f"{worst.short} fell from rank {worst.before} to {worst.rank} ({score_text})"
-    first = min((d.rank for d in docs if d.rank is not None), default=1)
-    if first > 1:
-        return f"the first relevant document is at rank {first} ({_problem(result, name)})"
+        return "rank fell", Ranking(worst, 0, found, len(docs), len(returned)), k
+    first = min((d for d in docs if d.rank is not None), key=lambda d: d.rank or 0, default=None)
+    if first is not None and (first.rank or 0) > 1:
+        return "ranked low", Ranking(first, 0, found, len(docs), len(returned)), k
     if k and docs:
         hits = sum(grade_of(hit) > 0 for hit in returned[:k])
-        return f"{hits} of the first {k} {'is' if hits == 1 else 'are'} relevant ({_problem(result, name)})"
-    return _problem(result, name)
+        return "few relevant", Ranking(None, 0, hits, len(docs), len(returned)), k
+    return "failed", Ranking(None, 0, found, len(docs), len(returned)), k
 
 
-def _describe_loss(doc: RelevantDoc, missed: int, k: int | None, limit: str, n_returned: int) -> str:
-    """Return what became of *doc*, the worst of those *missed* in the top *k*."""
-    if doc.rank is None:
-        limit = f"not among the {n_returned} returned" if n_returned > 1 else "not the one returned"
-        again = "again " if doc.known and not doc.before else ""
-        text = "fell out" if doc.was_within(k) else f"was {again}not found"
-        previous = f", was at rank {doc.before}" if doc.before else ""
-    elif doc.was_within(k):
-        text, previous = f"fell from rank {doc.before} to {doc.rank}", ""
-    else:
-        text = f"is only at rank {doc.rank}"
-        previous = f", was {doc.before}" if doc.before not in (None, doc.rank) else ""
-    others = f"; {plural(missed - 1, 'more document')} missed" if missed > 1 else ""
-    return f"{doc.short} {text}{previous} ({limit}){others}"
+def _generation(
+    result: CaseResult, docs: Sequence[RelevantDoc], metrics: Mapping[str, MetricInfo],
+    parts: Mapping[str, Sequence[str]], findings: Sequence[Finding], *, refused: bool,
+) -> Diagnosis:  # fmt: skip
+    """Return the diagnosis of a bad answer: retrieval is at fault where a document is missing that was found before.
+
+    Where the documents are as they were when accepted, the answer is what changed.
+    """
+    names = parts["generation"]
+    fault, details = ("refused", {}) if refused else _answer_fault(result, names)
+    of_retrieval = [name for name in (*parts.get("retrieval", ()), *_rankings(result, metrics)) if name in metrics]
+    retrieval_fault, ranking, k = _ranking_fault(result, docs, metrics[of_retrieval[0]]) if of_retrieval else (
+        _found_fault(result, docs)
+    )  # fmt: skip
+    known = any(doc.known for doc in docs)
+    is_as_before = known and all(doc.known and doc.rank == doc.before for doc in docs)
+    at_fault = bool(parts.get("retrieval")) or retrieval_fault == "document lost"
+    if not known and not at_fault:
+        at_fault = retrieval_fault == "nothing returned" or (bool(docs) and ranking.found * 2 < len(docs))
+    if at_fault and not (is_as_before and not parts.get("retrieval")):
+        blamed = (*parts.get("retrieval", ()), *names)
+        return Diagnosis("retrieval", retrieval_fault, blamed, tuple(findings), ranking, k, fault, details)
+    found = sum(doc.rank is not None for doc in docs)
+    shown = Ranking(None, len(docs) - found, found, len(docs), ranking.returned)
+    return Diagnosis("generation", fault, tuple(names), tuple(findings), shown, None, None, details)
 
 
-def _generation_fault(
-    result: CaseResult, docs: Sequence[RelevantDoc], metrics: Mapping[str, MetricInfo], fault: str
-) -> Diagnosis:
-    """Return the cause of a bad answer: documents that fell or were not retrieved, else the generation."""
-    if not docs:
-        return Diagnosis("generation", fault)
-    names = (n for n in result.scores if n in metrics and component(metrics[n]) == "retrieval" and cutoff(metrics[n]))
-    name = next(names, "")
-    k = cutoff(metrics[name]) if name else None
-    if fell := [d for d in docs if d.was_within(k) and not d.within(k)]:
-        worst = max(fell, key=lambda d: (d.rank is None, d.grade))
-        n_returned = len(result.outputs.get("retrieved") or ())
-        loss = _describe_loss(worst, len(fell), k, f"{name} looks at {k}", n_returned)
-        return Diagnosis("retrieval", f"{loss}, and {fault}")
-    missing = [d for d in docs if d.rank is None]
-    if len(missing) == len(docs):
-        return Diagnosis("retrieval", f"{max(missing, key=lambda d: d.grade).short} was not found, and {fault}")
-    n_found = len(docs) - len(missing)
-    if missing:
-        mostly_missing = n_found < len(missing)
-        verb = "was" if mostly_missing and n_found == 1 else "were"
-        text = f"{n_found} of {len(docs)} documents {verb} found, {'and ' if mostly_missing else ''}{fault}"
-        return Diagnosis("retrieval" if mostly_missing else "generation", text)
-    return Diagnosis("generation", f"{'the document was' if len(docs) == 1 else 'the documents were'} found, {fault}")
+def _found_fault(result: CaseResult, docs: Sequence[RelevantDoc]) -> tuple[Fault, Ranking, int | None]:
+    """Return what is wrong with the documents where no metric measures the ranking."""
+    returned = result.outputs.get("retrieved") or ()
+    missing = [doc for doc in docs if doc.rank is None]
+    lost = [doc for doc in missing if doc.before]
+    found = len(docs) - len(missing)
+    worst = max(lost or missing, key=lambda doc: doc.grade, default=None)
+    ranking = Ranking(worst, len(lost or missing), found, len(docs), len(returned))
+    return ("document lost" if lost else "document missed" if missing else "failed"), ranking, None
 
 
-def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> str:
+def _rankings(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:
+    """Return the metrics of *result* that look at its top k, the deepest first."""
+    cuts = {name: k for name in result.scores if name in metrics and (k := cutoff(metrics[name])) is not None}
+    names = [name for name in cuts if component(metrics[name]) == "retrieval"]
+    return sorted(names, key=lambda name: -cuts[name])
+
+
+def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> tuple[Fault, Mapping[str, Any]]:
     answer = str(result.outputs.get("answer") or "")
     if not answer.strip():
-        return "the answer is empty"
+        return "empty", {}
     refused = result.outputs.get("refused")
     response = Response(answer, metadata={} if refused is None else {"refused": refused})
     if is_refusal(SystemOutputs([], response)):
-        return "the system refused to answer"
+        return "refused", {}
     details = [result.scores[name].details for name in blamed if name in result.scores]
-    if faults := [fault for one in details if (fault := assertion_fault(one, 2, quote))]:
-        return faults[0]
-    claims = [quoted(one["unsupported"], 1) for one in details if one.get("unsupported")]
-    fault = f"says what the documents do not: {claims[0]}" if claims else "falls short"
-    return f"the answer {fault} ({_problem(result, blamed[0])})"
-
-
-def _problem(result: CaseResult, name: str) -> str:
-    return next((problem for problem in result.problems if _is_about(problem, name)), name)
-
-
-def _is_about(problem: str, metric: str) -> bool:
-    """Whether *problem* is about *metric* (and not about ``recall@50`` where that is ``recall@5``)."""
-    return problem.startswith(metric) and problem[len(metric) : len(metric) + 1] in (" ", ":", "")
+    for one in details:
+        if any(one.get(key) for key in ("missing", "forbidden_present", "problems")):
+            return "assertion", one
+    return next((("unsupported", one) for one in details if one.get("unsupported")), ("fell short", {}))

@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ..core.run import MetricInfo
-from ..regression.thresholds import Bound, read_comparison
+from ..regression.thresholds import Bound
 
 if TYPE_CHECKING:
     from ..regression.statistics.intervals import Difference
@@ -113,11 +113,6 @@ def with_interval(difference: Difference, info: MetricInfo | None) -> str:
     parts = (difference.value, difference.low, difference.high)
     value, *ends = [metric_change(part, info) for part in parts if part is not None]
     return f"{value} [{', '.join(ends)}]" if len(ends) == 2 else value
-
-
-def bound_of(text: str) -> Bound | None:
-    """Parse a bound such as ``">= 0.8"``; None for other conditions (``"drop <= 0.01"``)."""
-    return read_comparison(text) if text.startswith((">=", "<=")) else None
 
 
 def _faithful_text(value: float, places: int, bound: Bound | None, *, scale: float = 1.0) -> str:

@@ -14,7 +14,8 @@ from ..regression.baseline import metric_key
 from ..regression.compare import provenance_changes
 from ..regression.verdict import Outcome, Verdict
 from .side_by_side import SideBySide, side_by_sides
-from .tally import gravest, headline, mistakes_note
+from .tally import gravest
+from .wording.verdict import headline, mistakes_text
 
 if TYPE_CHECKING:
     from ..history.store import HistoryStore
@@ -85,7 +86,7 @@ class Report:
         """The sentence that every report starts with."""
         parts = [headline(self.verdicts, self.runs)]
         parts += ["stopped early: not everything ran"] if self.is_stopped else []
-        parts += [mistakes_note(self.mistakes)] if self.mistakes else []
+        parts += [mistakes_text(self.mistakes)] if self.mistakes else []
         return "; ".join(parts)
 
     def comparisons(self) -> Sequence[SideBySide]:

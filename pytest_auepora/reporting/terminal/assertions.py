@@ -6,11 +6,14 @@ import math
 from collections.abc import Mapping
 
 from ...core.run import CaseResult, ComparableScore, Run
-from ...regression.guards.gates import errored_words, is_counted
+from ...regression.guards.gates import is_counted
 from ...regression.thresholds import Bound
-from ..diagnosis import cutoff, details_text
+from ..diagnosis import cutoff
 from ..numbers import metric_value, plural
 from ..relevant_docs import relevant_docs
+from ..wording.cases import details_text
+from ..wording.checks import problem_lines
+from ..wording.gates import errored_text
 from .failure import add_answer, add_expected, add_place, add_ranking
 from .layout import Page, plain
 
@@ -54,7 +57,7 @@ def _explain_run(page: Page, left: ComparableScore, run: Run, bound: Bound | Non
     n = sum(s.measurement is not None for s in scores.values())
     parts = [f"over {n} of {plural(len(scores), 'case')} of {run.title}"]
     if n_error := sum(s.state == "error" for s in scores.values()):
-        parts.append(errored_words(n_error))
+        parts.append(errored_text(n_error))
         if left.aggregate is not None and left.aggregate.value is not None:
             parts.append(f"{metric_value(left.aggregate.value, left.info)} without them")
     if n_na := sum(s.state == "n/a" for s in scores.values()):
@@ -82,7 +85,7 @@ def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
     ran = list(run.in_state("passed", "failed", "error"))
     page.paragraph(f"{sum(is_counted(c, left.name) for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
     bad = run.in_state("failed", "error")
-    _add_cases(page, run, {case.case_id: case.error_line or "; ".join(case.problems) for case in bad})
+    _add_cases(page, run, {case.case_id: case.error_line or "; ".join(problem_lines(case, run.metrics)) for case in bad})
 
 
 def _explain_case(page: Page, left: ComparableScore, case: CaseResult) -> None:

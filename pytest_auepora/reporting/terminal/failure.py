@@ -7,16 +7,16 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
 
-from ...base.grouping import grouped
 from ...core.run import CaseResult, MetricInfo
 from ...errors import ACCEPTED_SHAPES
-from ...regression.compare import SINCE, CaseComparison
-from ...regression.guards.case_guard import FELL
-from ...regression.guards.steadiness import as_shown, shown_repeat
-from ..diagnosis import blamed_metrics, component, cutoff, diagnose
+from ...regression.compare import CaseComparison
+from ..diagnosis import blamed_metrics, component, cutoff, diagnose, told_findings
 from ..numbers import metric_value, plural, seconds
 from ..relevant_docs import RelevantDoc, grade_of, relevant_docs, score_texts, source_text
-from ..text import listed, printable, quoted, text_width, without_command
+from ..text import printable, quoted, text_width, without_command
+from ..wording.cases import diagnosis_text, moved_lines, repeat_text
+from ..wording.checks import problem_lines, still_failing_lines
+from ..worst_repeat import as_shown
 from .layout import Cell, Line, Page, render
 
 _MOST_PROBLEMS = 5
@@ -42,9 +42,9 @@ def failure_text(
     can open them.  *shapes*: whether an error about the shape of a system or an answer lists the accepted shapes.
     """
     page = Page(width, ascii_only=ascii_only)
-    repeats, result = shown_repeat(result), as_shown(result)
+    repeats, diagnosis, result = repeat_text(result), diagnose(result, comparison, metrics), as_shown(result)
     blamed, docs = blamed_metrics(result, metrics), relevant_docs(result, comparison)
-    page.paragraph(str(diagnose(result, comparison, metrics) or ""), "red", "bold")
+    page.paragraph(diagnosis_text(diagnosis, result, metrics) if diagnosis is not None else "", "red", "bold")
     add_place(page, result)
     page.text("query", result.query, most=2)
     if result.state == "error":
@@ -54,16 +54,17 @@ def failure_text(
                 page.lines.append([Cell(f"  {without_command(frame)}", ("light",))])
         add_expected(page, result, docs, None)
         return render(page.lines)
-    problems = _merge_falls(result.problems, page.symbols.arrow)
+    problems = problem_lines(result, metrics)
     for problem in problems[:_MOST_PROBLEMS]:
         page.paragraph(f"{page.symbols.bad} {problem}", "red", indent=2, most=3)
     page.more(len(problems) - _MOST_PROBLEMS)
+    for line in still_failing_lines(result, metrics):
+        page.paragraph(f"{page.symbols.neutral} still failing: {line}", indent=2, most=2)
     page.text("repeats", repeats)
     components = {component(metrics[n]) for n in blamed}
     add_expected(page, result, docs, deepest(blamed, metrics))
-    for name, label in result.extra.get("labels", {}).get("labels", {}).items():  # whose chunks changed
-        chunks = f": {listed(label['chunks'])}" if label["chunks"] else ""
-        page.text("moved", f"{name} ({label['became']}), matched: {label['match']}{chunks}", most=2)
+    for line in moved_lines(result):
+        page.text("moved", line, most=2)
     if blamed and all(metrics[n].target == "LATENCY" for n in blamed):
         timings = result.outputs.get("timings") or {}
         page.text("timings", ", ".join(f"{name} {seconds(value)}" for name, value in timings.items()))
@@ -88,17 +89,6 @@ def add_place(page: Page, result: CaseResult) -> None:
     if where:
         page.lines.append([Cell(where)])
     page.lines.append([Cell(page.clip(case_id, page.width), ("bold",))])
-
-
-def _merge_falls(problems: Sequence[str], arrow: str) -> list[str]:
-    """Return *problems*, merging those of metrics that fell since the baseline."""
-    matches = ((problem, FELL.fullmatch(problem)) for problem in problems)
-    groups = grouped((f"{fell[2]} {SINCE}, {fell[5]}" if fell else line, (line, fell)) for line, fell in matches)
-    out = []
-    for message, group in groups.items():
-        falls = [f"{fell[1]} {fell[3]} {arrow} {fell[4]}" for _, fell in group if fell]
-        out.append(f"{message}: {', '.join(falls)}" if len(falls) > 1 else group[0][0])
-    return out
 
 
 def deepest(blamed: Sequence[str], metrics: Mapping[str, MetricInfo]) -> int | None:
@@ -195,7 +185,8 @@ def add_answer(page: Page, result: CaseResult, *, compare: bool) -> None:
     page.text("reference", reference + (f" (or {plural(n_others, 'other')})" if n_others > 0 else ""), most=most)
     if compare and (pieces := word_diff(reference, answer)) is not None:
         page.block("difference", islice(_diff_lines(page, pieces), 3))
-    if "assertion_pass" not in result.scores or any(line.startswith("assertion_pass: ") for line in result.problems):
+    told = {finding.metric for finding in told_findings(result) if finding.kind == "assertion"}
+    if "assertion_pass" not in result.scores or told & {"must_contain", "forbidden"}:
         return
     details = result.scores["assertion_pass"].details
     if missing := details.get("missing"):
@@ -250,7 +241,7 @@ def _add_scores(
     parts: list[str] = []
     for name, score in result.scores.items():
         info = metrics.get(name)
-        if info is None or info.target == "LATENCY" or name == "empty_result_rate":
+        if info is None or info.target == "LATENCY" or not info.baselined:
             continue
         if score.state == "error":
             parts.append(f"{name} error")

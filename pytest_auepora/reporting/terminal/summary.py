@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...base.grouping import grouped
-from ...core.run import Run
+from ...core.run import CaseResult, Run
 from ...errors import ACCEPTED_SHAPES
-from ...regression.guards.gates import REGRESSION, GateOutcome
+from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
-from .. import notes
-from ..diagnosis import group_by_cause
-from ..findings import with_title
-from ..metric_rows import MetricRow, metric_rows, state_symbol
+from ..diagnosis import Diagnosis, group_by_cause
 from ..numbers import change, plural
-from ..tally import FAILING, STATE_STYLES, cases_of, comparison_word, headline, headline_style
+from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
 from ..text import Symbols, listed, text_width
+from ..wording.cases import diagnosis_text
+from ..wording.checks import finding_line, still_failing_lines
+from ..wording.gates import brief_text, gate_groups, moves_text, owner_and_cost, part_text
+from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
+from ..wording.metrics import latency_text, lowest_text, table_notes
+from ..wording.notes import run_notes
+from ..wording.verdict import changed_line, first_line, lost_cases, lost_line, next_steps, warnings
+from ..worst_repeat import as_shown
 from .layout import Cell, Column, Line, Page, table
 
 MOST_CASES = 10
+_MOST_ANSWERS = 3  # cases that are shown with question and answer
+_MOST_CHECKS = 3  # of a case
 _MOST_SLICES = 4  # with a line each; more share one line, which names this many
 
 _COLUMNS = (
@@ -39,38 +46,37 @@ def summary_lines(
     ascii_only: bool = False,
     html: str | None = None,
     steps: bool = True,
-    later: Sequence[Verdict] = (),
+    later: Sequence[tuple[Run, Verdict]] = (),
 ) -> list[Line]:
     """Return the closing summary of one run, about a screen and a half at most.
 
-    It has the headline, the metrics, the worst cases, the gates and, with *steps*, the next steps, except those that
-    *later* verdicts repeat.  *html* is the HTML report that was written, if any.
+    It has the first line, the cases that it is due to, the metrics, the gates and, with *steps*, the next steps, except
+    those that *later* verdicts repeat.  *html* is the HTML report that was written, if any.
     """
     page = Page(width, ascii_only=ascii_only)
     page.title(run.title, ", ".join(filter(None, [run.path, f"owner {run.owner}" if run.owner else ""])))
-    page.paragraph(notes.balance_note(verdict), "yellow", "bold")
-    parts = [comparison_word(verdict), headline([verdict], [run])]
-    page.paragraph(": ".join(filter(None, parts)), *headline_style([verdict]))
+    page.paragraph(first_line(run, verdict), *headline_style([verdict]))
+    named_cases = _add_lost_cases(page, run, verdict)
+    _add_worst_cases(page, run, verdict)
     rows = metric_rows(run, verdict)
     if rows:
         room = "  " if any(row.mark for row in rows) else ""
         cells = [_cells(row, page.symbols, room) for row in rows]
         page.lines += table(_COLUMNS, cells, page.width, ascii_only=page.ascii_only)
-    page.paragraph(notes.latency_line(run, verdict), "light")
-    for note in notes.missing_notes(run, verdict, rows):
+    page.paragraph(latency_text(run, verdict), "light")
+    for note in table_notes(run, verdict, rows):
         page.paragraph(note, "light", most=4)
-    _add_worst_cases(page, run, verdict)
-    named_cases = _add_moved_scores(page, run, verdict)
+    named_cases |= _add_moved_scores(page, run, verdict)
     if cases_of(run, verdict, FAILING):
         named_cases |= run.cases.keys()
     _add_gates(page, verdict, run, rows, named_cases)
-    for note in notes.warnings(verdict):
+    for note in warnings(run, verdict):
         page.paragraph(note, "yellow")
-    for note in notes.run_notes(run, verdict):
+    for note in run_notes(run, verdict):
         page.paragraph(note, "light")
-    page.paragraph(notes.changed_note(verdict), "light", most=4)
-    later_steps = {step for later_verdict in later for step in notes.next_steps(later_verdict, html)}
-    for step in notes.next_steps(verdict, html) if steps else ():
+    page.paragraph(changed_line(verdict), "light", most=4)
+    later_steps = {step for pair in later for step in next_steps(*pair, html)}
+    for step in next_steps(run, verdict, html) if steps else ():
         page.paragraph(f"{page.symbols.arrow} {step}" if step not in later_steps else "", "bold")
     return page.lines
 
@@ -92,19 +98,29 @@ def _cells(row: MetricRow, symbols: Symbols, room: str) -> list[Cell]:
     ]
 
 
+def _add_lost_cases(page: Page, run: Run, verdict: Verdict) -> set[str]:
+    """Add the cases by which the suite lost where no case failed by itself; return those named."""
+    lost = lost_cases(run, verdict)
+    for n, one in enumerate(lost[:MOST_CASES]):
+        _add_case(page, one.case.case_id, lost_line(one, run))
+        if n < _MOST_ANSWERS:
+            _add_answer(page, one.case)
+    page.more(len(lost) - MOST_CASES)
+    return {one.case.case_id for one in lost[:MOST_CASES]}
+
+
 def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
     """Add the worst cases, grouped by cause: an outage is one problem, not forty."""
     cases_by_kind = cases_of(run, verdict, (*FAILING, "fixed"))
     fixed = cases_by_kind.pop("fixed", [])
-    n_left = MOST_CASES
+    n_left, n_answers = MOST_CASES, _MOST_ANSWERS
     for offset, (kind, cases) in enumerate(cases_by_kind.items(), 1 - len(cases_by_kind)):
-        groups = group_by_cause(cases, run, verdict.case_comparisons, merge_equal=True)
+        groups = group_by_cause(cases, run, verdict.case_comparisons)
         page.paragraph(kind, *(("red",) if kind == "still failing" else ("red", "bold")))
         most = max(n_left + offset, 1)  # leaves room for one case of each kind that follows
         for diagnosis, group in groups[:most]:
-            ids = [case.case_id for case in group]
-            name = ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 2)})"
-            _add_case(page, name, str(diagnosis or group[0].state))
+            _add_group(page, run, kind, diagnosis, group, with_answer=n_answers > 0)
+            n_answers -= 1
         page.more(sum(len(group) for _, group in groups[most:]))
         for line in dict.fromkeys(line for case in cases for line in case.error.splitlines()[1:]):
             if line.startswith(ACCEPTED_SHAPES):
@@ -112,6 +128,39 @@ def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
         n_left -= min(len(groups), most)
     if fixed:
         page.paragraph(f"fixed: {listed([c.case_id for c in fixed], MOST_CASES)}", "green")
+
+
+def _add_group(
+    page: Page, run: Run, kind: CaseStatus, diagnosis: Diagnosis | None, group: Sequence[CaseResult], *,
+    with_answer: bool,
+) -> None:  # fmt: skip
+    """Add the cases of one cause; of a single case the checks that failed, its question and its answer as well."""
+    case = group[0]
+    reason = diagnosis_text(diagnosis, case, run.metrics) if diagnosis is not None else case.state
+    if len(group) > 1:
+        _add_case(page, f"{plural(len(group), 'case')} ({listed([case.case_id for case in group], 2)})", reason)
+        return
+    failures = case.failures if case.state == "failed" else []
+    for finding in failures[:_MOST_CHECKS]:
+        page.paragraph(finding_line(case.case_id, finding), "red", indent=2)
+    page.more(len(failures) - _MOST_CHECKS)
+    if failures:
+        for part in page.wrap(page.safe(reason), page.width - 4, most=2):
+            page.lines.append([Cell(f"    {part}")])
+    elif kind == "still failing" and (lines := still_failing_lines(case, run.metrics)):
+        _add_case(page, case.case_id, "; ".join(lines))
+    else:
+        _add_case(page, case.case_id, reason)
+    if with_answer and case.state == "failed":
+        _add_answer(page, case)
+
+
+def _add_answer(page: Page, case: CaseResult) -> None:
+    """Add the question and the answer of a case, one line each."""
+    shown = as_shown(case)
+    for label, text in (("asked", shown.query), ("answer", str(shown.outputs.get("answer") or "(empty)"))):
+        for part in page.wrap(page.safe(text), page.width - 13, most=1):
+            page.lines.append([Cell(f"    {label.ljust(8)}", ("light",)), Cell(part, ("light",))])
 
 
 def _add_case(page: Page, name: str, reason: str) -> None:
@@ -126,7 +175,12 @@ def _add_case(page: Page, name: str, reason: str) -> None:
 
 
 def _add_moved_scores(page: Page, run: Run, verdict: Verdict) -> set[str]:
-    """Add scores that changed and no outcome with them, for a green run also the lowest; return the cases named."""
+    """Add scores that changed and no outcome with them, for a green run also the lowest; return the cases named.
+
+    Above a red verdict no line weighs gains against losses: it would read as the all-clear.
+    """
+    if verdict.outcome == "failed":
+        return set()
     unchanged = [case for case in verdict.case_comparisons.values() if case.flip == "unchanged"]
     lower = sorted((case for case in unchanged if case.worst < 0), key=lambda case: case.worst)
     higher = sum(case.best > 0 and not case.worst for case in unchanged)
@@ -134,28 +188,27 @@ def _add_moved_scores(page: Page, run: Run, verdict: Verdict) -> set[str]:
         names = f" ({', '.join(f'{case.case_id} {change(case.worst, 2)}' for case in lower[:3])})" if lower else ""
         text = f"of those unchanged, {len(lower)} scored lower{names} and {higher} only higher"
         page.paragraph(text, "light", most=2)
-    if verdict.outcome != "failed":
-        page.paragraph(notes.lowest_note(run, verdict), "light", most=2)
+    page.paragraph(lowest_text(run, verdict), "light", most=2)
     return {case.case_id for case in lower[:3]}
 
 
 def _add_gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow], named: set[str]) -> None:
-    """Add the gates that did not pass and *rows* do not show; of a failed run, inconclusive ones are only counted."""
+    """Add the gates that did not pass and *rows* do not show; undecided ones are named, and no more."""
     is_outage = all(case.state in ("error", "skipped") for case in run.cases.values())
     in_rows = [row.gate for row in rows if row.gate is not None and (row.gate.value is not None or is_outage)]
-    for group in notes.gate_groups(verdict):
+    for group in gate_groups(verdict):
         state, gates = group.state, group.gates
         if state == "advisory":  # the warnings have these
             continue
         slices = sorted((g for g in gates if g.is_of_slice), key=lambda g: -abs((g.value or 0.0) - (g.before or 0.0)))
         style = STATE_STYLES.get(state, ("yellow",))
-        if state == "inconclusive" and verdict.outcome == "failed":
-            texts = [g.part for g in gates if g not in slices]
+        if state == "inconclusive":
+            texts = [part_text(g) for g in gates if g not in slices]
             texts += [plural(len(slices), "slice")] if slices else []
-            page.paragraph(f"{page.symbols.unsure} inconclusive: {listed(texts, 5)}" if texts else "", *style)
+            page.paragraph(f"inconclusive: no loss is shown in {listed(texts, 5)}", "light")
             continue
         many_slices = len(slices) > _MOST_SLICES
-        for text in _reasons([g for g in gates if not (many_slices and g in slices)], run, in_rows, named):
+        for text in _reasons(verdict, [g for g in gates if not (many_slices and g in slices)], run, in_rows, named):
             page.paragraph(f"{state_symbol(state, page.symbols)} {text}", *style)
         if many_slices:
             word = "worse" if state == "failed" else state
@@ -165,25 +218,28 @@ def _add_gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow]
             page.paragraph(f"{state_symbol(state, page.symbols)} regression: {text}", *style)
 
 
-def _reasons(gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutcome], named: set[str]) -> Iterator[str]:
+def _reasons(
+    verdict: Verdict, gates: Sequence[GateOutcome], run: Run, in_rows: Sequence[GateOutcome], named: set[str]
+) -> Iterator[str]:
     """Yield the reasons of *gates*, grouped where equal.
 
     Gates *in_rows* get only owner and costly cases; metrics that got worse share one line with their case counts.
     """
-    worse = [g for g in gates if g.state == "failed" and g.is_of_whole and g.n_worse and g not in in_rows]
+    worse = [g for g in gates if g.state == "failed" and g.is_of_whole and g.test is not None and g not in in_rows]
+    worse = [g for g in worse if g.word == "worse"]
     if worse:
-        counts = grouped((f"{gate.n_worse} worse, {gate.n_better} better", gate.part) for gate in worse)
+        counts = grouped((moves_text(gate.test), part_text(gate)) for gate in worse if gate.test is not None)
         cases = "; ".join(f"{', '.join(parts)}: {counts_text}" for counts_text, parts in counts.items())
-        yield ", ".join([f"regression: {cases}", *notes.owner_and_cost(worse, run, named)])
+        yield ", ".join([f"regression: {cases}", *owner_and_cost(worse, run, named)])
     entries: list[tuple[tuple[str, str], GateOutcome]] = []
     for gate in gates:
         if gate in in_rows:
-            if extras := notes.owner_and_cost([gate], run, named):
+            if extras := owner_and_cost([gate], run, named):
                 entries.append((("", ", ".join(extras)), gate))
         elif gate not in worse:
-            brief = gate.brief if gate.is_of_whole else ""
-            entries.append(((gate.kind, brief or notes.gate_reason(gate)), gate))
+            entries.append(((gate.kind, brief_text(gate, run, verdict.notes)), gate))
     for (kind, story), group in grouped(entries).items():
-        text = with_title(", ".join(gate.part for gate in group), story)
-        extras = notes.owner_and_cost(group, run, named) if kind else []
-        yield ", ".join([f"{REGRESSION if kind == 'regression' else ''}{text}", *extras])
+        parts = ", ".join(filter(None, map(part_text, group)))
+        prefix = f"{kind}: " if kind and kind != "threshold" else ""
+        extras = owner_and_cost(group, run, named) if kind else []
+        yield ", ".join([f"{prefix}{f'{parts}: ' if parts else ''}{story}", *extras])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..core.run import MetricInfo, Run
-from ..core.scoring import Aggregate
-from ..regression.compare import MetricChange
-from ..regression.guards.gates import GateOutcome
-from ..regression.verdict import Verdict
-from .numbers import bound_of, metric_gain, metric_value, sign
-from .text import Symbols
+from ...core.run import MetricInfo, Run
+from ...core.scoring import Aggregate
+from ...regression.compare import MetricChange
+from ...regression.outcomes import GateOutcome
+from ...regression.verdict import Verdict
+from ..numbers import metric_gain, metric_value, sign
+from ..text import Symbols
+from .gates import bound_text, gate_title, part_text
 
 
 class MetricRow(NamedTuple):
@@ -37,7 +38,7 @@ class MetricRow(NamedTuple):
     def value_text(self) -> str:
         """The value; where a gate is on it, with enough digits to see why it failed."""
         gate = self.gate
-        bound = bound_of(gate.bound) if gate is not None and gate.value == self.value else None
+        bound = gate.bound if gate is not None and gate.value == self.value else None
         return metric_value(self.value, self.info, bound)
 
     @property
@@ -73,9 +74,9 @@ class MetricRow(NamedTuple):
         gate = self.gate
         if gate is None:
             return ""
-        bound = f"{gate.bound} s" if self.info is not None and self.info.target == "LATENCY" else gate.bound
+        bound = f"{bound_text(gate)}{' s' if self.info is not None and self.info.target == 'LATENCY' else ''}"
         if gate.state in ("passed", "failed", "advisory") and gate.value is not None and gate.value != self.value:
-            bound = f"{metric_value(gate.value, self.info, bound_of(gate.bound))} {bound}"
+            bound = f"{metric_value(gate.value, self.info, gate.bound)} {bound}"
         return f"{bound}{' (advisory)' if gate.state == 'advisory' else ''}"
 
     def gate_text(self, symbols: Symbols) -> str:
@@ -91,14 +92,14 @@ def state_symbol(state: str, symbols: Symbols) -> str:
 def metric_rows(run: Run, verdict: Verdict) -> list[MetricRow]:
     """Return the rows of a run: its metrics in order, the further gates of each below it, the rates last.
 
-    Left out are metrics without any value and times without a gate (`notes` has both), an empty_result_rate or
-    error_rate of 0, and slices, which are many.
+    Left out are metrics without any value, those that the golden file does not list, times without a gate
+    (`wording.metrics` has them), an error_rate of 0, and slices, which are many.
     """
     gates = [g for g in verdict.gates if g.kind == "threshold"]
     rows: list[MetricRow] = []
     for name, aggregate in verdict.aggregates.items():
         info = run.metrics.get(name)
-        main_gate = next((g for g in gates if g.metric == g.title == name), None)
+        main_gate = next((g for g in gates if g.metric == g.part == name), None)
         row = _row(run, verdict, aggregate, main_gate)
         if main_gate is not None or _worth_showing(row):
             rows.append(row)
@@ -112,10 +113,8 @@ def metric_rows(run: Run, verdict: Verdict) -> list[MetricRow]:
 
 
 def _worth_showing(row: MetricRow) -> bool:
-    if row.info is not None and row.info.target == "LATENCY":
-        return False
-    if row.name == "empty_result_rate" and not row.value and not row.n_error:
-        return row.change is not None and bool(row.change.gain)
+    if row.info is not None and (row.info.target == "LATENCY" or not row.info.baselined):
+        return row.mark == "failed"
     return row.n > 0 or row.n_error == row.total > 0 or (row.n_error > 0 and row.change is not None)
 
 
@@ -133,11 +132,14 @@ def _row(run: Run, verdict: Verdict, aggregate: Aggregate, gate: GateOutcome | N
 
 
 def _mark(gate: GateOutcome) -> str:
+    """Return the state to mark a change with; what rose and may be chance is no problem, and gets no mark."""
+    if gate.state == "inconclusive" and gate.test is not None and gate.test.drop <= 0:
+        return ""
     return gate.state if gate.state in ("failed", "inconclusive") else ""
 
 
 def _gate_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
-    return MetricRow(gate.title, gate.value, gate.n, gate.total, info, gate=gate)
+    return MetricRow(part_text(gate), gate.value, gate.n, gate.total, info, gate=gate)
 
 
 def _anchor_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
@@ -145,7 +147,7 @@ def _anchor_row(gate: GateOutcome, info: MetricInfo | None) -> MetricRow:
     if gate.before is not None and gate.value is not None:
         gain = gate.value - gate.before if info is None else info.gain(gate.before, gate.value)
         change = MetricChange(gate.n, gate.before, gate.value, gain)
-    return MetricRow(gate.part, gate.value, gate.n, gate.n, info, change=change, mark=_mark(gate))
+    return MetricRow(gate_title(gate), gate.value, gate.n, gate.n, info, change=change, mark=_mark(gate))
 
 
 def chosen_metrics(run: Run, verdict: Verdict, most: int, *, times: bool = False) -> list[str]:

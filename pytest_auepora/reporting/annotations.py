@@ -1,35 +1,31 @@
-"""The findings of judged runs, worst first; as annotations of GitHub, as code-quality issues of GitLab."""
+"""What is wrong with judged runs, worst first, as annotations of GitHub."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from ..core.run import Run
-from ..regression.guards.gates import GateKind
+from ..regression.outcomes import GateKind
 from ..regression.verdict import Verdict
 from .diagnosis import blamed_metrics, group_by_cause
 from .report import Report
 from .tally import FAILING, CaseStatus, cases_of
 from .text import listed, printable
+from .wording.cases import diagnosis_text
+from .wording.checks import problem_lines, still_failing_lines
+from .wording.gates import gate_title, reason_text
 
 _MOST_ANNOTATIONS = 10
 """GitHub shows ten errors and ten warnings of a step and drops the rest silently."""
-
-_GITLAB_SEVERITY = {
-    "mistake": "blocker", "errored": "blocker", "newly failing": "critical", "baseline": "critical",
-    "still failing": "minor",
-}  # fmt: skip
 
 Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One problem.  ``key`` identifies it across runs; *line* is 1-based, 0 where there is none.
+class Annotation:
+    """One problem; *line* is 1-based, 0 where there is none.
 
     ``kind`` is the status of a case (``newly failing``, …), the kind of a gate (``threshold``, ``regression``,
     ``coverage``, ``baseline``), or ``mistake`` for one in a golden file.
@@ -41,68 +37,59 @@ class Finding:
     message: str
     path: str
     line: int
-    key: str
 
     def path_from(self, prefix: str) -> str:
         """Return the path under *prefix*, the way from the root of the repository; empty without a path."""
         return f"{prefix.rstrip('/')}/{self.path}" if prefix and self.path else self.path
 
 
-def with_title(title: str, message: str) -> str:
-    """Return *message* after its title; a subject that both have is written once."""
-    subject = title.rpartition(": ")[2]
-    if message.startswith((f"{title}: ", f"{title} ")):
-        return message
-    if message.startswith((f"{subject}: ", f"{subject} ")):
-        return title.removesuffix(subject) + message
-    return f"{title}: {message}"
-
-
-def findings(report: Report) -> list[Finding]:
+def annotations(report: Report) -> list[Annotation]:
     """Return the findings of all runs, and the mistakes that kept golden files from being judged.
 
     The order: mistakes; failed gates, as one may stand for many cases; errored cases, grouped by error; failing cases,
-    newly failing first and the largest drop first; inconclusive gates; advisory gates that would fail; baselines that
-    nothing compares with.
+    newly failing first and the largest drop first; advisory gates that would fail; baselines that nothing compares
+    with.
+    What is inconclusive is no problem, and not among them.
     """
     gates = {
         state: [finding for run, verdict in report.pairs for finding in _gates(run, verdict, state)]
-        for state in ("failed", "inconclusive", "advisory", "not judged")
+        for state in ("failed", "advisory", "not judged")
     }
     out = []
     for path, line, _, message in report.mistakes:
         title = "baseline" if path.endswith(".json") else "golden file"
-        out.append(Finding("error", "mistake", title, message, path, line, f"mistake|{message}"))
+        out.append(Annotation("error", "mistake", title, message, path, line))
     out += gates["failed"]
     for kind in sorted(FAILING, key=lambda kind: kind != "errored"):
         out += [finding for run, verdict in report.pairs for finding in _failures(run, verdict, kind)]
-    out += gates["inconclusive"] + gates["advisory"]
+    out += gates["advisory"]
     return out + [finding for finding in gates["not judged"] if finding.kind == "baseline"]
 
 
-def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
+def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Annotation]:
     for gate in verdict.gates:
         if gate.state != state or gate.would_be not in ("", "failed"):
             continue
         cost = f"\nCases that cost most: {', '.join(gate.costliest)}" if gate.costliest else ""
         owner = f"\nOwner: {gate.owner}" if gate.owner else ""
-        title, key = f"{run.title}: {gate.title}", f"{run.title}|{gate.kind}|{gate.title}"
+        title, reason = f"{run.title}: {gate_title(gate)}", reason_text(gate, run, verdict.notes)
         severity: Severity = "error" if state == "failed" else "warning"
-        yield Finding(severity, gate.kind, title, f"{gate.message}{cost}{owner}", run.path, gate.line, key)
+        yield Annotation(severity, gate.kind, title, f"{reason}{cost}{owner}", run.path, gate.line)
 
 
-def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]:
+def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Annotation]:
     cases = cases_of(run, verdict).get(kind, [])
-    for reason, (case, *others) in group_by_cause(cases, run, verdict.case_comparisons):
+    for diagnosis, (case, *others) in group_by_cause(cases, run, verdict.case_comparisons):
         path, _, line = case.where.rpartition(":")
         path, line = (path, line) if path and line.isdigit() else (case.where or run.path, "0")
         owners = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
-        message = "\n".join([str(reason), *case.problems, *([f"Owner: {', '.join(owners)}"] if owners else [])])
+        reason = diagnosis_text(diagnosis, case, run.metrics) if diagnosis is not None else case.state
+        lines = problem_lines(case, run.metrics) or still_failing_lines(case, run.metrics)
+        message = "\n".join([reason, *lines, *([f"Owner: {', '.join(owners)}"] if owners else [])])
         ids = [c.case_id for c in (case, *others)]
         subject = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
         severity: Severity = "warning" if case.state == "passed" else "error"  # an assertion that was accepted
-        key = f"{run.title}|{'errored' if kind == 'errored' else 'case'}|{case.case_id}"
-        yield Finding(severity, kind, f"{run.title}: {subject}", message, path, int(line), key)
+        yield Annotation(severity, kind, f"{run.title}: {subject}", message, path, int(line))
 
 
 def annotation_lines(report: Report) -> str:
@@ -110,7 +97,7 @@ def annotation_lines(report: Report) -> str:
 
     Where there are more findings than GitHub shows, the last annotation counts them.
     """
-    all_findings = findings(report)
+    all_findings = annotations(report)
     lines: list[str] = []
     for severity in ("error", "warning"):
         of_kind = [f for f in all_findings if f.severity == severity]
@@ -123,14 +110,14 @@ def annotation_lines(report: Report) -> str:
     return "\n".join(lines)
 
 
-def _merge_gates(group: Sequence[Finding]) -> list[Finding]:
+def _merge_gates(group: Sequence[Annotation]) -> list[Annotation]:
     """Merge the gates of each golden file into one finding, to leave room for the cases."""
-    out: list[Finding] = []
+    out: list[Annotation] = []
     kinds = get_args(GateKind)
     for path in dict.fromkeys(f.path for f in group):
         gates = [f for f in group if f.path == path and f.kind in kinds]
         if len(gates) > 1:
-            message = "\n".join(with_title(f.title, f.message.splitlines()[0]) for f in gates)
+            message = "\n".join(f"{f.title}: {f.message.splitlines()[0]}" for f in gates)
             gates = [replace(gates[0], title=f"{len(gates)} gates", message=message)]
         out += gates
     return [*out, *(f for f in group if f.kind not in kinds)]
@@ -146,27 +133,8 @@ def escape_property(text: str) -> str:
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _workflow_command(finding: Finding, prefix: str) -> str:
+def _workflow_command(finding: Annotation, prefix: str) -> str:
     line = str(finding.line) if finding.path and finding.line else ""
     properties = {"file": finding.path_from(prefix), "title": printable(finding.title), "line": line}
     arguments = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items() if value)
     return f"::{finding.severity} {arguments}::{escape_data(printable(finding.message, keep_lines=True))}"
-
-
-def code_quality(report: Report) -> str:
-    """Return the findings as GitLab's code-quality JSON.
-
-    The fingerprint of a finding depends on neither line nor numbers, so GitLab recognizes it in the next run; it does
-    on the file, as several may hold suites of one name.
-    """
-    issues = [
-        {
-            "description": printable(with_title(finding.title, "; ".join(finding.message.splitlines()))),
-            "check_name": f"auepora/{finding.kind.replace(' ', '-')}",
-            "fingerprint": hashlib.sha256(f"{finding.path}|{finding.key}".encode("utf-8", "surrogatepass")).hexdigest(),
-            "severity": "info" if finding.severity == "warning" else _GITLAB_SEVERITY.get(finding.kind, "major"),
-            "location": {"path": finding.path_from(report.prefix), "lines": {"begin": max(finding.line, 1)}},
-        }
-        for finding in findings(report)
-    ]
-    return json.dumps(issues, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,353 @@
+"""What is worth knowing beside the verdict: labels, judges, quarantine, where answers come from, what is missing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...base.grouping import grouped
+from ...base.text import names_words
+from ...core.run import CaseResult, MetricInfo, Run
+from ...metrics.judge.usage import JudgeUsage, usage_of
+from ...regression.outcomes import Advisory, BaselineNote, GateOutcome, Note
+from ...regression.policy import CLUSTERS_FOR_STATISTICS
+from ...regression.verdict import Verdict
+from ..numbers import number, plural
+from ..text import listed
+from .changes import changes_text, incomparable_text
+from .checks import advisory_lines, finding_line
+from .gates import label_hint, part_text, reason_text
+from .pages import BASELINES, JUDGES, page
+
+_MATCHES = {
+    "exact": "by the same text under another id",
+    "span": "by the chunks that hold the passage (span)",
+    "fallback_doc": "by document (fallback_doc)",
+}
+_MOST_METRICS = 4
+_CHECK_HINT = "`pytest --auepora-labels check` lists them"
+
+
+def note_text(note: Note) -> str:
+    """Return the sentence of a note."""
+    names, data, detail = names_words(note.names), note.data, note.detail
+    why = incomparable_text(note.why) if note.why is not None else ""
+    match note.kind:
+        case "slices too small":
+            sizes = data.get("clusters", ())
+            slices = ", ".join(f"{name} ({n})" for name, n in zip(note.names, sizes, strict=False)) or names
+            return f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {slices}"
+        case "not comparable with the anchor":
+            return f"not comparable with the anchor: {names} ({why})"
+        case "anchor not compared":
+            renew = "renew it with `pytest --auepora-update=anchor`"
+            return f"nothing in this run compares with the anchor, so slow drift was not judged; {renew}"
+        case "accepted once":
+            cases = plural(data.get("cases", len(note.names)), "case")
+            return (
+                f"one accepted answer of {cases}: chance in them cannot be told from a change; "
+                f"`pytest --auepora-update` asks them again ({page(BASELINES)})"
+            )
+        case "falls add up":
+            change = f"from {number(data['before'])} to {number(data['after'])}" if "before" in data else ""
+            anchor = "an anchor keeps such steps from adding up: `pytest --auepora-update=anchor`"
+            return f"{names}: {data.get('falls', 0)} accepted falls in a row add up {change}; {anchor}".replace("  ", " ")
+        case "no label met":
+            returned = data.get("returned") or ()
+            came = f"returned {names_words(list(returned), 3)}; " if returned else ""
+            wanted = names_words(note.names, 3)
+            return f"no label was met in {plural(data.get('cases', 0), 'case')}: wanted {wanted}; {came}{label_hint(note)}"
+        case "stopped":
+            return "the run was stopped, so the baseline was not touched"
+        case "not pruned":
+            return "not all cases ran, so nothing was pruned"
+        case "anchor not written":
+            return "not all cases ran, so the anchor was not touched"
+        case "accepted answers not kept":
+            return f"the accepted answers are not kept: {detail}"
+        case "provenance differs":
+            changes = note.why.changes if note.why is not None else ()
+            said = ", ".join(f"{change.key} {change.before} and {change.after}" for change in changes)
+            return f"not all cases have the same provenance: {said or detail}"
+        case "replayed":
+            return f"replayed from run {detail}: its answers, no calls"
+        case "resumed":
+            taken, cases = data.get("taken", 0), data.get("cases", 0)
+            rest = ", the others asked" if taken < cases else ""
+            return f"{taken} of {cases} answers taken from run {detail}{rest}"
+        case "nothing recorded":
+            return f"no recorded run{f' of {detail}' if detail else ''}; nothing was taken"
+        case "recorded otherwise":
+            return f"run {detail} has another provenance, so no answers were taken: {why}"
+        case "recorded at another commit":
+            commits = note.why.changes if note.why is not None else ()
+            said = "; ".join(f"was made at commit {change.before}, this is {change.after}" for change in commits)
+            return f"run {detail} {said}"
+        case "history not written":
+            return f"not kept in the history: {detail}"
+        case "history not read":
+            return detail
+        case "answers cut":
+            return (
+                f"too large to be recorded in full (auepora_keep): the answers to {names}; "
+                "metrics over the texts that were cut are not comparable in a replay"
+            )
+        case "call limit":
+            asked = f"; not asked again: {names}" if names else ""
+            return f"--auepora-max-calls {data.get('limit', '')} was used up{asked}"
+
+
+def notes_of(run: Run, verdict: Verdict) -> list[str]:
+    """Return the notes of a verdict, and what its gates, its comparison and the cases say beside."""
+    lines = [note_text(note) for note in verdict.notes]
+    lines += _look_notes(verdict)
+    lines += varies_lines(run)
+    if (comparison := verdict.comparison) is not None and comparison.unsteady:
+        names = ", ".join(comparison.unsteady)
+        lines.append(
+            f"{names}: no longer steady, answers to one case differed in this run; "
+            "if intended, `pytest --auepora-update` stores it"
+        )
+    lines += _label_notes(run, verdict) + _quarantine_notes(run)
+    return lines + advisory_notes(run, verdict)
+
+
+def varies_lines(run: Run, most: int = 10) -> list[str]:
+    """Return a line for each check that varies or is suspect, at most *most*."""
+    lines = [
+        finding_line(case.case_id, finding)
+        for case in run.cases.values()
+        for finding in case.with_status("suspect", "varies")
+        if case.state == "passed"
+    ]
+    return [*lines[:most], *([f"{len(lines) - most} more checks vary"] if len(lines) > most else [])]
+
+
+def _look_notes(verdict: Verdict) -> list[str]:
+    """Return whether a second look was had or missed, where one was due."""
+    if verdict.look == "only":
+        names = [part_text(g) for g in verdict.gates if g.look == "only" and g.state == "failed"]
+        about = f" ({names_words(names, 3)})" if names else ""
+        return [
+            f"looked once: no further answers were to be had, so today's alone decided{about}; "
+            "one process looks again: `pytest --auepora -p no:xdist`"
+        ]
+    if verdict.look == "second" and all(gate.word != "worse" for gate in verdict.gates if gate.look == "second"):
+        return ["every case was asked once more: the second answers do not confirm a loss"]
+    return []
+
+
+def _label_notes(run: Run, verdict: Verdict) -> list[str]:
+    """Return how labels that moved were matched, and in which cases retrieval is not comparable."""
+    moved = [case.moved for case in run.cases.values() if case.moved is not None]
+    out: list[str] = []
+    if moved:
+        became = Counter(label["became"] for one in moved for label in one["labels"].values())
+        matched = Counter(one["match"] for one in moved)
+        kinds = ", ".join(f"{n} {kind}" for kind, n in became.most_common())
+        texts = ", ".join(f"{matched[match]} {text}" for match, text in _MATCHES.items() if matched[match])
+        matches = f"; cases matched {texts}" if texts else ""
+        out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{matches}; {_CHECK_HINT}")
+    cases = verdict.case_comparisons.items()
+    reasons = grouped((changes_text(case.not_comparable), case_id) for case_id, case in cases if case.not_comparable)
+    return out + [f"retrieval not comparable in {plural(len(ids), 'case')}: {why}" for why, ids in reasons.items()]
+
+
+def _quarantine_notes(run: Run) -> list[str]:
+    cases = [case for case in run.cases.values() if case.quarantine]
+    active = [f"{_until(case)}" for case in cases if case.quarantined()]
+    expired = [_until(case) for case in cases if not case.quarantined()]
+    notes = [f"in quarantine, not held to the baseline: {', '.join(active)}"] if active else []
+    return notes + ([f"quarantine is over, held to the baseline again: {', '.join(expired)}"] if expired else [])
+
+
+def _until(case: CaseResult) -> str:
+    failing = "; a check fails" if case.quarantined() and case.with_status("excused") else ""
+    return f"{case.case_id} (until {case.quarantine}{failing})"
+
+
+# -- judges
+
+
+def advisory_text(why: Advisory) -> str:
+    """Return why a judge cannot fail the run."""
+    if why.reason == "policy":
+        return "the golden file says judge: advisory"
+    if why.reason == "unusable":
+        return why.detail
+    said = {
+        "no calibration": f"there is no {why.place or 'calibration'}; {page(JUDGES)}",
+        "another judge": f"the calibration is of another one ({changes_text(why.changes)}); run `auepora calibrate` again",
+    }.get(why.reason, why.detail)
+    return f"judge not calibrated: {said}"
+
+
+def advisory_notes(run: Run, verdict: Verdict) -> list[str]:
+    """Return which metrics are advisory and why, and what they would have failed."""
+    would_fail = [gate for gate in verdict.gates if gate.would_be == "failed"]
+    notes = [
+        f"advisory: {part_text(gate)}: {reason_text(gate, run, verdict.notes)}"
+        for gate in would_fail
+        if not gate.is_of_slice
+    ]
+    if slices := [gate.part for gate in would_fail if gate.is_of_slice]:
+        notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
+    silent = {gate.metric for gate in verdict.gates if gate.reason == "judge silent"}  # a failed gate says so
+    if lines := _advisory_cases(run, silent):
+        more = sum(len(ids) for _, ids in lines[3:])
+        said = "; ".join(f"{_cases(ids)}: {line}" for line, ids in lines[:3])
+        notes.append(f"advisory: would fail cases: {said}{f' and {more} more' if more else ''}")
+    places = grouped((_shared(why, verdict.advisory), name) for name, why in verdict.advisory.items())
+    notes += [f"advisory: cannot fail the run: {', '.join(names)} ({reason})" for reason, names in places.items()]
+    return notes
+
+
+def _advisory_cases(run: Run, silent: set[str]) -> list[tuple[str, list[str]]]:
+    pairs = [
+        (line, case.case_id)
+        for case in run.cases.values()
+        if any(finding.metric not in silent for finding in case.with_status("advisory"))
+        for line in advisory_lines(case, run.metrics)
+    ]
+    return [*grouped(pairs).items()]
+
+
+def _shared(why: Advisory, advisory: Mapping[str, Advisory]) -> str:
+    """Return the reason; metrics without a file in one folder share one."""
+    folder, slash, _ = why.place.rpartition("/")
+    alike = [one for one in advisory.values() if one.reason == why.reason == "no calibration"]
+    if slash and sum(one.place.rpartition("/")[0] == folder for one in alike) > 1:
+        why = Advisory(why.reason, f"{folder}/<metric>.json")
+    return advisory_text(why)
+
+
+def _cases(ids: Sequence[str]) -> str:
+    return f"{len(ids)} cases ({names_words(ids, 2)})" if len(ids) > 1 else ids[0]
+
+
+def judge_lines(run: Run) -> list[str]:
+    """Return ``judge: 24 requests, 2,400 + 240 tokens, cost 0.0072``, the same by metric, and problems, if any."""
+    if not (usages := usage_of(run)):
+        return []
+    total = total_usage(usages)
+    lines = [f"judge: {usage_text(total)}"]
+    if len(usages) > 1:
+        lines.append(f"judge by metric: {'; '.join(f'{name} {usage_text(usage)}' for name, usage in usages.items())}")
+    return lines + total.notes
+
+
+def total_usage(usages: Mapping[str, JudgeUsage]) -> JudgeUsage:
+    """Return the sum of *usages*."""
+    total = JudgeUsage()
+    for usage in usages.values():
+        total.add(**usage.to_dict())
+    return total
+
+
+def usage_text(usage: JudgeUsage) -> str:
+    """Return ``24 requests (1 retry), 2,400 + 240 tokens, cost 0.0072``: tokens of prompts, then of replies."""
+    extras = [plural(usage.retries, "retry", "retries")] if usage.retries else []
+    extras += [f"{usage.cache_hits:,} more from the cache"] if usage.cache_hits else []
+    parts = [plural(usage.requests, "request") + (f" ({', '.join(extras)})" if extras else "")]
+    if usage.tokens or not usage.unreported:
+        parts.append(f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens")
+    if usage.unreported:
+        parts.append(f"{plural(usage.unreported, 'reply', 'replies')} without token counts")
+    if usage.cost is not None:
+        parts.append(f"cost {cost_text(usage.cost)}")
+    return ", ".join(parts)
+
+
+def cost_text(cost: float) -> str:
+    """Return a cost with up to six decimals."""
+    return f"{cost:,.6f}".rstrip("0").rstrip(".")
+
+
+# -- the baseline, repeats, flaky cases, noise
+
+
+def baseline_text(note: BaselineNote) -> str:
+    """Return why there is no baseline; empty where there is one."""
+    match note.state:
+        case "none":
+            return f"no baseline yet ({note.place})" if note.place else "no baseline yet"
+        case "other variant":
+            return f"no baseline yet ({note.place}; {note.detail} is of no variant)"
+        case "unreadable":
+            return note.detail
+        case "replaced":
+            return "an unreadable baseline was replaced"
+        case _:
+            return ""
+
+
+def repeats_line(run: Run) -> str:
+    """Return ``each case asked 5 times, seed 7``; empty where nothing was repeated or seeded."""
+    times, parts = sorted({case.repeats for case in run.in_state("passed", "failed")}), []
+    if times and times[-1] > 1:
+        each = f"each case asked {times[0]} times"
+        parts.append(each if len(times) == 1 else f"asked {times[0]} to {times[-1]} times")
+    if (seed := run.provenance.get("seed")) is not None:
+        parts.append(f"seed {seed}")
+    return ", ".join(parts)
+
+
+def flaky_text(case_id: str, verdict: Verdict) -> str:
+    """Return ``passes in 2 of 5 answers``; empty for a case that is not flaky."""
+    share = verdict.flaky.get(case_id)
+    return f"passes in {share.passed} of {share.of} answers" if share is not None else ""
+
+
+def flaky_line(verdict: Verdict, most: int = 10) -> str:
+    """Return ``2 flaky cases: late-return (passes in 2 of 5 answers), …``; empty without any."""
+    parts = [f"{case_id} ({flaky_text(case_id, verdict)})" for case_id in verdict.flaky]
+    return f"{plural(len(parts), 'flaky case')}: {names_words(parts, most)}" if parts else ""
+
+
+def noise_lines(verdict: Verdict) -> list[str]:
+    """Return a line for each metric that varied between repeats, those that more repeats help most first."""
+    splits = sorted(verdict.noise.items(), key=lambda item: -item[1].most_shrink)
+    pairs = (
+        (
+            f"variance between cases {split.between:.4f}, within cases {max(0.0, split.total - split.between):.4f}; "
+            f"more repeats can shrink the standard error by at most {split.most_shrink * 100:.0f} %",
+            name,
+        )
+        for name, split in splits
+    )
+    by_split = grouped(pairs)
+    lines = [f"{', '.join(names)}: {split}" for split, names in by_split.items()]
+    n_left = sum(len(names) for names in list(by_split.values())[_MOST_METRICS:])
+    return lines[:_MOST_METRICS] + ([f"{plural(n_left, 'other metric')} varied as well"] if n_left else [])
+
+
+def run_notes(run: Run, verdict: Verdict) -> list[str]:
+    """Return notes on the run: its repeats, the noise between them, the cost of judges."""
+    return [note for note in (repeats_line(run), *noise_lines(verdict), *judge_lines(run)) if note]
+
+
+def gaps(run: Run, verdict: Verdict) -> Iterator[str]:
+    """Yield where scores are n/a that are not always: where accepted answers had a number, or without a baseline.
+
+    What is n/a as when it was accepted says nothing about this run; the table has its denominators.
+    """
+    if verdict.comparison is None:
+        listed_gaps = grouped(_gaps(run, verdict, run.metrics))
+        texts = [f"{n} in {', '.join(names)}{f' ({why})' if why else ''}" for (n, why), names in listed_gaps.items()]
+        if texts:
+            yield f"n/a: {'; '.join(texts)}"
+        return
+    for name, shares in verdict.comparison.has_number.items():
+        lost = [i for i, change in shares.items() if change.gain < 0]
+        if lost:
+            yield f"n/a: {name} has no number in {plural(len(lost), 'case')} that had one: {listed(lost, 3)}"
+
+
+def _gaps(
+    run: Run, verdict: Verdict, metrics: Mapping[str, MetricInfo]
+) -> Iterator[tuple[tuple[int | str, str], str]]:
+    """Yield each listed metric that is n/a in some cases, after their number and the reasons."""
+    for name, aggregate in verdict.aggregates.items():
+        if aggregate.n_na and name in metrics and metrics[name].baselined:
+            reasons = sorted({s.reason for s in run.scores_of(name) if s.state == "n/a" and s.reason})[:2]
+            yield (aggregate.n_na if aggregate.n or aggregate.n_error else "all", "; ".join(reasons)), name

@@ -1,0 +1,330 @@
+"""The whole run: its first line, which is true by itself, the causes, and what to do next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ...base.grouping import grouped
+from ...core.run import CaseResult, Run
+from ...errors import Problem
+from ...regression.outcomes import BaselineNote
+from ...regression.verdict import Verdict
+from ..diagnosis import Diagnosis, diagnose
+from ..numbers import plural
+from ..tally import FAILING, ORDER, CaseStatus, cases_of, tally
+from ..text import listed
+from .cases import causes_text, diagnosis_text
+from .changes import by_reason, provenance_lines
+from .checks import problem_lines
+from .gates import detectable_text, gate_sentence, metric_names
+from .notes import baseline_text, flaky_line, notes_of
+from .pages import NON_DETERMINISTIC, page
+
+_MOST_LINES = 20  # of a failed assertion
+
+
+class LostCase(NamedTuple):
+    """A case by which the suite lost, though it did not fail by itself."""
+
+    case: CaseResult
+    diagnosis: Diagnosis | None
+
+
+def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
+    """Return what became of the cases: ``2 newly failing (1 refused to answer, …), 1 fixed, 57 unchanged; 1 gate failed``.
+
+    Where no case failed by itself and the suite did, that and its cause come first: the counts alone would read as the
+    all-clear.
+    """
+    pairs = list(zip(runs, verdicts, strict=True))
+    by_suite_alone = any(v.outcome == "failed" for v in verdicts) and not any(v.failed_cases for v in verdicts)
+    compared, uncompared = Counter[CaseStatus](), Counter[CaseStatus]()
+    for run, verdict in pairs:
+        (uncompared if verdict.comparison is None else compared).update(tally(run, verdict))
+    parts = []
+    if by_suite_alone:
+        parts = [*_suite_text(pairs), *_gate_counts(verdicts)]
+        compared, uncompared = _without_good(compared), _without_good(uncompared)
+    if compared:
+        parts.append(_counts_text(compared, pairs))
+    without = [verdict.baseline_note for verdict in verdicts if verdict.comparison is None]
+    if uncompared:
+        text = _counts_text(uncompared, pairs)
+        said = f"without a baseline {text}" if compared else f"{text} ({_baseline_reason(without)}: thresholds only)"
+        parts.append(said)
+    elif by_suite_alone and without and not compared:
+        parts.append(_baseline_reason(without))
+    if not parts:
+        return "nothing was measured"
+    if n_varying := sum(len(verdict.varies) for verdict in verdicts):
+        parts.append(f"{plural(n_varying, 'case')} {'varies' if n_varying == 1 else 'vary'}")
+    if n_suspect := sum(len(verdict.suspects) for verdict in verdicts):
+        parts.append(f"{plural(n_suspect, 'case')} {'is' if n_suspect == 1 else 'are'} suspect")
+    parts += [*_comparability(verdicts), *([] if by_suite_alone else _gate_counts(verdicts))]
+    return "; ".join([*parts, *_partial_text(runs)])
+
+
+def _suite_text(pairs: Sequence[tuple[Run, Verdict]]) -> list[str]:
+    """Return why the suite failed of which no case did: the cases that it lost by, and what they have in common."""
+    lost = [one for run, verdict in pairs for one in lost_cases(run, verdict)]
+    if not lost:
+        return ["no case failed by itself"]
+    causes = causes_text([one.diagnosis for one in lost])
+    n_cases = sum(len(run.cases) for run, _ in pairs)
+    return [f"no case failed by itself, {len(lost):,} of {n_cases:,} lost{f': {causes}' if causes else ''}"]
+
+
+def _without_good(counts: Counter[CaseStatus]) -> Counter[CaseStatus]:
+    """Return the counts without those of cases that are well: above a red verdict they read as the all-clear."""
+    return Counter({status: n for status, n in counts.items() if status not in ("unchanged", "passed", "new")})
+
+
+def first_line(run: Run, verdict: Verdict) -> str:
+    """Return the word and the headline: ``worse: no case failed by itself, 12 of 60 lost (9 refused to answer, …)``."""
+    return ": ".join(filter(None, [comparison_word(verdict), headline([verdict], [run])]))
+
+
+def comparison_word(verdict: Verdict) -> str:
+    """Return ``worse``, ``better (3 rose)``, ``mixed (1 fell, 3 rose)``, …; empty where nothing was compared."""
+    word, rose = verdict.word, len(verdict.improved_cases)
+    if verdict.comparison is None or word == "not judged":
+        return ""
+    if word == "mixed":
+        return f"mixed ({len(verdict.regressed_cases)} fell, {rose} rose)"
+    return f"better ({rose} rose)" if word == "better" and rose else word
+
+
+def lost_cases(run: Run, verdict: Verdict) -> list[LostCase]:
+    """Return the cases by which the suite is worse, in a run of which no case failed: the largest loss first."""
+    comparison = verdict.comparison
+    worse = [g for g in verdict.gates if g.state == "failed" and g.word == "worse" and g.kind == "regression"]
+    if comparison is None or not worse or verdict.failed_cases:
+        return []
+    losses: dict[str, float] = {}
+    names = {gate.metric for gate in worse}
+    for case_id, pair in comparison.cases.items():
+        gains = [change.gain for name, change in pair.changes.items() if name in names]
+        gains += [shares[case_id].gain for name in names if case_id in (shares := comparison.has_number.get(name, {}))]
+        if case_id in comparison.pass_rate and any(gate.metric not in run.metrics for gate in worse):
+            gains.append(comparison.pass_rate[case_id].gain)
+        if gains and min(gains) < 0:
+            losses[case_id] = min(gains)
+    out = []
+    for case_id in sorted(losses, key=lambda case_id: losses[case_id]):
+        case, pair = run.cases[case_id], comparison.cases[case_id]
+        fell = [name for name, change in pair.changes.items() if change.gain < 0 and name in names]
+        out.append(LostCase(case, diagnose(case, pair, run.metrics, fell)))
+    return out
+
+
+def lost_line(lost: LostCase, run: Run) -> str:
+    """Return what went wrong in a case by which the suite lost."""
+    return diagnosis_text(lost.diagnosis, lost.case, run.metrics) if lost.diagnosis is not None else "scored lower"
+
+
+def _counts_text(counts: Counter[CaseStatus], pairs: Sequence[tuple[Run, Verdict]]) -> str:
+    """Return the number of cases of each kind, the causes beside those that fail the run."""
+    parts = []
+    for status in ORDER:
+        if not counts[status]:
+            continue
+        causes = ""
+        if status in FAILING and status != "still failing":
+            found = [
+                diagnose(case, verdict.case_comparisons.get(case.case_id), run.metrics)
+                for run, verdict in pairs
+                for case in cases_of(run, verdict, (status,)).get(status, ())
+            ]
+            causes = causes_text(found)
+        parts.append(f"{counts[status]:,} {_word(status)}{f' ({causes})' if causes else ''}")
+    return ", ".join(parts)
+
+
+def _word(status: CaseStatus) -> str:
+    return "not comparable (edited)" if status == "edited" else status
+
+
+def _baseline_reason(notes: Sequence[BaselineNote]) -> str:
+    """Return the shared reason why there is no baseline, in short; `baseline_line` has a long one."""
+    if any(note.state == "unreadable" for note in notes):
+        return "a baseline cannot be read"
+    places = {note.place for note in notes if note.state == "none"}
+    return f"no baseline yet ({places.pop()})" if len(places) == 1 and len(notes) == 1 else "no baseline yet"
+
+
+def baseline_line(verdict: Verdict) -> str:
+    """Return why there is no baseline, where neither headline nor a gate says all of it."""
+    note = verdict.baseline_note
+    said = any(gate.reason in ("unreadable", "no baseline") for gate in verdict.gates)
+    is_long = note.state in ("other variant", "replaced", "unreadable")
+    return baseline_text(note) if is_long and not said else ""
+
+
+def _comparability(verdicts: Sequence[Verdict]) -> list[str]:
+    reasons: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if verdict.comparison is not None:
+            for reason, names in by_reason(verdict.comparison.incomparable, hashes=False).items():
+                reasons.setdefault(reason, []).extend(names)
+    return [f"{plural(len({*names}), 'metric')} not comparable ({reason})" for reason, names in reasons.items()]
+
+
+def _gate_counts(verdicts: Sequence[Verdict]) -> list[str]:
+    gates = [gate for verdict in verdicts for gate in verdict.gates]
+    failed = [gate for gate in gates if gate.state == "failed"]
+    out = [f"{plural(len(failed), 'gate')} failed ({listed(metric_names(failed), 3)})"] if failed else []
+    if n_would_fail := sum(gate.would_be == "failed" for gate in gates):
+        out.append(f"{plural(n_would_fail, 'advisory gate')} would fail")
+    return out
+
+
+def _partial_text(runs: Sequence[Run]) -> list[str]:
+    partial = [run for run in runs if not run.is_full]
+    ran, total = sum(len(run.cases) for run in partial), sum(len(run.expected_ids) for run in partial)
+    return [f"{ran:,} of {total:,} cases ran, gates not judged"] if partial else []
+
+
+def mistakes_text(mistakes: Sequence[Problem]) -> str:
+    """Return how many there are: ``3 mistakes in 2 files``."""
+    return f"{plural(len(mistakes), 'mistake')} in {plural(len({mistake.path for mistake in mistakes}), 'file')}"
+
+
+def warnings(run: Run, verdict: Verdict, most_flaky: int = 10) -> list[str]:
+    """Return what to know about the numbers: the notes, flaky cases, a missing baseline."""
+    return [note for note in (*notes_of(run, verdict), flaky_line(verdict, most_flaky), baseline_line(verdict)) if note]
+
+
+def changed_line(verdict: Verdict) -> str:
+    """Return what of the system changed since the baseline, in one line; empty where nothing did."""
+    changes = provenance_lines(verdict.comparison)
+    return f"changed since the baseline: {', '.join(changes)}" if changes else ""
+
+
+def detectable_line(verdict: Verdict) -> str:
+    """Return the minimum detectable drop of the metrics, those with the same one together."""
+    gates = [g for g in verdict.gates if g.is_of_whole and g.test is not None and g.state != "not judged"]
+    groups = grouped((detectable_text(g.test), g.metric) for g in gates if g.test is not None and not g.steady)
+    groups.pop("", None)
+    texts = [size if len(groups) == 1 else f"{listed(names, 4)} {size}" for size, names in groups.items()]
+    lines = [f"minimum detectable drop (80 % power): {' | '.join(texts)}"] if texts else []
+    steady = grouped((detectable_text(g.test), g.metric) for g in gates if g.test is not None and g.steady)
+    steady.pop("", None)
+    costs = "; ".join(f"{size} in {listed(names, 4)}" for size, names in steady.items())
+    return "; ".join([*lines, *([f"one lost document costs {costs}"] if costs else [])])
+
+
+# -- what to do next
+
+
+def next_steps(run: Run, verdict: Verdict, html: str | None = None) -> list[str]:
+    """Return what to do next, a sentence each, each only where the numbers allow it; none for most green runs.
+
+    *html* is the HTML report, where there is one; empty in the HTML report itself.
+    """
+    word = verdict.word
+    if verdict.outcome != "failed":
+        return [_ACCEPT_BETTER] if word == "better" else []
+    steps: list[str] = []
+    is_worse = word in ("worse", "mixed")
+    errors = [g for g in verdict.gates if g.metric == "error_rate" and g.state != "passed" and g.value]
+    if errors:
+        errored = f"{round((errors[0].value or 0.0) * errors[0].n)} of {errors[0].n} cases"
+        steps.append(f"{errored} errored: fix that, then `pytest --auepora-resume` asks only those again")
+    elif is_worse:
+        steps += [*_if_nothing_changed(verdict), *_if_it_varies(run), _if_intended(verdict)]
+        if word == "mixed":
+            steps.append(_ACCEPT_BETTER.replace("got better", "of the rest some got better"))
+    if html is None and (is_worse or not steps):
+        shows = " shows each case beside its baseline" if is_worse else ""
+        html = f"`pytest --auepora-report html:report.html`{shows}"
+    return [*steps, f"look closer: {html}"] if html else steps
+
+
+_ACCEPT_BETTER = (
+    "got better: `pytest --auepora-update=improved` accepts what improved, and later runs are held to it; commit the baseline"
+)
+
+
+def _if_intended(verdict: Verdict) -> str:
+    kinds, words = {gate.kind for gate in verdict.gates if gate.state == "failed" and gate.word == "worse"}, ""
+    if "anchor" in kinds:
+        words = "=all,anchor" if verdict.regressed_cases or "regression" in kinds else "=anchor"
+    return f"if it was intended: accept it with `pytest --auepora-update{words}`, and commit the baseline"
+
+
+def _if_nothing_changed(verdict: Verdict) -> list[str]:
+    """Return what may be the matter where nobody changed anything, as far as the project says; no reason to run again.
+
+    A run that looked once may be chance; where every case was asked again, it is the system.
+    """
+    if verdict.comparison is None or verdict.comparison.provenance:
+        return []
+    failed = [g for g in verdict.gates if g.state == "failed"]
+    varying = [g for g in failed if g.test is not None and not g.steady]
+    if not verdict.regressed_cases and failed and len(varying) == len(failed) and verdict.look == "only":
+        return [
+            "if nothing was changed: today's answers alone decided, which is chance in up to "
+            f"{varying[0].test.alpha * 100:g} % of such runs; a run in one process looks again: {page(NON_DETERMINISTIC)}"
+            if varying[0].test is not None
+            else ""
+        ]
+    if all(g.steady for g in failed if g.word == "worse") and not verdict.varies and not verdict.regressed_cases:
+        return ["if nothing was changed here: the index or the documents may have"]
+    return [f"if nothing was changed here: a hosted model or an index may have drifted: {page(NON_DETERMINISTIC)}"]
+
+
+def _if_it_varies(run: Run) -> list[str]:
+    """Return the setting for assertions that hold in some answers only, where one failed or varies."""
+    names = dict.fromkeys(
+        finding.metric
+        for case in run.cases.values()
+        for finding in case.findings
+        if finding.kind == "assertion" and (finding.status == "varies" or 0 < finding.passed or finding.varied)
+        if finding.status != "still failing"
+    )
+    if not names:
+        return []
+    return [
+        f"if {listed([*names])} holds in some right answers only: `assertions: report` in the golden file judges it over "
+        f"all cases: {page(NON_DETERMINISTIC)}"
+    ]
+
+
+# -- for assertions in a user's own tests
+
+
+def got_worse_text(run: Run, verdict: Verdict) -> str:
+    """Return what `assert_no_regression` says: what fell, by how much, in which cases; empty where nothing did."""
+    bad = _gate_lines(run, verdict, ("regression", "coverage", "anchor", "baseline"))
+    for case in run.cases.values():
+        if not case.expected_to_fail and (case.state == "error" or case.case_id in verdict.regressed_cases):
+            bad += _case_lines(case, run)
+    return _joined(f"{run.title} got worse than its baseline", bad)
+
+
+def missed_thresholds_text(run: Run, verdict: Verdict) -> str:
+    """Return what `assert_thresholds` says: the thresholds of the suite and of cases that do not hold."""
+    bad = _gate_lines(run, verdict, ("threshold",))
+    for case in run.cases.values():
+        if not case.expected_to_fail and case.state in ("failed", "error"):
+            bad += _case_lines(case, run)
+    return _joined(f"{run.title} misses its thresholds", bad)
+
+
+def _gate_lines(run: Run, verdict: Verdict, kinds: Iterable[str]) -> list[str]:
+    gates = [gate for gate in verdict.gates if gate.kind in kinds and gate.state == "failed"]
+    return [gate_sentence(gate, run, verdict.notes) for gate in gates]
+
+
+def _case_lines(case: CaseResult, run: Run) -> list[str]:
+    lines = [case.error_line] if case.state == "error" else problem_lines(case, run.metrics)
+    return [f"{case.case_id}: {line}" for line in lines]
+
+
+def _joined(title: str, lines: Sequence[str]) -> str:
+    if not lines:
+        return ""
+    more = [f"… and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
+    return "\n".join([title, *(f"  {line}" for line in [*lines[:_MOST_LINES], *more])])
