@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .adapters.haystack import from_haystack
     from .adapters.http import HttpRag
     from .adapters.langchain import from_langchain
+    from .api.evaluation import Evaluation, evaluate
+    from .api.recorded import score_recorded
     from .core.dataset import EvaluationDataset, InMemoryDataset
     from .core.metrics_base import Measurement, Metric, NotApplicable
     from .core.plan import EvaluationPlan
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
         TargetCategory,
     )
     from .errors import AueporaError, BaselineError, GoldenFileError, OutputShapeError
-    from .api.evaluation import Evaluation, evaluate
-    from .api.recorded import score_recorded
     from .history.store import HistoryStore
     from .io.golden.load import load_golden
     from .io.streams import open_dataset

@@ -15,7 +15,7 @@ from ..drafting.files import DraftJournal, add_cases, journal_path
 from ..metrics.judge.settings import critic_from_environment
 from ..metrics.judge.usage import Prices
 from ..metrics.registry import Registry
-from ..reporting.notes import usage_text
+from ..reporting.wording.notes import usage_text
 from .arguments import add_shared, existing_path
 from .common import GOLDEN_ENDINGS, PASSED, UsageError, load_suite, registry_of
 

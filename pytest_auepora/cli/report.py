@@ -9,9 +9,9 @@ from ..reporting.formats.json_report import from_outside
 from ..reporting.formats.registry import FORMATS, WITH_TRENDS, report_text
 from ..reporting.formats.side_by_side_formats import side_by_side_lines
 from ..reporting.report import Report, trend_of
-from ..reporting.tally import mistakes_note
 from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines
+from ..reporting.wording.verdict import mistakes_text
 from ..reporting.text import printable
 from .arguments import add_shared
 from .common import PASSED, open_history, read_report, stored_verdict, write_output
@@ -46,9 +46,9 @@ def summary_text(report: Report, *, steps: bool = True) -> str:
     Without *steps* it leaves out what to do next, which pytest does.
     """
     width = shutil.get_terminal_size((100, 24)).columns
-    mistakes = [mistakes_note(report.mistakes), *map(str, report.mistakes)] if report.mistakes else []
+    mistakes = [mistakes_text(report.mistakes), *map(str, report.mistakes)] if report.mistakes else []
     parts = [[[Cell(printable(text))]] for text in mistakes]
     for i, (run, verdict) in enumerate(report.pairs, 1):
-        parts.append(summary_lines(run, verdict, width=width, steps=steps, later=report.verdicts[i:]))
+        parts.append(summary_lines(run, verdict, width=width, steps=steps, later=report.pairs[i:]))
     parts += [[[], *side_by_side_lines(comparison, width=width)] for comparison in report.comparisons()]
     return "".join(render(lines) + "\n" for lines in parts)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ..base.text import did_you_mean
 from ..errors import UnknownRunError
 from ..history.tables import StoredRun
-from ..reporting.notes import cost_text
+from ..reporting.wording.notes import cost_text
 from ..reporting.numbers import plural, score
 from ..reporting.terminal.layout import Cell, Column, render, table
 from ..reporting.text import harmless

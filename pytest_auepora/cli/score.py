@@ -8,15 +8,16 @@ from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 
-from ..base.batches import all_cores
-from ..errors import UnsendableError
 from ..api.evaluation import Evaluation
 from ..api.recorded import score_recorded
+from ..base.batches import all_cores
+from ..errors import UnsendableError
 from ..history.settings import project_keep
 from ..io.golden.model import GoldenSuite
 from ..io.json_lines import is_jsonl
 from ..io.source import MAX_BYTES
 from ..metrics.registry import Registry
+from ..regression.outcomes import Note
 from ..reporting.formats.json_report import json_report
 from ..reporting.formats.metrics_export import write_csv
 from ..reporting.formats.registry import report_text
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     result = _score(suite, registry, args)
     verdict = result.verdict
     if missing := result.run.missing_ids:
-        verdict.notes.append(f"no output for {', '.join(missing[:5])}{' …' if len(missing) > 5 else ''}")
+        verdict.notes.append(Note("no output", tuple(missing)))
     if args.save:
         store, keep = open_history(args.history), project_keep(Path.cwd())
         started = datetime.now(timezone.utc)

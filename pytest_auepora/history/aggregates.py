@@ -17,7 +17,7 @@ from ..base.json import known_fields
 from ..core.metrics_base import CHUNK_KEYS, Measurement
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from ..metrics.judge.usage import USAGE, JudgeUsage
+from ..metrics.judge.usage import JudgeUsage
 from ..metrics.registry import Registry
 from ..regression.baseline import metric_key
 from ..regression.compare import Comparison
@@ -145,7 +145,7 @@ def compute_aggregate(
     cases = [case for case in counted if case.state != "skipped"]
     answered = [case for case in cases if case.state != "error"]
     judge_usage = JudgeUsage()
-    for usage in (usage for case in counted for usage in case.extra.get(USAGE, {}).values()):
+    for usage in (usage for case in counted for usage in case.judge_usage.values()):
         judge_usage.add(**usage)
     ranks = [rank_of(case) for case in answered if case.ranks and case.case_id not in unmapped]
     recalls, means = _read_texts(run, answered, documents, unmapped)

@@ -114,16 +114,13 @@ class Unfinished:
     @property
     def verdict(self) -> Verdict:
         """Nothing was judged."""
-        from ..regression.guards.gates import GateOutcome  # every run has a journal, and calls to begin
+        from ..regression.outcomes import BaselineNote, GateOutcome  # every run has a journal, and calls to begin
         from ..regression.verdict import Verdict
 
-        reason = (
-            f"the run ended before it was judged, after {len(self.run.cases)} of {len(self.run.expected_ids)} cases"
-        )
         failed = sum(not case.expected_to_fail for case in self.run.in_state("failed", "error"))
-        gate = GateOutcome("complete", "coverage", "not judged", reason)
-        not_compared = "not compared with a baseline"
-        return Verdict(self.run.title, [gate], baseline_note=not_compared, notes=[reason], failed_cases=failed)
+        n_cases, total = len(self.run.cases), len(self.run.expected_ids)
+        gate = GateOutcome("coverage", "not judged", reason="not finished", n=n_cases, total=total)
+        return Verdict(self.run.title, [gate], baseline_note=BaselineNote("not compared"), failed_cases=failed)
 
 
 def recover(store: HistoryStore, folder: Path, keep: Keep) -> list[str]:

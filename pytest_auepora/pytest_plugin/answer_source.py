@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System, as_system
 from ..evaluation.replay import Answering, resumed
-from ..regression.guards.case_guard import wants_confirmation
+from ..regression.statistics.case_rule import MOST
 from .replay import changed_provenance
 from .session import SessionSuite, SuiteVariant
 
 if TYPE_CHECKING:
     from ..calls.caller import Caller
-    from ..core.run import CaseResult
     from ..evaluation.case_flow import CaseFlow
     from ..io.golden.model import GoldenCase
 
@@ -83,23 +81,20 @@ class AnswerSource:
         flow = self.variant.flow
         return replace(flow, run=replace(flow.run, provenance=self.provenance))
 
-    @cached_property
-    def again(self) -> Mapping[str, int]:
-        """How many more answers are asked for, by case, to learn what varies."""
-        return {} if isinstance(self.system, Answering) else self.suite.again
-
     def times(self, case: GoldenCase) -> int:
         """Return how often *case* is asked; where nothing is, as often as it was, unless that is said."""
         if self._replayed is not None and self.suite.session.options.repeat is None:
             return self._replayed.times(case)
         return self.suite.repeats
 
-    def confirms(self, case: GoldenCase, result: CaseResult) -> range:
-        """Return the numbers of the repeats that ask a failed case again, before it fails; none for most."""
-        if result.state != "failed" or self.suite.session.options.intents or self.suite.repeats > 1:
-            return range(0)
+    def answers(self, case: GoldenCase) -> int:
+        """Return how many answers are asked for at first: as many as make the scores, or as an update accepts."""
+        plan = self.variant.plan if not isinstance(self.system, Answering) and case.benchmark is None else None
+        return self.times(case) if plan is None else plan.answers(case.id)
+
+    def further(self, case: GoldenCase) -> range:
+        """Return the numbers of the answers that a case which is about to fail can be asked for again."""
         if self._replayed is not None:
-            return self._replayed.confirms(case)
-        golden, timed = self.suite.golden, case.benchmark is not None
-        wanted = wants_confirmation(result, self.suite.confirmed, len(golden.cases), golden.policy, timed=timed)
-        return range(1, 1 + golden.policy.confirm) if wanted else range(0)
+            return self._replayed.further(case)
+        times = self.times(case)
+        return range(times, times + MOST) if case.benchmark is None else range(0)

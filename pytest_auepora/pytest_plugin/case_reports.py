@@ -16,6 +16,9 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
+from ..regression.compare import Change, Incomparable
+from ..regression.outcomes import Note
+
 if TYPE_CHECKING:
     from ..core.run import CaseResult
     from ..evaluation.recording import Recording
@@ -89,8 +92,8 @@ def _shared_part(shared: str) -> tuple[str, str, dict[str, Any]]:
     return path, variant, provenance
 
 
-def run_provenance(provenances: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], str]:
-    """Return the provenance of a run, and a sentence on what differs between its cases, or an empty one.
+def run_provenance(provenances: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], Note | None]:
+    """Return the provenance of a run, and a note on what differs between its cases, None where nothing does.
 
     *provenances* are those of the cases.  A value that differs becomes the text of all values, which equals none of
     them: a run under two conditions compares with neither.
@@ -100,14 +103,15 @@ def run_provenance(provenances: Iterable[Mapping[str, Any]]) -> tuple[dict[str, 
         if not any(provenance is known or provenance == known for known in distinct):
             distinct.append(provenance)
     if len(distinct) <= 1:
-        return dict(distinct[0]) if distinct else {}, ""
+        return dict(distinct[0]) if distinct else {}, None
     merged: dict[str, Any] = {}
-    differences: list[str] = []
+    differences: list[Change] = []
     for key in dict.fromkeys(key for provenance in distinct for key in provenance):
         values = [provenance.get(key, "not said") for provenance in distinct]
         if all(value == values[0] for value in values):
             merged[key] = values[0]
         else:
             merged[key] = " and ".join(sorted({str(value) for value in values}))
-            differences.append(f"{key} {merged[key]}")
-    return merged, f"not all cases have the same provenance: {', '.join(differences)}"
+            first, second = list(dict.fromkeys(values))[:2]
+            differences.append(Change(key, first, second))
+    return merged, Note("provenance differs", why=Incomparable(changes=tuple(differences)))

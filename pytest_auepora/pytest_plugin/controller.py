@@ -21,12 +21,12 @@ from ..base.files import shown_path
 from ..base.text import names_words
 from ..core.run import Run, run_title
 from ..errors import BaselineError, Problem
-from ..regression.accept import Accepted, accept
-from ..regression.baseline import BROKEN, GIT_COMMIT, anchor_path, read_baseline
-from ..regression.determinism import lucky_baseline_notes
-from ..regression.guards.gates import GateOutcome
+from ..regression.accept import Acceptance, Accepted, accept
+from ..regression.baseline import GIT_COMMIT, anchor_path, read_baseline
+from ..regression.outcomes import BaselineNote, GateKind, GateOutcome, Note
 from ..regression.verdict import Verdict, judge
 from ..reporting.text import harmless, printable
+from ..reporting.wording.gates import gate_sentence, gate_title
 from .case_reports import run_provenance, unpack
 from .collect import Collecting
 from .keys import SUFFIXES
@@ -144,7 +144,7 @@ class RunController:
             require_baseline=self.config.getoption("auepora_require_baseline"),
             calibrations=suite.calibrations, anchor=variant.anchor,
         )  # fmt: skip
-        verdict.notes += [differing] if differing else []
+        verdict.notes += [differing] if differing is not None else []
         judged = JudgedRun(run, variant, verdict)
         if options.updating:
             self._accept(judged)
@@ -155,28 +155,29 @@ class RunController:
     def _accept(self, judged: JudgedRun) -> None:
         run, notes, options = judged.run, judged.verdict.notes, self.session.options
         if not self.complete:
-            notes.append("the run was stopped, so the baseline was not touched")
+            notes.append(Note("stopped"))
             return
         if options.prune and not run.is_full:
-            notes.append("not all cases ran, so nothing was pruned")
+            notes.append(Note("not pruned"))
         path = judged.variant.baseline_path
         judged.accepted = accepted = _write_accepted(judged, "baseline", path, options.intents, prune=options.prune)
         if accepted is None:
             return
-        if accepted.written:
-            notes += lucky_baseline_notes(run)
-        if accepted.written and judged.verdict.baseline_note.startswith(BROKEN):
-            judged.verdict.baseline_note = "an unreadable baseline was replaced"
+        for name, falls in accepted.falls.items():
+            data = {"falls": falls.times, "before": falls.before, "after": falls.after}
+            notes.append(Note("falls add up", (name,), data=data))
+        if accepted.written and judged.verdict.baseline_note.state == "unreadable":
+            judged.verdict.baseline_note = BaselineNote("replaced", judged.verdict.baseline_note.place)
         changed = {*accepted.added, *accepted.changed}
         ids = run.cases.keys() - accepted.refused.keys() if "all" in options.intents else changed
         notes += judged.variant.keep_answers(run, ids)
 
     def _write_anchor(self, judged: JudgedRun) -> None:
         if not (self.complete and judged.run.is_full):
-            judged.verdict.notes.append("not all cases ran, so the anchor was not touched")
+            judged.verdict.notes.append(Note("anchor not written"))
             return
         path = anchor_path(judged.variant.baseline_path)
-        judged.anchored = _write_accepted(judged, "anchor", path, ["all"], prune=True)
+        judged.anchored = _write_accepted(judged, "anchor", path, ["anew"], prune=True)
 
     def _fail_unmeasured(self, report: pytest.TestReport) -> None:
         """Fail the report of a golden case that passed without a result, and count the case as errored."""
@@ -261,13 +262,16 @@ class RunController:
 
 
 def _write_accepted(
-    judged: JudgedRun, what: str, path: Path, words: Collection[str], *, prune: bool
+    judged: JudgedRun, kind: GateKind, path: Path, words: Collection[str], *, prune: bool
 ) -> Accepted | None:
     """Return what was written to *path*; a gate that failed says why nothing was."""
+    suite = judged.variant.suite
+    how = Acceptance(words, prune, suite.golden.policy, suite.metrics, suite.advisory)
     try:
-        return accept(path, judged.run, words, prune=prune)
+        return accept(path, judged.run, how)
     except BaselineError as exc:
-        judged.verdict.gates.append(GateOutcome(what, "baseline", "failed", str(exc), owner=judged.run.owner))
+        gate = GateOutcome(kind, "failed", reason="not written", detail=str(exc), owner=judged.run.owner)
+        judged.verdict.gates.append(gate)
         return None
 
 
@@ -280,12 +284,12 @@ def _is_published(run: Run, gate: GateOutcome) -> bool:
 def _gate_reports(config: pytest.Config, judged: JudgedRun, gate: GateOutcome) -> list[pytest.TestReport]:
     run = judged.run
     variant = f"[{run.variant}]" if run.variant else ""
-    name = printable(f"gate: {gate.title}{variant}")
+    name = printable(f"gate: {gate_title(gate)}{variant}")
     line = gate.line - 1 if gate.line else 0
     owner = f" (owner: {gate.owner})" if gate.owner else ""
     worst_cases = f"\ncases that cost most: {', '.join(gate.costliest)}" if gate.costliest else ""
     place = f"{run.path}:{gate.line}" if gate.line else run.path
-    message = f"{place}: {gate.message}{owner}{worst_cases}"
+    message = f"{place}: {gate_sentence(gate, run, judged.verdict.notes)}{owner}{worst_cases}"
     return _test_reports(config, (run.path, line, name), gate.state, harmless(message))
 
 

@@ -10,16 +10,15 @@ from typing import Any
 
 import pytest
 
+from ..api.evaluation import Evaluation
 from ..base.text import did_you_mean, unknown_name
 from ..core.run import CaseResult, ComparableScore, MetricInfo
 from ..errors import AueporaWarning, BaselineError, GoldenFileError
 from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended
-from ..evaluation.replay import CaseEndedError
-from ..api.evaluation import Evaluation
+from ..evaluation.replay import Answering, CaseEndedError
 from ..evaluation.suite import run_suite
 from ..io.golden.model import GoldenCase
-from ..regression.baseline import BROKEN
 from .answer_source import AnswerSource, source_for
 from .compat import parameters_of
 from .items import AskedCase, case_marks, end_unmeasured, keep_result, raise_skipped
@@ -62,8 +61,8 @@ class Auepora:
             warnings.warn(why, AueporaWarning, stacklevel=2)
         source = _source(request, variant, rag)
         baseline, note = variant.baseline
-        if note.startswith(BROKEN):
-            raise BaselineError(note.removeprefix(BROKEN))
+        if note.state == "unreadable":
+            raise BaselineError(note.detail)
         evaluation = Evaluation(
             variant.blank_run(), suite.golden, suite.metrics, baseline, note,
             accepting=session.options.accepting, calibrations=suite.calibrations, anchor=variant.anchor,
@@ -72,10 +71,13 @@ class Auepora:
         evaluation.run.provenance = dict(source.provenance)
         for finished in run_suite(
             source.flow, suite.golden.cases, source.system, source.caller, repeat=evaluation.repeat,
-            corpus=_corpus(request, session), seed=session.options.seed, again=source.again, confirms=source.confirms,
+            corpus=_corpus(request, session), seed=session.options.seed, plan=variant.plan, further=source.further,
         ):  # fmt: skip
             evaluation.run.add([finished.result])
             keep_result(request.node, source.flow, finished)  # at once, whatever ends the test
+        if variant.plan is None and not isinstance(source.system, Answering):
+            corpus = _corpus(request, session)
+            evaluation.look_again(source.flow, source.system, source.caller, corpus=corpus, seed=session.options.seed)
         return evaluation
 
 

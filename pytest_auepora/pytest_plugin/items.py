@@ -45,7 +45,7 @@ class AskedCase:
 
     def asks(self, *, early: bool = False) -> list[_Ask]:
         """Return the calls, one per repeat; answers may be judged *early* as well."""
-        n_answers = self.source.times(self.case) + self.source.again.get(self.case.id, 0)
+        n_answers = self.source.answers(self.case)
         if early:
             self.judge_early(n_answers)
         return self._asks(range(n_answers))
@@ -95,27 +95,29 @@ class AskedCase:
         from ..evaluation.case_flow import CaseCalls
 
         source = self.source
-        again = source.again.get(self.case.id, 0)
+        again = len(calls) - source.times(self.case)
         skipped = source.suite.scored_once if again else ()
         finished = source.flow.finish(CaseCalls(self.case, calls, self.corpus, again, skipped), source.system)
         return keep_result(self.item, source.flow, finished)
 
-    def asks_again(self, finished: FinishedCase) -> list[_Ask]:
-        """Return the calls that decide whether the case fails; none unless it is about to."""
-        return self._asks(self.source.confirms(self.case, finished.result))
+    def further(self, finished: FinishedCase) -> Iterator[_Ask]:
+        """Yield the calls that decide whether the case fails, as long as another answer is wanted."""
+        asks = iter(self._asks(self.source.further(self.case)))
+        while finished.wants_another and (ask := next(asks, None)) is not None:
+            yield ask
+        self.source.flow.settle(finished)
 
-    def confirm(self, finished: FinishedCase, calls: Sequence[CallResult]) -> None:
-        """Decide a failed case by the answers it was asked for again."""
+    def take(self, finished: FinishedCase, call: CallResult) -> None:
+        """Hold one further answer against the checks that failed."""
         from ..evaluation.case_flow import CaseCalls
 
-        self.source.flow.confirm(finished, CaseCalls(self.case, calls, self.corpus), self.source.system)
+        self.source.flow.take(finished, CaseCalls(self.case, [call], self.corpus), self.source.system)
 
     def decide(self, calls: Sequence[CallResult]) -> FinishedCase:
         """End the case after its *calls*, and after those that decide whether it fails."""
         finished = self.finish(calls)
-        if asks := self.asks_again(finished):
-            caller = self.source.caller
-            self.confirm(finished, [caller.call(key, fn, timeout=limit) for key, fn, limit in asks])
+        for key, fn, limit in self.further(finished):
+            self.take(finished, self.source.caller.call(key, fn, timeout=limit))
         return finished
 
 
@@ -176,8 +178,8 @@ async def run_case_async(session: AueporaSession) -> None:
     if asked.source.suite.judge_metrics:
         calls = [await session.judge_lookahead.awith_scores((item, i), call) for i, call in enumerate(calls)]
     finished = asked.finish(calls)
-    if retries := asked.asks_again(finished):
-        asked.confirm(finished, [await caller.acall(key, fn, timeout=limit) for key, fn, limit in retries])
+    for key, fn, limit in asked.further(finished):
+        asked.take(finished, await caller.acall(key, fn, timeout=limit))
     _report_outcome(item, finished)
 
 
@@ -290,7 +292,7 @@ class Running:
             if hasattr(report, "wasxfail"):
                 for case_report in case_reports:
                     if not is_case or case_report.result.case_id == item.stash[CASE].id:
-                        case_report.result.extra.setdefault("xfail", report.wasxfail)
+                        case_report.result.xfail = case_report.result.xfail or report.wasxfail
             attach(report, case_reports, leaves_process=self._is_worker)
         return report
 

@@ -20,7 +20,8 @@ from ..core.run import run_title
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun, replayed
 from ..regression.baseline import GIT_COMMIT
-from ..regression.compare import provenance_changes
+from ..regression.compare import Change, Incomparable, provenance_changes
+from ..regression.outcomes import Note
 from .compat import fixtures_only_for, worker_input
 from .keys import CASE, SYSTEM
 
@@ -158,22 +159,22 @@ class Replay:
         """Note in the run and its verdict where its answers come from."""
         source = self.source(run.suite, run.variant, run.path)
         if source is None:
-            verdict.notes.append(f"no recorded run of {run.title}; nothing was taken")
+            verdict.notes.append(Note("nothing recorded", detail=run.title))
             return
-        taken = sum(c.extra.get("recorded_in") == source.run_id for c in run.cases.values())
+        taken = sum(case.recorded_in == source.run_id for case in run.cases.values())
         run.origin = {"kind": self.kind, "run": source.run_id, "taken": taken}
         if self.asks_nothing:
-            verdict.notes.append(f"replayed from run {source.run_id}: its answers, no calls")
+            verdict.notes.append(Note("replayed", detail=source.run_id))
             return
-        rest = ", the others asked" if taken < len(run.cases) else ""
-        verdict.notes.append(f"{taken} of {len(run.cases)} answers taken from run {source.run_id}{rest}")
+        counts = {"taken": taken, "cases": len(run.cases)}
+        verdict.notes.append(Note("resumed", detail=source.run_id, data=counts))
         if changed := changed_provenance(source.run.provenance, run.provenance):
-            changes = ", ".join(f"{key} {then} → {now}" for key, (then, now) in changed.items())
-            reason = "the provenance differs, so no answers were taken"
-            verdict.notes.append(f"run {source.run_id} {reason}: {changes}")
+            why = Incomparable(changes=tuple(Change(key, *values) for key, values in changed.items()))
+            verdict.notes.append(Note("recorded otherwise", detail=source.run_id, why=why))
         commits = [str(provenance.get(GIT_COMMIT, ""))[:8] for provenance in (source.run.provenance, run.provenance)]
         if taken and all(commits) and commits[0] != commits[1]:
-            verdict.notes.append(f"run {source.run_id} was made at commit {commits[0]}, this is {commits[1]}")
+            why = Incomparable(changes=(Change(GIT_COMMIT, *commits),))
+            verdict.notes.append(Note("recorded at another commit", detail=source.run_id, why=why))
 
 
 def changed_provenance(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -17,7 +17,9 @@ from ..errors import BaselineError, GoldenFileError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..io.golden.names import disk_name
-from ..regression.baseline import BROKEN, Anchor, Baseline, baseline_path, load_anchor
+from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor
+from ..regression.guards.case_trial import Confirmed
+from ..regression.outcomes import Advisory, BaselineNote, Note
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
 from .compat import parameters_of, positional_fixtures, variant_of
 from .keys import SUFFIXES
@@ -27,9 +29,10 @@ from .options import is_asked_for
 if TYPE_CHECKING:
     from ..base.progress import Progress
     from ..core.metrics_base import Metric
-    from ..core.run import CaseResult, MetricInfo, Run
+    from ..core.run import MetricInfo, Run
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended
+    from ..evaluation.update import UpdatePlan
     from ..labels.corpus import Recall
     from .hooks import ProjectHooks
     from .lookahead import Callers, JudgeLookahead, Queue
@@ -150,7 +153,6 @@ class SessionSuite:
 
     session: AueporaSession
     golden: GoldenSuite
-    confirmed: list[CaseResult] = field(init=False, default_factory=list)
     unnamed: set[str] = field(init=False, default_factory=set)
     _variants: dict[str, SuiteVariant] = field(init=False, default_factory=dict)
 
@@ -225,7 +227,7 @@ class SessionSuite:
         return calibrations_of(self.golden, config.rootpath / folder if folder else None)
 
     @cached_property
-    def advisory(self) -> Mapping[str, str]:
+    def advisory(self) -> Mapping[str, Advisory]:
         """The metrics that cannot fail a case, and why."""
         from ..regression.guards.calibration import standing_of
 
@@ -245,17 +247,6 @@ class SessionSuite:
     def repeats(self) -> int:
         """How often each case is asked."""
         return self.session.options.repeats(self.golden.repeat)
-
-    @cached_property
-    def again(self) -> Mapping[str, int]:
-        """How many more answers an update asks for, by case, to learn what varies; else none."""
-        if not (self.session.options.intents or self.session.options.anchoring):
-            return {}
-        from ..regression.determinism import repeat_plan
-
-        case_ids = (case.id for case in self.golden.cases if case.skip is None and case.benchmark is None)
-        planned, repeats = repeat_plan(case_ids, self.golden.policy.again), self.repeats - 1  # repeats count as well
-        return {case_id: n - repeats for case_id, n in planned.items() if n > repeats}
 
     @cached_property
     def accepted_folder(self) -> Path | None:
@@ -292,16 +283,16 @@ class SuiteVariant:
         return baseline_path(golden.path, golden.name, self.name, self.suite.session.options.override)
 
     @cached_property
-    def baseline(self) -> tuple[Baseline | None, str]:
+    def baseline(self) -> tuple[Baseline | None, BaselineNote]:
         """The baseline, or None and why: absent, or unreadable."""
         from ..evaluation.suite import find_baseline
 
         if self.name in self.suite.unnamed:
-            return None, "no name of its own, so nothing is compared"
+            return None, BaselineNote("unnamed")
         try:
             return find_baseline(self.suite.golden, self.name, self.suite.session.options.override)
         except BaselineError as exc:
-            return None, f"{BROKEN}{exc}"
+            return None, BaselineNote("unreadable", str(self.baseline_path), str(exc))
 
     @property
     def anchor(self) -> Anchor | None:
@@ -321,7 +312,21 @@ class SuiteVariant:
             accepting=session.options.accepting, xfail=not session.config.getoption("runxfail", False),
             convert=session.project.convert, relabel=suite.labels.relabel, id_check_for=suite.labels.id_check_for,
             redact=session.project.redact, record_cap=session.record_cap, ended_by=ended_by,
-            baseline_answers=self._accepted_answers(), progress=session.progress,
+            baseline_answers=self._accepted_answers(), progress=session.progress, cases=suite.golden.cases,
+            confirmed=Confirmed(len(suite.golden.cases)),
+        )  # fmt: skip
+
+    @cached_property
+    def plan(self) -> UpdatePlan | None:
+        """How many answers an update asks of each case; None where nothing is accepted."""
+        options, suite = self.suite.session.options, self.suite
+        if not (options.intents or options.anchoring):
+            return None
+        from ..evaluation.update import UpdatePlan, deciding_metrics
+
+        return UpdatePlan(
+            deciding_metrics(suite.infos, suite.advisory), self.baseline[0], suite.repeats, suite.golden.policy.again,
+            can_return=False, only_new=options.intents == {"new"},
         )  # fmt: skip
 
     def _accepted_answers(self) -> Mapping[tuple[str, str], str]:
@@ -331,7 +336,7 @@ class SuiteVariant:
 
         return load_accepted(folder, self.baseline_path.name)
 
-    def keep_answers(self, run: Run, ids: Collection[str]) -> list[str]:
+    def keep_answers(self, run: Run, ids: Collection[str]) -> list[Note]:
         """Keep the accepted answers of *run* to the cases *ids*, where a metric compares with them; say why if not."""
         try:
             if (folder := self.suite.accepted_folder) is not None:
@@ -339,7 +344,7 @@ class SuiteVariant:
 
                 save_accepted(folder, self.baseline_path.name, run, ids)
         except OSError as exc:
-            return [f"the accepted answers are not kept: {exc}"]
+            return [Note("accepted answers not kept", detail=str(exc))]
         return []
 
 

@@ -42,6 +42,7 @@ MAX_DATA = 20_000
 Match = Literal["exact", "span", "fallback_doc", "none"]
 """How the labels of a case were matched, see `labels.check`."""
 
+_DIGITS = 4
 _MAX_NAME = 100
 _ACCEPT = "run the whole suite with --auepora-update"
 _LIST = r"\[\n([-+.\w\s,\"]*)\]"  # of numbers and words: no text of the file holds an unescaped line break
@@ -110,14 +111,17 @@ class BaselineCase(Record):
         return math.fsum(numbers) / len(numbers) if numbers else None
 
     @classmethod
-    def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
-        """Make the block of *result*: the answers' values of baselined metrics, and what its assertions did."""
+    def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo], *, digits: int | None = _DIGITS) -> BaselineCase:
+        """Make the block of *result*: the answers' values of baselined metrics, and what its assertions did.
+
+        Values have so many *digits*, by default those of the file; None leaves them as they are.
+        """
         answers = result.answers or Answers(
             {name: [_value_of(score)] for name, score in result.scores.items() if score.state != "aggregate"},
-            {}, [result.state != "error"],
+            {key: [held] for key, held in result.assertions.items()}, [result.state != "error"],
         )  # fmt: skip
         names = [name for name in answers.values if name in metrics and metrics[name].baselined]
-        scores = {name: _merged([_rounded(value) for value in answers.values[name]]) for name in names}
+        scores = {name: _merged([_rounded(value, digits) for value in answers.values[name]]) for name in names}
         assertions = {name: _merged(held) for name, held in answers.assertions.items()}
         data = {name: part for name, info in metrics.items() if (part := _stored_data(result, name, info)) is not None}
         timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
@@ -164,8 +168,8 @@ def _value_of(score: Score) -> Value:
     return "error" if score.state == "error" else score.value
 
 
-def _rounded(value: Value) -> Value:
-    return round(value, 4) + 0.0 if isinstance(value, (int, float)) else value
+def _rounded(value: Value, digits: int | None) -> Value:
+    return round(value, digits) + 0.0 if digits is not None and isinstance(value, (int, float)) else value
 
 
 def _stored_data(result: CaseResult, name: str, info: MetricInfo) -> Any:

@@ -35,7 +35,7 @@ GateReason = Literal[
     # judges
     "calibration unusable", "judge silent",
     # any
-    "partial run", "alpha too small", "too few clusters", "no spread",
+    "partial run", "not finished", "alpha too small", "too few clusters", "no spread",
 ]  # fmt: skip
 """Why there is no number to hold against a limit, or what is missing."""
 
@@ -236,7 +236,7 @@ NoteKind = Literal[
     "stopped", "not pruned", "anchor not written", "accepted answers not kept",
     # about the run
     "provenance differs", "replayed", "resumed", "nothing recorded", "recorded otherwise", "recorded at another commit",
-    "history not written", "history not read", "answers cut", "call limit",
+    "history not written", "history not read", "answers cut", "call limit", "no output",
 ]  # fmt: skip
 """What no other datum of a verdict or run says.  What the findings, gates, moved labels and quarantines of cases, the
 looks taken, or metrics that vary now say for themselves needs no note.  With ``names`` and ``data`` of each:
@@ -252,6 +252,7 @@ looks taken, or metrics that vary now say for themselves needs no note.  With ``
 - ``accepted answers not kept``, ``history not written``, ``history not read``: the reason in ``detail``.
 - ``replayed``, ``resumed``, ``nothing recorded``: the run that answers are from in ``detail``; ``taken`` of ``cases``.
 - ``recorded otherwise``, ``recorded at another commit``: the run in ``detail``; ``why`` has what differs.
+- ``no output``: cases without a recorded output.
 - ``answers cut``: cases whose recorded texts were too large.
 - ``call limit``: ``limit``, the most calls of the run; cases that were not asked again for it.
 """
@@ -273,7 +274,7 @@ class Note(Record):
     """Further numbers and names, by kind."""
 
 
-BaselineState = Literal["", "none", "other variant", "unreadable", "replaced"]
+BaselineState = Literal["", "none", "other variant", "unreadable", "replaced", "unnamed", "not compared"]
 
 
 @dataclass(slots=True)
@@ -282,7 +283,7 @@ class BaselineNote(Record):
 
     state: BaselineState = ""
     """`none`, there is no file; `other variant`, there is one of no variant; `unreadable`; `replaced`, it was, and an
-    update wrote a new one; empty where the run has a baseline."""
+    update wrote a new one; `unnamed`, the configuration has no name of its own; `not compared`, the run ended before; empty where the run has a baseline."""
     place: str = ""
     """The file, as people would look for it."""
     detail: str = ""

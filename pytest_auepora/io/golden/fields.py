@@ -84,8 +84,8 @@ class _SliceType(FieldType):
 
 _POLICY = Choice(*get_args(PolicyName))
 _BY_METRIC = (
-    Field("case_guard", Choice(*get_args(CaseGuard)), "What a case that fell may do: auto (default: fail, once chance is "
-          "ruled out), suite (count in the means and the pass rate), off (list)."),
+    Field("case_guard", Choice(*get_args(CaseGuard)), "What a case that fell may do: auto (default: fail, if it is "
+          "no chance), suite (count in the means and the pass rate), off (list)."),
     Field("policy", _POLICY, "auto (default), statistical, tolerance, or report: show changes, fail nothing."),
     Field("case_max_drop", Number(0), "How far one case's score may fall before the case fails (0.5)."),
     Field("min_effect", Number(0), "A smaller drop of the mean is no regression (0.01)."),
@@ -102,7 +102,7 @@ _ANCHOR = Record(
 REGRESSION = Record(
     "regression",
     *_BY_METRIC,
-    Field("again", Whole(0, 20), "How many more answers an update asks for; by default one, or four where answers vary."),
+    Field("again", Whole(0, 20), "How many more answers an update asks for; by default 1, or 4 where answers vary."),
     Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
     Field("on_inconclusive", Choice(*get_args(OnInconclusive)),
           "The outcome of a run that the data cannot decide (pass)."),

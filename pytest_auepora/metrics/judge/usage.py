@@ -137,5 +137,5 @@ def add_usage(parts: Iterable[Mapping[str, Mapping[str, Any]]]) -> dict[str, dic
 
 def usage_of(run: Run) -> dict[str, JudgeUsage]:
     """Return what judges spent in *run*, by metric."""
-    totals = add_usage(case.extra[USAGE] for case in run.having(USAGE))
+    totals = add_usage(case.judge_usage for case in run.cases.values() if case.judge_usage)
     return {name: JudgeUsage(**usage) for name, usage in totals.items()}

@@ -20,6 +20,7 @@ from ...history.codec import CaseJson, RecordedAnswers, ResultPacker, without_an
 from ...history.journal import Journal, recover
 from ...history.settings import Keep, find_journals, journal_folder
 from ...history.store import HistoryStore
+from ...regression.outcomes import Note
 from ..case_reports import CaseReport, unpack
 from ..session import AueporaSession
 
@@ -107,13 +108,10 @@ class Recorder:
         key = run.path, run.variant
         packer = self._packers.pop(key, ResultPacker())
         if self._unread:
-            verdict.notes.append(self._unread)
+            verdict.notes.append(Note("history not read", detail=self._unread))
             self._unread = ""
         if cut := [*self._cut[key]]:
-            verdict.notes.append(
-                f"too large to be recorded in full (auepora_keep): the answers to {', '.join(cut[:5])}"
-                f"{' …' if len(cut) > 5 else ''}; new metrics over their texts cannot be replayed"
-            )
+            verdict.notes.append(Note("answers cut", tuple(cut)))
         try:
             stored_run = replace(run, cases={case_id: self._stored_result(case) for case_id, case in run.cases.items()})
             self._ids[key] = self._store().add(
@@ -122,7 +120,7 @@ class Recorder:
                 recordings=self._packed(stored_run, packer), keep_recorded=self._to_keep.answers or 0,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
-            verdict.notes.append(f"not kept in the history: {exc}")
+            verdict.notes.append(Note("history not written", detail=str(exc)))
 
     def _store(self) -> HistoryStore:
         return HistoryStore(self.place, self.config.rootpath)

@@ -73,7 +73,9 @@ class RunProgress:
             return ""
         calls = more_calls = scores = more_scores = 0
         for suite, case in cases:
-            times, again = suite.repeats, suite.again.get(case.id, 0)
+            times = suite.repeats
+            plan = suite.variant("").plan
+            again = plan.answers(case.id) - times if plan is not None else 0
             calls, more_calls = calls + times + again, more_calls + again
             if case.skip is None:
                 metrics = len(suite.judge_metrics)
@@ -106,8 +108,8 @@ class RunProgress:
             return (yield)
         calls = 0
         for case_report in unpack(report):
-            suite = self._session.load(case_report.path)
-            calls += suite.repeats + suite.again.get(case_report.result.case_id, 0)
+            answers = case_report.result.answers
+            calls += len(answers) if answers is not None else 1
         self._bar.hide()
         yield
         self._bar.done(calls)

@@ -141,7 +141,7 @@ class Reports:
     def _annotate(self) -> None:
         if os.environ.get("GITHUB_ACTIONS") != "true" or "annotations" not in self.github:
             return
-        from ...reporting.findings import annotation_lines
+        from ...reporting.annotations import annotation_lines
 
         if text := annotation_lines(self._report("GITHUB_WORKSPACE")):
             self._print(text)

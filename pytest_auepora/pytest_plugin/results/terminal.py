@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ...reporting.tally import headline, headline_style
+from ...reporting.tally import headline_style
 from ...reporting.terminal.layout import Cell, Line
 from ...reporting.terminal.session import accepted_lines, accepted_worse, case_word, header_lines
 from ...reporting.text import harmless, printable, symbols
@@ -62,6 +62,8 @@ class Terminal:
                 if text:
                     self._write(terminalreporter, text, yellow=True)
         if len(finished_runs) > 1:
+            from ...reporting.wording.verdict import headline
+
             verdicts = [judged.verdict for judged in finished_runs]
             text = harmless(headline(verdicts, [judged.run for judged in finished_runs]), ascii_only=is_ascii())
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
@@ -71,11 +73,11 @@ class Terminal:
         from ...reporting.terminal.summary import summary_lines
 
         config, finished_runs = self.controller.config, self.controller.finished_runs
-        verdicts = [judged.verdict for judged in finished_runs]
+        pairs = [(judged.run, judged.verdict) for judged in finished_runs]
         reports: Any = config.pluginmanager.getplugin("auepora-reports")
         options: Any = {"width": terminal_width(config), "ascii_only": is_ascii(), "html": reports and reports.html}
         for i, judged in enumerate(finished_runs, 1):
-            write_lines(terminalreporter, summary_lines(judged.run, judged.verdict, later=verdicts[i:], **options))
+            write_lines(terminalreporter, summary_lines(judged.run, judged.verdict, later=pairs[i:], **options))
             for accepted in filter(None, (judged.accepted, judged.anchored)):
                 for text in accepted_lines(accepted, config.rootpath):
                     self._write(terminalreporter, text)

@@ -85,7 +85,9 @@ def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
     ran = list(run.in_state("passed", "failed", "error"))
     page.paragraph(f"{sum(is_counted(c, left.name) for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
     bad = run.in_state("failed", "error")
-    _add_cases(page, run, {case.case_id: case.error_line or "; ".join(problem_lines(case, run.metrics)) for case in bad})
+    _add_cases(
+        page, run, {case.case_id: case.error_line or "; ".join(problem_lines(case, run.metrics)) for case in bad}
+    )
 
 
 def _explain_case(page: Page, left: ComparableScore, case: CaseResult) -> None:

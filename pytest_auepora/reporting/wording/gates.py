@@ -10,7 +10,7 @@ from ...core.run import MetricInfo, Run
 from ...regression.outcomes import HAS_NUMBER, PASS_RATE, GateOutcome, Interval, Note, Test
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
-from ..numbers import metric_value, number, plural
+from ..numbers import number, plural
 from .changes import by_reason, metrics_text, unpaired_text
 from .pages import RECALL_IS_ZERO, page
 
@@ -125,7 +125,9 @@ def _missing_text(gate: GateOutcome, run: Run) -> str:
         case "must_pass skipped":
             return f"{names}: must pass, and was skipped"
         case "cases vanished":
-            gone = [f"{name} (renamed to {gate.renamed[name]}?)" if gate.renamed.get(name) else name for name in gate.names]
+            gone = [
+                f"{name} (renamed to {gate.renamed[name]}?)" if gate.renamed.get(name) else name for name in gate.names
+            ]
             return f"{names_words(gone)} in the baseline, no longer in the golden file; {_PRUNE}"
         case "metrics vanished":
             return f"{names} in the baseline, no longer computed; {_PRUNE}"
@@ -140,7 +142,9 @@ def _missing_text(gate: GateOutcome, run: Run) -> str:
                 f"{plural(gate.n or len(gate.worst_cases), 'case')}; {_CHECK_HINT}"
             )
         case "no baseline":
-            return f"{detail or 'there is no baseline'}; accept a run with `pytest --auepora-update`, and commit the file"
+            return (
+                f"{detail or 'there is no baseline'}; accept a run with `pytest --auepora-update`, and commit the file"
+            )
         case "unreadable" | "not written":
             return detail
         case "nothing compares":

@@ -8,9 +8,9 @@ from ...base.grouping import grouped
 from ...core.run import Run
 from ...regression.compare import Comparison
 from ...regression.verdict import Verdict
-from .metric_rows import MetricRow, chosen_metrics, rank_of
 from ..numbers import metric_value, number, plural
 from .changes import by_reason
+from .metric_rows import MetricRow, chosen_metrics, rank_of
 from .notes import gaps
 from .verdict import detectable_line
 

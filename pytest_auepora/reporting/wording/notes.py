@@ -9,7 +9,7 @@ from ...base.grouping import grouped
 from ...base.text import names_words
 from ...core.run import CaseResult, MetricInfo, Run
 from ...metrics.judge.usage import JudgeUsage, usage_of
-from ...regression.outcomes import Advisory, BaselineNote, GateOutcome, Note
+from ...regression.outcomes import Advisory, BaselineNote, Note
 from ...regression.policy import CLUSTERS_FOR_STATISTICS
 from ...regression.verdict import Verdict
 from ..numbers import number, plural
@@ -51,12 +51,16 @@ def note_text(note: Note) -> str:
         case "falls add up":
             change = f"from {number(data['before'])} to {number(data['after'])}" if "before" in data else ""
             anchor = "an anchor keeps such steps from adding up: `pytest --auepora-update=anchor`"
-            return f"{names}: {data.get('falls', 0)} accepted falls in a row add up {change}; {anchor}".replace("  ", " ")
+            return f"{names}: {data.get('falls', 0)} accepted falls in a row add up {change}; {anchor}".replace(
+                "  ", " "
+            )
         case "no label met":
             returned = data.get("returned") or ()
             came = f"returned {names_words(list(returned), 3)}; " if returned else ""
             wanted = names_words(note.names, 3)
-            return f"no label was met in {plural(data.get('cases', 0), 'case')}: wanted {wanted}; {came}{label_hint(note)}"
+            return (
+                f"no label was met in {plural(data.get('cases', 0), 'case')}: wanted {wanted}; {came}{label_hint(note)}"
+            )
         case "stopped":
             return "the run was stopped, so the baseline was not touched"
         case "not pruned":
@@ -92,6 +96,8 @@ def note_text(note: Note) -> str:
                 f"too large to be recorded in full (auepora_keep): the answers to {names}; "
                 "metrics over the texts that were cut are not comparable in a replay"
             )
+        case "no output":
+            return f"no output for {names}"
         case "call limit":
             asked = f"; not asked again: {names}" if names else ""
             return f"--auepora-max-calls {data.get('limit', '')} was used up{asked}"
@@ -343,9 +349,7 @@ def gaps(run: Run, verdict: Verdict) -> Iterator[str]:
             yield f"n/a: {name} has no number in {plural(len(lost), 'case')} that had one: {listed(lost, 3)}"
 
 
-def _gaps(
-    run: Run, verdict: Verdict, metrics: Mapping[str, MetricInfo]
-) -> Iterator[tuple[tuple[int | str, str], str]]:
+def _gaps(run: Run, verdict: Verdict, metrics: Mapping[str, MetricInfo]) -> Iterator[tuple[tuple[int | str, str], str]]:
     """Yield each listed metric that is n/a in some cases, after their number and the reasons."""
     for name, aggregate in verdict.aggregates.items():
         if aggregate.n_na and name in metrics and metrics[name].baselined:

@@ -242,9 +242,7 @@ def next_steps(run: Run, verdict: Verdict, html: str | None = None) -> list[str]
     return [*steps, f"look closer: {html}"] if html else steps
 
 
-_ACCEPT_BETTER = (
-    "got better: `pytest --auepora-update=improved` accepts what improved, and later runs are held to it; commit the baseline"
-)
+_ACCEPT_BETTER = "got better: `pytest --auepora-update=improved` accepts what improved, and later runs are held to it; commit the baseline"
 
 
 def _if_intended(verdict: Verdict) -> str:
@@ -281,7 +279,7 @@ def _if_it_varies(run: Run) -> list[str]:
         finding.metric
         for case in run.cases.values()
         for finding in case.findings
-        if finding.kind == "assertion" and (finding.status == "varies" or 0 < finding.passed or finding.varied)
+        if finding.kind == "assertion" and (finding.status == "varies" or finding.passed > 0 or finding.varied)
         if finding.status != "still failing"
     )
     if not names:
