@@ -133,7 +133,8 @@ def merge(old: Baseline | None, run: Run, how: Acceptance) -> tuple[Baseline, Ac
     selected = {i for i in run.cases if how.is_whole or ("new" in how.intents and i not in old.cases)}
     if "improved" in how.intents:
         selected |= {i for i, case in comparison.cases.items() if _improved(case)}
-    is_other = accepted.moved or "anew" in how.intents or old.is_old or keys.keys() != old.metrics.keys() or mixed
+    measured = {name for case in run.cases.values() for name in case.scores if name in keys}
+    is_other = accepted.moved or "anew" in how.intents or old.is_old or mixed or measured - old.metrics.keys()
     by_chance = not (is_other or provenance_changes(old.provenance, run.provenance))
     _merge_cases(new, run, comparison, accepted, how, selected=selected, by_chance=by_chance)
     if how.prune and run.is_full:

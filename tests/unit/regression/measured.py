@@ -9,9 +9,9 @@ from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.regression.accept import merge
+from pytest_auepora.regression.accept import Acceptance, merge
 from pytest_auepora.regression.baseline import Baseline, parse_baseline
-from pytest_auepora.regression.guards.gates import GateOutcome
+from pytest_auepora.regression.outcomes import GateOutcome
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge
 
@@ -51,7 +51,7 @@ def timed(*seconds: float, name: str = "p95_latency", concurrency: int = 1) -> R
 
 def accepted(before: Run) -> Baseline:
     """What a baseline file holds of *before*, written and read again."""
-    return parse_baseline(steady(merge(None, before, {"all"})[0]).dumps(), "test")
+    return parse_baseline(steady(merge(None, before, Acceptance({"all"}))[0]).dumps(), "test")
 
 
 def verdict(now: Run, before: Run, **policy: Any) -> Verdict:

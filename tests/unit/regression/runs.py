@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from pytest_auepora.core.findings import Answers, Value
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.regression.accept import Acceptance, merge
 from pytest_auepora.regression.baseline import Baseline
 
 REGISTRY = Registry()
@@ -16,19 +20,34 @@ def metrics(*names: str) -> dict[str, Metric]:
 
 
 def case(
-    name: str, /, *, state: str = "passed", content: str = "", cluster: str = "", **scores: float | str | None
-) -> CaseResult:
-    """A case; a score is a number, None (n/a) or ``"error"``.  ``recall@1`` is written ``recall_1``."""
-    found = {}
-    for key, value in scores.items():
-        metric = key.replace("_at_", "@")
-        if value is None:
-            found[metric] = Score("n/a", reason="no relevant_docs")
-        elif isinstance(value, str):
-            found[metric] = Score.failed("boom")
-        else:
-            found[metric] = Score("number", value)
-    return CaseResult(name, state, found, content_hash=content or name, cluster=cluster or name)  # type: ignore[arg-type]
+    name: str, /, *, state: str = "passed", content: str = "", cluster: str = "", asserted: bool | list[bool] | None = None,
+    **scores: float | str | list[Value] | None,
+) -> CaseResult:  # fmt: skip
+    """A case; a score is a number, None (n/a), ``"error"``, or a list of these, one an answer.
+
+    ``recall@1`` is written ``recall_at_1``; *asserted* says whether ``must_contain`` holds, in each answer.
+    """
+    columns = {key.replace("_at_", "@"): value for key, value in scores.items()}
+    firsts = {metric: value[0] if isinstance(value, list) else value for metric, value in columns.items()}
+    out = CaseResult(
+        name, state, {metric: _score(value) for metric, value in firsts.items()}, content_hash=content or name,  # type: ignore[arg-type]
+        cluster=cluster or name,
+    )  # fmt: skip
+    lists = [value for value in (*columns.values(), asserted) if isinstance(value, list)]
+    if asserted is not None:
+        out.assertions = {"must_contain": asserted[0] if isinstance(asserted, list) else asserted}
+    if lists:
+        n = len(lists[0])
+        spread = {metric: value if isinstance(value, list) else [value] * n for metric, value in columns.items()}
+        held = {} if asserted is None else {"must_contain": asserted if isinstance(asserted, list) else [asserted] * n}
+        out.answers = Answers(spread, held, [True] * n)  # type: ignore[arg-type]
+    return out
+
+
+def _score(value: float | str | None) -> Score:
+    if value is None:
+        return Score("n/a", reason="no relevant_docs")
+    return Score.failed("boom") if isinstance(value, str) else Score("number", value)
 
 
 def run(
@@ -44,7 +63,13 @@ def run(
     return out
 
 
-def steady(baseline: Baseline, *, always: bool = True) -> Baseline:
-    """The baseline of a system that gave the same answers a hundred times, or not *always* did."""
-    baseline.metrics = {name: {**told, "steady": always, "pairs": 100} for name, told in baseline.metrics.items()}
+def accepted(measured: Run, **how: Any) -> Baseline:
+    """The baseline that accepts *measured* and nothing else."""
+    return merge(None, measured, Acceptance({"all"}, **how))[0]
+
+
+def steady(baseline: Baseline) -> Baseline:
+    """The baseline of a system that gave the same answer twice to each case."""
+    for block in baseline.cases.values():
+        block.answers = 2
     return baseline

@@ -2,49 +2,65 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.core.findings import Finding
 from pytest_auepora.core.run import CaseResult
-from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import Baseline
-from pytest_auepora.regression.compare import compare
+from pytest_auepora.regression.compare import Change, Incomparable, compare
 
+from . import runs
 from .runs import case, run
 
 
 def accepted(*cases: CaseResult, **more: Any) -> Baseline:
-    return merge(None, run(*cases, **more), {"all"})[0]
+    return runs.accepted(run(*cases, **more))
+
+
+def failing(result: CaseResult, **found: Any) -> CaseResult:
+    result.findings, result.state = [Finding("assertion", "must_contain", **found)], "failed"
+    if not result.failures:
+        result.state = "passed"
+    return result
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "flip"),
+    ("held", "now", "flip"),
     [
-        ("passed", "passed", "unchanged"),
-        ("passed", "failed", "newly failing"),
-        ("failed", "passed", "fixed"),
-        ("failed", "failed", "still failing"),
-        ("passed", "error", "errored"),
-        ("failed", "skipped", "skipped"),
+        (True, case("a", asserted=True, mrr=1.0), "unchanged"),
+        (True, failing(case("a", asserted=False, mrr=1.0), held=5, accepted=5), "newly failing"),
+        (True, failing(case("a", asserted=False, mrr=1.0), held=5, accepted=5, status="varies"), "unchanged"),
+        (False, case("a", asserted=True, mrr=1.0), "fixed"),
+        (False, failing(case("a", asserted=False, mrr=1.0), status="still failing", accepted=5), "still failing"),
+        (True, case("a", state="error", mrr="boom"), "errored"),
+        (True, case("a", state="skipped"), "skipped"),
     ],
 )
-def test_flips(before: str, after: str, flip: str) -> None:
-    found = compare(run(case("a", state=after, mrr=1.0)), accepted(case("a", state=before, mrr=1.0)))
-    assert found.cases["a"].flip == flip
+def test_flips(held: bool, now: CaseResult, flip: str) -> None:
+    assert compare(run(now), accepted(case("a", asserted=held, mrr=1.0))).cases["a"].flip == flip
 
 
-def test_what_failed_before_and_fell_since_is_newly_failing() -> None:
-    before = accepted(case("a", state="failed", mrr=1.0))
-    now = case("a", state="failed", mrr=0.2)
-    now.extra["still_failing"] = ["assertion_pass: the answer misses '30 days'"]
-    assert compare(run(now), before).cases["a"].flip == "still failing"
-    now.problems = ["mrr fell from 1.00 to 0.20 since the baseline, limit 0.5"]
-    assert compare(run(now), before).cases["a"].flip == "newly failing"
-    now.problems = ["assertion_pass: the answer says 'for ever'"]
-    assert compare(run(now), before).cases["a"].flip == "newly failing"
+def test_a_threshold_that_no_accepted_answer_met_is_fixed_once_it_is() -> None:
+    now = case("a", mrr=0.9)
+    now.thresholds = {"mrr": [("min", 0.8)]}
+    assert compare(run(now), accepted(case("a", mrr=[0.1, 0.7]))).cases["a"].flip == "fixed"
+    assert compare(run(now), accepted(case("a", mrr=[0.1, 0.8]))).cases["a"].flip == "unchanged"
+
+
+def test_a_score_is_compared_with_the_mean_of_the_accepted_answers() -> None:
+    before = accepted(case("a", mrr=[1.0, 0.5, None, "error", 0.5]))
+    change = compare(run(case("a", mrr=0.25)), before).cases["a"].changes["mrr"]
+    assert (change.before, change.gain) == (0.5, -0.25), "an accepted error is the worst value, n/a is left out"
+
+
+def test_a_score_that_was_na_in_some_accepted_answers_is_not_lost() -> None:
+    found = compare(run(case("a", mrr=None)), accepted(case("a", mrr=[1.0, None]))).cases["a"]
+    assert (found.changes, found.lost) == ({}, {})
 
 
 def test_new_edited_vanished_and_renamed_cases() -> None:
@@ -85,11 +101,12 @@ def test_the_rounding_of_the_file_is_never_a_change(value: float) -> None:
 
 def test_versions_and_parameters_make_a_metric_incomparable() -> None:
     baseline = accepted(case("a", mrr=1.0, recall_at_1=1.0))
-    baseline.metrics["mrr"] = {"version": 0, "params": baseline.metrics["mrr"]["params"]}
-    baseline.metrics["recall@1"] = {**baseline.metrics["recall@1"], "params": {"k": 2}}
+    baseline.metrics["mrr"] = replace(baseline.metrics["mrr"], version=9)
+    baseline.metrics["recall@1"] = replace(baseline.metrics["recall@1"], params={"k": 2})
     found = compare(run(case("a", mrr=0.0, recall_at_1=0.0)), baseline)
-    assert found.incomparable["mrr"].startswith("metric version 0 → ")
-    assert "k 2 → " in found.incomparable["recall@1"]
+    (version,), params = found.incomparable["mrr"].changes, found.incomparable["recall@1"].changes
+    assert version[:2] == ("metric version", 9)
+    assert ("k", 2, 1) in params
     assert found.cases["a"].changes == {}
 
 
@@ -98,7 +115,7 @@ def test_a_new_chunker_leaves_generation_comparable() -> None:
     before = accepted(case("a", recall_at_1=1.0, token_f1=1.0), names=names, provenance={"chunker_version": 3})
     now = run(case("a", recall_at_1=0.0, token_f1=1.0), names=names, provenance={"chunker_version": 4, "model": "m"})
     found = compare(now, before)
-    assert found.incomparable == {"recall@1": "chunker_version 3 → 4"}
+    assert found.incomparable == {"recall@1": Incomparable(changes=(Change("chunker_version", 3, 4),))}
     assert found.provenance == {"chunker_version": (3, 4), "model": (None, "m")}
     assert set(found.cases["a"].changes) == {"token_f1"}
 
