@@ -13,6 +13,7 @@ from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines
 from ..reporting.wording.verdict import mistakes_text
 from ..reporting.text import printable
+from ..reporting.wording.verdict import mistakes_text
 from .arguments import add_shared
 from .common import PASSED, open_history, read_report, stored_verdict, write_output
 

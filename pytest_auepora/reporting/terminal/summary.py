@@ -9,7 +9,7 @@ from ...core.run import CaseResult, Run
 from ...errors import ACCEPTED_SHAPES
 from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
-from ..diagnosis import Diagnosis, group_by_cause
+from ..diagnosis import Diagnosis, distinct, group_by_cause
 from ..numbers import change, plural
 from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
 from ..text import Symbols, listed, text_width
@@ -140,7 +140,7 @@ def _add_group(
     if len(group) > 1:
         _add_case(page, f"{plural(len(group), 'case')} ({listed([case.case_id for case in group], 2)})", reason)
         return
-    failures = case.failures if case.state == "failed" else []
+    failures = distinct(case.failures) if case.state == "failed" else []
     for finding in failures[:_MOST_CHECKS]:
         page.paragraph(finding_line(case.case_id, finding), "red", indent=2)
     page.more(len(failures) - _MOST_CHECKS)

@@ -1,4 +1,4 @@
-"""What stands below a table of metrics: denominators, times, what does not compare, the lowest scores of a green run."""
+"""What stands below a table of metrics: denominators, times, what does not compare, the lowest scores."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class LostCase(NamedTuple):
 
 
 def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
-    """Return what became of the cases: ``2 newly failing (1 refused to answer, …), 1 fixed, 57 unchanged; 1 gate failed``.
+    """Return what became of the cases: ``2 newly failing (2 refused to answer), 1 fixed, 57 unchanged``.
 
     Where no case failed by itself and the suite did, that and its cause come first: the counts alone would read as the
     all-clear.
@@ -242,7 +242,10 @@ def next_steps(run: Run, verdict: Verdict, html: str | None = None) -> list[str]
     return [*steps, f"look closer: {html}"] if html else steps
 
 
-_ACCEPT_BETTER = "got better: `pytest --auepora-update=improved` accepts what improved, and later runs are held to it; commit the baseline"
+_ACCEPT_BETTER = (
+    "got better: `pytest --auepora-update=improved` accepts what improved, and later runs are held to it; "
+    "commit the baseline"
+)
 
 
 def _if_intended(verdict: Verdict) -> str:
@@ -262,11 +265,10 @@ def _if_nothing_changed(verdict: Verdict) -> list[str]:
     failed = [g for g in verdict.gates if g.state == "failed"]
     varying = [g for g in failed if g.test is not None and not g.steady]
     if not verdict.regressed_cases and failed and len(varying) == len(failed) and verdict.look == "only":
+        alpha = max(gate.test.alpha for gate in varying if gate.test is not None)
         return [
-            "if nothing was changed: today's answers alone decided, which is chance in up to "
-            f"{varying[0].test.alpha * 100:g} % of such runs; a run in one process looks again: {page(NON_DETERMINISTIC)}"
-            if varying[0].test is not None
-            else ""
+            f"if nothing was changed: today's answers alone decided, which is chance in up to {alpha * 100:g} % "
+            f"of such runs; a run in one process looks again: {page(NON_DETERMINISTIC)}"
         ]
     if all(g.steady for g in failed if g.word == "worse") and not verdict.varies and not verdict.regressed_cases:
         return ["if nothing was changed here: the index or the documents may have"]
@@ -285,8 +287,8 @@ def _if_it_varies(run: Run) -> list[str]:
     if not names:
         return []
     return [
-        f"if {listed([*names])} holds in some right answers only: `assertions: report` in the golden file judges it over "
-        f"all cases: {page(NON_DETERMINISTIC)}"
+        f"if {listed([*names])} holds in some right answers only: `assertions: report` in the golden file judges it "
+        f"over all cases: {page(NON_DETERMINISTIC)}"
     ]
 
 
