@@ -35,7 +35,7 @@ from ..wording.gates import gate_groups, owner_and_cost, part_text, reason_text
 from ..wording.metric_rows import MetricRow, has_values, metric_rows, state_symbol
 from ..wording.metrics import latency_text, table_notes
 from ..wording.notes import run_notes
-from ..wording.verdict import changed_line, comparison_word, headline, lost_cases, lost_line, next_steps, warnings
+from ..wording.verdict import changed_line, comparison_word, headline, lost_cases, lost_groups, next_steps, warnings
 from .side_by_side_formats import side_by_side_blocks
 
 COMMENT_LIMIT = 65_536 - 64
@@ -117,7 +117,10 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
     lines = [f"### {_ICONS[verdict.outcome]} {escape_markdown(run.title)}{word}{owner}"]
     lines += [] if alone else [escape_markdown(headline([verdict], [run]))]
     if lost := lost_cases(run, verdict):
-        items = [f"**{escape_markdown(one.case.case_id)}** {escape_markdown(lost_line(one, run))}" for one in lost]
+        items = [
+            f"**{escape_markdown(listed([case.case_id for case in cases], 5))}** {escape_markdown(reason)}"
+            for reason, cases in lost_groups(lost, run).items()
+        ]
         yield "\n".join(lines)
         yield markdown_list(items, max(detail.listed, 1))
         lines = []

@@ -115,14 +115,16 @@ def notes_of(run: Run, verdict: Verdict) -> list[str]:
 
 
 def varies_lines(run: Run, most: int = 10) -> list[str]:
-    """Return a line for each check that varies or is suspect, at most *most*."""
-    lines = [
-        finding_line(case.case_id, finding)
+    """Return a line for each case that varies or is suspect, at most *most*; more where its checks differ in that."""
+    lines = {
+        finding_line(case.case_id, finding): case.case_id
         for case in run.cases.values()
         for finding in distinct(case.with_status("suspect", "varies"))
         if case.state == "passed"
-    ]
-    return [*lines[:most], *([f"{len(lines) - most} more checks vary"] if len(lines) > most else [])]
+    }
+    shown = [*lines][:most]
+    left = len({*lines.values()} - {lines[line] for line in shown})
+    return [*shown, *([f"… and {plural(left, 'more case')} of this kind"] if left else [])]
 
 
 def _look_notes(verdict: Verdict) -> list[str]:
