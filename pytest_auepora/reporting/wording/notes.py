@@ -103,7 +103,7 @@ def notes_of(run: Run, verdict: Verdict) -> list[str]:
     """Return the notes of a verdict, and what its gates, its comparison and the cases say beside."""
     lines = [note_text(note) for note in verdict.notes]
     lines += _look_notes(verdict)
-    lines += varies_lines(run)
+    lines += varies_lines(run, 3 if verdict.outcome == "failed" else 10)
     if (comparison := verdict.comparison) is not None and comparison.unsteady:
         names = ", ".join(comparison.unsteady)
         lines.append(

@@ -93,7 +93,8 @@ def comparison_word(verdict: Verdict) -> str:
         return ""
     rest = f", {rose} rose" if rose else ""
     if word == "mixed":
-        return f"mixed (the suite is {word_of(verdict.gates)}{rest})"
+        of_suite = word_of(verdict.gates)
+        return f"mixed (the suite is {'the same' if of_suite == 'same' else of_suite}{rest})"
     return f"better ({rose} rose)" if word == "better" and rose else word
 
 
