@@ -16,9 +16,9 @@ from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
 from ..metrics.judge.usage import metered
 from ..regression.guards.calibration import CalibrationError, calibration_path, load_calibration
-from ..reporting.wording.notes import usage_text
 from ..reporting.numbers import plural
 from ..reporting.terminal.layout import Cell, Page, render
+from ..reporting.wording.notes import usage_text
 from .arguments import add_shared, existing_path, whole_number
 from .common import FAILED, PASSED, Sources, UsageError, calibrations_folder, load_suite, registry_of, write_output
 

@@ -11,8 +11,8 @@ from ..reporting.formats.side_by_side_formats import side_by_side_lines
 from ..reporting.report import Report, trend_of
 from ..reporting.terminal.layout import Cell, render
 from ..reporting.terminal.summary import summary_lines
-from ..reporting.wording.verdict import mistakes_text
 from ..reporting.text import printable
+from ..reporting.wording.verdict import mistakes_text
 from .arguments import add_shared
 from .common import PASSED, open_history, read_report, stored_verdict, write_output
 

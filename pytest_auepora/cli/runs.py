@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from ..base.text import did_you_mean
 from ..errors import UnknownRunError
 from ..history.tables import StoredRun
-from ..reporting.wording.notes import cost_text
 from ..reporting.numbers import plural, score
 from ..reporting.terminal.layout import Cell, Column, render, table
 from ..reporting.text import harmless
+from ..reporting.wording.notes import cost_text
 from .arguments import add_shared, whole_number
 from .common import PASSED, UNJUDGED, open_history
 

@@ -12,29 +12,34 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
+from ..core.findings import Answers, Finding
 from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
-from ..regression.baseline import CONTRACTS, Baseline, BaselineCase, match_of, metric_key
-from ..regression.compare import SINCE, Comparison, MetricChange, describe_change, provenance_changes
+from ..regression.baseline import Baseline, BaselineCase, BaselineMetric, match_of, metric_key
+from ..regression.checks import OneAnswer, accepted_checks, answers_of, can_fail_alone, case_rules
+from ..regression.compare import Change, Comparison, Flip, Incomparable, MetricChange, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
 from ..regression.guards.calibration import make_advisory, standing_of
-from ..regression.guards.case_guard import VARIES, failed_assertions, guard_case
-from ..regression.guards.gates import GateOutcome
 from ..regression.guards.interval_guard import score_pairs
-from ..regression.guards.suite_guard import judge_comparison
+from ..regression.guards.suite_guard import judge_comparison, note_shares
+from ..regression.outcomes import GateOutcome
 from ..regression.policy import RegressionPolicy
 from ..regression.verdict import Word, word_of
-from .aggregates import DISPLAY_NAMES, AggregateMetrics, compute_aggregate, document_id, first_rank, storable
+from .aggregates import DISPLAY_NAMES, AggregateMetrics, compute_aggregate, document_id, first_rank
+
+T = TypeVar("T")
 
 Match = Literal["exact", "span", "fallback_doc"]
 """By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
 
-_NO_REASON = "no reason is stored"
+NotComparable = Literal["skipped", "edited", "documents not stored", "documents not named"]
+"""Why a case that both runs have does not compare: it was skipped in one; the golden case was edited; the chunks have
+new ids, and what was retrieved is not stored, or labels or hits do not say their documents."""
 
 
 class ComparisonKind(str, Enum):
@@ -51,14 +56,28 @@ class ComparisonKind(str, Enum):
 
 
 @dataclass(slots=True)
+class QueryNote:
+    """What else is known of a case: what became of its checks, and errors.
+
+    ``flip`` is ``newly failing``, ``fixed``, ``errored`` (in *b*) or empty; ``error`` is the exception of *b*, or else
+    ``error_before`` that of *a*; ``changed`` says whether the hits differ, so that what changed may be the cause.
+    """
+
+    flip: Flip | Literal[""] = ""
+    error: str = ""
+    error_before: str = ""
+    changed: bool = False
+
+
+@dataclass(slots=True)
 class QueryComparison:
-    """One case in two runs.  Ranks are 1-based, None for a miss; ``note`` names possible causes."""
+    """One case in two runs.  Ranks are 1-based, None for a miss; ``note`` says what may be the cause."""
 
     query_id: str
     kind: ComparisonKind
     a_hit_rank: int | None = None
     b_hit_rank: int | None = None
-    note: str | None = None
+    note: QueryNote | None = None
 
 
 @dataclass(slots=True)
@@ -67,17 +86,18 @@ class CompareReport:
 
     Attributes:
         run_a, run_b: names of the two runs.
+        run: the later one.
         title: the suite and configuration of *b*.
         aggregate_a, aggregate_b: over the comparable cases.
         deltas: ``b - a`` of every figure of the aggregates, None where one is undefined, and
             ``chunker_version_match``, which says how hits were identified.
         per_query: every comparable case, in the order of *b*.
         metrics: the metrics of the suite over the comparable cases; ``gain`` is negative for a drop.
-        incomparable: metrics that were measured differently, with what changed.
+        incomparable: metrics that were measured differently, and how.
         former: the means of those in both runs, where they have any.
         gates: the outcome of the suite guard for each metric.
-        problems: messages of the case guard, by case.
-        causes: differences of provenance: ``chunker_version 3 → 4``.
+        findings: by case the checks that *b* fails and *a* held; of one answer each, they decide nothing.
+        causes: what the provenances differ in.
         not_comparable: cases in both runs that are not comparable, and why.
         only_a, only_b: cases that only one of them has.
     """
@@ -90,34 +110,25 @@ class CompareReport:
     deltas: dict[str, Any]
     per_query: list[QueryComparison] = field(default_factory=list)
     metrics: dict[str, MetricChange] = field(default_factory=dict)
-    incomparable: dict[str, str] = field(default_factory=dict)
+    incomparable: dict[str, Incomparable] = field(default_factory=dict)
     former: dict[str, tuple[float, float]] = field(default_factory=dict)
     gates: list[GateOutcome] = field(default_factory=list)
-    problems: dict[str, list[str]] = field(default_factory=dict)
-    causes: list[str] = field(default_factory=list)
-    not_comparable: dict[str, str] = field(default_factory=dict)
+    findings: dict[str, list[Finding]] = field(default_factory=dict)
+    causes: list[Change] = field(default_factory=list)
+    not_comparable: dict[str, NotComparable] = field(default_factory=dict)
     only_a: tuple[str, ...] = ()
     only_b: tuple[str, ...] = ()
+    run: Run = field(default_factory=lambda: Run(""), repr=False)
 
     @property
     def outcome(self) -> Word:
-        """*b* compared with *a*: worse, better, same, inconclusive, mixed or not judged."""
-        return word_of(self.gates, list(self.problems))
+        """*b* compared with *a*, by the family of metrics: worse, better, same, inconclusive or not judged."""
+        return word_of(self.gates)
 
     def count(self) -> Counter[ComparisonKind]:
-        """How many cases there are of each kind."""
-        return Counter(q.kind for q in self.per_query)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return JSON-able data, four decimals."""
-        counts = self.count()
-        return {
-            **storable(asdict(self)),
-            "aggregate_a": self.aggregate_a.to_dict(),
-            "aggregate_b": self.aggregate_b.to_dict(),
-            "outcome": self.outcome,
-            "counts": {kind.value: counts[kind] for kind in ComparisonKind},
-        }
+        """How many cases there are of each kind; all kinds are there."""
+        counts = Counter(q.kind for q in self.per_query)
+        return Counter({kind: counts[kind] for kind in ComparisonKind})
 
 
 def compare(
@@ -141,18 +152,18 @@ def compare(
         NotComparableError: they are of different suites, share no case, or are refused.
     """
     matcher, changes = HitMatcher(a, b), provenance_changes(a.provenance, b.provenance)
-    causes = [describe_change(key, old, new) for key, (old, new) in changes.items()]
+    causes = [Change(key, old, new) for key, (old, new) in changes.items()]
     if a.suite != b.suite:
         raise NotComparableError(f"{names[0]} is a run of {a.suite!r}, {names[1]} of {b.suite!r}")
     if strict_chunker_version and not matcher.same_chunks:
-        reason = ", ".join(c for c in causes if c.startswith(CHUNK_KEYS))
-        raise NotComparableError(f"not comparable: {reason} (--strict-chunker-version)")
+        keys = ", ".join(f"{c.key} {c.before} → {c.after}" for c in causes if c.key in CHUNK_KEYS)
+        raise NotComparableError(f"not comparable: {keys} (--strict-chunker-version)")
     shared = [(a.cases[i], case) for i, case in b.cases.items() if i in a.cases]
     not_comparable = {new.case_id: reason for old, new in shared if (reason := _exclusion_reason(old, new, matcher))}
     pairs = [(old, new) for old, new in shared if new.case_id not in not_comparable]
     if not pairs:
-        reason = f": {next(iter(not_comparable.values()))}" if not_comparable else ""
-        raise NotComparableError(f"{names[0]} and {names[1]} share no comparable case{reason}")
+        why = f": {', '.join(sorted({*not_comparable.values()}))}" if not_comparable else ""
+        raise NotComparableError(f"{names[0]} and {names[1]} share no comparable case{why}")
     score_pairs(a, _metrics(a))
     score_pairs(b, metrics := _metrics(b))
     comparison = compare_with_baseline(b, as_baseline(a))
@@ -163,25 +174,28 @@ def compare(
     weakest_match = max((matcher.match(i) for i in ids), key=get_args(Match).index)
     policy = policy or RegressionPolicy()
     standing = standing_of(b.metrics, policy, calibrations)
-    gates = judge_comparison(b, comparison, policy, metrics, standing.advisory)
+    note_shares(b, comparison, policy, standing.advisory)
+    gates = judge_comparison(b, comparison, policy, metrics, standing.advisory).gates
     make_advisory(gates, standing)
     values = {name: [v for v in b.scores_of(name).values if v is not None] for name in comparison.former}
     return CompareReport(
         *names, b.title, before, after, _deltas(before, after, weakest_match),
-        per_query=[_compare_query(old, new, matcher, comparison, causes) for old, new in pairs],
+        per_query=[_compare_query(old, new, matcher, comparison) for old, new in pairs],
         metrics={name: change for name in b.metrics if (change := comparison.metric(name)) is not None},
         incomparable=comparison.incomparable,
         former={n: (mean, sum(values[n]) / len(values[n])) for n, mean in comparison.former.items() if values[n]},
-        gates=gates, problems=_problems(b, comparison, policy), causes=causes, not_comparable=not_comparable,
+        gates=gates, findings=_findings(b, comparison, policy, standing.advisory), causes=causes,
+        not_comparable=not_comparable,
         only_a=tuple(i for i in a.cases if i not in b.cases), only_b=tuple(i for i in b.cases if i not in a.cases),
+        run=b,
     )  # fmt: skip
 
 
-def _exclusion_reason(old: CaseResult, new: CaseResult, matcher: HitMatcher) -> str:
+def _exclusion_reason(old: CaseResult, new: CaseResult, matcher: HitMatcher) -> NotComparable | None:
     if "skipped" in (old.state, new.state):
         return "skipped"
     if old.content_hash != new.content_hash:
-        return "the golden case was edited"
+        return "edited"
     return matcher.obstacle(old, new)
 
 
@@ -199,13 +213,17 @@ def _delta(before: Any, after: Any) -> Any:
     return None if before is None or after is None else after - before
 
 
-def _compare_query(
-    old: CaseResult, new: CaseResult, matcher: HitMatcher, comparison: Comparison, causes: list[str]
-) -> QueryComparison:
+def _compare_query(old: CaseResult, new: CaseResult, matcher: HitMatcher, comparison: Comparison) -> QueryComparison:
     before, after = matcher.rank(old), matcher.rank(new)
-    kind = _comparison_kind(before, after)
-    notes = [_flip_note(old, new, comparison), *(causes if kind is not ComparisonKind.DRAW else ())]
-    return QueryComparison(new.case_id, kind, before, after, "; ".join(filter(None, notes)) or None)
+    kind, pair = _comparison_kind(before, after), comparison.cases.get(new.case_id)
+    note = QueryNote(changed=kind is not ComparisonKind.DRAW)
+    if new.state == "error":
+        note.flip, note.error = "errored", new.error_line
+    elif old.state == "error":
+        note.error_before = old.error_line or "raised"
+    elif pair is not None and pair.flip in ("newly failing", "fixed"):
+        note.flip = pair.flip
+    return QueryComparison(new.case_id, kind, before, after, note if note != QueryNote() else None)
 
 
 def _comparison_kind(before: int | None, after: int | None) -> ComparisonKind:
@@ -214,17 +232,6 @@ def _comparison_kind(before: int | None, after: int | None) -> ComparisonKind:
     if after is None:
         return ComparisonKind.REGRESSION
     return ComparisonKind.WIN if before is None or after < before else ComparisonKind.LOSS
-
-
-def _flip_note(old: CaseResult, new: CaseResult, comparison: Comparison) -> str:
-    if new.state == "error":
-        return f"errored: {new.error_line or _NO_REASON}"
-    if old.state == "error":
-        return f"errored in the earlier run: {old.error_line or _NO_REASON}"
-    pair = comparison.cases.get(new.case_id)
-    if pair is None or pair.flip not in ("newly failing", "fixed"):
-        return ""
-    return f"{pair.flip}: {new.problems[0]}" if new.problems else pair.flip
 
 
 def _metrics(run: Run) -> dict[str, Metric]:
@@ -236,81 +243,85 @@ def _metrics(run: Run) -> dict[str, Metric]:
     return metrics
 
 
-def _problems(b: Run, comparison: Comparison, policy: RegressionPolicy) -> dict[str, list[str]]:
-    """Return by case what the case guard says: scores that fell, assertions that no longer hold, new errors."""
-    problems = {}
+def _findings(
+    b: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str]
+) -> dict[str, list[Finding]]:
+    """Return by case the checks that fail in *b* and held in every answer of the earlier run."""
+    out: dict[str, list[Finding]] = {}
     for case_id, case in comparison.cases.items():
-        now, before = b.cases[case_id], case.before
-        if before is None or not case.paired or now.expected_to_fail:
+        now = b.cases[case_id]
+        if case.before is None or not case.paired or not can_fail_alone(now):
             continue
-        messages: list[str] = []
-        if not now.quarantined() and VARIES not in now.extra:  # it did not pass when it was asked again
-            always = "must_pass" in now.extra
-            messages += guard_case(case, b.metrics, policy, steady=comparison.steady, always=always)
-            if policy.assertions == "fail":
-                failed = failed_assertions(now, now.extra.get("thresholds", ()))
-                messages += [line for name, line in failed.items() if before.scores.get(name) != 0]
-        if case.flip == "errored" and before.state != "error":
-            messages.append(f"errored: {now.error_line or _NO_REASON}")
-        if messages:
-            problems[case_id] = [line.replace(f" {SINCE}", "") for line in messages]
-    return problems
+        rules = case_rules(now, case, b.metrics, policy, advisory=advisory)
+        accepted = accepted_checks(rules, case.before)
+        failing = rules.failing(OneAnswer.of(now))
+        found = [finding for key, finding in failing.items() if accepted.held(key) == accepted.answers]
+        for finding in found:
+            finding.status, finding.held, finding.accepted = "varies", accepted.answers, accepted.answers
+            score = now.scores.get(finding.metric)
+            finding.reason = score.reason if score is not None else now.error_line
+        if found := [finding for finding in found if finding.metric not in advisory]:
+            out[case_id] = found
+    return out
 
 
 def as_baseline(run: Run) -> Baseline:
-    """Return *run* as a baseline; not rounded, without skipped cases."""
+    """Return *run* as a baseline, its answers as if they were accepted; not rounded, without skipped cases."""
     baseline = Baseline(run.suite, run.variant, provenance=dict(run.provenance))
-    baseline.metrics = {
-        name: metric_key(info) | ({"steady": True} if info.steady else {})
-        for name, info in run.metrics.items()
-        if info.baselined
-    }
+    baseline.metrics = {n: BaselineMetric(**metric_key(info)) for n, info in run.metrics.items() if info.baselined}
     for case in run.cases.values():
         if case.state != "skipped":
-            scores = {
-                name: score.value
-                for name, score in case.scores.items()
-                if score.state in ("number", "n/a")
-                if name in baseline.metrics or (name in CONTRACTS and score.value == 0)
-            }
-            repeated = {name: case.values(name) for name, value in scores.items() if value is not None}
+            answers = case.answers or answers_of([OneAnswer.of(case)])
             data = {n: s.data for n, s in case.scores.items() if n in baseline.metrics and s.data is not None}
             baseline.cases[case.case_id] = BaselineCase(
-                case.content_hash, case.state, scores, dict(case.ranks), case.repeats, repeated, match_of(case), data,
-                case.concurrency,
+                case.content_hash, len(answers),
+                {name: _one_or_all(values) for name, values in answers.values.items() if name in baseline.metrics},
+                {key: _one_or_all(held) for key, held in answers.assertions.items()}, _one_or_all(answers.answered),
+                dict(case.ranks), match_of(case), data, case.concurrency,
             )  # fmt: skip
     return baseline
 
 
+def _one_or_all(values: list[T]) -> T | list[T]:
+    """Return one value where all are equal, as files have it."""
+    return values[0] if all(value == values[0] for value in values) else values
+
+
 def as_run(baseline: Baseline, path: str = "") -> Run:
     """Return *baseline* as a run with the accepted data alone; metrics that are not known count as higher-is-better."""
-    registry = Registry()
+    registry, steady = Registry(), baseline.steady
     run = Run(baseline.suite, path, baseline.variant, provenance=dict(baseline.provenance))
-    run.metrics = {name: _accepted_metric(name, key, registry) for name, key in baseline.metrics.items()}
+    for name, key in baseline.metrics.items():
+        run.metrics[name] = replace(_accepted_metric(name, key, registry), steady=name in steady)
     run.expected_ids = tuple(baseline.cases)
     for case_id, case in baseline.cases.items():
-        scores = {
-            name: Score("n/a", reason="n/a when it was accepted") if value is None else Score("number", value)
-            for name, value in case.scores.items()
-        }
-        result = CaseResult(case_id, scores=scores, content_hash=case.hash, cluster=case_id, ranks=dict(case.ranks))
-        if case.repeats > 1:
-            result.extra["repeats"] = {name: case.values(name) for name in case.scores}
-        result.state = case.state  # type: ignore[assignment]  # the file was checked
+        result = CaseResult(case_id, content_hash=case.hash, cluster=case_id, ranks=dict(case.ranks))
+        result.answers = Answers(
+            {name: case.values(name) for name in case.scores},
+            {key: case.held(key) for key in case.assertions}, case.was_answered,
+        )  # fmt: skip
+        result.repeats, result.state = case.answers, "passed" if any(case.was_answered) else "error"
+        for name in case.scores:
+            info = run.metrics.get(name)
+            centre = case.centre(name, info.worst if info is not None else 0.0)
+            result.scores[name] = Score("n/a") if centre is None else Score("number", centre)
+        result.findings = [
+            Finding("assertion", key, "still failing", accepted=case.answers, asked=case.answers)
+            for key in case.assertions
+            if not any(case.held(key))
+        ]
         if case.match != "exact":
-            result.extra["labels"] = {"match": case.match, "labels": {}}
+            result.moved = {"match": case.match, "labels": {}}
         run.add([result])
     return run
 
 
-def _accepted_metric(name: str, key: dict[str, Any], registry: Registry) -> MetricInfo:
+def _accepted_metric(name: str, stored: BaselineMetric, registry: Registry) -> MetricInfo:
     try:
         info = MetricInfo.of(registry.get(name))
     except AueporaError:
         info = MetricInfo(name, 0, {}, "", "higher", (0.0, 1.0), True, True)
-    return replace(
-        info, version=key.get("version", 0), params=dict(key.get("params", {})), steady=bool(key.get("steady"))
-    )
+    return replace(info, version=stored.version, params=dict(stored.params))
 
 
 class HitMatcher:
@@ -350,15 +361,15 @@ class HitMatcher:
         ranked = enumerate(result.outputs.get("retrieved", ()), 1)
         return next((rank for rank, hit in ranked if document_id(hit) in documents), None)
 
-    def obstacle(self, old: CaseResult, new: CaseResult) -> str:
-        """Return why the hits of a case cannot be identified in both runs; an empty string if they can."""
+    def obstacle(self, old: CaseResult, new: CaseResult) -> NotComparable | None:
+        """Return why the hits of a case cannot be identified in both runs; None if they can."""
         if self.match(new.case_id) != "fallback_doc":
-            return ""
+            return None
         if any(r.ranks and r.state != "error" and "retrieved" not in r.outputs for r in (old, new)):
-            return "the chunks have new ids, and what was retrieved is not stored"
+            return "documents not stored"
         if self._share_no_document or any(self._label_document(label) is None for label in self._labels(new.case_id)):
-            return "the chunks have new ids, and labels or hits do not say their document: {id: …, doc: …} does"
-        return ""
+            return "documents not named"
+        return None
 
     def _label_document(self, label: Mapping[str, Any]) -> str | None:
         """Return the document of a label: its own, or that of the same chunk in the earlier run."""

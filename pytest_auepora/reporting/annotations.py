@@ -43,7 +43,7 @@ class Annotation:
         return f"{prefix.rstrip('/')}/{self.path}" if prefix and self.path else self.path
 
 
-def annotations(report: Report) -> list[Annotation]:
+def annotations_of(report: Report) -> list[Annotation]:
     """Return the findings of all runs, and the mistakes that kept golden files from being judged.
 
     The order: mistakes; failed gates, as one may stand for many cases; errored cases, grouped by error; failing cases,
@@ -97,7 +97,7 @@ def annotation_lines(report: Report) -> str:
 
     Where there are more findings than GitHub shows, the last annotation counts them.
     """
-    all_findings = annotations(report)
+    all_findings = annotations_of(report)
     lines: list[str] = []
     for severity in ("error", "warning"):
         of_kind = [f for f in all_findings if f.severity == severity]

@@ -22,6 +22,9 @@ from ..regression.compare import CaseComparison
 from .relevant_docs import RelevantDoc, grade_of, relevant_docs
 from .worst_repeat import as_shown
 
+Part = Literal["retrieval", "generation", "system"]
+"""The part of a system that a metric measures."""
+
 Component = Literal["retrieval", "generation", "latency", "system", "error", "timeout", "output", "metric"]
 """The part at fault; ``output``, the answer has the wrong shape; ``metric``, a metric raised."""
 
@@ -112,13 +115,15 @@ def diagnose(
     raised = [finding for finding in findings if finding.kind == "metric raised"]
     blamed = [name for name in blamed if all(name != finding.metric for finding in raised)]
     if not blamed:
-        return _without_metric(result, findings)
+        return _without_metric(findings)
     docs = relevant_docs(result, comparison)
     refusals = [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]
     if refusals and (wanted := result.expected.get("expect", "answer")) != "answer":
         fault: Fault = "did not ask back" if wanted == "clarify" else "answered"
         return Diagnosis("generation", fault, (refusals[0],), tuple(findings))
-    parts = grouped(("generation" if name in refusals else component(metrics[name]), name) for name in blamed)
+    parts: Mapping[Part, Sequence[str]] = grouped(
+        ("generation" if name in refusals else component(metrics[name]), name) for name in blamed
+    )
     if "generation" in parts:
         return _generation(result, docs, metrics, parts, findings, refused=bool(refusals))
     if "retrieval" in parts:
@@ -141,10 +146,16 @@ def told_findings(result: CaseResult) -> list[Finding]:
     What fails today as it failed then is no cause, unless nothing else failed.  Of a case that passed, those that vary
     or still fail.
     """
-    failures = result.failures
+    failures = distinct(result.failures)
     if worse := [finding for finding in failures if finding.is_worse]:
         return worse
-    return failures or result.with_status("still failing", "varies", "suspect")
+    return failures or distinct(result.with_status("still failing", "varies", "suspect"))
+
+
+def distinct(findings: Sequence[Finding]) -> list[Finding]:
+    """Return *findings* without those on a metric that only counts the assertions which are among them."""
+    counted = {measured_by(finding) for finding in findings if finding.kind == "assertion"}
+    return [finding for finding in findings if finding.metric not in counted]
 
 
 def group_by_cause(
@@ -162,7 +173,7 @@ def group_by_cause(
     return [*groups.values()]
 
 
-def component(info: MetricInfo) -> Literal["retrieval", "generation", "system"]:
+def component(info: MetricInfo) -> Part:
     """Return the part of a RAG system that a metric measures."""
     part = component_of(TargetCategory[info.target]) if info.target in TargetCategory.__members__ else "system"
     return "retrieval" if part == "retrieval" else "generation" if part == "generation" else "system"
@@ -196,7 +207,7 @@ def _error(result: CaseResult) -> Diagnosis:
     return Diagnosis("error", "raised", findings=findings, text=line)
 
 
-def _without_metric(result: CaseResult, findings: Sequence[Finding]) -> Diagnosis | None:
+def _without_metric(findings: Sequence[Finding]) -> Diagnosis | None:
     """Return the diagnosis of a case whose findings are about no metric that measured it."""
     if not findings:
         return None
@@ -241,7 +252,7 @@ def _ranking_fault(
 
 def _generation(
     result: CaseResult, docs: Sequence[RelevantDoc], metrics: Mapping[str, MetricInfo],
-    parts: Mapping[str, Sequence[str]], findings: Sequence[Finding], *, refused: bool,
+    parts: Mapping[Part, Sequence[str]], findings: Sequence[Finding], *, refused: bool,
 ) -> Diagnosis:  # fmt: skip
     """Return the diagnosis of a bad answer: retrieval is at fault where a document is missing that was found before.
 

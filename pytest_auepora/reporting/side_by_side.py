@@ -23,6 +23,7 @@ from ..regression.guards.interval_guard import aggregate_of
 from ..regression.statistics.intervals import Difference, Standing, aggregate_difference, finite, mean_difference
 from ..regression.statistics.precision import TIE
 from .numbers import plural
+from .wording.changes import incomparable_text
 
 Mark = Literal["best", "not distinguishable from the best", ""]
 
@@ -152,7 +153,8 @@ def side_by_side(
         raise NotComparableError(f"runs of different suites do not compare: {', '.join(suites)}")
     ids = list(dict.fromkeys(case_id for run in runs for case_id in run.cases))
     shared, notes = _shared_cases(runs, ids)
-    incomparable = [{}, *(comparability_of(run, as_baseline(runs[0])).incomparable for run in runs[1:])]
+    differing = [{}, *(comparability_of(run, as_baseline(runs[0])).incomparable for run in runs[1:])]
+    incomparable = [{name: incomparable_text(why) for name, why in one.items()} for one in differing]
     rows: list[Row] = []
     remarks: list[tuple[str, str]] = []
     for name in ("pass_rate", *dict.fromkeys(n for run in runs for n in run.metrics)):

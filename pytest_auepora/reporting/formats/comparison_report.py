@@ -1,13 +1,19 @@
-"""The comparison of two runs as Markdown, readable in a terminal as well."""
+"""The comparison of two runs as JSON, and as Markdown that is readable in a terminal as well."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 
-from ...base.grouping import grouped
+from ...core.run import Run
+from ...history.aggregates import storable
 from ...history.compare import CompareReport, ComparisonKind
-from ..numbers import NOT_MEASURED, change, number, plural
-from ..text import escape_markdown, listed, markdown_list, more_item, text_width
+from ..numbers import NOT_MEASURED, change, number
+from ..text import escape_markdown, markdown_list, more_item, text_width
+from ..wording.changes import incomparable_text
+from ..wording.gates import gate_sentence
+from ..wording.two_runs import case_lines, causes, counts_text, left_out, not_comparable_text, note_text, problems
 
 MOST = 50  # cases listed of each kind
 _HEADINGS = {
@@ -15,11 +21,33 @@ _HEADINGS = {
     ComparisonKind.LOSS: "Losses: further down",
     ComparisonKind.WIN: "Wins: found now, or further up",
 }
-_MATCHES = {
-    "exact": "by chunk id",
-    "span": "by the passages that the labels name, as chunks have new ids",
-    "fallback_doc": "by document, as chunks have new ids",
-}
+
+
+def comparison_json(report: CompareReport) -> str:
+    """Return the whole comparison as JSON text: its data, four decimals, and beside them the sentences."""
+    data = asdict(replace(report, run=Run("")))  # whose cases nobody wants a copy of
+    del data["run"]
+    queries = zip(report.per_query, data["per_query"], strict=True)
+    counts = report.count()
+    raw = {
+        **storable(data),
+        "aggregate_a": report.aggregate_a.to_dict(),
+        "aggregate_b": report.aggregate_b.to_dict(),
+        "per_query": [
+            {**row, "kind": query.kind.value, "note": note_text(report, query.query_id, query.note) or None}
+            for query, row in queries
+        ],
+        "outcome": report.outcome,
+        "counts": {kind.value: counts[kind] for kind in ComparisonKind},
+        "sentences": {
+            "causes": causes(report),
+            "gates": [gate_sentence(gate, report.run) for gate in report.gates],
+            "cases": {case_id: case_lines(report, case_id) for case_id in report.findings},
+            "incomparable": {name: incomparable_text(why) for name, why in report.incomparable.items()},
+            "not_comparable": {case_id: not_comparable_text(why) for case_id, why in report.not_comparable.items()},
+        },
+    }
+    return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def render_report_md(report: CompareReport) -> str:
@@ -28,31 +56,25 @@ def render_report_md(report: CompareReport) -> str:
 
 
 def _blocks(report: CompareReport) -> Iterator[str]:
-    counts = report.count()
-    parts = [plural(counts[k], k.value.lower(), "losses" if k is ComparisonKind.LOSS else "") for k in ComparisonKind]
-    cases, match = plural(len(report.per_query), "case"), _MATCHES[report.deltas["chunker_version_match"]]
     yield f"## {escape_markdown(report.title)}: {report.outcome}"
     runs = f"{escape_markdown(report.run_a)} \u2192 {escape_markdown(report.run_b)}"
-    changed = f"\nChanged: {escape_markdown(', '.join(report.causes))}." if report.causes else ""
-    yield f"{runs}: {', '.join(parts)}\nover {cases}, hits {match}.{changed}"
+    changed = f"\nChanged: {escape_markdown(', '.join(causes(report)))}." if report.causes else ""
+    yield f"{runs}: {counts_text(report)}.{changed}"
     yield _tables(report)
-    gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
-    by_reason = grouped((gate.reason, gate.part) for gate in gates)
-    problems = [f"{', '.join(names)}: {message}" for message, names in by_reason.items()]
-    problems += [f"{case_id}: {'; '.join(texts)}" for case_id, texts in report.problems.items()]
-    if problems:
-        yield markdown_list([*map(escape_markdown, problems)], MOST)
+    if lines := problems(report):
+        yield markdown_list([*map(escape_markdown, lines)], MOST)
     for kind, heading in _HEADINGS.items():
         queries = [q for q in report.per_query if q.kind is kind]
-        rows = [[q.query_id, _rank(q.a_hit_rank), _rank(q.b_hit_rank), q.note or ""] for q in queries]
+        rows = [
+            [q.query_id, _rank(q.a_hit_rank), _rank(q.b_hit_rank), note_text(report, q.query_id, q.note)]
+            for q in queries
+        ]
         if rows:
             table = _aligned_table(["case", "rank a", "rank b", "note"], rows[:MOST], "lrrl")
             yield f"### {heading}"
             yield "\n".join([table, *more_item(len(rows) - MOST)])
-    by_reason = grouped((f"not comparable ({reason})", case_id) for case_id, reason in report.not_comparable.items())
-    by_reason |= {f"only in {report.run_a}": [*report.only_a], f"only in {report.run_b}": [*report.only_b]}
-    if left_out := [f"{reason}: {listed(ids, 10)}" for reason, ids in by_reason.items() if ids]:
-        yield markdown_list([*map(escape_markdown, left_out)])
+    if lines := left_out(report):
+        yield markdown_list([*map(escape_markdown, lines)])
 
 
 def _tables(report: CompareReport) -> str:
@@ -66,7 +88,8 @@ def _tables(report: CompareReport) -> str:
     metrics = [[name, *_values(m.before, m.after), f"{m.n}"] for name, m in report.metrics.items()]
     if metrics:
         lines += ["", _aligned_table(["metric of the suite", "a", "b", "b - a", "cases"], metrics, "lrrrr")]
-    for name, reason in report.incomparable.items():
+    for name, why in report.incomparable.items():
+        reason = incomparable_text(why)
         values = " → ".join(map(_value, report.former.get(name, ())))
         lines.append(f"- not comparable: {escape_markdown(f'{name} ({reason})')}{f': {values}' if values else ''}")
     return "\n".join(lines)

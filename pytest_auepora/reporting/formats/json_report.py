@@ -19,10 +19,8 @@ from ...base.json import fields_of, known_fields
 from ...core.case_texts import StoredTexts
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, Problem
-from ...regression.guards.gates import REGRESSION
 from ...regression.verdict import Outcome, Verdict, Word
 from ...shapes import ShapeError, check_shape
-from ..notes import judge_usage_dict
 from ..report import Report
 from ..side_by_side import SideBySide
 from ..tally import CaseStatus, tally

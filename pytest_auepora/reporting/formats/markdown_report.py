@@ -11,16 +11,12 @@ from typing import NamedTuple
 from ...base.grouping import grouped
 from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scoring import Score
-from ...regression.guards.gates import REGRESSION
 from ...regression.verdict import Verdict
-from .. import notes
 from ..diagnosis import group_by_cause
-from ..findings import with_title
-from ..metric_rows import MetricRow, has_values, metric_rows, state_symbol
 from ..numbers import metric_value, plural
 from ..report import Report
 from ..side_by_side import SideBySide
-from ..tally import FAILING, cases_of, comparison_word, headline
+from ..tally import FAILING, case_status, cases_of
 from ..terminal.failure import failure_text
 from ..text import (
     UNICODE,
@@ -34,6 +30,12 @@ from ..text import (
     more_item,
     printable,
 )
+from ..wording.cases import diagnosis_text
+from ..wording.gates import gate_groups, owner_and_cost, part_text, reason_text
+from ..wording.metric_rows import MetricRow, has_values, metric_rows, state_symbol
+from ..wording.metrics import latency_text, table_notes
+from ..wording.notes import run_notes
+from ..wording.verdict import changed_line, comparison_word, headline, lost_cases, lost_groups, next_steps, warnings
 from .side_by_side_formats import side_by_side_blocks
 
 COMMENT_LIMIT = 65_536 - 64
@@ -114,10 +116,17 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
     rows = metric_rows(run, verdict)
     lines = [f"### {_ICONS[verdict.outcome]} {escape_markdown(run.title)}{word}{owner}"]
     lines += [] if alone else [escape_markdown(headline([verdict], [run]))]
-    lines += [f"**{escape_markdown(note)}**"] if (note := notes.balance_note(verdict)) else []
+    if lost := lost_cases(run, verdict):
+        items = [
+            f"**{escape_markdown(listed([case.case_id for case in cases], 5))}** {escape_markdown(reason)}"
+            for reason, cases in lost_groups(lost, run).items()
+        ]
+        yield "\n".join(lines)
+        yield markdown_list(items, max(detail.listed, 1))
+        lines = []
     yield "\n".join([*lines, "", *([_table(rows)] if rows else [])])
-    remarks = [notes.latency_line(run, verdict), *notes.missing_notes(run, verdict, rows)]
-    remarks += [*notes.warnings(verdict, 1000), *notes.run_notes(run, verdict), notes.changed_note(verdict)]
+    remarks = [latency_text(run, verdict), *table_notes(run, verdict, rows)]
+    remarks += [*warnings(run, verdict, 1000), *run_notes(run, verdict), changed_line(verdict)]
     if any(remarks):
         yield "\n".join(f"<sub>{escape_markdown(remark)}</sub><br>" for remark in remarks if remark)
     yield from _gates(run, verdict, detail)
@@ -128,8 +137,8 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
         elif kind == "fixed":
             yield f"**Fixed:** {escape_markdown(listed([c.case_id for c in cases], max(detail.listed, 1)))}"
     if detail.everything:
-        yield _all_cases(run)
-    if steps := notes.next_steps(verdict):
+        yield _all_cases(run, verdict)
+    if steps := next_steps(run, verdict):
         yield "**What to do next**"
         yield markdown_list([*map(escape_step, steps)])
 
@@ -148,16 +157,18 @@ def _table(rows: Sequence[MetricRow]) -> str:
 
 
 def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
-    for group in notes.gate_groups(verdict):
+    for group in gate_groups(verdict):
         if group.state == "advisory" or not (group.open or detail.texts):  # the notes have the advisory gates
             continue
         stories = []
         for gate in group.gates:
-            before = REGRESSION if gate.kind == "regression" else ""
-            stories.append(((before, gate.message, *notes.owner_and_cost([gate], run)), gate.part))
+            reason = reason_text(gate, run, verdict.notes)
+            kind = "" if gate.kind == "threshold" else f"{gate.kind}: "
+            stories.append(((kind, reason, *owner_and_cost([gate], run)), part_text(gate)))
         lines = []
-        for (kind, message, *extras), parts in grouped(stories).items():
-            texts = map(escape_markdown, [with_title(kind + ", ".join(parts), message), *extras])
+        for (kind, reason, *extras), parts in grouped(stories).items():
+            names = ", ".join(filter(None, parts))
+            texts = map(escape_markdown, [f"{kind}{f'{names}: ' if names else ''}{reason}", *extras])
             lines.append(f"{state_symbol(group.state, UNICODE)} {' · '.join(texts)}")
         items = markdown_list(lines)
         if group.open:
@@ -171,7 +182,7 @@ def _case_items(cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail:
     """Yield the cases of one kind: some collapsible with their text, some as a line, the others as a count."""
     groups = group_by_cause(cases, run, verdict.case_comparisons)
     for i, (diagnosis, (case, *others)) in enumerate(groups[: detail.listed]):
-        reason = str(diagnosis or case.state)
+        reason = diagnosis_text(diagnosis, case, run.metrics) if diagnosis is not None else case.state
         name = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
         if i < detail.texts:
             text = failure_text(case, verdict.case_comparisons.get(case.case_id), run.metrics, width=100)
@@ -186,13 +197,16 @@ def _inline(text: str) -> str:
     return escape_html(printable(text))
 
 
-def _all_cases(run: Run) -> str:
+def _all_cases(run: Run, verdict: Verdict) -> str:
     infos = {n: info for n, info in run.metrics.items() if info.target != "LATENCY" and has_values(run, n)}
     rows = [
-        [case.case_id, case.state, *(_score_text(case.scores.get(n), info) for n, info in infos.items())]
+        [
+            case.case_id, case_status(case, verdict.case_comparisons.get(case.case_id)),
+            *(_score_text(case.scores.get(n), info) for n, info in infos.items()),
+        ]
         for case in run.cases.values()
-    ]
-    table = markdown_table(["case", "state", *infos], rows, range(2, 2 + len(infos)))
+    ]  # fmt: skip
+    table = markdown_table(["case", "status", *infos], rows, range(2, 2 + len(infos)))
     return folded(f"All {plural(len(rows), 'case')}", table)
 
 

@@ -95,7 +95,7 @@ def _value(case: CaseResult, name: str, *, leaked: bool = False) -> str:
 
 
 def _milliseconds(case: CaseResult, percent: int) -> str:
-    repeats = case.extra.get("repeats", {}).get(f"p{percent}_latency", ())
+    repeats = case.values(f"p{percent}_latency") if case.repeats > 1 else ()
     if measurements := [Measurement(seconds) for seconds in repeats if seconds is not None]:
         return number(PercentileLatency(percent).aggregate(measurements).value * 1000, 1)
     seconds = (case.outputs.get("timings") or {}).get("end_to_end")
@@ -105,11 +105,11 @@ def _milliseconds(case: CaseResult, percent: int) -> str:
 def _unlisted_value(case: CaseResult, column: str) -> str:
     """Return the value of a metric that the suite does not list: the mean over the stored rankings."""
     if column == "retries":
-        retries = None if "repeats" in case.extra else case.outputs.get("retries")
+        retries = None if case.repeats > 1 else case.outputs.get("retries")
         return "" if retries is None else number(retries, 4)
     if column not in _RANKED or "retrieved" not in case.outputs:
         return ""
-    answers = [replace(case, ranks=ranks) for ranks in case.extra.get("ranks", ())] or [case]
+    answers = [replace(case, ranks=ranks) for ranks in case.ranks_of_repeats] or [case]
     rankings = [_ranking(answer) for answer in answers]
     values = [float(_RANKED[column].value(ranking)) for ranking in rankings if ranking is not None]
     return number(sum(values) / len(values), 4) if len(values) == len(rankings) else ""

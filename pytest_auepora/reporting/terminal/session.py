@@ -10,11 +10,11 @@ from ...base.files import shown_path
 from ...base.grouping import grouped
 from ...base.text import names_words
 from ...core.run import CaseResult, MetricInfo, Run
-from ...regression.baseline import STILL_FAILING
 from ..diagnosis import blamed_metrics, component
-from ..notes import flaky_line
 from ..numbers import number, percent, plural, score
 from ..text import listed
+from ..wording.checks import check_text
+from ..wording.notes import flaky_line
 from .layout import Cell, Column, Line, table
 
 if TYPE_CHECKING:
@@ -55,15 +55,20 @@ def header_lines(
 
 
 def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
-    """Return the key scores of a case: ``recall@5=0.90 token_f1=0.45``.
+    """Return what became of a case in a few words: ``recall@5=0.90 token_f1=0.45``, ``still failing: must_contain``.
 
-    Failed metrics come first, then one metric of retrieval, one of generation and one of neither.  Scores that are n/a
-    and times are left out; empty where nothing is left.
+    What varies or still fails comes first; then the metrics of checks that failed, one metric of retrieval, one of
+    generation and one of neither.  Scores that are n/a, times and what the golden file does not list are left out.
     """
+    words = [
+        f"{status}: {', '.join(dict.fromkeys(map(check_text, findings)))}"
+        for status in ("still failing", "varies", "suspect")
+        if (findings := result.with_status(status))
+    ]
     names = [
         n for n, info in metrics.items()
         if (s := result.scores.get(n)) is not None and s.value is not None
-        and info.target != "LATENCY" and n != "empty_result_rate"
+        if info.target != "LATENCY" and info.baselined
     ]  # fmt: skip
     chosen = [n for n in blamed_metrics(result, metrics) if n in names]
     components = {component(metrics[n]) for n in chosen}
@@ -71,21 +76,37 @@ def case_word(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
         if component(metrics[name]) not in components:
             chosen.append(name)
             components.add(component(metrics[name]))
-    return " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:3])
+    scores = " ".join(f"{n}={score(result.scores[n].value, 2)}" for n in chosen[:3])
+    return " ".join(filter(None, ["; ".join(words), scores]))
 
 
-def accepted_lines(accepted: Accepted, root: Path) -> list[str]:
-    """Return the lines on a baseline update: what was written to ``accepted.path``, and what was left unchanged."""
+def accepted_lines(accepted: Accepted, root: Path, *, preview: bool = False) -> list[str]:
+    """Return the lines on a baseline update: what was written to ``accepted.path``, and what was left unchanged.
+
+    With *preview* nothing was written, and they say what would be.
+    """
     groups = {"added": accepted.added, "changed": accepted.changed, "removed": accepted.removed}
     parts = [f"{len(ids)} {word} ({names_words(ids, _MOST)})" for word, ids in groups.items() if ids]
     parts += ["what it says of metrics changed"] if accepted.written and not parts else []
-    parts += [f"{accepted.unchanged} unchanged"] if accepted.unchanged else []
+    unchanged = accepted.unchanged + len(accepted.kept)
+    parts += [f"{unchanged} unchanged"] if unchanged else []
     parts += [f"{accepted.not_selected} not asked for"] if accepted.not_selected else []
-    state = "written" if accepted.written else "left as it was"
+    written = "would be written" if preview else "written: commit it"
+    state = written if accepted.written else "left as it was"
     lines = [f"baseline {shown_path(accepted.path, root)} {state}: {', '.join(parts) or 'nothing to accept'}"]
-    # only the class of an error: the cases have its message
-    ids_by_reason = grouped((reason.partition(":")[0], i) for i, reason in accepted.refused.items())
-    return lines + [f"  not accepted: {names_words(ids, _MOST)} ({reason})" for reason, ids in ids_by_reason.items()]
+    if accepted.kept:
+        lines.append(
+            f"  {plural(len(accepted.kept), 'case')} answered differently by no more than chance, so they stay as they "
+            "are: `pytest --auepora-update=anew` writes them"
+        )
+    for name, falls in accepted.falls.items():
+        lines.append(
+            f"  {name}: {falls.times} accepted falls in a row add up from {number(falls.before)} to "
+            f"{number(falls.after)}; an anchor keeps steps from adding up: `pytest --auepora-update=anchor`"
+        )
+    by_reason = grouped((refused.reason, i) for i, refused in accepted.refused.items())
+    words = {"raised": "raised in all answers", "skipped": "skipped"}
+    return lines + [f"  not accepted: {names_words(ids, _MOST)} ({words[why]})" for why, ids in by_reason.items()]
 
 
 def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: bool = False) -> str:
@@ -93,18 +114,24 @@ def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: boo
     pairs = verdict.case_comparisons
     lower = [i for i in accepted.changed if i in pairs and pairs[i].worst < 0]
     results = [case for i in (*accepted.added, *accepted.changed) if not (case := run.cases[i]).expected_to_fail]
-    failing = [case.case_id for case in results if case.state == "failed" or STILL_FAILING in case.extra]
+    failing = [case.case_id for case in results if case.state == "failed"]
+    still = [case.case_id for case in results if case.case_id not in failing and _fails_an_assertion(case)]
     parts = [f"{plural(len(lower), 'case')} scored lower ({names_words(lower, 3)})"] if lower else []
     if lower and verdict.comparison is not None:
         changes = ((name, verdict.comparison.metric(name)) for name in run.metrics)
         fell = [(name, change) for name, change in changes if change is not None and change.gain < 0]
         parts += [f"{name} {score(change.before, 3)} \u2192 {score(change.after, 3)}" for name, change in fell]
     parts += [f"{plural(len(failing), 'case')} failed ({names_words(failing, 3)})"] if failing else []
+    parts += [f"{len(still)} still failing ({names_words(still, 3)})"] if still else []
     failed = sum(gate.state == "failed" for gate in verdict.gates)
     parts += [f"{plural(failed, 'gate')} failed"] if failed and (accepted.added or accepted.changed) else []
     if not accepted.written or not (parts or in_ci):
         return ""
     return f"accepted {run.title}{' in CI' if in_ci else ''}: {', '.join(parts) or 'nothing scored lower'}"
+
+
+def _fails_an_assertion(case: CaseResult) -> bool:
+    return any(finding.kind == "assertion" for finding in case.with_status("still failing", "excused"))
 
 
 def noise_table(suggestion: Suggestion, *, width: int = 80, ascii_only: bool = False) -> list[Line]:

@@ -9,7 +9,7 @@ from ...core.run import CaseResult, Run
 from ...errors import ACCEPTED_SHAPES
 from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
-from ..diagnosis import Diagnosis, group_by_cause
+from ..diagnosis import Diagnosis, distinct, group_by_cause
 from ..numbers import change, plural
 from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
 from ..text import Symbols, listed, text_width
@@ -19,7 +19,7 @@ from ..wording.gates import brief_text, gate_groups, moves_text, owner_and_cost,
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..wording.metrics import latency_text, lowest_text, table_notes
 from ..wording.notes import run_notes
-from ..wording.verdict import changed_line, first_line, lost_cases, lost_line, next_steps, warnings
+from ..wording.verdict import changed_line, first_line, lost_cases, lost_groups, next_steps, warnings
 from ..worst_repeat import as_shown
 from .layout import Cell, Column, Line, Page, table
 
@@ -101,12 +101,15 @@ def _cells(row: MetricRow, symbols: Symbols, room: str) -> list[Cell]:
 def _add_lost_cases(page: Page, run: Run, verdict: Verdict) -> set[str]:
     """Add the cases by which the suite lost where no case failed by itself; return those named."""
     lost = lost_cases(run, verdict)
-    for n, one in enumerate(lost[:MOST_CASES]):
-        _add_case(page, one.case.case_id, lost_line(one, run))
+    groups = list(lost_groups(lost, run).items())
+    for n, (reason, cases) in enumerate(groups[:MOST_CASES]):
+        ids = [case.case_id for case in cases]
+        name = ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 3)})"
+        _add_case(page, name, reason)
         if n < _MOST_ANSWERS:
-            _add_answer(page, one.case)
-    page.more(len(lost) - MOST_CASES)
-    return {one.case.case_id for one in lost[:MOST_CASES]}
+            _add_answer(page, cases[0])
+    page.more(sum(len(cases) for _, cases in groups[MOST_CASES:]))
+    return {one.case.case_id for one in lost}
 
 
 def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
@@ -140,7 +143,7 @@ def _add_group(
     if len(group) > 1:
         _add_case(page, f"{plural(len(group), 'case')} ({listed([case.case_id for case in group], 2)})", reason)
         return
-    failures = case.failures if case.state == "failed" else []
+    failures = distinct(case.failures) if case.state == "failed" else []
     for finding in failures[:_MOST_CHECKS]:
         page.paragraph(finding_line(case.case_id, finding), "red", indent=2)
     page.more(len(failures) - _MOST_CHECKS)

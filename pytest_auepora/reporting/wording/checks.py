@@ -11,7 +11,7 @@ from ...core.findings import Finding, FindingStatus
 from ...core.run import CaseResult, MetricInfo
 from ...regression.checks import ASSERTIONS
 from ...regression.thresholds import Bound
-from ..diagnosis import measured_by
+from ..diagnosis import distinct, measured_by
 from ..numbers import metric_value
 
 _BROKEN = {"missing": "misses", "forbidden_present": "says", "problems": "breaks its schema:"}
@@ -62,7 +62,7 @@ def evidence_text(finding: Finding) -> str:
     failed, asked, accepted = finding.asked - finding.passed, finding.asked, finding.accepted
     times = f"failed {failed} of {asked} today"
     if finding.status == "not asked again":
-        times += ", not asked again: too many cases fail"
+        times += ", not asked again"
     elif finding.needed > 1:
         times += f" ({finding.needed} needed{_why_needed(finding)})"
     return f"held in {finding.held} of {_answers(accepted)}, {times}" if accepted else times
@@ -102,12 +102,12 @@ def finding_line(case_id: str, finding: Finding) -> str:
 
 def problem_lines(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:
     """Return what fails the case, a line for all checks of which the answers say the same."""
-    return _lines(result.failures, metrics)
+    return _lines(distinct(result.failures), metrics)
 
 
 def still_failing_lines(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:
     """Return the assertions that failed in every accepted answer as well."""
-    return [fault_text(f, metrics.get(measured_by(f))) for f in result.with_status("still failing")]
+    return [fault_text(f, metrics.get(measured_by(f))) for f in distinct(result.with_status("still failing"))]
 
 
 def advisory_lines(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:

@@ -17,6 +17,7 @@ from .pages import RECALL_IS_ZERO, page
 MOST_OPEN = 12
 """Most gates in a group that is open by default."""
 
+_ACCEPT = "accept a run with `pytest --auepora-update`"
 _PRUNE = "accept with `pytest --auepora-update=prune`"
 _CHECK_HINT = "`pytest --auepora-labels check` lists them"
 
@@ -61,7 +62,7 @@ def reason_text(gate: GateOutcome, run: Run, notes: Sequence[Note] = ()) -> str:
 def brief_text(gate: GateOutcome, run: Run, notes: Sequence[Note] = ()) -> str:
     """Return the reason without the values that stand in the table of metrics beside it."""
     if gate.test is not None and gate.value is not None and not gate.slice and gate.metric in run.metrics:
-        return _test_text(gate.test, gate, run.metrics.get(gate.metric))
+        return _test_text(gate.test, gate)
     return reason_text(gate, run, notes)
 
 
@@ -87,18 +88,18 @@ def errored_text(n_error: int) -> str:
 
 def _judged_text(gate: GateOutcome, info: MetricInfo | None) -> str:
     if gate.kind == "threshold":
-        return _threshold_text(gate, info)
-    values = _values_text(gate, info)
+        return _threshold_text(gate)
+    values = _values_text(gate)
     if gate.test is not None:
-        told = _test_text(gate.test, gate, info)
+        told = _test_text(gate.test, gate)
     elif gate.interval is not None:
         told = _interval_text(gate.interval, gate, info)
     else:
-        told = _tolerance_text(gate, info)
+        told = _tolerance_text(gate)
     return f"{values}: {told}" if values and told else values or told
 
 
-def _threshold_text(gate: GateOutcome, info: MetricInfo | None) -> str:
+def _threshold_text(gate: GateOutcome) -> str:
     bound = gate.bound
     if bound is None or gate.value is None:
         return "nothing was measured"
@@ -125,35 +126,34 @@ def _missing_text(gate: GateOutcome, run: Run) -> str:
         case "must_pass skipped":
             return f"{names}: must pass, and was skipped"
         case "cases vanished":
-            gone = [
-                f"{name} (renamed to {gate.renamed[name]}?)" if gate.renamed.get(name) else name for name in gate.names
-            ]
-            return f"{names_words(gone)} in the baseline, no longer in the golden file; {_PRUNE}"
+            new_names = {old: f"{old} (renamed to {new}?)" for old, new in gate.renamed.items() if new}
+            gone = names_words([new_names.get(name, name) for name in gate.names])
+            return f"{gone} in the baseline, no longer in the golden file; {_PRUNE}"
         case "metrics vanished":
             return f"{names} in the baseline, no longer computed; {_PRUNE}"
         case "scores lost":
-            more = f" and {len(gate.names) - 1} more" if len(gate.names) > 1 else ""
-            what = f" ({gate.metric}{f': {detail}' if detail else ''})" if gate.metric or detail else ""
             first = gate.names[0] if gate.names else "a case"
-            return f"{first}{more} had a score in the baseline and has none now{what}; accept with `pytest --auepora-update`"
+            cases = f"{first} and {len(gate.names) - 1} more" if len(gate.names) > 1 else first
+            why = f" ({gate.metric}{f': {detail}' if detail else ''})" if gate.metric or detail else ""
+            return f"{cases} had a score in the baseline and has none now{why}; {_ACCEPT}"
         case "labels moved":
             return (
                 f"{names}: moved labels without a match, so retrieval is n/a in "
                 f"{plural(gate.n or len(gate.worst_cases), 'case')}; {_CHECK_HINT}"
             )
         case "no baseline":
-            return (
-                f"{detail or 'there is no baseline'}; accept a run with `pytest --auepora-update`, and commit the file"
-            )
+            return f"{detail or 'there is no baseline'}; {_ACCEPT}, and commit the file"
+        case "suspects":
+            return f"{names} failed and could not be confirmed, which a required baseline does not allow"
         case "unreadable" | "not written":
             return detail
         case "nothing compares":
-            why = [*metrics_text(gate.incomparable), *unpaired_text(gate.unpaired, len(run.cases))]
-            said = "; ".join(why) or "they have no score in common"
+            reasons = [*metrics_text(gate.incomparable), *unpaired_text(gate.unpaired, len(run.cases))]
+            said = "; ".join(reasons) or "they have no score in common"
             return f"nothing in this run compares with it: {said}; whether the run is worse was not judged"
         case "damaged data":
-            why = [*by_reason(gate.incomparable)]
-            return f"{why[0] if why else detail or 'its data are damaged'}; restore the baseline or accept anew"
+            reasons = [*by_reason(gate.incomparable)] or [detail or "its data are damaged"]
+            return f"{reasons[0]}; restore the baseline or accept anew"
         case "nothing measured at all":
             return "no case was measured in both runs, so there is nothing to judge"
         case "calibration unusable":
@@ -185,7 +185,7 @@ def label_hint(note: Note) -> str:
 # -- against the baseline
 
 
-def _values_text(gate: GateOutcome, info: MetricInfo | None) -> str:
+def _values_text(gate: GateOutcome) -> str:
     if gate.before is None or gate.value is None:
         return ""
     clusters = gate.test.clusters if gate.test is not None else gate.interval.clusters if gate.interval else gate.n
@@ -204,14 +204,14 @@ def moves_text(test: Test) -> str:
     return f"{test.n_worse:,} worse, {test.n_better:,} better"
 
 
-def _tolerance_text(gate: GateOutcome, info: MetricInfo | None) -> str:
+def _tolerance_text(gate: GateOutcome) -> str:
     if gate.limit is None or gate.before is None or gate.value is None or gate.word != "worse":
         return ""
     drop = abs(gate.value - gate.before)
     return f"worse by {Bound('max', gate.limit).shown(drop)}, more than the tolerated {gate.limit:g}"
 
 
-def _test_text(test: Test, gate: GateOutcome, info: MetricInfo | None) -> str:
+def _test_text(test: Test, gate: GateOutcome) -> str:
     """Return what the test of a member of the family says."""
     if not test.n_worse and not test.n_better:
         return "no case differs"

@@ -1,4 +1,4 @@
-"""What stands below a table of metrics: denominators, times, what does not compare, the lowest scores of a green run."""
+"""What stands below a table of metrics: denominators, times, what does not compare, the lowest scores."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def table_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterat
     if text := _by_metric("beside", shares):  # of metrics that count unlabelled documents as irrelevant
         yield f"labelled: {text}"
     if verdict.comparison is not None:
-        yield from _comparison_notes(verdict, verdict.comparison, rows)
+        yield from _comparison_notes(run, verdict, verdict.comparison, rows)
     by_owner = grouped((info.owner, name) for name, info in run.metrics.items() if info.owner not in ("", run.owner))
     if by_owner:
         yield f"owners: {'; '.join(f'{owner} of {_join_names(names)}' for owner, names in by_owner.items())}"
@@ -79,14 +79,14 @@ def _error_counts(run: Run, rows: Sequence[MetricRow]) -> str:
     return "; ".join(parts)
 
 
-def _comparison_notes(verdict: Verdict, comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:
+def _comparison_notes(run: Run, verdict: Verdict, comparison: Comparison, rows: Sequence[MetricRow]) -> Iterator[str]:
     changed = ((row.change.n, row) for row in rows if row.change is not None)
     if fewer := _by_metric("in", ((n, row.name) for n, row in changed if n != row.n + row.n_error)):
         yield f"changes are over the cases that compare: {fewer}"
     for reason, names in by_reason(comparison.incomparable).items():
         brackets = ", the baseline's value is in brackets" if comparison.former.keys() & set(names) else ""
         yield f"not comparable{brackets}: {', '.join(names)} ({reason})"
-    if verdict.outcome != "failed" and (line := detectable_line(verdict)):
+    if verdict.outcome != "failed" and (line := detectable_line(run, verdict)):
         yield line
 
 

@@ -12,7 +12,8 @@ from ...metrics.judge.usage import JudgeUsage, usage_of
 from ...regression.outcomes import Advisory, BaselineNote, Note
 from ...regression.policy import CLUSTERS_FOR_STATISTICS
 from ...regression.verdict import Verdict
-from ..numbers import number, plural
+from ..diagnosis import distinct
+from ..numbers import number, percent, plural
 from ..text import listed
 from .changes import changes_text, incomparable_text
 from .checks import advisory_lines, finding_line
@@ -34,8 +35,7 @@ def note_text(note: Note) -> str:
     why = incomparable_text(note.why) if note.why is not None else ""
     match note.kind:
         case "slices too small":
-            sizes = data.get("clusters", ())
-            slices = ", ".join(f"{name} ({n})" for name, n in zip(note.names, sizes, strict=False)) or names
+            slices = ", ".join(f"{name} ({n})" for name, n in data.get("clusters", {}).items()) or names
             return f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {slices}"
         case "not comparable with the anchor":
             return f"not comparable with the anchor: {names} ({why})"
@@ -49,18 +49,14 @@ def note_text(note: Note) -> str:
                 f"`pytest --auepora-update` asks them again ({page(BASELINES)})"
             )
         case "falls add up":
-            change = f"from {number(data['before'])} to {number(data['after'])}" if "before" in data else ""
+            change = f"from {number(data.get('before', 0.0))} to {number(data.get('after', 0.0))}"
             anchor = "an anchor keeps such steps from adding up: `pytest --auepora-update=anchor`"
-            return f"{names}: {data.get('falls', 0)} accepted falls in a row add up {change}; {anchor}".replace(
-                "  ", " "
-            )
+            return f"{names}: {data.get('falls', 0)} accepted falls in a row add up {change}; {anchor}"
         case "no label met":
-            returned = data.get("returned") or ()
-            came = f"returned {names_words(list(returned), 3)}; " if returned else ""
-            wanted = names_words(note.names, 3)
-            return (
-                f"no label was met in {plural(data.get('cases', 0), 'case')}: wanted {wanted}; {came}{label_hint(note)}"
-            )
+            returned = [f"{hit} of {doc}" if doc else str(hit) for hit, doc in data.get("returned") or ()]
+            came = f"returned {names_words(returned, 3)}; " if returned else ""
+            cases, wanted = plural(data.get("cases", 0), "case"), names_words(note.names, 3)
+            return f"no label was met in {cases}: wanted {wanted}; {came}{label_hint(note)}"
         case "stopped":
             return "the run was stopped, so the baseline was not touched"
         case "not pruned":
@@ -107,7 +103,7 @@ def notes_of(run: Run, verdict: Verdict) -> list[str]:
     """Return the notes of a verdict, and what its gates, its comparison and the cases say beside."""
     lines = [note_text(note) for note in verdict.notes]
     lines += _look_notes(verdict)
-    lines += varies_lines(run)
+    lines += varies_lines(run, 3 if verdict.outcome == "failed" else 10)
     if (comparison := verdict.comparison) is not None and comparison.unsteady:
         names = ", ".join(comparison.unsteady)
         lines.append(
@@ -119,14 +115,16 @@ def notes_of(run: Run, verdict: Verdict) -> list[str]:
 
 
 def varies_lines(run: Run, most: int = 10) -> list[str]:
-    """Return a line for each check that varies or is suspect, at most *most*."""
-    lines = [
-        finding_line(case.case_id, finding)
+    """Return a line for each case that varies or is suspect, at most *most*; more where its checks differ in that."""
+    lines = {
+        finding_line(case.case_id, finding): case.case_id
         for case in run.cases.values()
-        for finding in case.with_status("suspect", "varies")
+        for finding in distinct(case.with_status("suspect", "varies"))
         if case.state == "passed"
-    ]
-    return [*lines[:most], *([f"{len(lines) - most} more checks vary"] if len(lines) > most else [])]
+    }
+    shown = [*lines][:most]
+    left = len({*lines.values()} - {lines[line] for line in shown})
+    return [*shown, *([f"… and {plural(left, 'more case')} of this kind"] if left else [])]
 
 
 def _look_notes(verdict: Verdict) -> list[str]:
@@ -183,7 +181,9 @@ def advisory_text(why: Advisory) -> str:
         return why.detail
     said = {
         "no calibration": f"there is no {why.place or 'calibration'}; {page(JUDGES)}",
-        "another judge": f"the calibration is of another one ({changes_text(why.changes)}); run `auepora calibrate` again",
+        "another judge": (
+            f"the calibration is of another one ({changes_text(why.changes)}); run `auepora calibrate` again"
+        ),
     }.get(why.reason, why.detail)
     return f"judge not calibrated: {said}"
 
@@ -299,13 +299,13 @@ def repeats_line(run: Run) -> str:
 
 
 def flaky_text(case_id: str, verdict: Verdict) -> str:
-    """Return ``passes in 2 of 5 answers``; empty for a case that is not flaky."""
+    """Return ``passes in 40 % of the answers``; empty for a case that is not flaky."""
     share = verdict.flaky.get(case_id)
-    return f"passes in {share.passed} of {share.of} answers" if share is not None else ""
+    return f"passes in {percent(share, 0)} of the answers" if share is not None else ""
 
 
 def flaky_line(verdict: Verdict, most: int = 10) -> str:
-    """Return ``2 flaky cases: late-return (passes in 2 of 5 answers), …``; empty without any."""
+    """Return ``2 flaky cases: late-return (passes in 40 % of the answers), …``; empty without any."""
     parts = [f"{case_id} ({flaky_text(case_id, verdict)})" for case_id in verdict.flaky]
     return f"{plural(len(parts), 'flaky case')}: {names_words(parts, most)}" if parts else ""
 

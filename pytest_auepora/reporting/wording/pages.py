@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata
 
@@ -22,7 +23,7 @@ def page(topic: str) -> str:
 def _documentation() -> str:
     """Return where the documentation of the installed package is; empty until it is published somewhere."""
     try:
-        urls = metadata("pytest-auepora").get_all("Project-URL") or ()
+        urls: Sequence[str] = metadata("pytest-auepora").get_all("Project-URL") or ()
     except PackageNotFoundError:  # a copy that is not installed
         return ""
     named = dict(url.split(", ", 1) for url in urls if ", " in url)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ...base.grouping import grouped
 from ...core.run import CaseResult, Run
 from ...errors import Problem
-from ...regression.outcomes import BaselineNote
-from ...regression.verdict import Verdict
-from ..diagnosis import Diagnosis, diagnose
+from ...regression.outcomes import BaselineNote, GateOutcome
+from ...regression.verdict import Verdict, word_of
+from ..diagnosis import Diagnosis, component, diagnose
 from ..numbers import plural
 from ..tally import FAILING, ORDER, CaseStatus, cases_of, tally
 from ..text import listed
@@ -33,7 +33,7 @@ class LostCase(NamedTuple):
 
 
 def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
-    """Return what became of the cases: ``2 newly failing (1 refused to answer, …), 1 fixed, 57 unchanged; 1 gate failed``.
+    """Return what became of the cases: ``2 newly failing (2 refused to answer), 1 fixed, 57 unchanged``.
 
     Where no case failed by itself and the suite did, that and its cause come first: the counts alone would read as the
     all-clear.
@@ -87,12 +87,14 @@ def first_line(run: Run, verdict: Verdict) -> str:
 
 
 def comparison_word(verdict: Verdict) -> str:
-    """Return ``worse``, ``better (3 rose)``, ``mixed (1 fell, 3 rose)``, …; empty where nothing was compared."""
+    """Return ``worse``, ``better (3 rose)``, ``mixed (the suite is the same)``, …; empty where nothing was compared."""
     word, rose = verdict.word, len(verdict.improved_cases)
     if verdict.comparison is None or word == "not judged":
         return ""
+    rest = f", {rose} rose" if rose else ""
     if word == "mixed":
-        return f"mixed ({len(verdict.regressed_cases)} fell, {rose} rose)"
+        of_suite = word_of(verdict.gates)
+        return f"mixed (the suite is {'the same' if of_suite == 'same' else of_suite}{rest})"
     return f"better ({rose} rose)" if word == "better" and rose else word
 
 
@@ -119,9 +121,15 @@ def lost_cases(run: Run, verdict: Verdict) -> list[LostCase]:
     return out
 
 
-def lost_line(lost: LostCase, run: Run) -> str:
-    """Return what went wrong in a case by which the suite lost."""
-    return diagnosis_text(lost.diagnosis, lost.case, run.metrics) if lost.diagnosis is not None else "scored lower"
+def lost_groups(lost: Sequence[LostCase], run: Run) -> dict[str, list[CaseResult]]:
+    """Return the cases by which the suite lost, those with the same sentence together."""
+    return grouped(
+        (
+            diagnosis_text(one.diagnosis, one.case, run.metrics) if one.diagnosis is not None else "scored lower",
+            one.case,
+        )
+        for one in lost
+    )
 
 
 def _counts_text(counts: Counter[CaseStatus], pairs: Sequence[tuple[Run, Verdict]]) -> str:
@@ -202,14 +210,20 @@ def changed_line(verdict: Verdict) -> str:
     return f"changed since the baseline: {', '.join(changes)}" if changes else ""
 
 
-def detectable_line(verdict: Verdict) -> str:
-    """Return the minimum detectable drop of the metrics, those with the same one together."""
+def _is_steady_ranking(gate: GateOutcome, run: Run) -> bool:
+    return gate.steady and gate.metric in run.metrics and component(run.metrics[gate.metric]) == "retrieval"
+
+
+def detectable_line(run: Run, verdict: Verdict) -> str:
+    """Return the minimum detectable drop of the metrics that vary, and what one lost document costs in the others."""
     gates = [g for g in verdict.gates if g.is_of_whole and g.test is not None and g.state != "not judged"]
     groups = grouped((detectable_text(g.test), g.metric) for g in gates if g.test is not None and not g.steady)
     groups.pop("", None)
     texts = [size if len(groups) == 1 else f"{listed(names, 4)} {size}" for size, names in groups.items()]
     lines = [f"minimum detectable drop (80 % power): {' | '.join(texts)}"] if texts else []
-    steady = grouped((detectable_text(g.test), g.metric) for g in gates if g.test is not None and g.steady)
+    steady = grouped(
+        (detectable_text(g.test), g.metric) for g in gates if g.test is not None and _is_steady_ranking(g, run)
+    )
     steady.pop("", None)
     costs = "; ".join(f"{size} in {listed(names, 4)}" for size, names in steady.items())
     return "; ".join([*lines, *([f"one lost document costs {costs}"] if costs else [])])
@@ -234,7 +248,7 @@ def next_steps(run: Run, verdict: Verdict, html: str | None = None) -> list[str]
         steps.append(f"{errored} errored: fix that, then `pytest --auepora-resume` asks only those again")
     elif is_worse:
         steps += [*_if_nothing_changed(verdict), *_if_it_varies(run), _if_intended(verdict)]
-        if word == "mixed":
+        if word == "mixed" and verdict.improved_cases:
             steps.append(_ACCEPT_BETTER.replace("got better", "of the rest some got better"))
     if html is None and (is_worse or not steps):
         shows = " shows each case beside its baseline" if is_worse else ""
@@ -242,7 +256,10 @@ def next_steps(run: Run, verdict: Verdict, html: str | None = None) -> list[str]
     return [*steps, f"look closer: {html}"] if html else steps
 
 
-_ACCEPT_BETTER = "got better: `pytest --auepora-update=improved` accepts what improved, and later runs are held to it; commit the baseline"
+_ACCEPT_BETTER = (
+    "got better: `pytest --auepora-update=improved` accepts what improved, and later runs are held to it; "
+    "commit the baseline"
+)
 
 
 def _if_intended(verdict: Verdict) -> str:
@@ -262,11 +279,10 @@ def _if_nothing_changed(verdict: Verdict) -> list[str]:
     failed = [g for g in verdict.gates if g.state == "failed"]
     varying = [g for g in failed if g.test is not None and not g.steady]
     if not verdict.regressed_cases and failed and len(varying) == len(failed) and verdict.look == "only":
+        alpha = max(gate.test.alpha for gate in varying if gate.test is not None)
         return [
-            "if nothing was changed: today's answers alone decided, which is chance in up to "
-            f"{varying[0].test.alpha * 100:g} % of such runs; a run in one process looks again: {page(NON_DETERMINISTIC)}"
-            if varying[0].test is not None
-            else ""
+            f"if nothing was changed: today's answers alone decided, which is chance in up to {alpha * 100:g} % "
+            f"of such runs; a run in one process looks again: {page(NON_DETERMINISTIC)}"
         ]
     if all(g.steady for g in failed if g.word == "worse") and not verdict.varies and not verdict.regressed_cases:
         return ["if nothing was changed here: the index or the documents may have"]
@@ -285,8 +301,8 @@ def _if_it_varies(run: Run) -> list[str]:
     if not names:
         return []
     return [
-        f"if {listed([*names])} holds in some right answers only: `assertions: report` in the golden file judges it over "
-        f"all cases: {page(NON_DETERMINISTIC)}"
+        f"if {listed([*names])} holds in some right answers only: `assertions: report` in the golden file judges it "
+        f"over all cases: {page(NON_DETERMINISTIC)}"
     ]
 
 

@@ -16,9 +16,11 @@ from pytest_auepora.errors import Problem
 from pytest_auepora.metrics.ranking.gold import expected_behaviour
 from pytest_auepora.metrics.ranking.matching import grades_of_retrieved, ranks_of_relevant
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.baseline import Baseline, BaselineCase, metric_key
+from pytest_auepora.regression.baseline import Baseline, BaselineCase, BaselineMetric, metric_key
+from pytest_auepora.regression.checks import OneAnswer, accepted_checks, answers_of, case_rules, held_assertions
 from pytest_auepora.regression.compare import CaseComparison, Comparability, comparability_of, compare_case
-from pytest_auepora.regression.guards.case_guard import judge_case
+from pytest_auepora.regression.guards.case_trial import CaseTrial, Standing
+from pytest_auepora.regression.outcomes import BaselineNote
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Gate, read_gates
 from pytest_auepora.regression.verdict import Verdict, judge
@@ -58,6 +60,8 @@ class Case:
     tags: Sequence[str] = ()
     skipped: bool = False
     line: int = 12
+    again: Sequence[Case] = ()
+    """What the system gives when it is asked again."""
 
     def with_(self, **changes: Any) -> Case:
         return replace(self, **changes)
@@ -90,7 +94,7 @@ def result_of(case: Case, names: Sequence[str] = METRICS, path: str = "golden/bi
         cluster=case.id,
         labels={**{k: v for k, v in case.labels.items() if isinstance(v, str)}, "tags": list(case.tags)},
         texts=CaseTexts(case.query, _expected(sample)),
-        extra={"thresholds": {n: [[b.op, b.limit] for b in bs] for n, bs in bounds.items()}},
+        thresholds={n: [(b.op, b.limit) for b in bs] for n, bs in bounds.items()},
     )
     metrics = metrics_of(names)
     if case.skipped:
@@ -101,6 +105,7 @@ def result_of(case: Case, names: Sequence[str] = METRICS, path: str = "golden/bi
         result.scores = failed_scores(metrics.values(), sample, case.error.splitlines()[0])
         return result
     result.scores = score_case(metrics.values(), sample, outputs)
+    result.assertions = held_assertions(result.scores, sample.labels)
     result.ranks = ranks_of_relevant(sample, outputs)
     result.seconds = case.seconds
     grades = grades_of_retrieved(sample, outputs)
@@ -130,27 +135,34 @@ def _expected(sample: EvaluationSample) -> dict[str, Any]:
 
 def judged(
     now: Case,
-    before: Case | None = None,
+    before: Case | Sequence[Case] | None = None,
     names: Sequence[str] = METRICS,
     policy: RegressionPolicy | None = None,
     *,
-    steady: bool = False,
+    varied: int = 0,
 ) -> tuple[CaseResult, CaseComparison | None, dict[str, MetricInfo]]:
     """One case judged as a test item is: against its thresholds, and its baseline where there is *before*.
 
-    *steady*: the baseline knows that no metric varies between answers.
+    *before* are its accepted answers; one of them stands for two that are equal.  *varied* is V of the whole baseline.
     """
     infos, result = infos_of(names), result_of(now, names)
     block = None
     if before is not None:
-        old = result_of(before, names)
-        _judge(old, before, infos, None, RegressionPolicy())
-        block = BaselineCase.of(old, infos)
+        block = block_of([before, before] if isinstance(before, Case) else before, names)
     comparison = compare_case(result, block, infos) if block is not None else None
-    _judge(result, now, infos, comparison, policy or RegressionPolicy(), names if steady else ())
+    _judge(result, now, infos, comparison, policy or RegressionPolicy(), names, varied=varied)
     if comparison is not None:
-        comparison = compare_case(result, block, infos)
+        comparison.note_state(result)
     return result, comparison, infos
+
+
+def block_of(answers: Sequence[Case], names: Sequence[str] = METRICS) -> BaselineCase:
+    """Accept several answers to one case."""
+    results = [result_of(case, names) for case in answers]
+    first = results[0]
+    first.answers = answers_of([OneAnswer.of(result) for result in results])
+    first.repeats = len(results)
+    return BaselineCase.of(first, infos_of(names))
 
 
 def _judge(
@@ -159,12 +171,24 @@ def _judge(
     infos: Mapping[str, MetricInfo],
     comparison: CaseComparison | None,
     policy: RegressionPolicy,
-    steady: Collection[str] = (),
+    names: Sequence[str],
+    *,
+    varied: int = 0,
 ) -> None:
-    thresholds = {
-        n: [gate.bound for gate in read_gates(n, raw, REGISTRY.get(n).direction)] for n, raw in case.thresholds.items()
-    }
-    judge_case(result, thresholds, infos, comparison, policy, steady=steady)
+    """Hold the first answer, and those of ``again``, against the rules of the case."""
+    if result.state == "skipped":
+        return
+    rules = case_rules(result, comparison, infos, policy)
+    before = comparison.before if comparison is not None and comparison.paired else None
+    accepted = accepted_checks(rules, before) if before is not None else None
+    trial = CaseTrial(result, rules, Standing(accepted, varied))
+    first = OneAnswer.of(result)
+    trial.begin([first])
+    for further in case.again:
+        if trial.open:
+            trial.take(OneAnswer.of(result_of(further, names)), further.answer)
+    if trial.open:
+        trial.settle()
 
 
 def run_of(
@@ -190,18 +214,24 @@ def run_of(
         comparison = None
         if baseline is not None:
             comparison = compare_case(result, baseline.cases.get(case.id), run.metrics, comparability)
-        steady = baseline.steady if baseline is not None else ()
-        _judge(result, case, run.metrics, comparison, policy or RegressionPolicy(), steady)
+        _judge(result, case, run.metrics, comparison, policy or RegressionPolicy(), names)
         run.add([result])
     return run
 
 
-def baseline_of(run: Run, *, steady: bool = False) -> Baseline:
-    """Accept *run*; *steady*: asked a hundred times again, the system gave the same scores."""
+def baseline_of(run: Run, *, answers: int = 2) -> Baseline:
+    """Accept *run*, of which every case was asked so often, and answered alike."""
     out = Baseline(run.suite, run.variant, provenance=dict(run.provenance))
-    learned = {"steady": True, "pairs": 100} if steady else {}
-    out.metrics = {n: {**metric_key(i), **learned} for n, i in run.metrics.items() if i.baselined}
-    out.cases = {i: BaselineCase.of(c, run.metrics) for i, c in run.cases.items()}
+    out.metrics = {n: BaselineMetric(**metric_key(i)) for n, i in run.metrics.items() if i.baselined}
+    out.cases = {i: replace(BaselineCase.of(c, run.metrics), answers=answers) for i, c in run.cases.items()}
+    return out
+
+
+def accepted_of(cases: Iterable[Sequence[Case]], names: Sequence[str] = METRICS, **keys: Any) -> Baseline:
+    """Accept several answers to each case: those of a system that samples."""
+    answers = [list(of_one) for of_one in cases]
+    out = baseline_of(run_of([of_one[0] for of_one in answers], names, **keys))
+    out.cases = {of_one[0].id: block_of(of_one, names) for of_one in answers}
     return out
 
 
@@ -219,18 +249,20 @@ def verdict_of(
     thresholds: Mapping[str, Any] | None = None,
     *,
     baseline: Baseline | None = None,
-    note: str = "",
+    note: BaselineNote | None = None,
     policy: RegressionPolicy | None = None,
+    **options: Any,
 ) -> Verdict:
-    if baseline is None and not note:
-        note = "no baseline yet (billing.json)"
+    if baseline is None and note is None:
+        note = BaselineNote("none", "billing.json")
     return judge(
         run,
         gates_of(thresholds or {}),
         policy or RegressionPolicy(),
         metrics_of(list(run.metrics)),
         baseline=baseline,
-        baseline_note="" if baseline is not None else note,
+        baseline_note=note,
+        **options,
     )
 
 

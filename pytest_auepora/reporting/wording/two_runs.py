@@ -1,0 +1,84 @@
+"""One run beside another: what a case did, and why cases or metrics do not compare."""
+
+from __future__ import annotations
+
+from ...base.grouping import grouped
+from ...history.compare import CompareReport, NotComparable, QueryNote
+from ..diagnosis import measured_by
+from ..numbers import plural
+from ..text import listed
+from .changes import change_text
+from .checks import fault_text
+from .gates import part_text, reason_text
+
+_MATCHES = {
+    "exact": "by chunk id",
+    "span": "by the passages that the labels name, as chunks have new ids",
+    "fallback_doc": "by document, as chunks have new ids",
+}
+_NOT_COMPARABLE = {
+    "skipped": "skipped",
+    "edited": "the golden case was edited",
+    "documents not stored": "the chunks have new ids, and what was retrieved is not stored",
+    "documents not named": (
+        "the chunks have new ids, and labels or hits do not say their document: {id: …, doc: …} does"
+    ),
+}
+_NO_REASON = "no reason is stored"
+
+
+def match_text(match: str) -> str:
+    """Return how hits were identified in both runs."""
+    return _MATCHES.get(match, match)
+
+
+def not_comparable_text(why: NotComparable) -> str:
+    """Return why a case that both runs have does not compare."""
+    return _NOT_COMPARABLE[why]
+
+
+def note_text(report: CompareReport, case_id: str, note: QueryNote | None) -> str:
+    """Return what may be the cause of a change: an error, a check, what changed in the system."""
+    if note is None:
+        return ""
+    if note.flip == "errored":
+        said = f"errored: {note.error or _NO_REASON}"
+    elif note.error_before:
+        said = f"errored in the earlier run: {note.error_before}"
+    else:
+        lines = case_lines(report, case_id)
+        said = f"{note.flip}: {lines[0]}" if note.flip == "newly failing" and lines else note.flip
+    return "; ".join(filter(None, [said, *(causes(report) if note.changed else ())]))
+
+
+def causes(report: CompareReport) -> list[str]:
+    """Return what the provenances of both runs differ in: ``chunker_version 3 → 4``."""
+    return [change_text(change) for change in report.causes]
+
+
+def case_lines(report: CompareReport, case_id: str) -> list[str]:
+    """Return the checks that fail in the later run and held in the earlier one."""
+    return [fault_text(f, report.run.metrics.get(measured_by(f))) for f in report.findings.get(case_id, ())]
+
+
+def problems(report: CompareReport) -> list[str]:
+    """Return what is worse or undecided, then the cases whose checks fail now: one answer each decides nothing."""
+    gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
+    by_reason = grouped((reason_text(gate, report.run), part_text(gate)) for gate in gates)
+    out = [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+    return out + [f"{case_id}: {'; '.join(case_lines(report, case_id))}" for case_id in report.findings]
+
+
+def left_out(report: CompareReport) -> list[str]:
+    """Return the cases that do not compare, by reason."""
+    by_reason = grouped((f"not comparable ({_NOT_COMPARABLE[why]})", i) for i, why in report.not_comparable.items())
+    by_reason |= {f"only in {report.run_a}": [*report.only_a], f"only in {report.run_b}": [*report.only_b]}
+    return [f"{reason}: {listed(ids, 10)}" for reason, ids in by_reason.items() if ids]
+
+
+def counts_text(report: CompareReport) -> str:
+    """Return how the first hits moved: ``2 wins, 1 loss, 56 draws, 1 regression over 60 cases, hits by chunk id``."""
+    counts = report.count()
+    parts = [plural(n, kind.value.lower(), "losses" if kind.value == "Loss" else "") for kind, n in counts.items()]
+    match = match_text(report.deltas["chunker_version_match"])
+    return f"{', '.join(parts)} over {plural(len(report.per_query), 'case')}, hits {match}"
