@@ -162,7 +162,7 @@ def parts_of(run: Run, comparison: Comparison, policy: RegressionPolicy) -> list
         if having := _judged(run, comparison.has_number.get(name, {})):
             out.append(Part(name, having, count_clusters(having, clusters), steady=False, stat=HAS_NUMBER))
     if rates := comparison.pass_rate:
-        out.append(Part(PASS_RATE, rates, count_clusters(rates, clusters), _is_steady_rate(rates)))
+        out.append(Part(PASS_RATE, rates, count_clusters(rates, clusters), _answers_alike(run, comparison)))
     return out
 
 
@@ -171,9 +171,16 @@ def _judged(run: Run, changes: Mapping[str, ScoreChange]) -> dict[str, ScoreChan
     return {i: change for i, change in changes.items() if not run.cases[i].expected_to_fail}
 
 
-def _is_steady_rate(rates: Mapping[str, ScoreChange]) -> bool:
-    """Whether the accepted answers to each case all passed, or all failed."""
-    return all(change.before in (0.0, 1.0) for change in rates.values())
+def _answers_alike(run: Run, comparison: Comparison) -> bool:
+    """Whether nothing differed between two answers to a case, accepted or of today: then no check varies.
+
+    That a check held in each of five answers says less, where these answers differ.
+    """
+    accepted = [case.before for case in comparison.cases.values() if case.before is not None]
+    varied = any(before.varied for before in accepted) or any(
+        finding.passed for case in run.cases.values() for finding in case.findings
+    )
+    return not varied and not comparison.unsteady and any(before.answers > 1 for before in accepted)
 
 
 def note_shares(run: Run, comparison: Comparison, policy: RegressionPolicy, advisory: Collection[str] = ()) -> None:
