@@ -148,6 +148,10 @@ class CaseRules:
                 add("no number", name, before=centre)
         return out
 
+    def __bool__(self) -> bool:
+        """Whether there is anything beyond an error that an answer can fail."""
+        return bool(self.thresholds or self.assertions or self.guards or self.numbers)
+
     def passes(self, answer: OneAnswer) -> bool:
         """Whether *answer* fails no check that can fail the case."""
         return all(metric in self.advisory for _, metric, _ in self.failing(answer))

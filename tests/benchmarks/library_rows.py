@@ -189,11 +189,11 @@ def judged_rankings(n: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[s
 
 def significance() -> Row:
     """the test of 500 cases x 20 metrics for chance"""
-    from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
+    from pytest_auepora.regression.statistics.family import Member, judge_family
 
     rng = Random(3)
     family: list[Any] = [
-        PairedMetric(f"m{m}", {f"c{i}": rng.choice((-0.2, 0.0, 0.0, 0.1)) for i in range(500)}) for m in range(20)
+        Member(f"m{m}", {f"c{i}": rng.choice((-0.2, 0.0, 0.0, 0.1)) for i in range(500)}) for m in range(20)
     ]
     judge_family(family, {})
     return Row(

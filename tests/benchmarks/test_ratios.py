@@ -58,19 +58,19 @@ def test_six_retrieval_metrics_cost_little_more_than_one() -> None:
 
 
 def test_the_verdict_on_an_unchanged_run_is_cheap() -> None:
-    from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
+    from pytest_auepora.regression.statistics.family import Member, judge_family
 
-    same = [PairedMetric(f"m{m}", {f"c{i}": 0.0 for i in range(500)}) for m in range(20)]
-    moved = [PairedMetric(f"m{m}", {f"c{i}": (-0.1, 0.1)[i % 2] for i in range(500)}) for m in range(20)]
+    same = [Member(f"m{m}", {f"c{i}": 0.0 for i in range(500)}) for m in range(20)]
+    moved = [Member(f"m{m}", {f"c{i}": (-0.1, 0.1)[i % 2] for i in range(500)}) for m in range(20)]
     assert faster(lambda: timed(lambda: judge_family(same, {})), lambda: timed(lambda: judge_family(moved, {}))) >= 2
 
 
 def test_the_verdict_costs_a_twentieth_of_single_sign_flips() -> None:
-    from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family
+    from pytest_auepora.regression.statistics.family import Member, judge_family
 
     rng = Random(0)
     gains = [[rng.choice([-1.0, 0.0, 0.0, 0.25, 1.0]) for _ in range(500)] for _ in range(20)]
-    metrics = [PairedMetric(f"m{m}", {f"c{i}": gain for i, gain in enumerate(gains[m])}) for m in range(20)]
+    metrics = [Member(f"m{m}", {f"c{i}": gain for i, gain in enumerate(gains[m])}) for m in range(20)]
 
     def one_by_one() -> None:
         for _ in range(100):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -190,9 +190,11 @@ def note_shares(run: Run, comparison: Comparison, policy: RegressionPolicy, advi
         if case.before is None or not case.paired or not can_fail_alone(result):
             continue
         rules = case_rules(result, case, run.metrics, policy, advisory=advisory)
+        if case.before.answers == 1:  # which no answer can fall below itself by, and so would always look worse
+            rules = replace(rules, guards={}, numbers={})
         accepted = accepted_checks(rules, case.before)
         comparison.varied += accepted.varied_checks
-        if policy.case_guard != "off":
+        if rules and policy.case_guard != "off":
             before, after = accepted.passed / accepted.answers, _share_passed(rules, result)
             comparison.pass_rate[case_id] = ScoreChange(before, after, after - before)
     for name, info in run.metrics.items():

@@ -60,7 +60,7 @@ def verdict(now: Run, before: Run, **policy: Any) -> Verdict:
 
 
 def gate(now: Run, before: Run, **policy: Any) -> GateOutcome:
-    (found,) = [g for g in verdict(now, before, **policy).gates if g.kind == "regression"]
+    (found,) = [g for g in verdict(now, before, **policy).gates if g.kind == "regression" and g.metric in now.metrics]
     return found
 
 

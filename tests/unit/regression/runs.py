@@ -20,8 +20,8 @@ def metrics(*names: str) -> dict[str, Metric]:
 
 
 def case(
-    name: str, /, *, state: str = "passed", content: str = "", cluster: str = "", asserted: bool | list[bool] | None = None,
-    **scores: float | str | list[Value] | None,
+    name: str, /, *, state: str = "passed", content: str = "", cluster: str = "",
+    asserted: bool | list[bool] | None = None, **scores: float | str | list[Value] | None,
 ) -> CaseResult:  # fmt: skip
     """A case; a score is a number, None (n/a), ``"error"``, or a list of these, one an answer.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.findings import Answers, Value
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.suggest import CHANCE, Suggestion, learn
@@ -25,7 +26,10 @@ def asked(name: str, **singles: Sequence[float]) -> CaseResult:
     for metric, values in singles.items():
         mean: dict[str, Any] = {metric: sum(values) / len(values)}
         result.scores |= case("", **mean).scores
-    result.extra["repeats"] = {metric.replace("_at_", "@"): values for metric, values in singles.items()}
+        result.repeats = len(values)
+    columns: dict[str, list[Value]] = {metric.replace("_at_", "@"): [*values] for metric, values in singles.items()}
+    held = {"must_contain": [value == 1 for value in columns["assertion_pass"]]} if "assertion_pass" in columns else {}
+    result.answers = Answers(columns, held, [True] * result.repeats)
     return result
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.regression.guards.gates import GateOutcome, GateState, GateWord
+from pytest_auepora.regression.outcomes import GateOutcome, GateState, Outcome
 from pytest_auepora.regression.verdict import word_of
 
 
-def gate(word: GateWord, state: GateState = "passed") -> GateOutcome:
-    return GateOutcome("regression: m", "regression", state, "", "m", word=word)
+def gate(word: Outcome, state: GateState = "passed") -> GateOutcome:
+    return GateOutcome("regression", state, "m", word=word)
 
 
 @pytest.mark.parametrize(

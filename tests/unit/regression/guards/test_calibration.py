@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,26 +15,22 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.metrics.pairs import SlicedMetric
-from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.compare import compare_case
+from pytest_auepora.regression.checks import OneAnswer, case_rules
+from pytest_auepora.regression.compare import Change, compare_case
 from pytest_auepora.regression.guards.calibration import (
     Calibration,
     CalibrationError,
-    JudgeStanding,
-    advisory_notes,
     calibration_path,
     load_calibration,
     standing_of,
 )
-from pytest_auepora.regression.guards.case_guard import judge_case
+from pytest_auepora.regression.guards.case_trial import CaseTrial, Standing
+from pytest_auepora.regression.outcomes import Advisory
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Bound, Gate
 from pytest_auepora.regression.verdict import Verdict, judge
-from pytest_auepora.reporting.findings import findings
-from pytest_auepora.reporting.formats.json_report import json_report, read_json_report
-from pytest_auepora.reporting.formats.markdown_report import markdown_report
-from pytest_auepora.reporting.report import Report
-from pytest_auepora.reporting.tally import headline
+
+from .. import runs
 
 
 class Opinion(Metric):
@@ -75,19 +72,10 @@ def verdict_of(run: Run, folder: Path | None, policy: RegressionPolicy | None = 
 
 
 def test_an_uncalibrated_gate_is_advisory(tmp_path: Path) -> None:
-    run = run_of(0.2, 0.4)
-    verdict = verdict_of(run, tmp_path)
+    verdict = verdict_of(run_of(0.2, 0.4), tmp_path)
     gate = verdict.gates[0]
     assert (gate.state, gate.would_be, verdict.outcome) == ("advisory", "failed", "passed")
-    assert gate.message.startswith("advisory: would fail: opinion 0.3000 is not >= 0.8")
-    assert "there is no" in gate.message
-    assert verdict.notes[0].startswith("advisory: would fail: opinion 0.3000")
-    assert verdict.notes[1].startswith("advisory: cannot fail the run: opinion (judge not calibrated")
-    assert headline([verdict], [run]).endswith("1 advisory gate would fail")
-    assert [(f.severity, f.kind) for f in findings(Report([run], [verdict]))] == [("warning", "threshold")]
-    for text in (markdown_report(Report([run], [verdict])), json_report(Report([run], [verdict]))):
-        assert "advisory: would fail: opinion 0.3000" in text
-    assert read_json_report(json_report(Report([run], [verdict]))).verdicts[0].gates == verdict.gates
+    assert verdict.advisory == {"opinion": Advisory("no calibration", f"{tmp_path.name}/opinion.json")}
 
 
 def test_of_a_partial_run_a_judge_would_fail_nothing(tmp_path: Path) -> None:
@@ -95,25 +83,23 @@ def test_of_a_partial_run_a_judge_would_fail_nothing(tmp_path: Path) -> None:
     run.expected_ids = ("a", "b")
     verdict = verdict_of(run, tmp_path)
     assert (verdict.gates[0].state, verdict.gates[0].would_be) == ("not judged", "")
-    assert not any("would fail" in note for note in verdict.notes)
 
 
 def test_a_gate_that_holds_is_advisory_as_well_and_no_finding(tmp_path: Path) -> None:
     run = run_of(0.9, 0.9)
     verdict = verdict_of(run, tmp_path)
     assert (verdict.gates[0].state, verdict.gates[0].would_be) == ("advisory", "passed")
-    assert not findings(Report([run], [verdict]))
 
 
 def test_a_calibration_that_says_gate_lets_it_fail(tmp_path: Path) -> None:
     verdict = verdict_of(run_of(0.2, 0.4), calibrated(tmp_path))
-    assert (verdict.gates[0].state, verdict.outcome, verdict.notes) == ("failed", "failed", [])
+    assert (verdict.gates[0].state, verdict.outcome, verdict.advisory) == ("failed", "failed", {})
 
 
 def test_a_calibration_that_says_advisory_gives_its_reason(tmp_path: Path) -> None:
     verdict = verdict_of(run_of(0.2, 0.4), calibrated(tmp_path, gate=False))
     assert verdict.outcome == "passed"
-    assert "judge not calibrated: κ is 0.31, at least 0.6 is wanted" in verdict.notes[1]
+    assert verdict.advisory["opinion"] == Advisory("not good enough", detail="κ is 0.31, at least 0.6 is wanted")
 
 
 def test_another_model_is_not_the_one_that_was_calibrated(tmp_path: Path) -> None:
@@ -121,7 +107,7 @@ def test_another_model_is_not_the_one_that_was_calibrated(tmp_path: Path) -> Non
     metric.model = "m2"
     verdict = verdict_of(run_of(0.2, metric=metric), calibrated(tmp_path))
     assert verdict.outcome == "passed"
-    assert "the calibration is of another one (judge model m1 → m2)" in verdict.notes[1]
+    assert verdict.advisory["opinion"] == Advisory("another judge", changes=(Change("judge model", "m1", "m2"),))
 
 
 @pytest.mark.parametrize("labels", [False, True])
@@ -133,8 +119,7 @@ def test_a_calibrated_judge_that_is_gone_fails_the_run(tmp_path: Path, labels: b
     verdict = verdict_of(run_of(0.9, metric=metric), calibrated(tmp_path, judge=known))
     assert verdict.outcome == "failed"
     (gate,) = [g for g in verdict.gates if g.state == "failed"]
-    assert gate.title == "calibration: opinion"
-    assert gate.message.startswith("the judge that was calibrated is not there: no model is named now")
+    assert (gate.key, gate.reason) == ("calibration: opinion", "calibration unusable")
 
 
 @pytest.mark.parametrize("gated", [True, False])
@@ -146,7 +131,7 @@ def test_a_judge_of_which_every_reply_failed_fails(tmp_path: Path, gated: bool) 
     verdict = judge(run, [], RegressionPolicy(), {"opinion": Opinion()}, calibrations=folder)
     assert verdict.outcome == "failed"
     (gate,) = [g for g in verdict.gates if g.state == "failed"]
-    assert gate.message == "every reply of the judge failed, in 2 cases: JudgeCallError: out of reach"
+    assert (gate.reason, gate.n, gate.detail) == ("judge silent", 2, "JudgeCallError: out of reach")
     run.cases["a"].scores["opinion"] = Score("number", 0.9)
     assert judge(run, [], RegressionPolicy(), {"opinion": Opinion()}, calibrations=folder).outcome == "passed"
 
@@ -171,7 +156,7 @@ def test_a_broken_calibration_fails_the_run_lest_a_gate_vanish(tmp_path: Path, t
         load_calibration(path)
     verdict = verdict_of(run_of(0.9), tmp_path)
     assert verdict.outcome == "failed"
-    assert [g.title for g in verdict.gates if g.state == "failed"] == ["calibration: opinion"]
+    assert [g.key for g in verdict.gates if g.state == "failed"] == ["calibration: opinion"]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +174,7 @@ def test_an_edited_calibration_tells_the_key(tmp_path: Path, edited: dict[str, o
     path = calibration_path(calibrated(tmp_path), "opinion")
     path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | edited), encoding="utf-8")
     why = f"{path}: not a calibration file: {told}; run auepora calibrate again"
-    assert [g.message for g in verdict_of(run_of(0.9), tmp_path).gates if g.state == "failed"] == [why]
+    assert [g.detail for g in verdict_of(run_of(0.9), tmp_path).gates if g.state == "failed"] == [why]
 
 
 def test_a_calibration_may_lack_what_has_a_default(tmp_path: Path) -> None:
@@ -211,54 +196,45 @@ def test_the_suite_guard_keeps_judges_in_a_family_of_their_own(tmp_path: Path) -
         return run
 
     metrics = {"plain": plain, "opinion": Opinion()}
-    baseline, _ = merge(None, both(0, 1.0), {"all"})
+    baseline = runs.accepted(both(0, 1.0))
     for opinion in (1.0, 0.5):
         verdict = judge(both(5, opinion), [], RegressionPolicy(), metrics, baseline=baseline, calibrations=tmp_path)
         by = {g.metric: g for g in verdict.gates if g.kind == "regression"}
         assert by["plain"].state == "failed"
-        assert "corrected for 2 metrics" in by["plain"].message, "itself and net flips"
+        assert by["plain"].test is not None
+        assert by["plain"].test.members == 2, "itself and the pass rate"
         assert by["opinion"].state == "advisory"
     assert by["opinion"].would_be == "failed"
 
 
-def test_a_case_is_not_held_to_what_a_judge_thinks(tmp_path: Path) -> None:
+def checked(case: CaseResult, *, advisory: Collection[str] = ()) -> list[str]:
+    """The statuses of what the first answer to *case* fails, by checks of thresholds and errors."""
+    rules = case_rules(case, None, run_of(0.0).metrics, RegressionPolicy(), advisory=advisory)
+    trial = CaseTrial(case, rules, Standing())
+    trial.begin([OneAnswer.of(case)])
+    trial.settle()
+    return [finding.status for finding in case.findings]
+
+
+def test_a_case_is_not_held_to_what_a_judge_thinks() -> None:
     before, after = run_of(1.0), run_of(0.0)
-    baseline, _ = merge(None, before, {"all"})
-    infos, case = after.metrics, after.cases["a"]
-    comparison = compare_case(case, baseline.cases["a"], infos)
-    bound = {"opinion": [Bound("min", 0.5)]}
-    judge_case(case, {}, infos, comparison, RegressionPolicy())  # calibrated or not: never the case guard
-    assert not case.problems
-    judge_case(case, bound, infos, comparison, RegressionPolicy(), advisory={"opinion"})
-    assert (case.problems, case.extra["advisory"]) == ([], ["opinion 0.00, wanted >= 0.5"])
-    note = verdict_of(after, tmp_path).notes[1]
-    assert note == "advisory: would fail cases: a: opinion 0.00, wanted >= 0.5"
-    judge_case(case, bound, infos, comparison, RegressionPolicy())  # calibrated: a bound people wrote counts
-    assert case.state == "failed"
+    case = after.cases["a"]
+    comparison = compare_case(case, runs.accepted(before).cases["a"], after.metrics)
+    assert case_rules(case, comparison, after.metrics, RegressionPolicy()).guards == {}, "calibrated or not"
+    case.thresholds = {"opinion": [("min", 0.5)]}
+    assert (checked(case, advisory={"opinion"}), case.state) == (["advisory"], "passed")
+    case.findings.clear()
+    assert (checked(case), case.state) == (["failed"], "failed"), "calibrated: a bound that people wrote counts"
 
 
-def test_judges_that_fail_cases_alike_say_so_once(tmp_path: Path) -> None:
-    failed = run_of(None, None, 0.5)
-    for case in failed.cases.values():
-        judge_case(case, {}, failed.metrics, None, RegressionPolicy(), advisory={"opinion"})
-    line = "opinion: the metric raised JudgeReplyError: not JSON"
-    assert f"advisory: would fail cases: 2 cases (a, b): {line}" in verdict_of(failed, tmp_path).notes
-    silent = run_of(None, None, None)
-    for case in silent.cases.values():
-        judge_case(case, {}, silent.metrics, None, RegressionPolicy(), advisory={"opinion"})
-    found = judge(silent, [], RegressionPolicy(), {"opinion": Opinion()}, calibrations=tmp_path)
-    assert [g.title for g in found.gates if g.state == "failed"] == ["judge: opinion"]
-    assert not any("would fail" in note for note in found.notes), "the failed gate says it"
+def test_a_judge_without_any_reply_fails_the_run_calibrated_or_not(tmp_path: Path) -> None:
+    found = judge(run_of(None, None, None), [], RegressionPolicy(), {"opinion": Opinion()}, calibrations=tmp_path)
+    assert [(g.key, g.reason) for g in found.gates if g.state == "failed"] == [("calibration: opinion", "judge silent")]
 
 
 def test_an_unreadable_judge_fails_a_case_only_when_it_counts() -> None:
-    infos = run_of(None).metrics
-    case = run_of(None).cases["a"]
-    judge_case(case, {}, infos, None, RegressionPolicy(), advisory={"opinion"})
-    assert case.extra["advisory"] == ["opinion: the metric raised JudgeReplyError: not JSON"]
-    assert not case.problems
-    judge_case(case, {}, infos, None, RegressionPolicy())
-    assert case.problems
+    assert checked(run_of(None).cases["a"], advisory={"opinion"}) == ["advisory"]
+    assert checked(run_of(None).cases["a"]) == ["failed"]
 
 
 def test_a_metric_made_of_a_judged_one_goes_by_its_calibration(tmp_path: Path) -> None:
@@ -280,18 +256,3 @@ def test_a_calibration_survives_its_file(tmp_path: Path) -> None:
     assert json.loads(text)["format"] == 1
     assert load_calibration(tmp_path / "none" / "x.json") is None
     assert calibration_path(tmp_path, "a/b[x=1|2]").name == "a%2Fb[x=1%7C2].json"
-
-
-def test_metrics_without_a_calibration_are_told_together() -> None:
-    why = {
-        name: f"judge not calibrated: there is no __calibrations__/{name}.json; see auepora calibrate" for name in "ab"
-    }
-    told = "(judge not calibrated: there is no __calibrations__/{}.json; see auepora calibrate)"
-    both = advisory_notes(Run("s"), [], JudgeStanding({**why, "c": "judge: advisory"}, {}))
-    assert both == [
-        f"advisory: cannot fail the run: a, b {told.format('<metric>')}",
-        "advisory: cannot fail the run: c (judge: advisory)",
-    ]
-    assert advisory_notes(Run("s"), [], JudgeStanding({"a": why["a"]}, {})) == [
-        f"advisory: cannot fail the run: a {told.format('a')}"
-    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_auepora.core.findings import Finding
 from pytest_auepora.regression.guards.gates import judge_gate
 from pytest_auepora.regression.thresholds import Bound, Gate
 
@@ -24,7 +25,7 @@ def test_an_error_counts_as_the_worst_value_in_a_gate() -> None:
     measured = run(case("a", mrr=1.0), case("b", state="error", mrr="boom"))
     gate = judge_gate(measured, Gate("mrr", Bound("min", 0.6)), M)
     assert (gate.state, gate.value, gate.n, gate.total) == ("failed", 0.5, 1, 2)
-    assert "1 errored and counts as the worst value" in gate.message
+    assert gate.n_error == 1
     assert gate.worst_cases == ("b",)
 
 
@@ -40,22 +41,27 @@ def test_a_case_without_a_score_costs_nothing(metric: str) -> None:
 
 def test_an_error_without_a_worst_value_fails_its_gate() -> None:
     cases = [case("a", p95_latency=1.0), *(case(i, state="error", p95_latency="boom") for i in "bc")]
-    told = {}
     for n in (2, 3):
         gate = judge_gate(
             run(*cases[:n], names=("p95_latency",)), Gate("p95_latency", Bound("max", 2.0)), metrics("p95_latency")
         )
-        assert (gate.state, gate.value) == ("failed", None)
-        told[n] = gate.message
-    assert told[2] == "p95_latency: 1 case errored, and an error has no worst p95_latency to count with"
-    assert told[3] == "p95_latency: 2 cases errored, and an error has no worst p95_latency to count with"
+        assert (gate.state, gate.value, gate.reason, gate.n_error) == ("failed", None, "no worst value", n - 1)
 
 
 def test_nothing_measured_and_empty_slices_fail() -> None:
     assert judge_gate(run(case("a", mrr=None)), Gate("mrr", Bound("min", 0.0)), M).state == "failed"
     gate = judge_gate(run(case("a", mrr=1.0)), Gate("mrr", Bound("min", 0.0), slice={"scenario": "typo"}), M)
     assert gate.state == "failed"
-    assert "no case ran in the slice" in gate.message
+    assert gate.reason == "no case ran"
+
+
+def test_the_default_error_rate_counts_what_raised_in_every_answer() -> None:
+    varies = case("b", mrr="boom")
+    varies.findings = [Finding("raised", status="varies", asked=3, passed=1)]
+    measured = run(case("a", mrr=1.0), varies, case("c", state="error", mrr="boom"))
+    assert judge_gate(measured, Gate("error_rate", Bound("max", 0.0)), M).value == pytest.approx(1 / 3)
+    own = Gate("error_rate", Bound("max", 0.0), line=4)
+    assert judge_gate(measured, own, M).value == pytest.approx(2 / 3), "one in the golden file counts first answers"
 
 
 def test_unrounded_values_meet_the_bound() -> None:

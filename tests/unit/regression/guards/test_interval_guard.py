@@ -12,11 +12,11 @@ from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs
-from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.baseline import MAX_DATA, BaselineCase, parse_baseline
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 
+from .. import runs
 from ..measured import LATENCY, accepted, answers, gate, of, timed, verdict
 
 
@@ -32,8 +32,10 @@ def test_doubled_times_fail_where_the_golden_file_asks() -> None:
     before, now = jittered(60, 1), jittered(60, 1, 2.0)
     found = gate(timed(*now), timed(*before), metrics=LATENCY)
     assert found.state == "failed"
-    assert "times 2.000" in found.message
-    assert "clearly worse, and by at least 10 %" in found.message
+    assert found.interval is not None
+    assert found.interval.value == pytest.approx(2.0, abs=0.001)
+    assert (found.interval.effect, found.interval.min_effect, found.word) == ("ratio", 0.1, "worse")
+    assert (found.interval.low or 0.0) > 1.1
     assert found.before == pytest.approx(sorted(before)[56], abs=1e-4)
 
 
@@ -46,7 +48,9 @@ def test_times_of_one_cluster_say_so() -> None:
     before, now = timed(0.1, 0.2), timed(0.2, 0.3)
     for case in now.cases.values():
         case.cluster = "one"
-    assert "over 2 cases in 1 cluster:" in gate(now, before, metrics=LATENCY).message
+    found = gate(now, before, metrics=LATENCY)
+    assert found.interval is not None
+    assert (found.n, found.interval.clusters) == (2, 1)
 
 
 @pytest.mark.slow
@@ -62,9 +66,10 @@ def test_times_pass_and_are_inconclusive_in_words() -> None:
     base = jittered(100, 3)
     close = [s * (1.01 if i % 2 else 0.99) for i, s in enumerate(base)]
     found = gate(timed(*close, name="mean_latency"), timed(*base, name="mean_latency"), metrics=LATENCY)
-    assert (found.state, "a true rise of 25 % is ruled out" in found.message) == ("passed", True)
+    assert found.interval is not None
+    assert (found.state, found.word, found.interval.margin) == ("passed", "same", 0.25)
     wild = gate(timed(*jittered(12, 8)), timed(*jittered(12, 9)), metrics=LATENCY)
-    assert (wild.state, wild.message.endswith("a true rise of 25 % is still possible")) == ("inconclusive", True)
+    assert wild.state == "inconclusive"
     strict = gate(timed(*jittered(12, 8)), timed(*jittered(12, 9)), metrics=LATENCY, on_inconclusive="fail")
     assert strict.state == "failed"
 
@@ -72,22 +77,21 @@ def test_times_pass_and_are_inconclusive_in_words() -> None:
 def test_own_limits_and_few_cases() -> None:
     before, now = timed(0.1, 0.2, 0.3), timed(0.1, 0.2, 0.36)
     found = gate(now, before, metrics=LATENCY)
-    assert found.state == "failed"
-    assert found.message.endswith("rise of 20 %, more than the tolerated 10 %")
-    found = gate(timed(0.1, 0.2, 0.330003), before, metrics=LATENCY)
-    assert found.message.endswith("rise of 10.001 %, more than the tolerated 10 %"), "nothing is more than itself"
+    assert (found.state, found.method, found.limit) == ("failed", "tolerance", 0.1)
+    assert gate(timed(0.1, 0.2, 0.330003), before, metrics=LATENCY).state == "failed"
+    assert gate(timed(0.1, 0.2, 0.33), before, metrics=LATENCY).state == "passed"
     wide = {"p95_latency": {"policy": "tolerance", "min_effect": 0.25}}
     assert gate(now, before, metrics=wide).state == "passed"
 
 
 def test_times_of_few_cases_that_vary_are_inconclusive() -> None:
     before, now = timed(0.1, 0.2, 0.3), timed(0.2, 0.4, 0.6)
-    baseline = merge(None, before, {"all"})[0]
+    baseline = runs.accepted(before)
     assert not baseline.steady
     policy = RegressionPolicy(metrics=LATENCY)
     found = judge(now, [], policy, {"p95_latency": of("p95_latency")}, baseline=baseline).gates[-1]
     assert (found.metric, found.state) == ("p95_latency", "inconclusive")
-    assert found.message.endswith("over 3 cases: fewer than 10 clusters, and the metric varies")
+    assert found.reason == "too few clusters"
 
 
 # -- ratios and unions
@@ -101,7 +105,9 @@ def test_corpus_bleu_is_judged_over_all_counts_together() -> None:
     outputs = [c.scores["bleu"].measurement for c in now.cases.values()]
     assert found.value == pytest.approx(of("bleu").aggregate([m for m in outputs if m]).value)
     assert found.before == pytest.approx(1.0)
-    assert gate(before, before).message.endswith("no case differs")
+    same = gate(before, before).interval
+    assert same is not None
+    assert same.unchanged
 
 
 def test_distinct_words_are_counted_over_all_answers() -> None:
@@ -116,13 +122,13 @@ def test_distinct_words_are_counted_over_all_answers() -> None:
 
 def test_data_beyond_measure_is_not_kept() -> None:
     long = " ".join(map(str, range(3000)))
-    kept = merge(None, answers(of("distinct_1"), long, "a b c"), {"all"})[0]
+    kept = runs.accepted(answers(of("distinct_1"), long, "a b c"))
     assert {i: set(c.data) for i, c in kept.cases.items()} == {"c0": set(), "c1": {"distinct_1"}}
     assert len(kept.dumps()) < MAX_DATA
 
 
 def test_the_file_reads_back_byte_for_byte() -> None:
-    kept = merge(None, answers(of("bleu"), "the cat sat", "on the mat"), {"all"})[0]
+    kept = runs.accepted(answers(of("bleu"), "the cat sat", "on the mat"))
     text = kept.dumps()
     assert parse_baseline(text, "test").dumps() == text
     assert isinstance(json.loads(text)["cases"]["c0"]["data"]["bleu"], str)  # one line, whatever it holds
@@ -144,7 +150,8 @@ def blocked(*values: float) -> Run:
 def test_privacy_stands_apart_from_quality() -> None:
     found = gate(blocked(*[1.0] * 15, *[0.0] * 15), blocked(*[1.0] * 30))
     assert found.state == "failed"
-    assert "times 0.500" in found.message
+    assert found.interval is not None
+    assert found.interval.value == pytest.approx(0.5)
     never = gate(blocked(*[0.0] * 30), blocked(*[0.0] * 30))
     assert never.state == "passed"
 
@@ -154,7 +161,7 @@ def test_an_error_is_the_worst_value() -> None:
     for i in range(15):
         now.cases[f"c{i}"].state = "error"
         now.cases[f"c{i}"].scores["block_efficacy"] = Score.failed("boom")
-    (found,) = [g for g in verdict(now, blocked(*[1.0] * 30)).gates if g.kind == "regression"]
+    (found,) = [g for g in verdict(now, blocked(*[1.0] * 30)).gates if g.kind == "regression" and g.interval]
     assert (found.state, found.value) == ("failed", 0.5)
 
 
@@ -177,18 +184,20 @@ def test_an_own_aggregate_is_resampled_unasked() -> None:
 
 
 def test_the_level_is_shared_among_those_that_stand_apart() -> None:
-    one = answers(of("bleu"), *["the cat sat on a mat"] * 12)
-    both = answers(of("bleu"), *["the cat sat on a mat"] * 12)
-    for name in ("distinct_1",):
-        more = answers(of(name), *["the cat sat on a mat"] * 12)
-        both.metrics |= more.metrics
-        for i, case in both.cases.items():
+    texts = [f"the cat sat on a mat {i} " * (i + 1) for i in range(12)]
+    now, before = answers(of("bleu"), *texts), answers(of("bleu"), *reversed(texts))
+    alone = gate(now, before)
+    assert alone.interval is not None
+    assert alone.interval.alpha == 0.1, "both tails"
+    for run, others in ((now, texts), (before, [*reversed(texts)])):
+        more = answers(of("distinct_1"), *others)
+        run.metrics |= more.metrics
+        for i, case in run.cases.items():
             case.scores |= more.cases[i].scores
-    assert gate(one, one).bound == "interval at 0.05"
-    found = [g for g in verdict(both, both).gates if g.kind == "regression"]
-    assert [g.bound for g in found] == ["interval at 0.025"] * 2
+    found = [g.interval for g in verdict(now, before).gates if g.interval is not None]
+    assert [interval.alpha for interval in found] == [0.05, 0.05]
 
 
 def test_old_baselines_without_data_still_load() -> None:
     kept = accepted(timed(0.1))
-    assert kept.cases["c0"] == BaselineCase("h", scores={"p95_latency": 0.1})
+    assert kept.cases["c0"] == BaselineCase("h", 2, scores={"p95_latency": 0.1})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -10,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.baseline import Baseline
 from pytest_auepora.regression.compare import compare
-from pytest_auepora.regression.guards.gates import GateOutcome, in_slice
-from pytest_auepora.regression.guards.suite_guard import NET_FLIPS, judge_comparison, parts_of
+from pytest_auepora.regression.guards.gates import in_slice
+from pytest_auepora.regression.guards.suite_guard import judge_comparison, parts_of
+from pytest_auepora.regression.outcomes import GateOutcome
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 
+from .. import runs
 from ..runs import case, metrics, run
 
 
@@ -33,13 +32,9 @@ def suite(*, typos: float, others: float = 1.0, n: int = 40, n_typos: int = 12, 
     return run(*cases, names=("mrr",), **more)
 
 
-def accepted(before: Run) -> Baseline:
-    return merge(None, before, {"all"})[0]
-
-
 def judged(now: Run, before: Run, *slices: Any, **policy: Any) -> dict[str, GateOutcome]:
-    gates = judge_comparison(now, compare(now, accepted(before)), RegressionPolicy(slices=slices, **policy), {})
-    return {g.title.removeprefix("regression: "): g for g in gates if g.metric != NET_FLIPS}
+    given = RegressionPolicy(slices=slices, **policy)
+    return {gate.part: gate for gate in judge_comparison(now, compare(now, runs.accepted(before)), given, {}).gates}
 
 
 def test_a_slice_fails_where_the_whole_hides_it() -> None:
@@ -51,14 +46,16 @@ def test_a_slice_fails_where_the_whole_hides_it() -> None:
     gate = found["mrr{scenario=typo}"]
     assert (gate.metric, gate.n) == ("mrr", 12)
     assert [gate.before, gate.value] == pytest.approx([0.9, 0.55])
-    assert "corrected for 2 metrics and slices" in gate.message
+    assert gate.test is not None
+    assert (gate.test.members, gate.test.has_slices) == (2, True)
     assert gate.worst_cases[0] == "t00"
 
 
 def test_without_slices_nothing_is_sliced() -> None:
     found = judged(suite(typos=0.5), suite(typos=0.9))
     assert list(found) == ["mrr"]
-    assert "slices" not in found["mrr"].message
+    assert found["mrr"].test is not None
+    assert not found["mrr"].test.has_slices
 
 
 def test_a_label_alone_is_a_slice_for_each_of_its_values() -> None:
@@ -71,8 +68,9 @@ def test_a_slice_too_small_for_chance_is_left_out_and_named() -> None:
     before, now = suite(typos=0.9, n_typos=9), suite(typos=0.0, n_typos=9)
     assert set(judged(now, before, "scenario")) == {"mrr"}
     policy = RegressionPolicy(slices=("scenario",))
-    found = judge(now, [], policy, metrics("mrr"), baseline=accepted(before))
-    assert "slices of fewer than 10 clusters are not judged: scenario=typo (9)" in found.notes
+    found = judge(now, [], policy, metrics("mrr"), baseline=runs.accepted(before))
+    (note,) = (note for note in found.notes if note.kind == "slices too small")
+    assert note.data == {"clusters": {"scenario=typo": 9}}
 
 
 def test_ten_clusters_are_enough_for_a_slice() -> None:
@@ -122,7 +120,7 @@ def test_slices_of_one_label_part_the_whole(values: list[str], data: st.DataObje
     now = run(
         *(labelled(f"c{i}", g, kind=v) for i, (v, g) in enumerate(zip(values, gains, strict=True))), names=("mrr",)
     )
-    whole, *parts = parts_of(now, compare(now, accepted(before)), RegressionPolicy(slices=("kind",)))
+    whole, *parts = parts_of(now, compare(now, runs.accepted(before)), RegressionPolicy(slices=("kind",)))
     assert not whole.slice
     told = [i for part in parts for i in part.changes]
     assert len(told) == len(set(told))
@@ -136,7 +134,7 @@ def test_more_slices_never_make_the_whole_look_worse() -> None:
     before, now = suite(typos=0.9, others=0.5), suite(typos=0.9, others=0.5)
     for i in range(4):  # too few to be clear
         now.cases[f"t{i:02}"].scores["mrr"].value = 0.5
-    alone = judged(now, before)["mrr"].message
-    among = judged(now, before, "scenario", "language")["mrr"].message
-    p_alone, p_among = (float(found[1]) for m in (alone, among) if (found := re.search(r"\bp ([\d.]+)", m)))
-    assert p_among >= p_alone
+    alone, among = judged(now, before)["mrr"].test, judged(now, before, "scenario", "language")["mrr"].test
+    assert alone is not None
+    assert among is not None
+    assert among.p_adjusted >= alone.p_adjusted

@@ -6,16 +6,11 @@ from typing import Any
 
 from pytest_auepora.regression.statistics import family
 from pytest_auepora.regression.statistics.family import MemberVerdict
-from pytest_auepora.regression.statistics.significance import MetricVerdict, PairedMetric, judge_family
 
 
 def binary(n: int, losses: int, wins: int = 0) -> dict[str, float]:
     """n cases of a metric that is 0 or 1: first the losses, then the wins, then the unchanged."""
     return {f"c{i:04}": -1.0 if i < losses else 1.0 if i < losses + wins else 0.0 for i in range(n)}
-
-
-def judge_one(differences: dict[str, float], *, min_effect: float = 0.01, margin: float = 0.05) -> MetricVerdict:
-    return judge_family([PairedMetric("hit@5", differences, min_effect, margin)], {})[0]
 
 
 def judge_member(differences: dict[str, float], **settings: Any) -> MemberVerdict:

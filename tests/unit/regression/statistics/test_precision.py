@@ -46,9 +46,9 @@ def test_t_quantiles_of_the_tables(p: float, df: int, table: float) -> None:
 
 def test_the_bound_needs_no_scipy() -> None:
     code = (
-        "import sys; from pytest_auepora.regression.statistics.significance import PairedMetric, judge_family\n"
+        "import sys; from pytest_auepora.regression.statistics.family import Member, judge_family\n"
         "assert 'numpy' not in sys.modules, 'numpy is imported too early'\n"
-        "judge_family([PairedMetric('m', {str(i): -0.1 * (i % 3) for i in range(40)})], {})\n"
+        "judge_family([Member('m', {str(i): -0.1 * (i % 3) for i in range(40)})], {})\n"
         "assert 'scipy' not in sys.modules, 'scipy was imported'"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
