@@ -98,6 +98,16 @@ class Checked:
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """In ``Annotated``, the kind that files have where memory may hold another."""
+
+    kind: Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        return handler(self.kind)
+
+
 def _is_finite(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)

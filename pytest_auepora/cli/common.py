@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..base.files import read_text
 from ..base.git import git
+from ..base.records import RecordError
 from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem
 from ..history.settings import VARIABLE, find_place, find_settings, project_place, project_root
 from ..io.golden.load import load_golden
@@ -22,7 +23,6 @@ from ..metrics.registry import Registry, add_from, add_installed
 from ..regression.baseline import baseline_path, parse_baseline
 from ..regression.guards.calibration import FOLDER
 from ..reporting.formats.registry import write_report
-from ..shapes import ShapeError
 from .arguments import METRICS_HOOK, METRICS_VARIABLE
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
     raw = store.verdict(run_id)
     try:
         return read_verdict(raw)
-    except ShapeError as exc:
+    except RecordError as exc:
         raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
 
 

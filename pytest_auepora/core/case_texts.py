@@ -12,18 +12,22 @@ from tempfile import TemporaryFile
 from typing import IO, Annotated, Any
 
 from ..base.json import encode, loads
+from ..base.records import Record
 from .result_shapes import Expected, Outputs
 
 _READ_SIZE = 64 * 1024  # bytes that are read at once
 
 
 @dataclass(slots=True)
-class CaseTexts:
+class CaseTexts(Record):
     """What a case asks, what it expects, and what reports show of the answer."""
 
     query: str = ""
+    """What is asked."""
     expected: Annotated[dict[str, Any], Expected] = field(default_factory=dict)
+    """What the case expects."""
     outputs: Annotated[dict[str, Any], Outputs] = field(default_factory=dict)
+    """What is shown of the answer: answer, retrieved (id, score, grade, text; in rank order), timings in seconds."""
 
     def read(self) -> CaseTexts:
         """Return the texts, as `StoredTexts.read` does."""

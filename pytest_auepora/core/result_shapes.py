@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
 from ..shapes import Kind, is_number
@@ -39,6 +42,21 @@ Origin = Kind("kind, run and taken, or nothing", _is_origin)
 Range = Kind("a lowest and a highest number", _is_range)
 StoredScore = Kind("a score, with a finite number where that is its state", _is_score)
 """A function, for speed: there is a score for every metric of every case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Both ends of a range, in ``Annotated``: JSON cannot say infinity, and has null."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(self._read, handler(tuple[float | None, float | None]))
+
+    @staticmethod
+    def _read(ends: tuple[float | None, float | None]) -> tuple[float, float]:
+        low, high = ends
+        return -math.inf if low is None else low, math.inf if high is None else high
 
 
 Times = dict[str, Annotated[float, Kind("a number of seconds", lambda value: type(value) in (int, float))]]

@@ -13,38 +13,45 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from ..base.json import known_fields
+from ..base.records import ReadAs, Record
 from ..errors import NotMeasuredError
 from .case_texts import CaseTexts, StoredTexts
 from .findings import Answers, Finding, FindingStatus, WorstRepeat
 from .metrics_base import Metric, interval_of, provenance_keys_of
-from .result_shapes import Count, Origin, Range, Rank, StoredScore
+from .result_shapes import Count, Ends, Origin, Range, Rank, StoredScore
 from .scoring import Aggregate, Score, ScoreList
 
 CaseState = Literal["passed", "failed", "error", "skipped"]
 
 
 @dataclass(slots=True)
-class CaseResult:
-    """One golden case, run once (or its repeats merged).
-
-    ``texts`` are ``query``, ``expected`` and ``outputs``, which reports show, or the place of them in a file; they are
-    redacted and capped in size before.  ``outputs`` has ``answer``, ``retrieved`` (a list of
-    ``{"id", "score", "grade"}`` in rank order) and ``timings`` in seconds.  ``ranks`` maps each relevant label to the
-    1-based rank it was found at, or None.
-    """
+class CaseResult(Record):
+    """One golden case, run once (or its repeats merged).  ``texts`` may be the place of them in a file."""
 
     case_id: str
+    """Its id in the golden file."""
     state: CaseState = "passed"
+    """What became of it."""
     scores: dict[str, Annotated[Score, StoredScore]] = field(default_factory=dict)
+    """By metric."""
     error: str = ""
+    """The exception, first line first, or why it was skipped; else empty."""
     where: str = ""
+    """file:line of the case."""
     content_hash: str = ""
+    """Of everything that decides what its scores mean."""
     cluster: str = ""
+    """Cases of one cluster are not independent of each other."""
     labels: dict[str, Any] = field(default_factory=dict)
-    texts: Annotated[CaseTexts | StoredTexts, CaseTexts] = field(default_factory=CaseTexts)
+    """Its labels and tags."""
+    texts: Annotated[CaseTexts | StoredTexts, CaseTexts, ReadAs(CaseTexts)] = field(default_factory=CaseTexts)
+    """What it asks and expects, and what reports show of the answer; redacted, and capped in size."""
     ranks: dict[str, Annotated[int | None, Rank]] = field(default_factory=dict)
+    """By relevant label, the 1-based rank it was found at; null where it was not found."""
     seconds: float = 0.0
+    """How long the system took."""
     concurrency: Annotated[int, Count] = 1
+    """Calls in flight."""
     findings: list[Finding] = field(default_factory=list)
     """The checks that failed in the first answer, and what became of them."""
     assertions: dict[str, bool] = field(default_factory=dict)
@@ -156,29 +163,37 @@ class CaseResult:
 
 
 @dataclass(slots=True)
-class MetricInfo:
-    """What must be equal for two scores of one metric to compare, and how to read them.
-
-    ``judge`` identifies the calibration that a judge's scores need: metric, version and params; empty without a judge.
-    ``provenance_keys`` must be equal in the provenance of both runs as well; ``owner`` is the owner of this metric, if
-    not that of the suite; ``interval`` and ``across_chunkers`` are those of `Metric`.  ``steady`` says whether repeated
-    answers to a case never differed in it, where a baseline has that.
-    """
+class MetricInfo(Record):
+    """What must be equal for two scores of one metric to compare, and how to read them."""
 
     name: str
+    """As people type it."""
     version: int
+    """Of its definition."""
     params: dict[str, Any]
+    """Its options."""
     target: str
+    """Target category of the Auepora framework."""
     direction: Annotated[str, Literal["higher", "lower"]]
-    range: Annotated[tuple[float, float], Range]
+    """Whether higher or lower is better."""
+    range: Annotated[tuple[float, float], Range, Ends()]
+    """Lowest and highest value; null where there is no bound."""
     deterministic: bool
+    """Whether one answer always gets one score."""
     baselined: bool
+    """Whether its scores are part of baselines."""
     judge: dict[str, Any] = field(default_factory=dict)
+    """The judge that has to be calibrated: metric, version and params; empty without an LLM judge."""
     provenance_keys: list[str] = field(default_factory=list)
+    """Provenance that must be equal for scores to compare."""
     owner: str = ""
+    """Who answers for it, if not who answers for the suite."""
     interval: str = ""
+    """How the confidence interval of its aggregate is computed; empty for means."""
     across_chunkers: str = ""
+    """Comparable across chunkers if labels are passages, or if their documents are known."""
     steady: bool | None = None
+    """Whether accepted answers to a case never differed in it; null where no baseline says so."""
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
@@ -214,25 +229,28 @@ def run_title(suite: str, variant: str) -> str:
 
 
 @dataclass(slots=True)
-class Run:
-    """One suite measured by one configuration of the system.
-
-    ``cases`` are the results by case id.  ``expected_ids`` are all case ids of the golden suite, whether they ran or
-    not, so a partial run knows that it is one.  ``provenance`` holds what the user said about corpus, chunker, model.
-    ``owner`` answers for the suite; a metric may have one of its own.  ``origin`` is empty where every answer is new;
-    else it names the earlier run (``run``), whether all were ``replayed`` or the rest was asked for when it was
-    ``resumed`` (``kind``), and how many cases were ``taken`` from there.
-    """
+class Run(Record):
+    """One suite measured by one configuration of the system."""
 
     suite: str
+    """Name of the golden suite."""
     path: str = ""
+    """The golden file."""
     variant: str = ""
+    """Configuration of a parametrized system, or empty."""
     cases: dict[str, CaseResult] = field(default_factory=dict)
+    """By id."""
     metrics: dict[str, MetricInfo] = field(default_factory=dict)
+    """By name."""
     expected_ids: tuple[str, ...] = ()
+    """All cases of the suite, also those that did not run, so that a partial run knows that it is one."""
     provenance: dict[str, Any] = field(default_factory=dict)
+    """What the project said of corpus, chunker, model."""
     owner: str = ""
+    """Who answers for the suite."""
     origin: Annotated[dict[str, Any], Origin] = field(default_factory=dict)
+    """The earlier run that answers are from (run), whether all were replayed or the rest was asked for when it was
+    resumed (kind), and how many (taken); empty where every answer is new."""
 
     @property
     def title(self) -> str:

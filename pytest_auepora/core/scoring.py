@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ..base.records import Record
 from ..errors import MetricError
 from .metrics_base import CaseScore, Measurement, Metric, NotApplicable, mean_of
 from .types import Document, EvaluationSample, MetricResult, Response, RetrievedDocument, SystemOutputs
@@ -16,18 +17,19 @@ ScoreState = Literal["number", "n/a", "error", "aggregate"]
 
 
 @dataclass(slots=True)
-class Score:
-    """One metric on one case: a number, or why there is none.
-
-    ``state`` is ``"number"``; ``"n/a"`` with a ``reason``; ``"error"`` with a ``reason``; or
-    ``"aggregate"`` where the case has no value of its own and counts in the aggregate only.
-    """
+class Score(Record):
+    """One metric on one case: a number, or why there is none."""
 
     state: ScoreState
+    """Whether there is a number, or why not; an aggregate has no value of its own and counts in the aggregate only."""
     value: float | None = None
+    """Null unless the state is number."""
     reason: str = ""
+    """Why there is no number."""
     data: Any = None
+    """What the metric aggregates, where a number is not enough."""
     details: dict[str, Any] = field(default_factory=dict)
+    """What the metric found."""
 
     @classmethod
     def of(cls, outcome: CaseScore) -> Score:
@@ -161,24 +163,28 @@ def _not_applicable_score(metric: Metric, sample: EvaluationSample) -> Score | N
 
 
 @dataclass(slots=True)
-class Aggregate:
-    """One metric over many cases.
-
-    ``value`` is over the ``n`` measured cases alone, and None when there are none.  ``gated`` is the same
-    with each errored case at the metric's worst value, so that an error never raises it; None where
-    nothing was measured or the worst value has no bound.  ``n + n_error + n_na == total``.  ``problem`` says why the
-    metric has no aggregate of what was measured; else it is empty.
-    """
+class Aggregate(Record):
+    """One metric over many cases."""
 
     name: str
+    """The metric."""
     value: float | None
+    """Over the measured cases alone; null when there are none."""
     gated: float | None
+    """The same with errored cases at the metric's worst value, so that an error never raises it; null where the worst
+    value has no bound."""
     n: int
+    """Cases that were measured."""
     n_error: int
+    """Cases that errored."""
     n_na: int
+    """Cases it does not apply to."""
     total: int
+    """All cases that ran."""
     details: dict[str, Any] = field(default_factory=dict)
+    """What the metric says of it."""
     problem: str = ""
+    """Why there is no aggregate of what was measured; else empty."""
 
 
 def aggregate(metric: Metric, scores: list[Score]) -> Aggregate:

@@ -134,35 +134,40 @@ def _nested_changes(before: Mapping[str, Any], after: Mapping[str, Any], prefix:
 
 
 @dataclass(slots=True)
-class ScoreChange:
+class ScoreChange(Record):
     """One score, before and after.  ``gain`` is signed so that a drop is negative in either direction.
 
     Not frozen, because that would double the cost of making one; not changed.
     """
 
     before: float
+    """The centre of the accepted answers."""
     after: float
+    """Today's value."""
     gain: float
+    """Negative where the score got worse, whichever direction is better."""
     errored: bool = False
+    """Whether it errored today, and counts as the worst value."""
 
 
 @dataclass(slots=True)
-class CaseComparison:
-    """One case against its baseline.
-
-    ``flip`` says what happened to its pass/fail state.  ``changes`` has the comparable scores, equal ones included;
-    ``lost`` the metrics of which every accepted answer had a number and today's has none, with the reason;
-    ``not_comparable`` is what keeps its retrieval metrics from being compared; ``incomparable`` are all metrics that do
-    not compare in this case.
-    """
+class CaseComparison(Record):
+    """One case against its baseline."""
 
     case_id: str
+    """Its id."""
     flip: Flip
+    """What happened to its checks."""
     changes: dict[str, ScoreChange] = field(default_factory=dict)
+    """The comparable scores, equal ones included."""
     lost: dict[str, str] = field(default_factory=dict)
+    """Metrics of which every accepted answer had a number and today's has none, with the reason."""
     not_comparable: tuple[Change, ...] = ()
+    """What keeps its retrieval metrics from being compared."""
     before: BaselineCase | None = None
+    """What was accepted; null for a new case."""
     incomparable: list[str] = field(default_factory=list)
+    """All metrics that do not compare in this case."""
 
     @property
     def paired(self) -> bool:
@@ -191,40 +196,49 @@ class CaseComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricChange:
-    """One metric over *n* comparable cases: means before and after, and the mean signed gain."""
+class MetricChange(Record):
+    """One metric over the comparable cases."""
 
     n: int
+    """Comparable cases."""
     before: float
+    """The mean of what was accepted."""
     after: float
+    """Today's mean."""
     gain: float
+    """The mean gain; negative for a loss, whichever direction is better."""
     dropped: tuple[str, ...] = ()
+    """The cases that lost, worst first."""
 
 
 @dataclass(slots=True)
-class Comparison:
-    """A run against a baseline.
-
-    ``vanished`` are baseline cases that the golden suite no longer has, with the id of a new case of the same content
-    where there is one.  ``incomparable`` are metrics with what changed about them, ``former`` their means in the
-    baseline.  ``aggregates`` are the changes of metrics whose aggregate is not a mean, see `interval_guard`.
-    ``steady`` are the metrics of which accepted answers never differed, ``unsteady`` those of them that do in this run.
-    ``pass_rate`` is the change of the share of answers that hold all checks, by case; ``has_number`` that of the share
-    with a number, by metric and case.  ``varied`` counts the checks that held in some accepted answers, not in all.
-    """
+class Comparison(Record):
+    """A run against a baseline."""
 
     cases: dict[str, CaseComparison] = field(default_factory=dict)
+    """By id."""
     vanished: dict[str, str | None] = field(default_factory=dict)
+    """Baseline cases that the golden suite no longer has, with the id of a new case of the same content."""
     incomparable: dict[str, Incomparable] = field(default_factory=dict)
+    """Metrics that do not compare, and why."""
     former: dict[str, float] = field(default_factory=dict)
+    """Their means in the baseline."""
     lost_metrics: tuple[str, ...] = ()
+    """Metrics of the baseline that were not measured."""
     aggregates: dict[str, MetricChange] = field(default_factory=dict)
+    """Changes of metrics whose aggregate is not a mean."""
     steady: tuple[str, ...] = ()
+    """Metrics of which accepted answers never differed."""
     unsteady: tuple[str, ...] = ()
+    """Those of them that differ in this run."""
     provenance: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    """What differs of the system, before and after."""
     pass_rate: dict[str, ScoreChange] = field(default_factory=dict)
+    """By case, the share of answers that hold all checks."""
     has_number: dict[str, dict[str, ScoreChange]] = field(default_factory=dict)
+    """By metric and case, the share of answers with a number."""
     varied: int = 0
+    """Checks that held in some accepted answers, not in all."""
 
     def metric(self, name: str) -> MetricChange | None:
         """The change of one metric over the comparable cases; None if there are none."""

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Annotated, Literal
+from typing import Literal
 
 from ..base.grouping import grouped
+from ..base.records import Record
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, CaseState, MetricInfo, Run
 from ..errors import AueporaError, NotComparableError
@@ -32,32 +33,39 @@ _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Column(Record):
     """One system.  The counts are over all its cases; rows are over those that every system has."""
 
-    name: Annotated[str, "the configuration"]
+    name: str
+    """The configuration."""
     title: str
+    """Suite, with the configuration in brackets."""
     cases: int
+    """All of its cases."""
     passed: int
+    """Cases that passed."""
     failed: int
+    """Cases that failed."""
     errored: int
+    """Cases that errored."""
     skipped: int
+    """Cases that were skipped."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """One metric of one system, over the cases of the row.
-
-    ``value`` is None where nothing comparable was measured.  ``mark`` says whether it is the best of its row, or not
-    distinguishable from the best.  ``difference`` is the value - that of the first column; None in the first column and
-    where they do not compare, and ``note`` then says why.
-    """
+class Figure(Record):
+    """One metric of one system, over the cases of the row."""
 
     value: float | None
+    """Null where nothing comparable was measured."""
     mark: Mark = ""
-    standing: Annotated[Standing | None, "what the interval of the difference says"] = None
+    """Whether it is the best of its row."""
+    standing: Standing | None = None
+    """What the interval of the difference says."""
     difference: Difference | None = None
+    """This column - the first; null in the first, and where they do not compare."""
     note: str = ""
+    """Why they do not compare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +97,27 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemCase:
+class SystemCase(Record):
     """The result of a case in one system."""
 
     state: CaseState
+    """What became of it."""
     scores: dict[str, float | None]
+    """By metric; null where there is no number."""
 
 
 @dataclass(frozen=True, slots=True)
-class CaseRow:
+class CaseRow(Record):
     """One case in every system."""
 
     case_id: str
+    """Its id in the golden file."""
     where: str
-    differs: Annotated[bool, "some systems pass the case and others fail it"]
-    systems: Annotated[tuple[SystemCase | None, ...], "one per column; null where the case was not run"]
+    """file:line of the case."""
+    differs: bool
+    """Whether some systems pass the case and others fail it."""
+    systems: tuple[SystemCase | None, ...]
+    """One per column; null where the case was not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +125,17 @@ class SideBySide:
     """Several systems on one suite.
 
     ``rows`` are ``pass_rate``, then the metrics in the suite's order; ``cases`` are all that any system ran, in the
-    suite's order; ``notes`` say what was left out, and why.
+    suite's order, ``shared`` those with the same wording that every system ran; ``confidence`` is the joint level of
+    all intervals of a metric; the first of the ``columns`` is the reference of the others; ``notes`` say what was left
+    out, and why.
     """
 
     suite: str
     path: str
     owner: str
-    confidence: Annotated[float, "joint level of all intervals of a metric"]
-    shared: Annotated[int, "cases with the same wording that every system ran"]
-    columns: Annotated[tuple[Column, ...], "the first is the reference of the others"]
+    confidence: float
+    shared: int
+    columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     cases: tuple[CaseRow, ...]
     notes: tuple[str, ...]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from ...base.records import Record
 from ...core.findings import Value, WorstRepeat
 from ...core.run import CaseResult, Run
 from ..checks import CaseRules, OneAnswer
@@ -24,17 +25,22 @@ def flaky_cases(comparison: Comparison | None) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True)
-class VarianceSplit:
+class VarianceSplit(Record):
     """The variance of a mean difference, split into variance between cases and between repeats of a case.
 
-    All are variances of one case; ``total`` = s_d², that of the differences of case means.
+    All are variances of one case.
     """
 
     n_cases: int
+    """Cases that compare."""
     total: float
+    """Of the differences of case means."""
     between: float
+    """Between cases."""
     within_baseline: float
+    """Between the accepted answers to one case."""
     within_candidate: float
+    """Between today's answers to one case."""
 
     @property
     def most_shrink(self) -> float:

@@ -14,6 +14,7 @@ from random import Random
 from typing import Generic, Literal, TypeVar
 
 from ...base.grouping import grouped
+from ...base.records import Record
 from .family import Outcome
 from .precision import TIE, MeanEstimate, sum_of_squares, t_quantile
 
@@ -30,25 +31,26 @@ _RESAMPLED = 200_000  # measurements drawn for one interval: 1,999 resamples up 
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Record):
     """Candidate - reference, in the metric's own unit and sign, or their ratio, with a two-sided interval.
 
-    Attributes:
-        value: the observed difference; None if one side has no value.
-        low, high: the 1 - *alpha* interval; None below two clusters, or if resampling gives none.  A resample
-            without a value counts as outside of both bounds.
-        n_cases, n_clusters: the sample size.
-        n_differing: clusters in which anything differs.
-        alpha: chance that the interval misses the true difference.
+    A resample without a value counts as outside of both bounds.
     """
 
     value: float | None
+    """The observed difference; null if one side has no value."""
     low: float | None
+    """Lower end of the interval; null below two clusters, or if resampling gives none."""
     high: float | None
+    """Upper end of the interval."""
     n_cases: int
+    """Cases that both have."""
     n_clusters: int
+    """Independent groups of them."""
     n_differing: int
+    """Groups in which anything differs."""
     alpha: float
+    """Chance that the interval misses the true difference."""
 
     @property
     def is_significant(self) -> bool:

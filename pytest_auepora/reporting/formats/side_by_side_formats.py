@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Annotated, Any, TypedDict
+from dataclasses import asdict, dataclass
 
-from ...base.json import fields_of
+from ...base.records import Record
 from ..numbers import metric_value, percent, plural, with_interval
-from ..side_by_side import CaseRow, Figure, Row, SideBySide
+from ..side_by_side import CaseRow, Column, Figure, Row, SideBySide
 from ..terminal import layout
 from ..terminal.layout import Cell, Line, Page
 from ..text import UNICODE, Symbols, escape_markdown, folded, markdown_table, text_width
@@ -202,26 +201,59 @@ def _case_table(compared: SideBySide, cases: Sequence[CaseRow]) -> str:
     )
 
 
-class RowData(TypedDict):
+@dataclass(frozen=True, slots=True)
+class RowData(Record):
     """One metric, a figure per system."""
 
-    metric: Annotated[str, "a metric of the suite, or pass_rate"]
-    direction: Annotated[str, "higher or lower is better"]
-    owner: Annotated[str, "owner of the metric, if not that of the suite"]
-    n: Annotated[int, "cases that all comparable systems have measured"]
-    figures: Annotated[Sequence[Figure], "one per column"]
+    metric: str
+    """A metric of the suite, or pass_rate."""
+    direction: str
+    """Whether higher or lower is better."""
+    owner: str
+    """Owner of the metric, if not that of the suite."""
+    n: int
+    """Cases that all comparable systems have measured."""
+    figures: tuple[Figure, ...]
+    """One per column."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySideData(Record):
+    """Several systems on one suite; numbers are unrounded."""
+
+    suite: str
+    """Name of the golden suite."""
+    path: str
+    """The golden file."""
+    owner: str
+    """Who answers for the suite."""
+    confidence: float
+    """Joint level of all intervals of a metric."""
+    shared: int
+    """Cases with the same wording that every system ran."""
+    columns: tuple[Column, ...]
+    """The first is the reference of the others."""
+    rows: tuple[RowData, ...]
+    """The pass rate, then the metrics in the suite's order."""
+    cases: tuple[CaseRow, ...]
+    """All cases that any system ran."""
+    notes: tuple[str, ...]
+    """What was left out, and why."""
 
 
 def side_by_side_json(compared: SideBySide) -> str:
     """Return the whole comparison as JSON text."""
-    raw = {"format": FORMAT, **side_by_side_dict(compared)}
-    return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False, default=asdict) + "\n"
+    raw = {"format": FORMAT, **asdict(side_by_side_data(compared))}
+    return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
-    """Return the comparison as data, its rows as `RowData`.  Numbers are unrounded."""
+def side_by_side_data(compared: SideBySide) -> SideBySideData:
+    """Return the comparison as data."""
     rows = []
     for row in compared.rows:
         direction = row.info.direction if row.info is not None else "higher"
-        rows.append(RowData(metric=row.name, direction=direction, owner=row.owner, n=row.n, figures=row.figures))
-    return fields_of(compared) | {"rows": rows}
+        rows.append(RowData(row.name, direction, row.owner, row.n, row.figures))
+    return SideBySideData(
+        compared.suite, compared.path, compared.owner, compared.confidence, compared.shared, compared.columns,
+        tuple(rows), compared.cases, compared.notes,
+    )  # fmt: skip

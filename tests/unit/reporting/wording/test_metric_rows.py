@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 from pytest_auepora.core.run import Run
-from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.metric_rows import MetricRow, metric_rows
-from pytest_auepora.reporting.notes import missing_notes
 from pytest_auepora.reporting.text import UNICODE
+from pytest_auepora.reporting.wording.metric_rows import MetricRow, metric_rows
 
-from .builders import METRICS, Case, baseline_of, run_of, verdict_of
+from ..builders import METRICS, Case, accepted_of, baseline_of, run_of, verdict_of
 
 CASES = [Case(f"case-{i}", got=["refunds.md", "x"]) for i in range(10)]
 REFUSAL = Case("ceo", relevant=[], reference=None, answer="I don't know.")
@@ -19,22 +17,8 @@ def by_name(run: Run, verdict: Verdict) -> dict[str, MetricRow]:
 
 def test_every_mean_has_its_denominator() -> None:
     run = run_of([*CASES, REFUSAL, CASES[0].with_(id="down", error="E: x")])
-    verdict = verdict_of(run)
-    row = by_name(run, verdict)["recall@5"]
+    row = by_name(run, verdict_of(run))["recall@5"]
     assert (row.value_text, row.n_text, row.n_error) == ("1.000", "10/12", 1)
-    notes = list(missing_notes(run, verdict, metric_rows(run, verdict)))
-    assert notes[0] == "1 case errored: left out of the values, the worst value in gates and changes"
-    assert "1 in recall@5, mrr@10 (nothing relevant: a refusal is expected)" in notes[1]
-    assert "1 in token_f1 (no reference_answer)" in notes[1]
-
-
-def test_metrics_that_errored_alone_are_named() -> None:
-    run = run_of([*CASES, CASES[0].with_(id="down", error="E: x")])
-    for case in run.cases.values():
-        case.scores["recall@5"] = Score.failed("JudgeError: 503")
-    verdict = verdict_of(run)
-    note, *_ = missing_notes(run, verdict, metric_rows(run, verdict))
-    assert note.startswith("1 case errored; recall@5 errored in 10 other cases: left out of the values")
 
 
 def test_a_gate_shows_its_own_value_where_errors_count() -> None:
@@ -52,10 +36,14 @@ def test_a_value_just_below_its_bound_does_not_read_as_equal() -> None:
 
 def test_metrics_nobody_could_measure_have_no_row() -> None:
     run = run_of(CASES)
-    verdict = verdict_of(run)
-    assert {"assertion_pass", "refusal_correctness", "p95_latency"}.isdisjoint(by_name(run, verdict))
-    notes = " ".join(missing_notes(run, verdict, metric_rows(run, verdict)))
-    assert "all in assertion_pass (neither must_contain nor forbidden is set)" in notes
+    assert {"assertion_pass", "refusal_correctness", "p95_latency"}.isdisjoint(by_name(run, verdict_of(run)))
+
+
+def test_metrics_nobody_listed_have_no_row() -> None:
+    run = run_of([case.with_(labels={"must_contain": ["30 days"]}) for case in CASES])
+    assert "assertion_pass" in by_name(run, verdict_of(run))
+    run.metrics["assertion_pass"].baselined = False
+    assert "assertion_pass" not in by_name(run, verdict_of(run))
 
 
 def test_an_unmeasured_metric_with_a_gate_keeps_its_row() -> None:
@@ -74,8 +62,22 @@ def test_changes_are_paired_and_signed() -> None:
     row = by_name(run, verdict)["mrr@10"]
     assert (row.baseline_text, row.change_text) == ("1.000", "-0.500")
     assert row.mark == "failed"
-    notes = list(missing_notes(run, verdict, metric_rows(run, verdict)))
-    assert any(n.startswith("changes are over the cases that compare: 10 in recall@5, mrr@10") for n in notes)
+
+
+def test_what_rose_and_may_be_chance_gets_no_mark() -> None:
+    others = [c.with_(got=["x", "refunds.md"]) for c in CASES]
+    baseline = accepted_of([[c, c, c, c, CASES[i]] for i, c in enumerate(others)])
+    run = run_of([CASES[0], *others[1:]], baseline=baseline)
+    verdict = verdict_of(run, baseline=baseline)
+    gate = next(g for g in verdict.gates if g.metric == "mrr@10")
+    gate.state = "inconclusive"
+    row = by_name(run, verdict)["mrr@10"]
+    assert gate.test is not None
+    assert (row.mark == "") == (gate.test.drop <= 0)
+    gate.test.drop = -0.035
+    assert by_name(run, verdict)["mrr@10"].mark == ""
+    gate.test.drop = 0.035
+    assert by_name(run, verdict)["mrr@10"].mark == "inconclusive"
 
 
 def test_a_change_where_lower_is_better_keeps_its_sign() -> None:
@@ -94,8 +96,6 @@ def test_what_is_new_or_measured_differently_says_so() -> None:
     verdict = verdict_of(run, baseline=baseline)
     rows = by_name(run, verdict)
     assert [rows[n].baseline_text for n in ("recall@5", "token_f1", "bleu")] == ["(1.000)", "new", ""]
-    notes = list(missing_notes(run, verdict, list(rows.values())))
-    assert "not comparable, the baseline's value is in brackets: recall@5 (chunker_version 1 → 2)" in notes
 
 
 def test_further_gates_stand_below_their_metric_rates_last() -> None:
