@@ -74,7 +74,10 @@ class BPref(OverJudgments):
     """Preference of relevant documents over those judged not relevant; blind to the unjudged."""
 
     stem = "bpref"
-    formula = "1/R sum over relevant returned of (1 - min(non-relevant above, R) / min(N, R))"
+    formula = (
+        "1/R sum over relevant returned of (1 - min(non-relevant above, R) / min(N, R)); n/a where N, the documents "
+        "judged not relevant, is 0 (trec_eval then gives recall)"
+    )
     source = "Buckley and Voorhees 2004; trec_eval bpref"
     oracle = "pytrec_eval bpref, 1e-12"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +132,13 @@ def test_every_value_is_found_again_in_the_text(value: dict[str, Any], escaped: 
                 check(holder[key])
 
     check(made)
+
+
+def test_a_long_line_is_complained_of_in_little_memory(tmp_path: Path) -> None:
+    text = '{"id": "a", "query": "q", "matcch": "word", "reference_answer": "%s"}' % ("x\\n" * 500_000)
+    tracemalloc.start()
+    got = problems(tmp_path, text, NAME)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "unknown key 'matcch'" in got[0]
+    assert peak < 12 * len(text)
