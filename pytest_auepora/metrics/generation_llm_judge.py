@@ -255,10 +255,14 @@ class Rubric(Judged):
     formula = "mean over the requirements of the verdict's score (yes 1, partly 0.5, no 0)"
     source = "promptfoo's llm-rubric"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that the case has no rubric."""
+        return None if sample.labels.get("rubric") else NotApplicable("no rubric")
+
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        rubrics = [str(text) for text in read_list(sample.labels.get("rubric") or (), "labels['rubric']")]
-        if not rubrics:
-            return NotApplicable("no rubric")
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
+        rubrics = [str(text) for text in read_list(sample.labels["rubric"], "labels['rubric']")]
         answer = answer_text(outputs).strip() or "(there is no answer)"
         texts = {"question": sample.query, "answer": answer}
         return [self._question(sample, self._fill_prompt({"rubric": r}, **texts), rubric=r) for r in rubrics]
@@ -334,9 +338,14 @@ class Preference(Judged):
     formula = "1 if better in both orders, 0 if worse in both, else 0.5"
     source = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that a reference says what is right."""
+        has_reference = sample.reference_answer is not None and not self.referenced
+        return NotApplicable("there is a reference_answer") if has_reference else None
+
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        if sample.reference_answer is not None and not self.referenced:
-            return NotApplicable("there is a reference_answer")
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         accepted, answer = str(outputs.memo.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()
         if not accepted:
             return NotApplicable("the baseline's answer is not kept")
