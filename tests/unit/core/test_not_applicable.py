@@ -8,8 +8,8 @@ from pytest_auepora.core.metrics_base import NotApplicable
 from pytest_auepora.core.types import Document, EvaluationSample
 from pytest_auepora.metrics.registry import Registry
 
-from .samples import case, gave
-from .test_system_properties import NAMES
+from ..metrics.samples import case, gave
+from ..metrics.test_system_properties import NAMES
 
 REGISTRY = Registry()
 CASES = {
@@ -35,7 +35,7 @@ _OF_ANSWERS = [NotApplicable("no answer"), NotApplicable("a refusal makes no cla
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_case_without_what_it_takes_is_n_a_whatever_the_answer(name: str) -> None:
+def test_a_case_that_lacks_something_is_n_a_for_all_answers(name: str) -> None:
     metric = REGISTRY.get(name)
     if metric.judged:
         pytest.skip("needs a judge")
