@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from ..core.conversation import asked_text
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
@@ -70,7 +71,7 @@ class OverSensitive(Configured):
         remaining, whole = _mask(output, items)
         joined = "".join(output)
         whole |= {at for at, item in enumerate(items) if _is_reformatted(item, joined)}
-        texts = {sample.query, *(r.doc.text for r in outputs.retrieved if r.doc.text)}
+        texts = {asked_text(sample), *(r.doc.text for r in outputs.retrieved if r.doc.text)}
         harmless = {token for text in texts for token in _mask(answer_words(text), items)[0]}
         suspicious = set(remaining) - harmless
         leaks = [
