@@ -219,7 +219,7 @@ def _pair_system(retriever: Any, generator: Any, whole: Any = None) -> System:
         are_ours = isinstance(documents, (list, tuple)) and documents and isinstance(documents[0], RetrievedDocument)
         context = [r.doc for r in retrieved] if wants_documents or are_ours else documents
         if noise := noise_of(sample):
-            context = with_noise(context or (), sample, converter_for(context))
+            context = with_noise(() if context is None else context, sample, converter_for(context))
         ready = time.perf_counter()  # the conversion above is no latency of the system
         answer = yield call_generate(sample, top_k, documents=context)
         answer = yield read_stream(answer, start + ready - middle)
