@@ -174,7 +174,7 @@ def _judge_anchor(
         out.notes += [f"not comparable with the anchor: {', '.join(names)} ({why})" for why, names in reasons]
     elif run.is_full:
         message = "nothing in this run compares with the anchor, so slow drift was not judged"
-        out.notes.append(f"{message}; renew it: --auepora-update anchor")
+        out.notes.append(f"{message}; renew it: --auepora-update=anchor")
     for gate in judge_comparison(run, comparison, policy.against_anchor(), metrics, advisory):
         gate.title, gate.kind = f"anchor: {gate.part}", "anchor"
         gate.set_message(gate.reason, f"{gate.title}: ")

@@ -17,7 +17,7 @@ from ..statistics.precision import cases_words
 from .gates import GateOutcome
 
 _UNPAIRED: Mapping[Flip, str] = {"new": "are new", "changed": "were edited", "skipped": "were skipped"}
-_PRUNE = "accept with --auepora-update prune"
+_PRUNE = "accept with --auepora-update=prune"
 _MATCH_TEXTS = {
     "exact": "by the same text under another id",
     "span": "by the chunks that hold the passage (span)",
