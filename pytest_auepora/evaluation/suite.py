@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System, as_system
 from ..base.progress import Progress
-from ..base.text import unknown_name
+from ..base.text import names_words, unknown_name
 from ..calls.caller import Caller
 from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.run import CaseResult, ComparableScore, MetricInfo, Run
@@ -29,6 +29,7 @@ from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor, 
 from ..regression.compare import drops_of
 from ..regression.guards.calibration import FOLDER, standing_of
 from ..regression.guards.case_guard import wants_confirmation
+from ..regression.guards.coverage import metrics_without_numbers, nothing_compares
 from ..regression.guards.gates import judge_gate
 from ..regression.thresholds import PSEUDO_METRICS, Bound, Gate
 from .case_flow import CaseCalls, CaseFlow, FinishedCase
@@ -106,7 +107,7 @@ class Evaluation:
 
         Raises:
             AssertionError: what fell, by how much, in which cases.
-            BaselineError: there is no baseline to compare with.
+            BaselineError: there is no baseline to compare with, or nothing in the run compares with it.
         """
         __tracebackhide__ = True
         if self.accepting:
@@ -115,6 +116,9 @@ class Evaluation:
             raise BaselineError(
                 f"{self.run.title}: {self.baseline_note}; accept the present state with --auepora-update"
             )
+        if self.verdict.comparison is not None:
+            for gate in nothing_compares(self.run, self.verdict.comparison, required=True):
+                raise BaselineError(f"{self.run.title}: {gate.reason}")
         kinds = ("regression", "coverage", "anchor")
         bad = [g.message for g in self.verdict.gates if g.kind in kinds and g.state == "failed"]
         for case in self.run.cases.values():
@@ -128,8 +132,12 @@ class Evaluation:
             raise AssertionError(_join_lines(f"{self.run.title} got worse than its baseline", bad))
 
     def assert_thresholds(self) -> None:
-        """Raise AssertionError if a suite threshold or a case's own threshold does not hold."""
+        """Raise AssertionError if a suite threshold or a case's own does not hold, or nothing was measured."""
         __tracebackhide__ = True
+        if all(case.state == "skipped" for case in self.run.cases.values()):
+            raise AssertionError(f"{self.run.title}: nothing was measured: every case was skipped")
+        if unmeasured := metrics_without_numbers(self.run):
+            raise AssertionError(f"{self.run.title}: nothing was measured: no number in {names_words(unmeasured)}")
         bad = [g.message for g in self.verdict.gates if g.kind == "threshold" and g.state == "failed"]
         bad += [f"{c.case_id}: {p}" for c in self.run.cases.values() if not c.expected_to_fail for p in c.problems]
         if bad:

@@ -11,6 +11,7 @@ from ...base.text import names_words
 from ...core.run import Run
 from ...core.scoring import Aggregate
 from ...core.types import Document
+from ...metrics.catalogue import ALWAYS
 from ...metrics.ranking.gold import sources_of
 from ..compare import Comparison, Flip
 from ..statistics.precision import cases_words
@@ -32,7 +33,18 @@ _CHECK_HINT = "pytest --auepora-labels check lists them"
 def coverage_outcomes(
     run: Run, aggregates: Mapping[str, Aggregate], comparison: Comparison | None, *, accepting: bool, pruning: bool
 ) -> Iterator[GateOutcome]:
-    """Yield a failed outcome for each kind of loss, from aggregates without a value to labels that match nothing."""
+    """Yield a failed outcome for each kind of loss, or one if nothing was measured."""
+    losses = [*_losses(run, aggregates, comparison, accepting=accepting, pruning=pruning)]
+    yield from losses
+    if (unmeasured := metrics_without_numbers(run)) and not losses:
+        message = f"no case has a number in {names_words(unmeasured)}, so nothing was judged"
+        yield _failure(run, "numbers", message)
+
+
+def _losses(
+    run: Run, aggregates: Mapping[str, Aggregate], comparison: Comparison | None, *, accepting: bool, pruning: bool
+) -> Iterator[GateOutcome]:
+    """Yield an outcome for each kind of loss, from aggregates without a value to labels that match nothing."""
     for name, aggregate in aggregates.items():
         if aggregate.problem:  # nothing else would judge the metric
             yield _failure(run, f"aggregate of {name}", f"{name} was not judged: {aggregate.problem}")
@@ -47,6 +59,16 @@ def coverage_outcomes(
         names = [n for m in labels.values() for n, label in m["labels"].items() if label["match"] == "none"]
         reason = f"moved labels without a match, so retrieval is n/a in {cases_words(len(labels))}"
         yield _failure(run, "labels", f"{names_words(names)}: {reason}; {_CHECK_HINT}", [*labels])
+
+
+def metrics_without_numbers(run: Run) -> list[str]:
+    """Return the metrics of *run*, but for those that are always measured, if all are n/a in every case that ran.
+
+    A case or a metric that errored is no such case: that fails by itself.
+    """
+    names = [name for name in run.metrics if name not in ALWAYS]
+    states = {score.state for name in names for score in run.scores_of(name)}
+    return names if states == {"n/a"} and not any(run.in_state("error")) else []
 
 
 def _vanished(run: Run, comparison: Comparison, *, accepting: bool) -> Iterator[GateOutcome]:
