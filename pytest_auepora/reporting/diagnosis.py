@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.grouping import grouped
-from ..base.text import without_case
+from ..base.text import forms_words, twin_of, without_case
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import Score
 from ..core.targets import component_of
@@ -180,6 +180,8 @@ def _retrieval_fault(
         missed = min(len(lost), k) if k else len(lost)  # more than k have no room in the top k
         ids_made_up = all(str(hit.get("id", "")).startswith(MADE_UP) for hit in returned)  # then labels cannot match
         note = "; the documents came without an id, so theirs are made from their texts" if ids_made_up else ""
+        if twin := twin_of(worst.label, (str(hit.get("id")) for hit in returned)):
+            note = f"; the label and an id that was returned differ in Unicode form: {forms_words(worst.label, twin)}"
         return _describe_loss(worst, missed, k, limit, len(returned)) + note
     if fell:
         worst = max(fell, key=lambda d: (d.rank or 0) - (d.before or 0))

@@ -64,7 +64,7 @@ def test_an_id_that_a_table_lacks_is_no_id(nothing: Any) -> None:
         to_retrieved([{"id": nothing}])
 
 
-def test_ids_in_an_array_are_given_and_those_without_order_refused() -> None:
+def test_ids_in_an_array_are_given_a_set_is_refused() -> None:
     retrieved = to_retrieved(["Ten days.", "Tea."])
     assert [r.doc.doc_id for r in assign_ids(retrieved, np.array(["a", "b"])) or ()] == ["a", "b"]
     assert assign_ids(retrieved, ["a", float("nan")]) is None
