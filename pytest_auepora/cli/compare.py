@@ -18,7 +18,6 @@ from ..regression.policy import RegressionPolicy
 from ..reporting.formats import side_by_side_formats as formats
 from ..reporting.formats.comparison_report import render_report_md
 from ..reporting.formats.json_report import from_outside
-from ..reporting.report import Report
 from ..reporting.side_by_side import side_by_side
 from ..reporting.terminal.layout import render
 from .arguments import add_shared
@@ -36,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("runs", nargs="*", metavar="RUN", help=runs)
     add("--side-by-side", action="store_true", help=columns)
     add("--strict-chunker-version", action="store_true", help="refuse runs whose chunks have other ids")
-    add("--format", choices=["text", "md", "json", "csv"], help="what to make (text, csv: side by side)")
+    add("--format", choices=["text", "md", "json"], help="what to make (text: side by side)")
     add("--json", action="store_const", const="json", dest="format", help="print JSON")
     add_shared(parser, "--out", "--history")
 
@@ -44,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compare and print; the exit code says whether B is worse, except side by side."""
     is_side_by_side = args.side_by_side or len(args.runs) > 2
-    if args.format in ("text", "csv") and not is_side_by_side:
-        raise UsageError(f"--format {args.format} is for --side-by-side; two runs are compared as md or json")
+    if args.format == "text" and not is_side_by_side:
+        raise UsageError("--format text is for --side-by-side; two runs are compared as md or json")
     names = args.runs or _DEFAULT
     stored = any(not name.endswith(".json") and not name.startswith("git:") for name in names)
     title = " or ".join(names) + (f" of {open_history(args.history).name}" if stored else "")
@@ -85,8 +84,6 @@ def _side_by_side(args: argparse.Namespace) -> int:
         text = formats.side_by_side_markdown(compared)
     elif args.format == "json":
         text = formats.side_by_side_json(compared)
-    elif args.format == "csv":
-        text = formats.matrix_csv(Report(known_comparisons=[compared]))
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         text = render(formats.side_by_side_lines(compared, width=width)) + "\n"

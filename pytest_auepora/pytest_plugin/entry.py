@@ -53,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
     add(
         "--auepora-report", action="append", metavar="KIND:FILE",
-        help="write a report (repeatable); KIND: md, html, json, csv, summary, gitlab, matrix",
+        help="write a report (repeatable); KIND: md, html, json, csv, summary",
     )  # fmt: skip
     add(
         "--auepora-labels", metavar="WORDS",

@@ -1,9 +1,7 @@
-"""The findings of judged runs, worst first; as annotations of GitHub, as code-quality issues of GitLab."""
+"""The findings of judged runs, worst first; as annotations of GitHub."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -19,17 +17,12 @@ from .text import listed, printable
 _MOST_ANNOTATIONS = 10
 """GitHub shows ten errors and ten warnings of a step and drops the rest silently."""
 
-_GITLAB_SEVERITY = {
-    "mistake": "blocker", "errored": "blocker", "newly failing": "critical", "baseline": "critical",
-    "still failing": "minor",
-}  # fmt: skip
-
 Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One problem.  ``key`` identifies it across runs; *line* is 1-based, 0 where there is none.
+    """One problem; *line* is 1-based, 0 where there is none.
 
     ``kind`` is the status of a case (``newly failing``, …), the kind of a gate (``threshold``, ``regression``,
     ``coverage``, ``baseline``), or ``mistake`` for one in a golden file.
@@ -41,7 +34,6 @@ class Finding:
     message: str
     path: str
     line: int
-    key: str
 
     def path_from(self, prefix: str) -> str:
         """Return the path under *prefix*, the way from the root of the repository; empty without a path."""
@@ -72,7 +64,7 @@ def findings(report: Report) -> list[Finding]:
     out = []
     for path, line, _, message in report.mistakes:
         title = "baseline" if path.endswith(".json") else "golden file"
-        out.append(Finding("error", "mistake", title, message, path, line, f"mistake|{message}"))
+        out.append(Finding("error", "mistake", title, message, path, line))
     out += gates["failed"]
     for kind in sorted(FAILING, key=lambda kind: kind != "errored"):
         out += [finding for run, verdict in report.pairs for finding in _failures(run, verdict, kind)]
@@ -86,9 +78,9 @@ def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Finding]:
             continue
         cost = f"\nCases that cost most: {', '.join(gate.costliest)}" if gate.costliest else ""
         owner = f"\nOwner: {gate.owner}" if gate.owner else ""
-        title, key = f"{run.title}: {gate.title}", f"{run.title}|{gate.kind}|{gate.title}"
+        title = f"{run.title}: {gate.title}"
         severity: Severity = "error" if state == "failed" else "warning"
-        yield Finding(severity, gate.kind, title, f"{gate.message}{cost}{owner}", run.path, gate.line, key)
+        yield Finding(severity, gate.kind, title, f"{gate.message}{cost}{owner}", run.path, gate.line)
 
 
 def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]:
@@ -101,8 +93,7 @@ def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Finding]
         ids = [c.case_id for c in (case, *others)]
         subject = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
         severity: Severity = "warning" if case.state == "passed" else "error"  # an assertion that was accepted
-        key = f"{run.title}|{'errored' if kind == 'errored' else 'case'}|{case.case_id}"
-        yield Finding(severity, kind, f"{run.title}: {subject}", message, path, int(line), key)
+        yield Finding(severity, kind, f"{run.title}: {subject}", message, path, int(line))
 
 
 def annotation_lines(report: Report) -> str:
@@ -151,22 +142,3 @@ def _workflow_command(finding: Finding, prefix: str) -> str:
     properties = {"file": finding.path_from(prefix), "title": printable(finding.title), "line": line}
     arguments = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items() if value)
     return f"::{finding.severity} {arguments}::{escape_data(printable(finding.message, keep_lines=True))}"
-
-
-def code_quality(report: Report) -> str:
-    """Return the findings as GitLab's code-quality JSON.
-
-    The fingerprint of a finding depends on neither line nor numbers, so GitLab recognizes it in the next run; it does
-    on the file, as several may hold suites of one name.
-    """
-    issues = [
-        {
-            "description": printable(with_title(finding.title, "; ".join(finding.message.splitlines()))),
-            "check_name": f"auepora/{finding.kind.replace(' ', '-')}",
-            "fingerprint": hashlib.sha256(f"{finding.path}|{finding.key}".encode("utf-8", "surrogatepass")).hexdigest(),
-            "severity": "info" if finding.severity == "warning" else _GITLAB_SEVERITY.get(finding.kind, "major"),
-            "location": {"path": finding.path_from(report.prefix), "lines": {"begin": max(finding.line, 1)}},
-        }
-        for finding in findings(report)
-    ]
-    return json.dumps(issues, indent=1, ensure_ascii=False) + "\n"

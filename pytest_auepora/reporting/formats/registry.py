@@ -21,8 +21,6 @@ FORMATS: Mapping[str, str] = {
     "json": ".json_report:json_report",
     "csv": ".metrics_export:csv_report",
     "summary": ".metrics_export:summary_json",
-    "gitlab": "..findings:code_quality",
-    "matrix": ".side_by_side_formats:matrix_csv",
     "html": "..html.report:html_report",
 }
 """Format → ``module:function``, imported on use: ``(Report) -> text``; modules are relative to this package."""

@@ -1,9 +1,7 @@
-"""Several systems side by side: in a terminal, as Markdown, as JSON, as CSV with a row per case and metric."""
+"""Several systems side by side: in a terminal, as Markdown, as JSON."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -11,12 +9,11 @@ from typing import Annotated, Any, TypedDict
 
 from ...base.json import fields_of
 from ..metric_rows import state_symbol
-from ..numbers import metric_value, number, percent, plural, with_interval
-from ..report import Report
+from ..numbers import metric_value, percent, plural, with_interval
 from ..side_by_side import CaseRow, Figure, Row, SideBySide
 from ..terminal import layout
 from ..terminal.layout import Cell, Line, Page
-from ..text import UNICODE, Symbols, escape_markdown, folded, markdown_table, spreadsheet_text, text_width
+from ..text import UNICODE, Symbols, escape_markdown, folded, markdown_table, text_width
 
 FORMAT = 1
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""
@@ -228,27 +225,3 @@ def side_by_side_dict(compared: SideBySide) -> dict[str, Any]:
         direction = row.info.direction if row.info is not None else "higher"
         rows.append(RowData(metric=row.name, direction=direction, owner=row.owner, n=row.n, figures=row.figures))
     return fields_of(compared) | {"rows": rows}
-
-
-def matrix_csv(report: Report) -> str:
-    """Return a row per case and metric, a column per system; an empty cell was not measured.
-
-    The row ``state`` of a case has its state.  Suites follow each other, each filling its own columns; without any that
-    several systems ran, there is only the header.
-    """
-    comparisons = report.comparisons()
-    systems = list(dict.fromkeys(column.name for suite in comparisons for column in suite.columns))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["suite", "owner", "id", "metric", *map(spreadsheet_text, systems)])
-    for suite in comparisons:
-        for case in suite.cases:
-            by_name = {column.name: system for column, system in zip(suite.columns, case.systems, strict=True)}
-            in_order = [by_name.get(name) for name in systems]
-            key_cells = [*map(spreadsheet_text, (suite.suite, suite.owner, case.case_id))]
-            writer.writerow([*key_cells, "state", *(system.state if system else "" for system in in_order)])
-            for row in (row for row in suite.rows if row.info is not None):
-                values = [system.scores.get(row.name) if system else None for system in in_order]
-                key_cells[1] = spreadsheet_text(row.owner or suite.owner)
-                writer.writerow([*key_cells, row.name, *("" if v is None else number(v, 4) for v in values)])
-    return out.getvalue()
