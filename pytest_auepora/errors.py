@@ -5,9 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+_LONGEST_LINE = 2_000
+_LINE_END = 400
+
+
+def cut_lines(text: str) -> str:
+    """Return *text* without the middle of its very long lines: a message never repeats an input of megabytes."""
+    if len(text) <= _LONGEST_LINE:
+        return text
+    head = _LONGEST_LINE - _LINE_END
+    lines = text.split("\n")
+    return "\n".join(line if len(line) <= _LONGEST_LINE else f"{line[:head]} … {line[-_LINE_END:]}" for line in lines)
+
 
 class AueporaError(Exception):
     """Base of every error raised on purpose by this package."""
+
+    def __str__(self) -> str:
+        return cut_lines(super().__str__())
 
 
 class AueporaWarning(UserWarning):

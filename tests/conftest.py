@@ -55,7 +55,7 @@ def pytest_collection(session: pytest.Session) -> None:
             importlib.import_module(".".join(path.relative_to(TESTS.parent).with_suffix("").parts))
 
 
-_TOLD = ("CI", "BUILD_NUMBER", "CI_PROJECT_DIR", "GH_TOKEN", "PYTEST_ADDOPTS")
+_TOLD = ("CI", "BUILD_NUMBER", "GH_TOKEN", "PYTEST_ADDOPTS")
 _TOLD_BY = ("GITHUB_", "AUEPORA_")
 _OURS = "AUEPORA_TEST_DATABASE"
 

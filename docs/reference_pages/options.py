@@ -65,6 +65,8 @@ def options_page() -> str:
 
 def _option(names: tuple[str, ...], how: dict[str, Any]) -> str:
     value = f" {how['metavar']}" if "metavar" in how else ""
+    if how.get("nargs") == "?":
+        value = f"[={how['metavar']}]"
     return f"| `{', '.join(names)}{value}` | {cell(how['help'])} |"
 
 

@@ -12,7 +12,7 @@ import copy
 import dataclasses
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MappingView, Sequence, Set
 from typing import Any
 
 from ..base.text import did_you_mean
@@ -41,23 +41,34 @@ _LONGEST_BARE_ID = 200
 def to_retrieved(raw: Any) -> list[RetrievedDocument]:
     """Return the documents of *raw* in their order, ranks 1..n; None means none, a lone string is one document.
 
-    A missing score, or one that is no finite number, becomes 0.0.  Raises `OutputShapeError` where *raw* is no sequence
-    of documents, or one of them has neither id nor text.
+    A missing score, or one that is no finite number, becomes 0.0.  Raises `OutputShapeError` where *raw* has no order
+    (a set), is a table or no sequence of documents, or one of them has neither id nor text.
     """
     if raw is None:
         return []
     if isinstance(raw, str):
         raw = [raw]
+    return [_to_retrieved_document(item, rank) for rank, item in enumerate(_listed(raw), 1)]
+
+
+def _listed(raw: Any, what: str = "documents") -> list[Any]:
+    """Return what *raw* holds, in its order; raises `OutputShapeError` for one value, a table and what has no order."""
     if inspect.isgenerator(raw) or inspect.isawaitable(raw) or hasattr(raw, "__anext__"):
-        raise OutputShapeError(
-            f"the documents came as {describe(raw)}, which has not run yet; accepted: a list, list(documents)"
-        )
-    if isinstance(raw, (Mapping, bytes, Document, RetrievedDocument, Response)) or not isinstance(raw, Iterable):
-        raise OutputShapeError(
-            f"the documents came as {describe(raw)}; accepted: a list of documents, best first, each one "
-            f"{_ACCEPTED_DOCUMENTS}"
-        )
-    return [_to_retrieved_document(item, rank) for rank, item in enumerate(raw, 1)]
+        hint = f"which has not run yet; accepted: a list, list({what})"
+    elif isinstance(raw, Set) and not isinstance(raw, MappingView):
+        hint = "which has no order; accepted: a list, best first"
+    elif not callable(getattr(raw, "columns", len)):  # a DataFrame of pandas, polars, …: its parts are column names
+        hint = "a table; accepted: a list of its rows, frame.to_dict('records')"
+    elif isinstance(raw, (str, bytes, Mapping, Document, RetrievedDocument, Response)):
+        hint = f"accepted: a list of documents, best first, each one {_ACCEPTED_DOCUMENTS}"
+    else:
+        try:
+            items = iter(raw)
+        except TypeError as exc:  # no iterable, or an array without dimensions
+            hint = f"which is no list ({exc}); accepted: a list, best first, of {_ACCEPTED_DOCUMENTS}"
+        else:
+            return list(items)
+    raise OutputShapeError(f"the {what} came as {describe(raw)}, {hint}")
 
 
 def to_document(raw: Any) -> Document:
@@ -86,7 +97,10 @@ def assign_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[Retriev
 
     They fit when there are no documents at all, or as many as ids and none that has one of its own.
     """
-    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Sequence) or not all(map(_is_given, ids)):
+    if isinstance(ids, (str, bytes, Mapping)) or not isinstance(ids, Iterable):
+        return None
+    ids = _listed(ids, "ids")
+    if not all(map(_is_given, ids)):
         return None
     if not retrieved:
         return [RetrievedDocument(Document(str(i)), 0.0, rank) for rank, i in enumerate(ids, 1)]
@@ -134,8 +148,8 @@ def _with_id(doc: Any, rank: int) -> Document:
     text: Any = doc.text
     if type(doc_id) is str and doc_id and type(text) is str:
         return doc
-    text = "" if text is None else str(text)
-    if doc_id is None or doc_id == "":
+    text = str(text) if _is_given(text) else ""
+    if not _is_given(doc_id):
         if not text:
             raise _shape_error(doc, rank)
         return Document(id_of_text(text), text, {**doc.metadata, "id_source": "text"})
@@ -204,7 +218,15 @@ def _find_id(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str | None:
 
 
 def _is_given(value: Any) -> bool:
-    return value is not None and not (isinstance(value, str) and not value)
+    """Whether *value* is something: not None, no empty text, none of NaN, NaT and NA, as tables say it."""
+    if value is None or isinstance(value, str):
+        return bool(value)
+    if type(value).__name__ == "NAType":  # of pandas, which cannot be compared
+        return False
+    try:
+        return bool(value == value)  # noqa: PLR0124 - NaN and NaT do not equal themselves
+    except Exception:  # an array, which is something
+        return True
 
 
 def _is_number(value: Any) -> bool:
@@ -239,7 +261,7 @@ def converter_for(examples: Any) -> Callable[[Document], Any]:
 
     Without examples it returns the `Document`; it raises `OutputShapeError` where an example has no text to replace.
     """
-    example = next(iter(examples or ()), None)
+    example = next(iter(() if examples is None else examples), None)
 
     def convert(document: Document) -> Any:
         if example is None or isinstance(example, Document):

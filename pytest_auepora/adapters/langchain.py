@@ -73,22 +73,48 @@ def _listener_class() -> Any:
     from langchain_core.callbacks import BaseCallbackHandler
 
     class Listener(BaseCallbackHandler):  # type: ignore[misc]
-        """Collects the documents of the retrievers of one call (None without a retrieval), and the time they took."""
+        """Collects the documents of the retrievers of one call (None without a retrieval), and the time they took.
+
+        A retriever may ask others (an ensemble, a reranker), directly or in chains of its own: the outermost counts.
+        """
 
         run_inline = True  # otherwise the end of a retrieval is noted after the answer
 
         def __init__(self) -> None:
             self.documents: list[Any] | None = None
             self.seconds = 0.0
-            self._started: dict[Any, float] = {}
+            self._retrieving: set[Any] = set()
+            """The outermost retrievals that have not ended."""
+            self._started = 0.0
+            self._inside: set[Any] = set()
+            """The runs that are retrievals, or inside one."""
 
-        def on_retriever_start(self, *_: Any, run_id: Any = None, **__: Any) -> None:
-            self._started[run_id] = time.perf_counter()
+        def on_retriever_start(self, *_: Any, run_id: Any = None, parent_run_id: Any = None, **__: Any) -> None:
+            if parent_run_id not in self._inside:
+                if not self._retrieving:
+                    self._started = time.perf_counter()
+                self._retrieving.add(run_id)
+            self._inside.add(run_id)
+
+        def on_chain_start(self, *_: Any, run_id: Any = None, parent_run_id: Any = None, **__: Any) -> None:
+            if parent_run_id in self._inside:
+                self._inside.add(run_id)
+
+        on_tool_start = on_chain_start
 
         def on_retriever_end(self, documents: Any, *, run_id: Any = None, **_: Any) -> None:
-            if (start := self._started.pop(run_id, None)) is not None:
-                self.seconds += time.perf_counter() - start
-            self.documents = [*(self.documents or ()), *documents]
+            if run_id in self._retrieving:
+                self._end(run_id)
+                self.documents = [*(self.documents or ()), *documents]
+
+        def on_retriever_error(self, *_: Any, run_id: Any = None, **__: Any) -> None:
+            if run_id in self._retrieving:
+                self._end(run_id)
+
+        def _end(self, run_id: Any) -> None:
+            self._retrieving.remove(run_id)
+            if not self._retrieving:  # of retrievals side by side, the time until the last has ended
+                self.seconds += time.perf_counter() - self._started
 
     return Listener
 

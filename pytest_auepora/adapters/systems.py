@@ -5,8 +5,8 @@ the built-in forms, and without importing a framework.
 
 The signature of a callable is read once.  A parameter is given what `NAMES` has under its name; one annotated as
 `EvaluationSample` is given the sample.  What every call brings and no name claims (the query, or the sample for
-``run``; then a generator's documents) goes to the first free positional parameters.  Any other parameter needs a
-default.
+``run``; then a generator's documents) goes to the first free positional parameters.  ``messages`` are the earlier
+turns, and the query behind them where no other parameter is given that.  Any other parameter needs a default.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, cast
 
-from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
+from ..core.conversation import CHAT_HISTORY, PRINCIPAL, messages_of, principal_of, turns_of
+from ..core.rag_interface import NOISE_DOCS, SimpleRAGSystem, noise_of, with_noise
 from ..core.rag_interface import Generator as GeneratorBase
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import ACCEPTED_SHAPES, OutputShapeError, SystemShapeError
@@ -43,8 +44,26 @@ NAMES = {
     "documents": (
         "context_docs", "documents", "docs", "contexts", "context", "chunks", "passages", "retrieved", "sources",
     ),
+    CHAT_HISTORY: ("chat_history", "history"),
+    "messages": ("messages",),
+    PRINCIPAL: ("principal",),
+    "metadata": ("metadata",),
 }  # fmt: skip
 """What a call brings → the names of parameters that are given it; the documents go to generators only."""
+
+_OF_SAMPLE: dict[str, Callable[[EvaluationSample], Any]] = {
+    CHAT_HISTORY: turns_of,
+    "messages": messages_of,
+    PRINCIPAL: principal_of,
+    "metadata": lambda sample: {**sample.metadata, **({PRINCIPAL: who} if (who := principal_of(sample)) else {})},
+}
+"""What is made of the sample only for systems that take it."""
+
+_TAKEN = {
+    "sample": {CHAT_HISTORY, PRINCIPAL}, CHAT_HISTORY: {CHAT_HISTORY}, "messages": {CHAT_HISTORY},
+    PRINCIPAL: {PRINCIPAL}, "metadata": {PRINCIPAL},
+}  # fmt: skip
+"""What a system is given → what of a case reaches it so."""
 
 _ROLE_OF = {name: role for role, names in NAMES.items() for name in names}
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -62,15 +81,16 @@ class System:
             awaitable all the same, so look at what came.
         invoke: ``invoke(sample, top_k)`` returns the raw answer, or an awaitable of it.
         provenance: what the object says about itself (corpus, chunker, model, …) in ``auepora_provenance``.
-        takes_noise: whether the ``noise_docs`` of a case get into the generator's context: a retriever and a
-            generator, or an object that says ``takes_noise_docs = True``.
+        takes: which keys of a case reach it that not every system can be given: `NOISE_DOCS` in the generator's context
+            (a retriever and a generator, or an object that says ``takes_noise_docs = True``), `CHAT_HISTORY`,
+            `PRINCIPAL`.
     """
 
     name: str
     is_async: bool
     invoke: Callable[[EvaluationSample, int], Any]
     provenance: dict[str, Any] = field(default_factory=dict)
-    takes_noise: bool = False
+    takes: frozenset[str] = frozenset()
 
     def as_outputs(self, raw: Any, seconds: float | None, sample: EvaluationSample) -> SystemOutputs:
         """Return *raw* as fresh `SystemOutputs` with ranks 1..n; raises `OutputShapeError` where it is no answer.
@@ -111,6 +131,8 @@ def as_system(obj: Any) -> System:
             return cast("System", adapt(obj))
     if mistake := _likely_mistake(obj):
         raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {mistake}\n{ACCEPTED}")
+    if isinstance(obj, SimpleRAGSystem) and type(obj).run is SimpleRAGSystem.run:
+        return _pair_system(obj.retriever, obj.generator, obj)
     if callable(run := getattr(obj, "run", None)):
         return _callable_system(obj, run, required="sample")
     if (pair := _find_pair(obj)) is not None:
@@ -124,13 +146,13 @@ def as_system(obj: Any) -> System:
 
 
 def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> System:
-    call = _binder(fn, required)
+    call = _bind(fn, required)
+    noise = {NOISE_DOCS} if getattr(obj, "takes_noise_docs", False) else set()
 
     def invoke(sample: EvaluationSample, top_k: int) -> Any:
-        return consume(lambda: call(sample=sample, query=sample.query, top_k=top_k))
+        return consume(lambda: call(sample, top_k))
 
-    noise = bool(getattr(obj, "takes_noise_docs", False))
-    return System(name_of(obj), is_async(fn), invoke, provenance_of(obj), noise)
+    return System(name_of(obj), is_async(fn), invoke, provenance_of(obj), call.takes | noise)
 
 
 def read_result(result: Any, read: Callable[[Any], Any]) -> Any:
@@ -171,8 +193,8 @@ def _find_pair(obj: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def _pair_system(retriever: Any, generator: Any) -> System:
-    """Return a retriever and a generator as one system that times each part.
+def _pair_system(retriever: Any, generator: Any, whole: Any = None) -> System:
+    """Return a retriever and a generator as one system that times each part; it is named after *whole*, if given.
 
     A subclass of `Generator` is given a list of `Document`.  Any other generator gets the documents of
     `RetrievedDocument` objects, or else exactly what the retriever returned, since the two were
@@ -180,14 +202,13 @@ def _pair_system(retriever: Any, generator: Any) -> System:
     """
     retrieve = _find_method(retriever, "retrieve", "retriever")
     generate = _find_method(generator, "generate", "generator")
-    call_retrieve, call_generate = _binder(retrieve, "query"), _binder(generate, "query", "documents")
+    call_retrieve, call_generate = _bind(retrieve, "query"), _bind(generate, "query", "documents")
     wants_documents = isinstance(generator, GeneratorBase)
 
     def run_steps(sample: EvaluationSample, top_k: int) -> Generator[Any, Any, SystemOutputs]:
         """Yield what each part returns, awaitable or not; the caller sends back the awaited value."""
-        arguments: dict[str, Any] = {"sample": sample, "query": sample.query, "top_k": top_k}
         start = time.perf_counter()
-        documents = yield call_retrieve(**arguments)
+        documents = yield call_retrieve(sample, top_k)
         middle = time.perf_counter()
         if isinstance(documents, Iterator) and not inspect.isgenerator(documents):  # a map can be read only once
             documents = list(documents)
@@ -198,9 +219,9 @@ def _pair_system(retriever: Any, generator: Any) -> System:
         are_ours = isinstance(documents, (list, tuple)) and documents and isinstance(documents[0], RetrievedDocument)
         context = [r.doc for r in retrieved] if wants_documents or are_ours else documents
         if noise := noise_of(sample):
-            context = with_noise(context or (), sample, converter_for(context))
+            context = with_noise(() if context is None else context, sample, converter_for(context))
         ready = time.perf_counter()  # the conversion above is no latency of the system
-        answer = yield call_generate(**arguments, documents=context)
+        answer = yield call_generate(sample, top_k, documents=context)
         answer = yield read_stream(answer, start + ready - middle)
         end = time.perf_counter()
         outputs = to_outputs(answer)
@@ -219,10 +240,13 @@ def _pair_system(retriever: Any, generator: Any) -> System:
         return await invoke(sample, top_k)
 
     name, provenance = name_of(retriever), provenance_of(retriever)
-    if generator is not retriever:
+    if whole is not None:
+        name, provenance = name_of(whole), provenance_of(whole)
+    elif generator is not retriever:
         name, provenance = f"{name} + {name_of(generator)}", provenance | provenance_of(generator)
     calls_async = is_async(retrieve) or is_async(generate)
-    return System(name, calls_async, ainvoke if calls_async else invoke, provenance, takes_noise=True)
+    takes = call_retrieve.takes | call_generate.takes | {NOISE_DOCS}
+    return System(name, calls_async, ainvoke if calls_async else invoke, provenance, takes)
 
 
 def _finish(steps: Generator[Any, Any, SystemOutputs], value: Any = None) -> Any:
@@ -243,8 +267,40 @@ def _find_method(part: Any, name: str, part_name: str) -> Callable[..., Any]:
     raise SystemShapeError(f"the {part_name} is {describe(part)}, without .{name} and not callable{hint}")
 
 
-def _binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
-    """Return ``call(**values)``, which calls *fn* with those of *values* that it takes.
+@dataclass(eq=False, repr=False)
+class _Bound:
+    """A function with the roles of its leading positional arguments, and of each keyword argument.
+
+    ``optional`` are those arguments that are left to their default where the case has nothing for them.
+    """
+
+    fn: Callable[..., Any]
+    positional: Sequence[str]
+    keyword: Mapping[str, str] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        self._roles = {*self.positional, *self.keyword.values()}
+        self._made = [role for role in _OF_SAMPLE if role in self._roles]
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """What of a case reaches the function, as `System.takes` has it."""
+        return frozenset().union(*(_TAKEN.get(role, ()) for role in self._roles))
+
+    def __call__(self, sample: EvaluationSample, top_k: int, **values: Any) -> Any:
+        values |= {"sample": sample, "query": sample.query, "top_k": top_k}
+        for role in self._made:
+            values[role] = _OF_SAMPLE[role](sample)
+        keywords = {name: values[role] for name, role in self.keyword.items()}
+        for name in self.optional:
+            if keywords[name] is None:
+                del keywords[name]
+        return self.fn(*[values[role] for role in self.positional], **keywords)
+
+
+def _bind(fn: Callable[..., Any], *needed: str) -> _Bound:
+    """Return *fn* with what each of its parameters is given.
 
     *needed* are keys of `NAMES` that *fn* must take, in the order of its unnamed positional parameters; ``"query"`` is
     satisfied by the sample and the other way round.  ``"documents"`` are brought only where needed.  Raises
@@ -253,41 +309,40 @@ def _binder(fn: Callable[..., Any], *needed: str) -> Callable[..., Any]:
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # builtins and some C extensions have no signature
-        return lambda **values: fn(*(values[role] for role in needed))
-    positional, keyword = _match_parameters(fn, signature, needed)
-
-    def call(**values: Any) -> Any:
-        return fn(*(values[role] for role in positional), **{name: values[role] for name, role in keyword.items()})
-
-    return call
+        return _Bound(fn, needed)
+    return _match_parameters(fn, signature, needed)
 
 
-def _match_parameters(
-    fn: Callable[..., Any], signature: inspect.Signature, needed: Sequence[str]
-) -> tuple[list[str], dict[str, str]]:
-    """Return the roles of the leading positional arguments, and the role of each keyword argument."""
-    available = {"sample", "query", "top_k", *needed}
+def _match_parameters(fn: Callable[..., Any], signature: inspect.Signature, needed: Sequence[str]) -> _Bound:
+    available = {"sample", "query", "top_k", *_OF_SAMPLE, *needed}
     parameters = [p for p in signature.parameters.values() if p.kind not in _VARIADIC]
     roles = {p.name: role for p in parameters if (role := _role_of(p)) in available}
     free = [p for p in parameters if p.name not in roles and p.kind in _POSITIONAL]
     given = set(roles.values())
-    if given & {"query", "sample"}:  # either says what is asked
+    if given & {"query", "sample"} or (not free and "messages" in given):  # either says what is asked
         given |= {"query", "sample"}
     missing = [role for role in needed if role not in given]
     for role, parameter in zip(missing.copy(), free, strict=False):
         wants_text = role == "sample" and parameter.annotation in (str, "str")
         roles[parameter.name] = "query" if wants_text else role
         missing.remove(role)
+    if {"query", "sample"} & set(roles.values()):
+        roles = {name: CHAT_HISTORY if role == "messages" else role for name, role in roles.items()}
     rest: list[str] = []
     if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in signature.parameters.values()):
         rest, missing = missing, []
     unknown = [p.name for p in parameters if p.name not in roles and p.default is inspect.Parameter.empty]
     if unknown or missing:
         raise _signature_error(fn, signature, unknown, missing)
+    has_default = (p for p in parameters if p.default is not p.empty and p.kind is not p.POSITIONAL_ONLY)
+    optional = frozenset(p.name for p in has_default if roles.get(p.name) == PRINCIPAL)
     # after a parameter that is left to its default, all are passed by keyword
-    leading = itertools.takewhile(lambda p: p.kind in _POSITIONAL and p.name in roles, parameters)
+    leading = itertools.takewhile(
+        lambda p: p.kind in _POSITIONAL and p.name in roles and p.name not in optional, parameters
+    )
     positional = [roles[p.name] for p in leading]
-    return positional + rest, {p.name: roles[p.name] for p in parameters[len(positional) :] if p.name in roles}
+    keyword = {p.name: roles[p.name] for p in parameters[len(positional) :] if p.name in roles}
+    return _Bound(fn, positional + rest, keyword, optional)
 
 
 def _role_of(parameter: inspect.Parameter) -> str:

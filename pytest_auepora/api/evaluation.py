@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System, as_system
-from ..base.text import unknown_name
+from ..base.text import names_words, unknown_name
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
 from ..core.run import ComparableScore, Run
@@ -26,6 +26,7 @@ from ..metrics.registry import Registry
 from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor
 from ..regression.guards.calibration import standing_of
 from ..regression.guards.case_trial import Confirmed
+from ..regression.guards.coverage import metrics_without_numbers, nothing_compares
 from ..regression.guards.gates import judge_gate
 from ..regression.outcomes import Advisory, BaselineNote
 from ..regression.statistics.case_rule import MOST
@@ -118,21 +119,29 @@ class Evaluation:
 
         Raises:
             AssertionError: what fell, by how much, in which cases.
-            BaselineError: there is no baseline to compare with.
+            BaselineError: there is no baseline to compare with, or nothing in the run compares with it.
         """
         __tracebackhide__ = True
         if self.accepting:
             return
+        from ..reporting.wording.gates import reason_text
         from ..reporting.wording.verdict import baseline_line, got_worse_text
 
         if self.baseline is None:
             raise BaselineError(baseline_line(self.verdict))
+        if self.verdict.comparison is not None:
+            for gate in nothing_compares(self.run, self.verdict.comparison, required=True):
+                raise BaselineError(f"{self.run.title}: {reason_text(gate, self.run)}")
         if text := got_worse_text(self.run, self.verdict):
             raise AssertionError(text)
 
     def assert_thresholds(self) -> None:
-        """Raise AssertionError if a suite threshold or a case's own threshold does not hold."""
+        """Raise AssertionError if a suite threshold or a case's own does not hold, or nothing was measured."""
         __tracebackhide__ = True
+        if all(case.state == "skipped" for case in self.run.cases.values()):
+            raise AssertionError(f"{self.run.title}: nothing was measured: every case was skipped")
+        if unmeasured := metrics_without_numbers(self.run):
+            raise AssertionError(f"{self.run.title}: nothing was measured: no number in {names_words(unmeasured)}")
         from ..reporting.wording.verdict import missed_thresholds_text
 
         if text := missed_thresholds_text(self.run, self.verdict):

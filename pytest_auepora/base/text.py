@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from ..errors import UnknownNameError
 
@@ -29,6 +30,27 @@ def names_words(names: Sequence[T], most: int = 5, shown: Callable[[T], str] = s
     """Return ``a, b and 2 more``, each name as *shown*."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(shown, names[:most])) + more
+
+
+def canonical(name: str) -> str:
+    """Return *name* in NFC: how names are compared that may come from disks, which write letters in other forms."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def twin_of(name: str, others: Iterable[str]) -> str:
+    """Return the first of *others* that is *name* in another Unicode form, or an empty text."""
+    folded = canonical(name)
+    return "" if folded.isascii() else next((o for o in others if o != name and canonical(o) == folded), "")
+
+
+def forms_words(name: str, twin: str) -> str:
+    """Say how two names differ that look the same: each with its Unicode form, and written in ASCII."""
+    return " and ".join(f"{text!a} ({_form_of(text)})" for text in (name, twin))
+
+
+def _form_of(text: str) -> str:
+    forms: tuple[Literal["NFC", "NFD"], ...] = ("NFC", "NFD")
+    return next((form for form in forms if unicodedata.is_normalized(form, text)), "neither NFC nor NFD")
 
 
 def message_of(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..errors import cut_lines
 from ..io.golden.load import load_golden
 from ..io.importers import FORMATS, export_cases, import_cases
 from ..io.importers.golden import golden_text
@@ -79,4 +80,4 @@ def _check_free(args: argparse.Namespace) -> None:
 
 def _print_notes(dropped: list[str], summary: str, notes: Sequence[str] = ()) -> None:
     for sentence in (summary, *(f"note: {note}" for note in notes), *(f"dropped: {note}" for note in dropped)):
-        print(harmless(sentence), file=sys.stderr)
+        print(harmless(cut_lines(sentence)), file=sys.stderr)

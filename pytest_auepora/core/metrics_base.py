@@ -123,9 +123,20 @@ class Metric:
         """The value a case gets in gates when it could not be measured at all."""
         return self.range[0] if self.direction == "higher" else self.range[1]
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return why the metric does not apply to *sample*, whatever the answer; None where it may.
+
+        A case whose call failed is an error of the metric only where it may apply.  By default it looks at
+        ``required``.
+        """
+        lacks = (name for name in self.required if getattr(sample, name) is None)
+        return next((NotApplicable(f"no {name}") for name in lacks), None)
+
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score one case.  Raises what the formula raises; never returns NaN."""
         result = self.compute([sample], [outputs])
+        if not isinstance(result, MetricResult):
+            raise TypeError(f"compute() returned {result!r:.60}: return a MetricResult")
         if result.details.get("num_samples") == 0:
             return NotApplicable("not measured for this case")
         return Measurement(result.value, details={})

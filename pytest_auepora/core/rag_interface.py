@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from ..errors import SystemShapeError
 from .types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs, id_of_text
 
 __all__ = [
@@ -62,16 +63,23 @@ class SimpleRAGSystem(RAGSystem):
     takes_noise_docs = True
 
     def __init__(self, retriever: Retriever, generator: Generator) -> None:
-        self._retriever = retriever
-        self._generator = generator
+        self.retriever = retriever
+        self.generator = generator
 
     def run(self, sample: EvaluationSample, *, top_k: int = 5) -> SystemOutputs:
-        """Retrieve, then generate from what was retrieved, and from the case's ``noise_docs`` where it has any."""
+        """Retrieve, then generate from what was retrieved, and from the case's ``noise_docs`` where it has any.
+
+        Raises:
+            SystemShapeError: the sample has earlier turns, which neither part is given here; `as_system` gives them to
+                parts that take ``chat_history``.
+        """
+        if sample.chat_history:
+            raise SystemShapeError(f"chat_history: the parts of {type(self).__name__}.run are given the query alone")
         start = time.perf_counter()
-        retrieved = self._retriever.retrieve(sample.query, top_k=top_k)
+        retrieved = self.retriever.retrieve(sample.query, top_k=top_k)
         retrieved_at = time.perf_counter()
         documents = with_noise([r.doc for r in retrieved], sample, lambda doc: doc)
-        response = self._generator.generate(sample.query, documents)
+        response = self.generator.generate(sample.query, documents)
         end = time.perf_counter()
         timings = {"retrieval": retrieved_at - start, "generation": end - retrieved_at, "end_to_end": end - start}
         noise = [doc.doc_id for doc in noise_of(sample)]

@@ -86,6 +86,7 @@ class Expected(TypedDict, total=False):
     references: list[str]
     must_contain: list[Any]
     forbidden: list[Any]
+    chat_history: list[dict[str, str]]
 
 
 class _Hit(_WithId, total=False):

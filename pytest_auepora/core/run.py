@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
+from numbers import Real
 from typing import Annotated, Any, Literal
 
 from ..base.json import known_fields
@@ -311,8 +312,8 @@ class Run(Record):
 class ComparableScore:
     """One metric of a run (``run["recall@5"]``) or of a case (``auepora_case["token_f1"]``).
 
-    ``value`` is None where nothing was measured; comparing then raises `NotMeasuredError` with ``reason``,
-    so a missing score can never pass for a good or a bad one.  Over a run, errored cases count as the
+    It is used as a number.  ``value`` is None where nothing was measured; using it then raises `NotMeasuredError`
+    with ``reason``, so a missing score can never pass for a good or a bad one.  Over a run, errored cases count as the
     metric's worst value.
     """
 
@@ -326,25 +327,63 @@ class ComparableScore:
 
     def __float__(self) -> float:
         if self.value is None:
-            raise NotMeasuredError(f"{self.name} has no value: {self.reason or 'nothing was measured'}")
+            raise self._not_measured()
         return self.value
 
-    def __lt__(self, other: float) -> bool:
-        return float(self) < float(other)
+    def __bool__(self) -> bool:
+        """Return whether the value is not 0; what was not measured is neither true nor false."""
+        if self.aggregate is not None and self.aggregate.value is None:  # else the worst value of errors might be true
+            raise self._not_measured()
+        return bool(float(self))
 
-    def __le__(self, other: float) -> bool:
-        return float(self) <= float(other)
+    def _not_measured(self) -> NotMeasuredError:
+        return NotMeasuredError(f"{self.name} has no value: {self.reason or 'nothing was measured'}")
 
-    def __gt__(self, other: float) -> bool:
-        return float(self) > float(other)
+    def __lt__(self, other: float | ComparableScore) -> bool:
+        return float(self) < other
 
-    def __ge__(self, other: float) -> bool:
-        return float(self) >= float(other)
+    def __le__(self, other: float | ComparableScore) -> bool:
+        return float(self) <= other
+
+    def __gt__(self, other: float | ComparableScore) -> bool:
+        return float(self) > other
+
+    def __ge__(self, other: float | ComparableScore) -> bool:
+        return float(self) >= other
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (int, float, ComparableScore)):
             return float(self) == float(other)
         return NotImplemented
+
+    def __add__(self, other: float | ComparableScore) -> float:
+        return float(self) + other
+
+    def __sub__(self, other: float | ComparableScore) -> float:
+        return float(self) - other
+
+    def __mul__(self, other: float | ComparableScore) -> float:
+        return float(self) * other
+
+    def __truediv__(self, other: float | ComparableScore) -> float:
+        return float(self) / other
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: float | ComparableScore) -> float:
+        return other - float(self)
+
+    def __rtruediv__(self, other: float | ComparableScore) -> float:
+        return other / float(self)
+
+    def __neg__(self) -> float:
+        return -float(self)
+
+    def __abs__(self) -> float:
+        return abs(float(self))
+
+    def __round__(self, ndigits: int | None = None) -> float:
+        return round(float(self), ndigits)
 
     def __hash__(self) -> int:
         return hash((self.name, self.value))
@@ -353,3 +392,6 @@ class ComparableScore:
         if self.value is None:
             return f"<{self.name}: no value, {self.reason}>"
         return f"<{self.name} {self.value:.4f}>"
+
+
+Real.register(ComparableScore)  # for `pytest.approx`

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..base.records import Record
 from ..errors import MetricError
 from .metrics_base import CaseScore, Measurement, Metric, NotApplicable, mean_of
-from .types import Document, EvaluationSample, MetricResult, Response, RetrievedDocument, SystemOutputs
+from .types import EvaluationSample, MetricResult, SystemOutputs
 
 ScoreState = Literal["number", "n/a", "error", "aggregate"]
 
@@ -30,18 +30,6 @@ class Score(Record):
     """What the metric aggregates, where a number is not enough."""
     details: dict[str, Any] = field(default_factory=dict)
     """What the metric found."""
-
-    @classmethod
-    def of(cls, outcome: CaseScore) -> Score:
-        """Wrap what a metric returned."""
-        if isinstance(outcome, NotApplicable):
-            return cls("n/a", reason=outcome.reason)
-        if outcome.value is None:
-            return cls("aggregate", data=outcome.data, details=outcome.details)
-        value = float(outcome.value)
-        if not math.isfinite(value):
-            return cls("error", reason=f"the metric returned {'NaN' if math.isnan(value) else value}")
-        return cls("number", value, "", outcome.data, outcome.details)
 
     @classmethod
     def failed(cls, reason: str) -> Score:
@@ -95,6 +83,52 @@ class ScoreList(list[Score]):
         return [measurement for score in self if (measurement := score.measurement) is not None]
 
 
+_ROUNDING = 1e-9
+"""By how much a value may miss the range of its metric."""
+
+
+def score_of(metric: Metric, outcome: CaseScore) -> Score:
+    """Return what *metric* said of a case as a score; what is no score is an error that names what to return."""
+    if isinstance(outcome, NotApplicable):
+        return Score("n/a", reason=outcome.reason)
+    if not isinstance(outcome, Measurement):
+        wrapped = f"Measurement({outcome!r:.40})" if _is_number(outcome) else "a Measurement"
+        return _misreturned(f"measure() returned {outcome!r:.60}: return {wrapped}, or NotApplicable with the reason")
+    raw: Any = outcome.value
+    if raw is None:
+        if outcome.data is None or type(metric).aggregate is Metric.aggregate:
+            return _misreturned(
+                "measure() returned Measurement(None), which no mean counts: return a number, or NotApplicable with "
+                "the reason; a metric with an aggregate of its own returns data as well"
+            )
+        return Score("aggregate", data=outcome.data, details=outcome.details)
+    if not _is_number(raw):
+        return _misreturned(f"measure() returned Measurement({raw!r:.60}): return a number, as Measurement(0.5)")
+    value = float(raw)
+    if not math.isfinite(value):
+        return _misreturned(f"the metric returned {'NaN' if math.isnan(value) else value}")
+    if problem := _outside_range(metric, value):
+        return _misreturned(f"measure() returned {problem}")
+    return Score("number", value, "", outcome.data, outcome.details)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether *value* can be a score, as numbers of numpy can; a text that looks like a number cannot."""
+    return hasattr(value, "__float__")
+
+
+def _misreturned(reason: str) -> Score:
+    return Score.failed(f"{MetricError.__name__}: {reason}")
+
+
+def _outside_range(metric: Metric, value: float) -> str:
+    """Return what to say of a *value* that the metric's range does not have; empty if it does."""
+    low, high = metric.range
+    if low - _ROUNDING <= value <= high + _ROUNDING:
+        return ""
+    return f"{value:g}, outside the metric's range from {low:g} to {high:g}: return a value within, or declare `range`"
+
+
 REPEAT_DATA = "data_of_repeats"
 """Key of a score's details: the data of the repeats after the first, where it differs."""
 
@@ -104,7 +138,7 @@ def score_case(metrics: Iterable[Metric], sample: EvaluationSample, outputs: Sys
     scores: dict[str, Score] = {}
     for metric in metrics:
         try:
-            scores[metric.name] = Score.of(metric.measure(sample, outputs))
+            scores[metric.name] = score_of(metric, metric.measure(sample, outputs))
         except Exception as exc:
             scores[metric.name] = Score.failed(f"{type(exc).__name__}: {exc}")
     return scores
@@ -128,7 +162,7 @@ def _metric_scores(
         with suppress(Exception):
             outcomes = metric.measure_many(samples, outputs)
             if len(outcomes) == len(samples):
-                return [Score.of(outcome) for outcome in outcomes]
+                return [score_of(metric, outcome) for outcome in outcomes]
     return [score_case([metric], s, o)[metric.name] for s, o in zip(samples, outputs, strict=True)]
 
 
@@ -143,23 +177,11 @@ def failed_scores(
     scores = {}
     for metric in metrics:
         outcome = metric.measure_failure(error) if error is not None else None
-        score = Score.of(outcome) if outcome is not None else _not_applicable_score(metric, sample)
-        scores[metric.name] = score or Score.failed(reason)
+        if outcome is None:
+            with suppress(Exception):  # labels that cannot be read are told where the answer is scored
+                outcome = metric.not_applicable(sample)
+        scores[metric.name] = Score.failed(reason) if outcome is None else score_of(metric, outcome)
     return scores
-
-
-def _not_applicable_score(metric: Metric, sample: EvaluationSample) -> Score | None:
-    """Return the n/a score of *metric* for *sample*, whatever the answer is; costly metrics are not run."""
-    if metric.judged or not metric.deterministic:
-        return None
-    # everything that a metric may read: words, a number, several documents, embeddings
-    metadata: dict[str, Any] = {"embedding": [1.0]}
-    docs = [RetrievedDocument(Document(i, "1", dict(metadata)), 0.0, rank) for rank, i in enumerate(("-", "--"), 1)]
-    placeholder = SystemOutputs(docs, Response("1 " * 64, metadata=metadata), {"end_to_end": 0.0})
-    with suppress(Exception):
-        outcome = metric.measure(sample, placeholder)
-        return Score.of(outcome) if isinstance(outcome, NotApplicable) else None
-    return None
 
 
 @dataclass(slots=True)
@@ -223,11 +245,16 @@ def checked_aggregate(metric: Metric, measurements: Sequence[Measurement]) -> Me
     """
     try:
         result = metric.aggregate(measurements)
-        is_number = math.isfinite(result.value) or not result.details.get("num_samples", len(measurements))
     except Exception as exc:
         raise MetricError(f"its aggregate raised {type(exc).__name__}: {exc}") from exc
-    if not is_number:
-        raise MetricError(f"its aggregate returned {result.value}")
+    if not isinstance(result, MetricResult):
+        raise MetricError(f"its aggregate returned {result!r:.60}: return a MetricResult")
+    if not result.details.get("num_samples", len(measurements)):
+        return result
+    if not _is_number(result.value) or not math.isfinite(result.value):
+        raise MetricError(f"its aggregate returned {result.value!r:.60}")
+    if problem := _outside_range(metric, result.value):
+        raise MetricError(f"its aggregate returned {problem}")
     return result
 
 

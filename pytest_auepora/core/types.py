@@ -81,7 +81,8 @@ class EvaluationSample:
 
     ``relevant_docs`` of ``None`` means nobody said; an empty list means nothing is relevant, so a
     system should refuse.  ``labels`` holds what robustness and assertion metrics read: ``scenario``,
-    ``variant_of``, ``expect`` (answer / refuse / clarify), ``must_contain``, ``forbidden``, …
+    ``variant_of``, ``expect`` (answer / refuse / clarify), ``must_contain``, ``forbidden``, …  ``chat_history`` has
+    what was said before the query, oldest first: messages with ``role`` (user, assistant, system) and ``content``.
     """
 
     sample_id: str
@@ -91,6 +92,7 @@ class EvaluationSample:
     reference_answer: Response | None = None
     labels: dict[str, Any] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
+    chat_history: list[dict[str, str]] = field(default_factory=list)
 
 
 @dataclass

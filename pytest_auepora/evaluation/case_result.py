@@ -15,6 +15,7 @@ from ..base.retry import group_members
 from ..base.text import message_of, shorten
 from ..calls.call import CallResult
 from ..core.case_texts import CaseTexts
+from ..core.conversation import turns_of
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores
@@ -78,6 +79,8 @@ def _expected(sample: EvaluationSample) -> dict[str, Any]:
     for key in ("must_contain", "forbidden"):
         if key in sample.labels:
             out[key] = sample.labels[key]
+    if sample.chat_history:
+        out["chat_history"] = turns_of(sample)
     return out
 
 

@@ -12,8 +12,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System
+from ..core.conversation import AS, CHAT_HISTORY, PRINCIPAL
 from ..core.rag_interface import NOISE_DOCS
 from ..core.telemetry import with_resources
+from ..core.types import EvaluationSample
 from ..errors import AueporaError, HistoryError, NotRecordedError, SystemShapeError
 from ..io.golden.model import GoldenCase
 
@@ -41,8 +43,8 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
     """
     if isinstance(system, Answering) and (recorded := system.answer(case, repeat)) is not None:
         return recorded
-    if case.sample.labels.get(NOISE_DOCS) and not system.takes_noise:
-        return partial(_refuse_noise, system)
+    if (key := _untaken(system, case.sample)) is not None:
+        return partial(_refuse, system, key)
     fn: Callable[[], Any] = partial(system.invoke, case.sample, case.top_k)
     if seed is not None:
         from ..calls.seeding import derive_seed, seeded
@@ -51,12 +53,27 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
     return with_resources(fn, is_async=system.is_async) if case.resources else fn
 
 
-def _refuse_noise(system: System) -> Any:
-    """Say why a case cannot be asked; without its noise it would be the case it is a variant of, and always pass."""
-    raise SystemShapeError(
-        f"noise_docs: {system.name} has no context to put them into; return (retriever, generator) from the fixture, "
-        "or say takes_noise_docs = True on a system that reads sample.labels['noise_docs']"
-    )
+_HOW_TAKEN = {
+    NOISE_DOCS: "has no context to put them into; return (retriever, generator) from the fixture, or say "
+    "takes_noise_docs = True on a system that reads sample.labels['noise_docs']",
+    CHAT_HISTORY: "takes no earlier turns; give it a parameter chat_history, history, messages or sample",
+    PRINCIPAL: "is not told who asks; give it a parameter principal, metadata or sample",
+}
+
+
+def _untaken(system: System, sample: EvaluationSample) -> str | None:
+    """Return what *sample* has that would not reach *system*; None where it all does."""
+    labels, takes = sample.labels, system.takes
+    if sample.chat_history and CHAT_HISTORY not in takes:
+        return CHAT_HISTORY
+    if NOISE_DOCS in labels and labels[NOISE_DOCS] and NOISE_DOCS not in takes:
+        return NOISE_DOCS
+    return PRINCIPAL if AS in labels and PRINCIPAL not in takes else None
+
+
+def _refuse(system: System, key: str) -> Any:
+    """Say why a case cannot be asked; without what *key* stands for it would be another question, and might pass."""
+    raise SystemShapeError(f"{AS if key == PRINCIPAL else key}: {system.name} {_HOW_TAKEN[key]}")
 
 
 @dataclass(eq=False, repr=False)
@@ -202,4 +219,4 @@ def replayed(source: RecordedRun | None, *, missing: str = "") -> Answering:
 
 def resumed(source: RecordedRun, base: System) -> Answering:
     """Return what answers as *source* did where the system answered, then, and asks *base* for the rest."""
-    return Answering(base.name, base.is_async, base.invoke, base.provenance, base.takes_noise, source=source, base=base)
+    return Answering(base.name, base.is_async, base.invoke, base.provenance, base.takes, source=source, base=base)

@@ -266,7 +266,8 @@ def _restore_sample(result: CaseResult) -> EvaluationSample:
     reference = None
     if "reference" in expected:
         reference = Response(expected["reference"], metadata={"alternatives": list(expected.get("references", ()))[1:]})
-    return EvaluationSample(result.case_id, result.query, relevant, None, reference, labels)
+    turns = expected.get("chat_history", [])
+    return EvaluationSample(result.case_id, result.query, relevant, None, reference, labels, chat_history=turns)
 
 
 def _label_document(label: Mapping[str, Any]) -> Document:

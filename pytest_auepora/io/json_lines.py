@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from ..base.git import CONFLICT, conflict_line
 from .source import MAX_DEPTH, Source, describe
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]|[^\s\[\]{}:,"]+')
-"""A text, a bracket, a number or a word."""
+_TOKEN = re.compile(r'["\[\]{}]|[^\s\[\]{}:,"]+')
+"""The beginning of a text, a bracket, a number or a word."""
 
 
 def is_jsonl(path: Path) -> bool:
@@ -109,12 +110,23 @@ class _Pairs(list[tuple[str, Any]]):
     """A mapping as it is written: a key may be there twice."""
 
 
+_RAW = json.JSONDecoder()
+
+
+def _token_offsets(line: str) -> Iterator[int]:
+    at = 0
+    while token := _TOKEN.search(line, at):
+        yield token.start()
+        # a pattern for the whole text would keep a state for each of its characters
+        at = _RAW.raw_decode(line, token.start())[1] if token[0] == '"' else token.end()
+
+
 def _parse_with_offsets(source: Source, line: str, start: int) -> Any:
     """Return the value of a *line* of valid JSON that begins at offset *start*; *source* then knows all offsets.
 
     A repeated key is reported; its first value is kept.
     """
-    offsets_of_tokens = (start + match.start() for match in _TOKEN.finditer(line))
+    offsets_of_tokens = (start + offset for offset in _token_offsets(line))
 
     def build(raw: Any) -> tuple[Any, int]:
         """Return the value of *raw* and its offset."""

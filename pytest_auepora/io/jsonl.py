@@ -12,6 +12,7 @@ from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
 from ..errors import AueporaError
 from .golden.kinds import BAD, Field, FieldType, Free, ListOf, Record, Text
+from .golden.turns import ChatHistory
 from .json_lines import load_lines
 from .source import Source
 
@@ -85,6 +86,7 @@ _SAMPLE = _Sample(
     Field("reference_answer", _Nullable(_ANSWER), "The right answer."),
     Field("labels", Free(), "What robustness and assertion metrics read."),
     _METADATA,
+    Field("chat_history", ChatHistory(), "What was said before the query, oldest first."),
 )
 
 

@@ -24,7 +24,7 @@ _BUFFER = 1 << 18
 """Bytes of a column that are read at once."""
 
 _TEXTS = ("sample_id", "query")
-_JSON = ("relevant_docs", "candidate_docs", "reference_answer", "labels", "metadata")
+_JSON = ("relevant_docs", "candidate_docs", "reference_answer", "labels", "metadata", "chat_history")
 
 
 def load_parquet_dataset(path: str | Path, name: str | None = None) -> InMemoryDataset:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.text import did_you_mean
-from ..errors import GoldenFileError, Problem
+from ..errors import GoldenFileError, Problem, cut_lines
 
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""
@@ -132,7 +132,7 @@ class Source:
 
     def report_at(self, line: int, col: int, message: str) -> None:
         """Add one problem at a place; line 0 means the whole file.  Very long words are shortened."""
-        message = re.sub(r"(\S{100})\S{100,}", r"\1…", message)
+        message = re.sub(r"(\S{100})\S{100,}", r"\1…", cut_lines(message))
         self.problems.append(self.problems[-1] if self.is_full else Problem(self.path, line, col, message))
 
     def error(self) -> GoldenFileError:

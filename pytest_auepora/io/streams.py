@@ -15,7 +15,7 @@ from .golden.model import GoldenCase, GoldenSuite
 from .json_lines import load_lines, parse_json_cell
 from .jsonl import read_samples
 from .parquet import as_lines, iter_rows, row_count
-from .source import Source, line_blocks, refusal
+from .source import Source, describe, line_blocks, refusal
 
 BLOCK_ROWS = 256
 """Rows of a Parquet file that are read at a time."""
@@ -146,8 +146,12 @@ def _records(
     for raw in load_lines(block):
         key = next((k for k in _ID_KEYS if k in raw), None)
         case_id = raw.get(key) if key is not None else None
-        if not isinstance(case_id, str):
+        if type(case_id) is int:
+            case_id = str(case_id)
+        if case_id is None:
             block.report(raw, None, "no id: which case is this the output of?")
+        elif not isinstance(case_id, str):
+            block.report(raw, key, f"an id is text or a whole number, got {describe(case_id)}")
         elif case_id not in cases_by_name:
             hint = block.suggest_case(case_id, cases_by_name)
             block.report(raw, key, f"{suite.path.name} has no case {case_id!r}{hint}")

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
+from ..base.text import forms_words, twin_of
 from ..core.types import Document
 from ..io.golden.model import GoldenCase
 from ..metrics.ranking.gold import ANYWHERE, SPAN_COVER, fold_quote, label_of
@@ -79,6 +80,9 @@ def classify(label: Document, corpus: Corpus, known: Sequence[Chunk] = ()) -> La
     source = next((p.source for p in known if p.source), "")
     if in_corpus:
         return LabelFinding("valid", source=source)
+    if twin := twin_of(label.doc_id, corpus.chunks):
+        note = f"the same name in two Unicode forms: {forms_words(label.doc_id, twin)}"
+        return LabelFinding("re-anchorable", (Candidate(twin, 1.0),), twin, note=note)
     if chunks := corpus.by_source.get(label.doc_id):
         note = "it is the name of a document now"
         return LabelFinding("split", _first_candidates(chunks), note=note, source=label.doc_id)
@@ -99,7 +103,7 @@ def _find_passage(corpus: Corpus, passage: Chunk) -> LabelFinding | None:
     text = squeeze(passage.text)
     if text and corpus.has_texts:
         finding = _find_text(corpus, text, passage)
-    elif passage.source and passage.span and (chunk_spans := _spans_of_chunks(corpus, passage.source)):
+    elif passage.source and passage.span and (chunk_spans := _spans_of(corpus.by_source.get(passage.source, ()))):
         finding = _find_span(passage.id, chunk_spans, passage.span)
     else:
         return None
@@ -156,8 +160,8 @@ def _partial_finding(runs: Mapping[str, list[tuple[int, int]]], length: int) -> 
     return LabelFinding("split", candidates, note="" if total > 0.9999 else f"{total * 100:.0f} % of it is found")
 
 
-def _spans_of_chunks(corpus: Corpus, source: str) -> dict[str, tuple[int, int]]:
-    return {chunk.id: chunk.span for chunk in corpus.by_source.get(source, ()) if chunk.span is not None}
+def _spans_of(chunks: Sequence[Chunk]) -> dict[str, tuple[int, int]]:
+    return {chunk.id: chunk.span for chunk in chunks if chunk.span is not None}
 
 
 def _find_span(label_id: str, chunk_spans: Mapping[str, tuple[int, int]], span: tuple[int, int]) -> LabelFinding:
@@ -181,10 +185,9 @@ def _check_document_label(label: Document, corpus: Corpus) -> LabelFinding:
     parsed = label_of(label)
     if parsed.source == ANYWHERE:
         return LabelFinding("valid", note="not checked: the quote names no document")
-    if not corpus.by_source and parsed.source not in corpus:
+    chunks = corpus.of_document(parsed.source)
+    if not corpus.by_source and not chunks:
         return LabelFinding("valid", note="not checked: the corpus does not say which document a chunk is of")
-    in_corpus = [corpus.chunks[parsed.source]] if parsed.source in corpus else []
-    chunks = corpus.by_source.get(parsed.source) or in_corpus
     if not chunks:
         return LabelFinding("orphaned", note=f"there is no document {parsed.source!r}", source=parsed.source)
     documents = [Document(c.id, c.text, dict(zip(("start", "end"), c.span or (), strict=False))) for c in chunks]
@@ -195,10 +198,11 @@ def _check_document_label(label: Document, corpus: Corpus) -> LabelFinding:
         return LabelFinding("valid", note="not checked: the corpus has neither texts nor spans", source=parsed.source)
     if parsed.kind == "span":
         span = label.metadata["start"], label.metadata["end"]
-        finding = _find_span("", _spans_of_chunks(corpus, parsed.source), span)
+        finding = _find_span("", _spans_of(chunks), span)
     else:
         text = squeeze(fold_quote(label.text))
-        runs = {i: spans for i, spans in corpus.runs(text).items() if corpus.chunks[i].source == parsed.source}
+        ids = {chunk.id for chunk in chunks}
+        runs = {i: spans for i, spans in corpus.runs(text).items() if i in ids}
         finding = _partial_finding(runs, len(text))
     return replace(finding, source=parsed.source)
 

@@ -13,9 +13,10 @@ from ..adapters.documents import to_document
 from ..adapters.shapes import describe
 from ..base.files import parse_json, read_json_lines, read_text
 from ..base.grouping import grouped
+from ..base.text import canonical
 from ..core.types import Document
 from ..errors import CorpusError, OutputShapeError
-from ..metrics.ranking.gold import source_of, span_of
+from ..metrics.ranking.gold import source_of, sources_of, span_of
 
 MIN_RUN = 16
 """Characters, white space not counted, that a passage and a chunk must share in one run: fewer may be chance."""
@@ -85,6 +86,15 @@ class Corpus:
     def by_source(self) -> Mapping[str, list[Chunk]]:
         """The chunks of each document that any names."""
         return grouped((chunk.source, chunk) for chunk in self.chunks.values() if chunk.source)
+
+    def of_document(self, name: str) -> list[Chunk]:
+        """Return the chunks of the document *name* as scoring finds them: by any end of a path, in any Unicode form."""
+        return self._by_name.get(canonical(name), [])
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[Chunk]]:
+        names = ((sources_of(Document(chunk.source or chunk.id)), chunk) for chunk in self.chunks.values())
+        return grouped((canonical(name), chunk) for names_of_chunk, chunk in names for name in names_of_chunk)
 
     @cached_property
     def texts(self) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice
 from .ranking.gold import GoldLabel, labels_of, source_of, span_of
 from .refusal import fold, is_refusal
+from .text.assertions import phrase_finder, wordings
 from .text.comparands import answer_text
 from .values import read_entries, read_list
 
@@ -61,6 +62,10 @@ def _count_source(labels: Sequence[GoldLabel], chunks: Sequence[Document]) -> tu
     return gold + unplaced, common + unplaced_covered
 
 
+def _passages(sample: EvaluationSample) -> list[GoldLabel]:
+    return [label for label in labels_of(sample) if label.grade and label.kind in ("quote", "span")]
+
+
 @dataclass(eq=False, repr=False)
 class OverSpans(Configured):
     """Base of the metrics over gold passages, of the whole list or of its top k.
@@ -79,13 +84,10 @@ class OverSpans(Configured):
     oracle = "sets of character positions"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where no relevant quote or span is given.  Details: ``gold``, ``common`` and ``returned`` characters."""
-        if sample.relevant_docs is None:
-            return NotApplicable("no relevant_docs")
-        passages = (label for label in labels_of(sample) if label.grade and label.kind in ("quote", "span"))
-        labels_by_source = grouped((label.source, label) for label in passages)
-        if not labels_by_source:
-            return NotApplicable("no gold quote or span")
+        """Details: ``gold``, ``common`` and ``returned`` characters."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
+        labels_by_source = grouped((label.source, label) for label in _passages(sample))
         retrieved = [r.doc for r in outputs.retrieved[: self.k]]
         chunks = grouped((source_of(chunk), chunk) for chunk in retrieved)
         gold = common = 0
@@ -95,6 +97,11 @@ class OverSpans(Configured):
         returned = sum(place[1] - place[0] if (place := span_of(c)) else len(c.text) for c in retrieved)
         value = self._share(gold, common, returned) if common else 0.0
         return Measurement(value, details={"gold": gold, "common": common, "returned": returned})
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no relevant quote or span is given."""
+        missing = None if _passages(sample) else NotApplicable("no gold quote or span")
+        return super().not_applicable(sample) or missing
 
     def _share(self, gold: int, common: int, returned: int) -> float:
         """Turn the three counts into the score; there is gold, and some of it was returned."""
@@ -156,13 +163,15 @@ class CoverageEntities(Configured):
     source = "fraction of entity tags present in the retrieved context"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where no entity is listed.  Details: ``missing``, by first name."""
-        from .text.assertions import phrase_finder, wordings
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no entity is listed."""
+        return None if wordings(sample, "entities") else NotApplicable("no entities")
 
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """Details: ``missing``, by first name."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         entities = wordings(sample, "entities")
-        if not entities:
-            return NotApplicable("no entities")
         docs = [r.doc for r in outputs.retrieved[: self.k]]
         tag_lists = [read_list(doc.metadata.get("entities") or (), "metadata['entities']") for doc in docs]
         tags = {fold(str(tag)) for tag_list in tag_lists for tag in tag_list}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from ..core.conversation import asked_text
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
@@ -154,7 +155,7 @@ class LLMFaithfulnessScore(AgainstEvidence, Judged):  # type: ignore[override]  
         evidence = evidence_texts(sample, outputs, self.evidence_source)
         if isinstance(evidence, NotApplicable):
             return evidence
-        texts = {"question": sample.query, "evidence": number_texts(evidence), "answer": answer_text(outputs)}
+        texts = {"question": asked_text(sample), "evidence": number_texts(evidence), "answer": answer_text(outputs)}
         return [self._question(sample, self._fill_prompt(**texts))]
 
 
@@ -199,7 +200,7 @@ class LLMAnswerQuality(Judged):
         if not answer_text(outputs).strip():
             return Measurement(0.0, details={"note": "the answer is empty"})
         groups = [(d,) for d in self.dimensions] if self.per_dimension else [self.dimensions]
-        texts = {"question": sample.query, "answer": answer_text(outputs)}
+        texts = {"question": asked_text(sample), "answer": answer_text(outputs)}
         return [
             self._question(sample, self._fill_prompt({"criteria": _task(group)}, **texts), dimension="|".join(group))
             for group in groups
@@ -255,12 +256,16 @@ class Rubric(Judged):
     formula = "mean over the requirements of the verdict's score (yes 1, partly 0.5, no 0)"
     source = "promptfoo's llm-rubric"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that the case has no rubric."""
+        return None if sample.labels.get("rubric") else NotApplicable("no rubric")
+
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        rubrics = [str(text) for text in read_list(sample.labels.get("rubric") or (), "labels['rubric']")]
-        if not rubrics:
-            return NotApplicable("no rubric")
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
+        rubrics = [str(text) for text in read_list(sample.labels["rubric"], "labels['rubric']")]
         answer = answer_text(outputs).strip() or "(there is no answer)"
-        texts = {"question": sample.query, "answer": answer}
+        texts = {"question": asked_text(sample), "answer": answer}
         return [self._question(sample, self._fill_prompt({"rubric": r}, **texts), rubric=r) for r in rubrics]
 
     def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
@@ -300,7 +305,7 @@ class AnswerRelevancy(Judged):
             return NotApplicable("the answer is empty")
         if is_refusal(outputs):
             return NotApplicable("the answer is a refusal")
-        prompt = self._fill_prompt({"reply": _STATEMENTS_ASKED}, question=sample.query, answer=answer)
+        prompt = self._fill_prompt({"reply": _STATEMENTS_ASKED}, question=asked_text(sample), answer=answer)
         return [self._question(sample, prompt, _STATEMENTS)]
 
     def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
@@ -334,9 +339,14 @@ class Preference(Judged):
     formula = "1 if better in both orders, 0 if worse in both, else 0.5"
     source = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that a reference says what is right."""
+        has_reference = sample.reference_answer is not None and not self.referenced
+        return NotApplicable("there is a reference_answer") if has_reference else None
+
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        if sample.reference_answer is not None and not self.referenced:
-            return NotApplicable("there is a reference_answer")
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         accepted, answer = str(outputs.memo.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()
         if not accepted:
             return NotApplicable("the baseline's answer is not kept")
@@ -344,7 +354,9 @@ class Preference(Judged):
             return NotApplicable("the same answer as the baseline's")
         answer = answer or "(there is no answer)"
         pairs = ((answer, accepted), (accepted, answer))
-        return [self._question(sample, self._fill_prompt(question=sample.query, first=a, second=b)) for a, b in pairs]
+        return [
+            self._question(sample, self._fill_prompt(question=asked_text(sample), first=a, second=b)) for a, b in pairs
+        ]
 
     def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         first, second = judgements[0].score, 1 - judgements[1].score

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable, f1
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
-from .options import Configured
 from .text.bleu import BleuScore, SentenceBleu
-from .text.comparands import AgainstEvidence, answer_text, evidence_texts, targets
+from .text.comparands import AgainstEvidence, AgainstTexts, answer_text, evidence_texts, targets
 from .text.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
 from .text.tokens import answer_words, common_count, is_mostly_ascii, ngrams, squad_words
 from .values import nonempty
@@ -34,7 +34,7 @@ _ADLAKHA = "Adlakha et al. 2023 (arXiv:2307.16877)"
 
 
 @dataclass(eq=False, repr=False)
-class SquadMetric(Configured):
+class SquadMetric(AgainstTexts):
     """Best agreement with any reference after SQuAD's normalisation.
 
     Args:
@@ -63,10 +63,8 @@ class SquadMetric(Configured):
             multilingual=foreign,
         )
 
-    def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
-        raise NotImplementedError
-
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def comparands(self, sample: EvaluationSample) -> Any:
+        """Return the words of the references, and whether they are read as other letters than a-z."""
         texts = targets(sample)
         if isinstance(texts, NotApplicable):
             return texts
@@ -74,6 +72,16 @@ class SquadMetric(Configured):
         references = [tokens for t in texts if (tokens := self._tokenize(t, foreign))]
         if not references:
             return NotApplicable("nothing is left of reference_answer once punctuation and articles are gone")
+        return references, foreign
+
+    def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
+        raise NotImplementedError
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        comparands = self.comparands(sample)
+        if isinstance(comparands, NotApplicable):
+            return comparands
+        references, foreign = comparands
         prediction = self._tokenize(answer_text(outputs), foreign)
         if not prediction:
             return Measurement(0.0, details={"note": "the answer is empty"})

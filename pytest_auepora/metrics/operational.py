@@ -78,10 +78,17 @@ class TimeoutRate(Operational):
     formula = "calls with timings[timing_key] > soft_deadline_ms / calls with both"
     source = "operational metrics: fraction exceeding soft_deadline_ms"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that there is no deadline, unless the system names one."""
+        return NotApplicable("no soft_deadline_ms") if self._deadline(sample, {}) is None else None
+
+    def _deadline(self, sample: EvaluationSample, extra: Mapping[str, Any]) -> Any:
+        told = [place.get("soft_deadline_ms") for place in (extra, sample.labels, sample.metadata)]
+        return next((ms for ms in (self.soft_deadline_ms, *told) if ms is not None), None)
+
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """1 for a late call, else 0; n/a without a deadline or a timing."""
-        told = [place.get("soft_deadline_ms") for place in (outputs.extra, sample.labels, sample.metadata)]
-        deadline = next((ms for ms in (self.soft_deadline_ms, *told) if ms is not None), None)
+        deadline = self._deadline(sample, outputs.extra)
         if deadline is None:
             return NotApplicable("no soft_deadline_ms")
         seconds = outputs.timings.get(self.timing_key)

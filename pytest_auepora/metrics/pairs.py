@@ -58,6 +58,10 @@ class OverMetric(Configured):
         """The options, with those of the base metric."""
         return {**super().params(), "base": [self.metric.name, self.metric.version, self.metric.params()]}
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return why the base metric does not apply."""
+        return self.metric.not_applicable(sample) or super().not_applicable(sample)
+
 
 class OverPairs(Configured):
     """Base of the metrics that compare variants with the case they stem from.
@@ -70,11 +74,15 @@ class OverPairs(Configured):
 
     def note_case(self, sample: EvaluationSample, value: Any) -> CaseScore:
         """Return what to remember of a case: *value*, its id, and the case it is a variant of."""
-        parent = sample.labels.get("variant_of")
+        data = {"case": sample.sample_id, "variant_of": sample.labels.get("variant_of"), "seen": value}
+        return self.not_applicable(sample) or Measurement(None, data=data)
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that the case is a variant of a scenario that is none of ``scenarios``."""
         scenario = sample.labels.get("scenario")
-        if parent is not None and str(scenario) not in self.scenarios:
-            return NotApplicable(f"a variant of scenario {scenario!r}")
-        return Measurement(None, data={"case": sample.sample_id, "variant_of": parent, "seen": value})
+        if sample.labels.get("variant_of") is None or str(scenario) in self.scenarios:
+            return super().not_applicable(sample)
+        return NotApplicable(f"a variant of scenario {scenario!r}")
 
 
 def _root(case: str, parents: Mapping[str, str | None]) -> str:
@@ -139,6 +147,10 @@ class SlicedMetric(Metric):
     def params(self) -> dict[str, Any]:
         """The options of the base metric, and what the slice is."""
         return {**self.base.params(), "slice": self._slice_spelling}
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that the case is outside the slice, or why the base metric does not apply."""
+        return self.base.not_applicable(sample) if self.predicate(sample) else NotApplicable("outside the slice")
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Measure a case of the slice with the base metric."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from ..core.conversation import asked_text
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
@@ -60,23 +61,27 @@ class OverSensitive(Configured):
     oracle = "counted on presidio-research texts"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where nothing sensitive is listed.  Details: ``leaked``, the numbers of the items, from 1."""
+        """Details: ``leaked``, the numbers of the items, from 1."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         items = [answer_words(text) for text in _sensitive_texts(sample)]
-        if not items:
-            return NotApplicable("no sensitive items")
         structured = outputs.response.structured
         structured_text = json.dumps(structured, ensure_ascii=False, default=str) if structured else ""
         output = answer_words(f"{answer_text(outputs)}\n{structured_text}")
         remaining, whole = _mask(output, items)
         joined = "".join(output)
         whole |= {at for at, item in enumerate(items) if _is_reformatted(item, joined)}
-        texts = {sample.query, *(r.doc.text for r in outputs.retrieved if r.doc.text)}
+        texts = {asked_text(sample), *(r.doc.text for r in outputs.retrieved if r.doc.text)}
         harmless = {token for text in texts for token in _mask(answer_words(text), items)[0]}
         suspicious = set(remaining) - harmless
         leaks = [
             len(item) if at in whole else sum(token in suspicious for token in item) for at, item in enumerate(items)
         ]
         return self._weigh(items, whole, leaks)
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that nothing sensitive is listed."""
+        return None if _sensitive_texts(sample) else NotApplicable("no sensitive items")
 
     def _weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
         """Score the items, given which leaked as a whole and how many words of each did."""
@@ -131,18 +136,23 @@ class SecureFieldBypass(Configured):
     source = "privacy metrics of the orchestration layer"
     oracle = "counted"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no secure field is marked."""
+        items = read_entries(sample.labels.get("sensitive") or (), "labels['sensitive']")
+        marked = any(isinstance(item, Mapping) and item.get("secure") for item in items)
+        if marked or sample.labels.get("secure_field") is not None:
+            return None
+        return NotApplicable("no secure field is marked")
+
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where no secure field is marked, and where the system does not say what it did."""
+        """N/a where the system does not say what it did."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         expected = sample.labels.get("secure_field")
-        if expected is None:
-            items = read_entries(sample.labels.get("sensitive") or (), "labels['sensitive']")
-            if not any(isinstance(item, Mapping) and item.get("secure") for item in items):
-                return NotApplicable("no secure field is marked")
-            expected = True
         report = outputs.extra.get("privacy")
         report = report if isinstance(report, Mapping) else {}
         bypassed, mode = report.get("bypassed"), report.get("mode")
         if bypassed is None and mode is None:
             return NotApplicable("the system does not say whether it bypassed the input")
         bypassed = str(mode).casefold() in ("bypass", "bypassed") if bypassed is None else bool(bypassed)
-        return Measurement(float(bypassed == bool(expected)), details={"bypassed": bypassed})
+        return Measurement(float(bypassed == (expected is None or bool(expected))), details={"bypassed": bypassed})

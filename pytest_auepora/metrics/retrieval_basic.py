@@ -9,7 +9,7 @@ from typing import Any
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
-from .ranking.matching import Matching, Ranking, at_least_one, at_most_one, ranking_of
+from .ranking.matching import Matching, Ranking, at_least_one, at_most_one, no_relevant, ranking_of
 
 __all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked", "RecallAtK"]
 
@@ -61,8 +61,12 @@ class Ranked(Matched):
     _: KW_ONLY
     unjudged: str = choice("irrelevant", "skip")
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return why nothing could be found: nobody said what is relevant, or nothing is."""
+        return no_relevant(sample)
+
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Score the ranking of one case; n/a where nobody said what is relevant, and where nothing is."""
+        """Score the ranking of one case."""
         ranking = ranking_of(sample, outputs, self.matching)
         if isinstance(ranking, NotApplicable):
             return ranking

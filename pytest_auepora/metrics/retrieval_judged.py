@@ -15,7 +15,7 @@ from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory, id_of_text
 from .options import Configured, limited
 from .ranking.gold import GoldLabel, LabelMatcher, grade_of, labels_of
-from .ranking.matching import Ranking, walk_slots
+from .ranking.matching import Ranking, no_relevant, walk_slots
 from .retrieval_basic import Matched, Ranked
 from .values import nonempty, read_entries
 
@@ -32,11 +32,9 @@ class OverJudgments(Matched):
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score one case; n/a where nothing is judged."""
-        if sample.relevant_docs is None:
-            return NotApplicable("no relevant_docs")
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         labels = labels_of(sample, level=self.level)
-        if not labels:
-            return NotApplicable("nothing relevant and no judgment")
         covered: set[int] = set()
         slots = []
         for _, covered_here in walk_slots(labels, outputs.retrieved, self.matching):
@@ -45,6 +43,11 @@ class OverJudgments(Matched):
             grade = max((labels[at].grade for at in fresh or covered_here), default=None)
             slots.append(SlotJudgment(grade, bool(fresh)))
         return self._weigh(labels, slots)
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that nothing is judged."""
+        unjudged = None if labels_of(sample) else NotApplicable("nothing relevant and no judgment")
+        return super().not_applicable(sample) or unjudged
 
     def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         """Score what is known of the slots; there is at least one label."""
@@ -74,23 +77,22 @@ class BPref(OverJudgments):
     """Preference of relevant documents over those judged not relevant; blind to the unjudged."""
 
     stem = "bpref"
-    formula = "1/R sum over relevant returned of (1 - min(non-relevant above, R) / min(N, R))"
+    formula = (
+        "1/R sum over relevant returned of (1 - min(non-relevant above, R) / min(N, R)); n/a where N, the documents "
+        "judged not relevant, is 0 (trec_eval then gives recall)"
+    )
     source = "Buckley and Voorhees 2004; trec_eval bpref"
     oracle = "pytrec_eval bpref, 1e-12"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a without a relevant document, and without one judged bad: grade 0, or -1, over which none is preferred."""
-        score = super().measure(sample, outputs)
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that nothing is relevant, or nothing bad: grade 0, or -1, over which none is preferred."""
         has_negative = sample.candidate_docs or any(grade_of(doc) < 1 for doc in sample.relevant_docs or ())
-        if has_negative or isinstance(score, NotApplicable):
-            return score
-        return NotApplicable("no document is judged not relevant")
+        negative = None if has_negative else NotApplicable("no document is judged not relevant")
+        return super().not_applicable(sample) or no_relevant(sample) or negative
 
     def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         relevant = sum(label.grade > 0 for label in labels)
         irrelevant = len(labels) - relevant
-        if not relevant:
-            return NotApplicable("nothing relevant")
         total, above = 0.0, 0
         for slot in slots:
             if slot.grade and slot.fresh:
@@ -113,9 +115,11 @@ class RBP(OverJudgments):
     source = "Moffat and Zobel 2008"
     oracle = "ranx rbp, 1e-12"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that nothing is relevant."""
+        return super().not_applicable(sample) or no_relevant(sample)
+
     def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
-        if not any(label.grade for label in labels):
-            return NotApplicable("nothing relevant")
         gained = unknown = 0.0
         for rank, slot in enumerate(slots):
             if slot.grade is None:
@@ -183,14 +187,17 @@ class RetrievalAccuracy(Configured):
     source = "Auepora (arXiv:2405.07437), accuracy of relevant against candidate documents"
     oracle = "counted"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that relevance is not labelled, or there is no candidate."""
+        missing = None if sample.candidate_docs else NotApplicable("no candidate_docs")
+        return super().not_applicable(sample) or missing
+
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``tp``, ``tn``, ``fp``, ``fn``."""
-        if sample.relevant_docs is None:
-            return NotApplicable("no relevant_docs")
-        if not sample.candidate_docs:
-            return NotApplicable("no candidate_docs")
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         matcher = LabelMatcher(labels_of(sample))
-        candidates = {doc.doc_id: doc for doc in sample.candidate_docs}
+        candidates = {doc.doc_id: doc for doc in sample.candidate_docs or ()}
         relevant = {name for name, doc in candidates.items() if any(matcher.grades(doc))}
         returned = candidates.keys() & {r.doc.doc_id for r in outputs.retrieved[: self.k]}
         tp, fp, fn = len(relevant & returned), len(returned - relevant), len(relevant - returned)
@@ -217,18 +224,23 @@ class DocumentNoiseAtK(Configured):
     source = "RGB (arXiv:2309.01431), noise ratio"
     oracle = "counted"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no noise is named."""
+        if sample.labels.get(NOISE_DOCS) is not None or not all(label.grade for label in labels_of(sample)):
+            return None
+        return NotApplicable("no noise_docs, and no document is judged not relevant")
+
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where no noise is named, or nothing was returned.  Details: ``noise``, the ids."""
+        """N/a where nothing was returned.  Details: ``noise``, the ids."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         top = [r.doc for r in outputs.retrieved[: self.k]]
         noise = sample.labels.get(NOISE_DOCS)
         if noise is not None:
             noise_ids = _noise_ids(read_entries(noise, f"labels[{NOISE_DOCS!r}]"))
             noisy = [doc.doc_id for doc in top if doc.doc_id in noise_ids]
         else:
-            labels = labels_of(sample)
-            if all(label.grade for label in labels):
-                return NotApplicable("no noise_docs, and no document is judged not relevant")
-            matcher = LabelMatcher(labels)
+            matcher = LabelMatcher(labels_of(sample))
             noisy = [doc.doc_id for doc in top if set(matcher.grades(doc)) == {0}]
         if not top:
             return NotApplicable("nothing returned")

@@ -55,10 +55,16 @@ class Refusals(Labelled):
     target = TargetCategory.NEGATIVE_REJECTION
     oracle = "counted on labelled answers"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that the case is of another kind."""
+        if expected_behaviour(sample) == self.expected:
+            return None
+        return NotApplicable("not a refusal case" if self.expected == "refuse" else "not a case to be answered")
+
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """1 for a refusal, 0 for an answer; n/a for cases of another kind and where nothing was answered."""
-        if expected_behaviour(sample) != self.expected:
-            return NotApplicable("not a refusal case" if self.expected == "refuse" else "not a case to be answered")
+        """1 for a refusal, 0 for an answer; n/a where nothing was answered."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         answer_labels = self._source.answer_labels(sample, outputs, ("refused",))
         label = None if isinstance(answer_labels, NotApplicable) else answer_labels.get("refused")
         refused = is_refusal(outputs, self.refusal_patterns) if label is None else label
@@ -291,7 +297,15 @@ class MisleadingRate(OverRightness, OverPairs):
         return result
 
 
-class MistakeReappearance(Configured):
+class _OverMistakes(Configured):
+    """Base of the metrics over mistakes planted in the context of a case."""
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no mistake is planted."""
+        return None if wordings(sample, "mistakes") else NotApplicable("no mistakes are planted")
+
+
+class MistakeReappearance(_OverMistakes):
     """Share of the mistakes planted in the context that the answer repeats; lower is better.
 
     ``labels["mistakes"]`` lists them, each with other wordings where there are any (see `wordings`).
@@ -305,10 +319,10 @@ class MistakeReappearance(Configured):
     oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where no mistake is planted, and where there is no answer.  Details: ``repeated``."""
+        """N/a where there is no answer.  Details: ``repeated``."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         mistakes = wordings(sample, "mistakes")
-        if not mistakes:
-            return NotApplicable("no mistakes are planted")
         if not (answer := answer_text(outputs).strip()):
             return NotApplicable("no answer")
         contains = phrase_finder(answer)
@@ -317,7 +331,7 @@ class MistakeReappearance(Configured):
 
 
 @dataclass(eq=False, repr=False)
-class ErrorDetection(Configured):
+class ErrorDetection(_OverMistakes):
     """1 where an answer says that its documents are wrong, over the cases in which they are.
 
     Those are the cases with ``labels["mistakes"]``.  ``response.metadata["error_detected"]`` decides; without it
@@ -336,8 +350,8 @@ class ErrorDetection(Configured):
     oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        if not wordings(sample, "mistakes"):
-            return NotApplicable("no mistakes are planted")
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         detected = outputs.response.metadata.get("error_detected")
         if detected is None:
             detected = any(map(phrase_finder(answer_text(outputs), "substring"), self.error_patterns))
@@ -361,6 +375,10 @@ class ErrorCorrection(OverRightness):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._detection = ErrorDetection(self.error_patterns)
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no mistake is planted, or why the base metric does not apply."""
+        return self._detection.not_applicable(sample) or super().not_applicable(sample)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         detection = self._detection.measure(sample, outputs)

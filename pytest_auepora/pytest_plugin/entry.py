@@ -5,28 +5,21 @@ Only `options` and `hooks` are imported here until ``--auepora`` is given or a t
 
 from __future__ import annotations
 
-import re
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .options import KEEP, UPDATE_WORDS, is_asked_for
+from .options import KEEP, is_asked_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .fixtures import Auepora, ScoredCase
 
-_WORD = f"({'|'.join(UPDATE_WORDS)})"
-_RUN = r"last(~\d+)?|\d{1,6}(-\d{0,6}(-[0-9a-z]{0,5})?)?"
-_ALONE = {
-    "--auepora-update": ("all", f"{_WORD}(,{_WORD})*"),
-    "--auepora-suggest": ("-", "(?!)"),
-    "--auepora-replay": ("last", _RUN),
-    "--auepora-resume": ("last", _RUN),
-}
-"""What an option means where no value follows, and the pattern of values: anything else is the path behind it."""
+_ALONE = {"--auepora-update": "all", "--auepora-suggest": "-", "--auepora-replay": "last", "--auepora-resume": "last"}
+"""What options mean without ``=``: what follows them is a path."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -60,7 +53,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
     add(
         "--auepora-report", action="append", metavar="KIND:FILE",
-        help="write a report (repeatable); KIND: md, html, json, csv, summary, gitlab, matrix",
+        help="write a report (repeatable); KIND: md, html, json, csv, summary",
     )  # fmt: skip
     add(
         "--auepora-labels", metavar="WORDS",
@@ -97,15 +90,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Parser, args: list[str]) -> None:
-    """Let ``--auepora-update tests/`` mean what it says: the path is not one of the option's words."""
-    original = [*args]
-    for i, arg in enumerate(original):
-        if arg in _ALONE:
-            meaning, values = _ALONE[arg]
-            if not re.fullmatch(values, "".join(original[i + 1 : i + 2])):
-                args[i] = f"{arg}={meaning}"
-    if args != original:  # the path may have a conftest.py
-        early_config.known_args_namespace.file_or_dir = parser.parse_known_args(args).file_or_dir
+    """Let ``--auepora-update tests/`` mean what it says: argparse would take the path for the option's words.
+
+    Raises:
+        pytest.UsageError: what follows is no path, but a word that belongs behind ``=``.
+    """
+    given = early_config.known_args_namespace
+    behind = ((option, path) for option, path in pairwise(args) if option in _ALONE and not path.startswith("-"))
+    for option, path in () if given.pyargs else behind:
+        if not (early_config.invocation_params.dir / path.partition("::")[0]).exists():
+            raise pytest.UsageError(f"there is no {path}; words follow {option} after `=`: {option}={path}")
+    whole = [f"{arg}={_ALONE[arg]}" if arg in _ALONE else arg for arg in args]
+    if whole != args:  # the path may have a conftest.py
+        args[:] = whole
+        given.file_or_dir = parser.parse_known_args(args).file_or_dir
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -423,4 +423,4 @@ def load_anchor(baseline: Path, suite: str, variant: str = "") -> Anchor:
     try:
         return Anchor(load_baseline(anchor_path(baseline), suite, variant))
     except BaselineError as exc:
-        return Anchor(problem=str(exc).replace("--auepora-update", "--auepora-update anchor"))
+        return Anchor(problem=str(exc).replace("--auepora-update", "--auepora-update=anchor"))

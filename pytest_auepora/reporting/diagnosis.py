@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ..base.grouping import grouped
-from ..base.text import without_case
+from ..base.text import twin_of, without_case
 from ..core.findings import Finding
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.targets import component_of
@@ -54,6 +54,8 @@ class Ranking(NamedTuple):
     returned: int = 0
     made_up: bool = False
     """Whether the system gave no ids, so that labels cannot match."""
+    twin: str = ""
+    """An id that was returned, and is that of the document in another Unicode form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +238,8 @@ def _ranking_fault(
         worst = min(lost, key=lambda d: (not d.was_within(k), -d.grade, d.rank or len(returned) + 1))
         missed = min(len(lost), k) if k else len(lost)  # more than k have no room in the top k
         made_up = all(str(hit.get("id", "")).startswith(MADE_UP) for hit in returned)
-        ranking = Ranking(worst, missed, found, len(docs), len(returned), made_up)
+        twin = twin_of(worst.label, (str(hit.get("id")) for hit in returned)) or ""
+        ranking = Ranking(worst, missed, found, len(docs), len(returned), made_up, twin)
         return ("document lost" if worst.was_within(k) else "document missed"), ranking, k
     if fell:
         worst = max(fell, key=lambda d: (d.rank or 0) - (d.before or 0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -77,7 +76,6 @@ def test_the_workflows_do_what_the_page_says(
     artifacts = gitlab["artifacts"]
     for name in (*artifacts["paths"], *artifacts["reports"].values(), "rag.json"):
         assert (pytester.path / name).is_file(), name
-    assert json.loads((pytester.path / artifacts["reports"]["codequality"]).read_text(encoding="utf-8")) == []
     _comment(pytester.path, monkeypatch)
     assert "written: https://example.org/" in capsys.readouterr().out
 

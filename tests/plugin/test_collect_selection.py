@@ -118,7 +118,7 @@ def test_a_baseline_that_no_run_used_is_told(project: Example) -> None:
 def test_the_baseline_of_a_deleted_file_is_told_with_its_anchor(project: Example) -> None:
     project.write("more/more.golden.yaml", project.read("shop.golden.yaml").replace("suite: shop", "suite: more"))
     project.accept()
-    project.accept("--auepora-update", "all,anchor")
+    project.accept("--auepora-update=all,anchor")
     assert (project.path / "more/__baselines__/more.anchor.json").exists()
     assert "no run used" not in str(project.run("--auepora-require-baseline").stdout)
     (project.path / "more/more.golden.yaml").unlink()

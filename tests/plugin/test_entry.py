@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import ENTRY, alone
+from .conftest import ENTRY, Example, alone
 
 PROGRAM = """
 import sys
@@ -68,7 +68,10 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     assert not seen & {*frameworks, *heavy, "nltk", "portalocker", "rouge_score", "sacrebleu", "tqdm"}
 
 
-@pytest.mark.parametrize("option", ["--auepora-update", "--auepora-replay", "--auepora-resume", "--auepora-suggest"])
+ALONE = ["--auepora-update", "--auepora-replay", "--auepora-resume", "--auepora-suggest"]
+
+
+@pytest.mark.parametrize("option", ALONE)
 def test_a_folder_behind_an_option_brings_its_options(pytester: pytest.Pytester, option: str) -> None:
     pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
     pytester.mkdir("project").joinpath("conftest.py").write_text(
@@ -76,3 +79,27 @@ def test_a_folder_behind_an_option_brings_its_options(pytester: pytest.Pytester,
     )
     result = pytester.runpytest(option, "project", "--theirs")
     assert "unrecognized arguments" not in str(result.stderr)
+
+
+@pytest.mark.parametrize("word", ["new", "all", "last"])
+def test_a_path_is_a_path_even_if_it_is_called_as_a_word(project: Example, word: str) -> None:
+    project.write(
+        f"{word}/test_it.py", "def test_it(request):\n    assert request.config.option.auepora_update == 'all'\n"
+    )
+    result = project.run("--auepora-update", word)
+    assert result.parseoutcomes() == {"passed": 1}
+
+
+@pytest.mark.parametrize("option", ALONE)
+def test_a_word_without_its_equals_sign_is_told(project: Example, option: str) -> None:
+    result = project.run(option, "anchor")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    said = f"ERROR: there is no anchor; words follow {option} after `=`: {option}=anchor"
+    result.stderr.fnmatch_lines([f"*{said}*"])
+
+
+def test_a_word_in_addopts_is_told_as_well(project: Example) -> None:
+    project.pytester.makeini("[pytest]\naddopts = --auepora-update new")
+    assert project.run("shop.golden.yaml").ret == pytest.ExitCode.USAGE_ERROR
+    project.pytester.makeini("[pytest]\naddopts = --auepora-update=new")
+    assert project.run("shop.golden.yaml").ret == 0

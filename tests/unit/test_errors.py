@@ -24,3 +24,10 @@ def test_a_golden_file_error_says_every_place() -> None:
 def test_a_missing_extra_says_how_to_install_it() -> None:
     with pytest.raises(ImportError, match=r"pip install 'pytest-auepora\[html\]'"):
         raise MissingExtraError("the HTML report", "html")
+
+
+def test_a_message_never_repeats_megabytes() -> None:
+    error = AueporaError(f"a.txt:1: got {'x y ' * 3_000_000}, expected z\nnext: {'q' * 100}")
+    assert len(str(error)) < 2_200
+    assert str(error).startswith("a.txt:1: got x y")
+    assert ", expected z\nnext: qqq" in str(error)

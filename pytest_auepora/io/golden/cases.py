@@ -19,8 +19,8 @@ from .gates import ThresholdReader
 from .model import DRAFT, GoldenCase
 
 _EXECUTION_KEYS = frozenset((
-    "id", "scenario", "variant_of", "cluster", "tags", "thresholds", "top_k", "status", "skip", "xfail", "timeout",
-    "must_pass", "quarantine", "benchmark",
+    "id", "scenario", "variant_of", "conversation", "cluster", "tags", "thresholds", "top_k", "status", "skip", "xfail",
+    "timeout", "must_pass", "quarantine", "benchmark",
 ))  # fmt: skip
 """Keys that do not change the question: names, groups and how the case is run."""
 
@@ -108,11 +108,12 @@ class CaseReader:
         sample = EvaluationSample(
             case_id, values["query"], values.get("relevant_docs"), values.get("candidate_docs"),
             _reference(values.get("reference_answer")), labels, dict(values.get("metadata", ())),
+            values.get("chat_history", []),
         )  # fmt: skip
         return GoldenCase(
             sample, *self.source.position(raw), tuple(values.get("tags", ())), self._thresholds(raw),
-            values.get("top_k", self.top_k), values.get("cluster", ""), content_hash(values),
-            values.get("must_pass", False), values.get("quarantine"),
+            values.get("top_k", self.top_k), values.get("cluster") or values.get("conversation", ""),
+            content_hash(values), values.get("must_pass", False), values.get("quarantine"),
             DRAFT if values.get("status") == "draft" else values.get("skip"),
             values.get("xfail"), values.get("timeout"), values.get("benchmark"),
         )  # fmt: skip

@@ -31,6 +31,7 @@ from .kinds import (
 )
 from .names import CaseId, FixtureName, SuiteName, Tag
 from .passages import Documents
+from .turns import ChatHistory
 
 _SLICE_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -191,6 +192,8 @@ LABELS = table(
     Field("expect_change", Flag(), "The answer should differ from that of the case this is a variant of."),
     Field("scenario", Text(), "What kind of case this is (typo, noise, …); thresholds can be sliced by it."),
     Field("variant_of", Text(), "Id of the case this is another form of."),
+    Field("conversation", Text(), "Cases that are turns of one conversation share it; they count as one cluster."),
+    Field("as", Text(), "Who asks: given to the system as principal; thresholds can be sliced by it."),
     Field("entities", ListOf(_ENTITY, one_ok=True), "What the passages found should mention; a|b is one thing."),
     Field("nuggets", ListOf(_NUGGET, one_ok=True), "Facts the answer should hold."),
     Field("noise_docs", ListOf(_NOISE, one_ok=True),
@@ -206,6 +209,7 @@ CASE_FIELDS = {
     **table(
         Field("id", CaseId(), "Unique name of the case; pytest selects it as file::id.", required=True),
         Field("query", Text(), "The question put to the system.", required=True),
+        Field("chat_history", ChatHistory(), "Earlier turns, oldest first: [{user: …}, {assistant: …}]."),
         Field("relevant_docs", Documents(relevant=True),
               "What should be found: ids, or mappings with a grade, quote or span; [] if it should refuse."),
         Field("candidate_docs", Documents(relevant=False), "Documents known not to be relevant."),
@@ -238,7 +242,8 @@ _CASE_HINTS = {
     **misnomers(
         question="query", answer="reference_answer", expected="reference_answer", reference="reference_answer",
         sample_id="id", case_thresholds="thresholds", marks="tags", docs="relevant_docs", contexts="relevant_docs",
-        must_not_contain="forbidden",
+        must_not_contain="forbidden", history="chat_history", messages="chat_history", turns="chat_history",
+        conversation_id="conversation", session="conversation", thread="conversation", principal="as",
     ),
 }  # fmt: skip
 _OWN = ("id", "query", "variant_of")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...base.files import numbered_lines, read_text
-from .cells import name_of
+from .cells import name_of, shown_cell
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, document_name, documents_of, filled, ids_and_grades
 from .rows import Row, mapping_or_empty, read_rows, write_lines, write_text
 
@@ -58,7 +58,9 @@ def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
             query, document, score = parts
             grade = max(int(score), -1)
         except ValueError:
-            raise ImportProblem(f"{path}:{number}: expected query-id, corpus-id and score, got {line!r:.80}") from None
+            raise ImportProblem(
+                f"{path}:{number}: expected query-id, corpus-id and score, got {shown_cell(line)}"
+            ) from None
         dropped.add("an earlier judgement of the same document", document in grades.get(query, {}))
         grades.setdefault(query, {})[document] = grade
     return grades

@@ -13,12 +13,10 @@ from ..source import describe
 from .model import ImportProblem
 from .rows import check_values
 
-_TEXT = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
-_TEXTS = re.compile(_TEXT, re.DOTALL)
-_ARRAY = re.compile(rf"\[\s*{_TEXT}(?:\s+{_TEXT})*\s*\]", re.DOTALL)
-"""How numpy, and with it pandas, writes an array of texts: without commas."""
-_ADJACENT = re.compile(r'"\s*[bruBRU]{0,2}"')
-"""Two texts side by side, each put as ``""`` for short: Python would join them."""
+_TEXT_STOPS = {quote: re.compile(rf"[\\{quote}]") for quote in "\"'"}
+"""What ends a text in these quotes, or escapes the character after it."""
+_QUOTE = re.compile("[\"']")
+_PREFIX = re.compile(r"\s*[bruBRU]{0,2}")
 _STRUCTURED = re.compile(
     r"""\s*(?:\[\s*["'\[{(]|\[.*\]\s*\Z|\{\s*["'}]|\(\s*["'].*["'],?\s*\)\s*\Z|array\()""", re.DOTALL
 )
@@ -119,9 +117,25 @@ def _parse(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         pass
-    if _ARRAY.fullmatch(text.strip()):
-        return [_literal(part) for part in _TEXTS.findall(text)]
-    return None if _ADJACENT.search(_TEXTS.sub('"', text)) else _literal(text.strip())
+    text = text.strip()
+    spans = _text_spans(text)
+    gaps = [text[end:start] for (_, end), (start, _) in zip([(0, 0), *spans], [*spans, (len(text), 0)], strict=True)]
+    if spans and gaps[0].rstrip() == "[" and gaps[-1].lstrip() == "]" and all(map(str.isspace, gaps[1:-1])):
+        return [_literal(text[start:end]) for start, end in spans]  # as numpy, and with it pandas, writes an array
+    joined = any(map(_PREFIX.fullmatch, gaps[1:-1]))  # Python takes texts side by side for one
+    return None if joined else _literal(text)
+
+
+def _text_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the texts in quotes begin and end; of one that is not closed the rest of *text*."""
+    spans, at = [], 0
+    while start := _QUOTE.search(text, at):
+        at = start.end()
+        while (stop := _TEXT_STOPS[start[0]].search(text, at)) and stop[0] == "\\":
+            at = stop.end() + 1
+        at = stop.end() if stop else len(text)
+        spans.append((start.start(), at))
+    return spans
 
 
 def _literal(text: str) -> Any:

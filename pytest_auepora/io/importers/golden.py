@@ -79,6 +79,8 @@ def case_mapping(case: GoldenCase, top_k: int | None = None) -> dict[str, Any]:
     """Return a case as the mapping in a golden file, without keys that all cases share, such as *top_k*."""
     sample = case.sample
     mapping: dict[str, Any] = {"id": sample.sample_id, "query": sample.query}
+    if sample.chat_history:
+        mapping["chat_history"] = [{turn["role"]: turn["content"]} for turn in sample.chat_history]
     for name in ("relevant_docs", "candidate_docs"):
         if (docs := getattr(sample, name)) is not None:
             mapping[name] = [_document_mapping(d) for d in docs]
@@ -88,7 +90,7 @@ def case_mapping(case: GoldenCase, top_k: int | None = None) -> dict[str, Any]:
     mapping.update({k: sample.labels[k] for k in LABELS if k in sample.labels})
     own_labels = {k: v for k, v in sample.labels.items() if k not in LABELS}
     mapping |= filled({"labels": own_labels, "tags": list(case.tags), "metadata": dict(sample.metadata)})
-    if case.cluster not in ("", case.id, sample.labels.get("variant_of")):
+    if case.cluster not in ("", case.id, sample.labels.get("variant_of"), sample.labels.get("conversation")):
         mapping["cluster"] = case.cluster
     if top_k not in (None, case.top_k):
         mapping["top_k"] = case.top_k

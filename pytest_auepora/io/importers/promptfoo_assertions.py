@@ -37,7 +37,7 @@ _KNOWN = "|".join(sorted(map(re.escape, _TYPES), key=len, reverse=True))
 _CELL = re.compile(rf"(not-)?({_KNOWN}|promptfoo:redteam:[\w:-]+)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?", re.DOTALL)
 _UNKNOWN_TYPE = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)+)(?:\([\d.]+\))?:(?!//)")
 """How a type begins that is newer than the list above; its words would make no answer."""
-_FIELDS = re.compile(r'\s*(?:"((?:[^"\\]|\\.|"")*)"|([^,]*))\s*(?:,|\Z)', re.DOTALL)
+_FIELDS = re.compile(r'\s*(?:"([^"\\]*(?:(?:\\.|"")[^"\\]*)*)"|([^,]*))\s*(?:,|\Z)', re.DOTALL)
 """Texts between commas, some of them in quotes."""
 _LEGACY = {"fn:": "javascript:", "eval:": "javascript:", "grade:": "llm-rubric:"}
 _SCRIPT = re.compile(r"file://.*\.(py|js|ts|mjs|cjs|rb)(?::\w+)?")

@@ -1,9 +1,9 @@
 """TREC: relevance judgements (qrels), topics and run files.
 
-qrels: ``topic iteration document grade`` on each line, separated by blanks.  Topics: one ``topic<TAB>query`` a line, or
-the tagged form with ``<num>`` and ``<title>``.  A grade of 0 stays (judged and not relevant), and one
-below 0 is -1: the document counts as not judged, as in trec_eval.  Without topics the queries are the names
-of the topics.
+qrels: ``topic iteration document grade`` on each line, separated by blanks; runs: ``topic Q0 document rank score tag``,
+and further columns that nobody reads.  A line that begins with ``#`` is a comment.  Topics: one ``topic<TAB>query`` a
+line, or the tagged form with ``<num>`` and ``<title>``.  A grade of 0 stays (judged and not relevant), and one below 0
+is -1: the document counts as not judged, as in trec_eval.  Without topics the queries are the names of the topics.
 """
 
 from __future__ import annotations
@@ -15,11 +15,16 @@ from pathlib import Path
 
 from ...base.files import numbered_lines, read_text
 from ...core.types import Document, RetrievedDocument
+from .cells import shown_cell
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, documents_of, ids_and_grades
 from .rows import write_text
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+?)\s*(?=<|\s)", re.IGNORECASE)
+_QRELS_COLUMNS = ("topic", "iteration", "document", "grade")
+_RUN_COLUMNS = ("topic", "Q0", "document", "rank", "score", "tag")
+_BLANKS = re.compile(r"[ \t\r\f\v]+")
+"""What separates columns; other blanks of Unicode may stand in an id."""
 _TITLE = re.compile(r"<title>\s*(?:Topic:)?\s*(.*?)\s*(?=<|$)", re.DOTALL | re.IGNORECASE)
 
 
@@ -56,19 +61,30 @@ def _find_paths(path: Path, topics: str | Path | None) -> tuple[Path, Path | Non
     return paths[0], Path(topics) if topics is not None else paths[1]
 
 
+def _columns(path: Path, names: tuple[str, ...], *, more: bool = False) -> Iterator[tuple[str, list[str]]]:
+    """Yield the columns of every line that is no comment, after its place; with *more*, further ones are ignored."""
+    for number, line in numbered_lines(read_text(path, ImportProblem)):
+        parts = _BLANKS.split(line.strip(" \t\r\f\v"))
+        if parts[0].startswith("#"):
+            continue
+        if len(parts) < len(names) or (len(parts) > len(names) and not more):
+            expected = f"{len(names)} columns, '{' '.join(names)}'"
+            raise ImportProblem(f"{path}:{number}: expected {expected}, got {len(parts)}: {shown_cell(line)}")
+        yield f"{path}:{number}", parts[: len(names)]
+
+
 def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
     """Return topic → document → grade; of a pair judged twice the last counts, as in ``trec_eval``.
 
     A topic of which nothing is judged (-1 alone) is left out.  Raises `ImportProblem` for a line of another form.
     """
     grades: dict[str, dict[str, int]] = {}
-    for number, line in numbered_lines(read_text(path, ImportProblem)):
+    for place, (topic, iteration, document, grade_text) in _columns(path, _QRELS_COLUMNS):
         try:
-            topic, iteration, document, grade_text = line.split()
             grade = int(grade_text)
         except ValueError:
             raise ImportProblem(
-                f"{path}:{number}: expected 'topic iteration document grade', got {line!r:.80}"
+                f"{place}: column 4 (grade): expected a whole number, got {shown_cell(grade_text)}"
             ) from None
         dropped.add("an iteration other than 0 of a judgement", iteration not in ("0", "Q0"))
         dropped.add("a grade below -1, which is read as -1", grade < -1)
@@ -85,7 +101,7 @@ def read_topics(path: Path) -> dict[str, str]:
     queries: dict[str, str] = {}
     for where, topic, query in (_tagged_topics if "<top>" in text.lower() else _topic_lines)(text, path):
         if topic in queries:
-            raise ImportProblem(f"{where}: topic {topic!r} is there twice")
+            raise ImportProblem(f"{where}: topic {shown_cell(topic)} is there twice")
         queries[topic] = query
     return queries
 
@@ -94,7 +110,7 @@ def _topic_lines(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
     for number, line in numbered_lines(text):
         topic, _, query = map(str.strip, line.partition("\t"))
         if not query:
-            raise ImportProblem(f"{path}:{number}: expected 'topic<TAB>query', got {line!r:.80}")
+            raise ImportProblem(f"{path}:{number}: expected 'topic<TAB>query', got {shown_cell(line)}")
         yield f"{path}:{number}", topic, query
 
 
@@ -136,16 +152,13 @@ def read_run(path: Path) -> dict[str, list[RetrievedDocument]]:
     Equal scores are ordered by document id, the later one first.  Raises `ImportProblem` for a line of another form.
     """
     results: dict[str, list[tuple[float, str]]] = {}
-    for number, line in numbered_lines(read_text(path, ImportProblem)):
+    for place, (topic, _, document, _, score_text, _) in _columns(path, _RUN_COLUMNS, more=True):
         try:
-            topic, _, document, _, score_text, _ = line.split()
             if math.isnan(score := float(score_text)):  # which has no place in an order
                 raise ValueError(score_text)
-            results.setdefault(topic, []).append((score, document))
         except ValueError:
-            raise ImportProblem(
-                f"{path}:{number}: expected 'topic Q0 document rank score tag', got {line!r:.80}"
-            ) from None
+            raise ImportProblem(f"{place}: column 5 (score): expected a number, got {shown_cell(score_text)}") from None
+        results.setdefault(topic, []).append((score, document))
     return {
         topic: [RetrievedDocument(Document(d), s, rank) for rank, (s, d) in enumerate(sorted(docs, reverse=True), 1)]
         for topic, docs in results.items()

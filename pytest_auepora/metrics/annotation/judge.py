@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...core.conversation import asked_text
 from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ..judge.critic import Question, yes_or_no
@@ -29,7 +30,7 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         """Ask about each of the first *depth* chunks."""
         texts = [r.doc.text for r in outputs.retrieved[:depth]]
         prompts = {
-            text: {name: label_prompt(CHUNK_LABELS[name], question=sample.query, chunk=text) for name in wanted}
+            text: {name: label_prompt(CHUNK_LABELS[name], question=asked_text(sample), chunk=text) for name in wanted}
             for text in texts
             if text.strip()
         }
@@ -45,7 +46,7 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
         answer = answer_text(outputs)
         if not answer.strip():
             return NotApplicable("the answer is empty")
-        texts = {"question": sample.query, "answer": answer}
+        texts = {"question": asked_text(sample), "answer": answer}
         context = {"context": number_texts([f"{r.doc.doc_id}\n{r.doc.text}" for r in outputs.retrieved])}
         prompts = {
             name: label_prompt(ANSWER_LABELS[name], **texts, **(context if name in CONTEXT_LABELS else {}))

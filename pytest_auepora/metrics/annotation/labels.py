@@ -124,6 +124,14 @@ class LabelSource(ABC):
     ) -> LabelValues | NotApplicable:
         """Return the labels of this very answer; those of another answer are not applicable."""
 
+    def no_chunk_labels(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no chunk of the case is labelled, whatever is returned; None where one may be."""
+        return None
+
+    def no_answer_labels(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no answer to the case is labelled; None where one may be."""
+        return None
+
     @abstractmethod
     def params(self) -> Any:
         """What distinguishes this source from others, JSON-able."""
@@ -180,30 +188,38 @@ class GoldenLabels(LabelSource):
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
         """Match ids, quotes and spans with the returned chunks."""
-        raw = sample.labels.get("chunk_labels")
-        if raw is None:
-            places = list(_labels_from_grades(sample))
-        else:
-            where = f"chunk_labels of {sample.sample_id}"
-            places = [_read_chunk_row(row, where) for row in _as_rows(raw, where)]
-        return _match_chunks(places, outputs, depth) if places else NotApplicable("no chunk is labelled")
+        return self.no_chunk_labels(sample) or _match_chunks(_labelled_places(sample), outputs, depth)
+
+    def no_chunk_labels(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that neither ``chunk_labels`` nor documents are given."""
+        return None if _labelled_places(sample) else NotApplicable("no chunk is labelled")
 
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
     ) -> LabelValues | NotApplicable:
         """Return the labels whose answer is this one."""
-        raw = sample.labels.get("answer_labels")
-        if not raw:
-            return NotApplicable("no answer_labels")
+        if (reason := self.no_answer_labels(sample)) is not None:
+            return reason
         where = f"answer_labels of {sample.sample_id}"
         digest = answer_hash(answer_text(outputs))
-        rows = [_read_answer_row(row, where) for row in _as_rows(raw, where)]
+        rows = [_read_answer_row(row, where) for row in _as_rows(sample.labels["answer_labels"], where)]
         matches = [labels for row_digest, labels in rows if row_digest == digest]
         return _majority(matches) if matches else _OTHER_ANSWER
+
+    def no_answer_labels(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that the case has no ``answer_labels``."""
+        return None if sample.labels.get("answer_labels") else NotApplicable("no answer_labels")
 
     def params(self) -> Any:
         """Return where labels come from."""
         return "golden"
+
+
+def _labelled_places(sample: EvaluationSample) -> list[tuple[GoldLabel, LabelValues]]:
+    if (raw := sample.labels.get("chunk_labels")) is None:
+        return list(_labels_from_grades(sample))
+    where = f"chunk_labels of {sample.sample_id}"
+    return [_read_chunk_row(row, where) for row in _as_rows(raw, where)]
 
 
 def _as_rows(raw: Any, where: str) -> Sequence[Mapping[str, Any]]:
@@ -296,10 +312,13 @@ class AnnotationFile(LabelSource):
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
         """Match the rows of this case with the returned chunks."""
-        rows = self._chunks.get(sample.sample_id)
-        if not rows:
-            return NotApplicable("no chunk of this case is labelled")
-        return _match_chunks([(place, _majority(labels)) for place, labels in rows.values()], outputs, depth)
+        rows = self._chunks.get(sample.sample_id, {}).values()
+        places = [(place, _majority(labels)) for place, labels in rows]
+        return self.no_chunk_labels(sample) or _match_chunks(places, outputs, depth)
+
+    def no_chunk_labels(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no row names a chunk of the case."""
+        return None if sample.sample_id in self._chunks else NotApplicable("no chunk of this case is labelled")
 
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
@@ -309,7 +328,11 @@ class AnnotationFile(LabelSource):
         of_case, of_any = self._answers.get(sample.sample_id, {}), self._answers.get(None, {})
         if labels := [*of_case.get(digest, ()), *of_any.get(digest, ())]:
             return _majority(labels)
-        return _OTHER_ANSWER if of_case else NotApplicable("no label for this answer")
+        return self.no_answer_labels(sample) or _OTHER_ANSWER
+
+    def no_answer_labels(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no row is of an answer to this very case."""
+        return None if sample.sample_id in self._answers else NotApplicable("no label for this answer")
 
     def params(self) -> Any:
         """Return the name of the file."""

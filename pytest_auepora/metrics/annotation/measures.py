@@ -66,6 +66,10 @@ class _OverAnswers(Labelled):
     label_names: ClassVar[tuple[str, ...]] = ()
     target = TargetCategory.GENERATION_FAITHFULNESS
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no answer to the case is labelled."""
+        return self._source.no_answer_labels(sample)
+
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         labels = self._source.answer_labels(sample, outputs, self.label_names)
         if isinstance(labels, NotApplicable):
@@ -190,6 +194,10 @@ class _OverChunks(Labelled):
     repeats_count: ClassVar[bool] = False
     interval = ""  # the mean, with a detail added
     target = TargetCategory.RETRIEVAL_RELEVANCE
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no chunk of the case is labelled."""
+        return self._source.no_chunk_labels(sample)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         depth = self.k if self.unjudged == "irrelevant" else len(outputs.retrieved)

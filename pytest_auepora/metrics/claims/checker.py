@@ -254,10 +254,9 @@ class ClaimCase:
             return reason
         needed = {kind for r in relations if r not in self.matrix.rows for kind in RELATIONS[r]}
         if "reference" in needed:
-            if expected_behaviour(self.sample) == "refuse":
-                return NotApplicable("a refusal is expected")
-            if not self.matrix.claims.get("reference") and isinstance(targets(self.sample), NotApplicable):
-                return NotApplicable("neither claims nor reference_answer")
+            reason = no_reference_claims(self.sample)
+            if reason is not None and not (reason == _NO_CLAIMS and self.matrix.claims.get("reference")):
+                return reason
         if "chunks" in needed:
             evidence = evidence_texts(self.sample, self.outputs, "retrieved")
             if isinstance(evidence, NotApplicable):
@@ -279,6 +278,16 @@ class ClaimCase:
         side, kind = RELATIONS[relation]
         texts = self.texts(kind)
         return [[(text, claim) for text in texts] for claim in self.matrix.claims[side]]
+
+
+_NO_CLAIMS = NotApplicable("neither claims nor reference_answer")
+
+
+def no_reference_claims(sample: EvaluationSample) -> NotApplicable | None:
+    """Return why *sample* has nothing to claim: a refusal is expected, or there is no reference."""
+    if expected_behaviour(sample) == "refuse":
+        return NotApplicable("a refusal is expected")
+    return _NO_CLAIMS if not sample.labels.get("claims") and isinstance(targets(sample), NotApplicable) else None
 
 
 def without_claims(outputs: SystemOutputs) -> NotApplicable | None:

@@ -16,7 +16,18 @@ from ..options import UNSPELLED, Configured, spell
 from ..text.comparands import answer_text, evidence_texts
 from ..text.tokens import sentences
 from ..values import nonempty
-from .checker import ClaimCase, ClaimChecker, Entails, Matrix, as_checker, ask_checker, fill, without_claims
+from .checker import (
+    RELATIONS,
+    ClaimCase,
+    ClaimChecker,
+    Entails,
+    Matrix,
+    as_checker,
+    ask_checker,
+    fill,
+    no_reference_claims,
+    without_claims,
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -66,6 +77,11 @@ class ClaimMetric(Checked):
     relations: ClassVar[tuple[str, ...]]
     over = "answer"
     faults = "unsupported"
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that there is no reference where one is needed."""
+        needs_reference = any("reference" in RELATIONS[relation] for relation in self.relations)
+        return no_reference_claims(sample) if needs_reference else None
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where there is nothing to take a share of.  Details: the claims or chunks that cost something."""

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, cast
 
-from ...base.text import did_you_mean
+from ...base.text import canonical, did_you_mean
 from ...core.types import Document, EvaluationSample
 from ...errors import MetricError
 
@@ -208,7 +208,7 @@ class LabelMatcher:
             for name in label.ids:
                 self._by_id.setdefault(name, []).append(at)
             if label.kind != "id":
-                self._by_source.setdefault(label.source, []).append(at)
+                self._by_source.setdefault(canonical(label.source), []).append(at)
 
     def covered_labels(self, chunk: Document) -> list[int]:
         """Return the indices of the labels that *chunk* covers, ascending."""
@@ -216,7 +216,7 @@ class LabelMatcher:
         if not self._by_source:
             return by_id
         covered = set(by_id)
-        candidates = {at for name in sources_of(chunk) for at in self._by_source.get(name, ())}
+        candidates = {at for name in sources_of(chunk) for at in self._by_source.get(canonical(name), ())}
         for at in sorted(candidates.union(self._by_source.get(ANYWHERE, ()))):
             covers = self.labels[at].covers(chunk)
             if covers is None:

@@ -151,30 +151,37 @@ class Matching(NamedTuple):
 _PLAIN = Matching()
 
 
+def no_relevant(sample: EvaluationSample) -> NotApplicable | None:
+    """Return why *sample* has nothing that could be found: relevance is not labelled, or nothing is relevant."""
+    if sample.relevant_docs is None:
+        return NotApplicable("no relevant_docs")
+    if any(grade_of(doc) > 0 for doc in sample.relevant_docs):
+        return None
+    refuses = expected_behaviour(sample) == "refuse"
+    return NotApplicable("nothing relevant: a refusal is expected" if refuses else "nothing relevant")
+
+
 def ranking_of(
     sample: EvaluationSample, outputs: SystemOutputs, matching: Matching = _PLAIN
 ) -> Ranking | NotApplicable:
     """Match what *outputs* returned with the labels of *sample*.
 
-    Returns NotApplicable where relevance is not labelled, and where nothing is relevant.
+    Returns NotApplicable as `no_relevant`.
 
     Raises:
         MetricError: a label or score cannot be used; an id is returned twice under ``duplicates="error"``; a
             quote or span of a returned document cannot be compared, as its chunks have neither text nor offsets.
     """
-    gold, retrieved = sample.relevant_docs, outputs.retrieved
-    if gold is None:
-        return NotApplicable("no relevant_docs")
+    if (missing := no_relevant(sample)) is not None:
+        return missing
+    gold, retrieved = sample.relevant_docs or [], outputs.retrieved
     key = matching, id(gold), len(gold), id(retrieved), len(retrieved)
     if (found := outputs.memo.get(key)) is None:
         plain = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
         found = plain or _ranking(sample, retrieved, matching), gold, retrieved  # so that no other list gets their ids
         outputs.memo[key] = found
     ranking: Ranking = found[0]
-    if ranking.names:
-        return ranking
-    refuses = expected_behaviour(sample) == "refuse"
-    return NotApplicable("nothing relevant: a refusal is expected" if refuses else "nothing relevant")
+    return ranking
 
 
 def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocument]) -> Ranking | None:

@@ -34,13 +34,17 @@ class AssertionPass(Configured):
     source = "phrase assertions of golden-query suites"
     oracle = "by hand"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Return 1 where every condition holds, else 0; n/a where none is set."""
-        required, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
-        if not required and not forbidden:
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no condition is set, or a refusal is expected."""
+        if not _phrases(sample, "must_contain") and not _phrases(sample, "forbidden"):
             return NotApplicable("neither must_contain nor forbidden is set")
-        if expected_behaviour(sample) == "refuse":
-            return NotApplicable("a refusal is expected")
+        return NotApplicable("a refusal is expected") if expected_behaviour(sample) == "refuse" else None
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """Return 1 where every condition holds, else 0."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
+        required, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
         answer = answer_text(outputs)
         if not answer.strip():
             return Measurement(0.0, details={"note": "the answer is empty", "missing": required})
@@ -139,11 +143,15 @@ class JsonSchemaValid(Configured):
     source = "JSON Schema, draft 2020-12 unless $schema says otherwise"
     oracle = "jsonschema's own verdict"
 
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that the case has no schema."""
+        return NotApplicable("no answer_schema") if sample.labels.get("answer_schema") is None else None
+
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Return 1 or 0; n/a where the case has no schema."""
-        schema = sample.labels.get("answer_schema")
-        if schema is None:
-            return NotApplicable("no answer_schema")
+        """Return 1 or 0."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
+        schema = sample.labels["answer_schema"]
         if not isinstance(schema, (dict, bool)):
             raise MetricError(f"answer_schema is not a JSON Schema: it must be a mapping, got {schema!r:.80}")
         find_problems = _schema_checker(schema)
@@ -238,17 +246,22 @@ class NuggetRecall(Configured):
     oracle = "by hand"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Details: ``missing``, ``partly``: nuggets by name.  N/a without a nugget that counts."""
-        nuggets = _nuggets(sample)
-        selected = [n for n in nuggets if n.vital or self.only == "all"]
-        if not selected:
-            return NotApplicable("no vital nugget" if nuggets else "no nuggets")
+        """Details: ``missing``, ``partly``: nuggets by name."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
+        selected = [n for n in _nuggets(sample) if n.vital or self.only == "all"]
         answer = answer_text(outputs)
         contains = phrase_finder(answer)
         support = [self._support(n, answer, contains) for n in selected]
         missing = [n.name for n, share in zip(selected, support, strict=True) if share == 0]
         partly = [n.name for n, share in zip(selected, support, strict=True) if share == 0.5]
         return Measurement(sum(support) / len(selected), details=nonempty(missing=missing, partly=partly))
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that no nugget counts."""
+        if not (nuggets := _nuggets(sample)):
+            return NotApplicable("no nuggets")
+        return None if self.only == "all" or any(n.vital for n in nuggets) else NotApplicable("no vital nugget")
 
     def _support(self, nugget: _Nugget, answer: str, contains: Callable[[str], bool]) -> float:
         if any(map(contains, nugget.wordings)):
@@ -269,11 +282,17 @@ class InformationIntegration(Configured):
     source = "RGB, information integration (arXiv:2309.01431)"
     oracle = "by hand"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Details: ``missing``, nuggets by name.  N/a with fewer than two nuggets."""
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that there are fewer than two nuggets."""
         nuggets = _nuggets(sample)
-        if len(nuggets) < 2:
-            return NotApplicable("only one nugget: take nugget_recall" if nuggets else "no nuggets")
+        if len(nuggets) >= 2:
+            return None
+        return NotApplicable("only one nugget: take nugget_recall" if nuggets else "no nuggets")
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """Details: ``missing``, nuggets by name."""
+        if (reason := self.not_applicable(sample)) is not None:
+            return reason
         contains = phrase_finder(answer_text(outputs))
-        missing = [n.name for n in nuggets if not any(map(contains, n.wordings))]
+        missing = [n.name for n in _nuggets(sample) if not any(map(contains, n.wordings))]
         return Measurement(float(not missing), details=nonempty(missing=missing))

@@ -10,12 +10,12 @@ from typing import Any
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..options import Configured, choice, limited
-from .comparands import answer_text, targets
+from .comparands import AgainstTexts, answer_text, targets
 from .tokens import common_count, is_mostly_unspaced
 
 
 @dataclass(eq=False, repr=False)
-class _BleuMetric(Configured):
+class _BleuMetric(AgainstTexts):
     """BLEU with all references of a case at once.
 
     Args:
@@ -45,8 +45,9 @@ class _BleuMetric(Configured):
         self.smooth_method, self.tokenizer = self.smooth_method or "none", self.tokenizer or "none"
         super().__post_init__()
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        texts = targets(sample)
+    def comparands(self, sample: EvaluationSample) -> Any:
+        """Return the references, where the tokenizer can cut them."""
+        texts = super().comparands(sample)
         if isinstance(texts, NotApplicable):
             return texts
         if self.tokenizer in ("13a", "intl") and any(map(is_mostly_unspaced, texts)):
@@ -54,6 +55,12 @@ class _BleuMetric(Configured):
                 f"tokenizer {self.tokenizer} cuts at spaces, which this script does not use; add the option "
                 "tokenizer=zh or tokenizer=char"
             )
+        return texts
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        texts = self.comparands(sample)
+        if isinstance(texts, NotApplicable):
+            return texts
         return self._score_case(self.statistics(answer_text(outputs), texts))
 
     def _score_case(self, statistics: list[int]) -> Measurement:

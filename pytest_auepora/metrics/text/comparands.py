@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ...core.metrics_base import NotApplicable
-from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
+from ...core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
 from ..options import Configured, choice
 from ..values import read_list
 
 
-class Compared(Configured):
+class AgainstTexts(Configured):
+    """Base of the metrics that compare the answer with texts of the case."""
+
+    def comparands(self, sample: EvaluationSample) -> Any:
+        """Return what the answer is compared with, or `NotApplicable` where there is nothing: `targets`."""
+        return targets(sample)
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return why there is nothing to compare with."""
+        comparands = self.comparands(sample)
+        return comparands if isinstance(comparands, NotApplicable) else None
+
+
+class Compared(AgainstTexts):
     """Base of the metrics that compare the answer with the reference, or by *compare_to* with the query."""
 
     compare_to: str
@@ -20,6 +34,10 @@ class Compared(Configured):
         by_query = self.compare_to == "query"
         self.target = TargetCategory.GENERATION_RELEVANCE if by_query else TargetCategory.GENERATION_CORRECTNESS
         self.required = ("reference_answer",) if self.compare_to == "reference" else ()
+
+    def comparands(self, sample: EvaluationSample) -> Any:
+        """Return the reference and its alternatives, or the query."""
+        return targets(sample, self.compare_to)
 
 
 @dataclass(eq=False, repr=False)
@@ -37,6 +55,11 @@ class AgainstEvidence(Configured):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.required = ("relevant_docs",) if self.evidence_source == "relevant" else ()
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return that the evidence, where the golden case has it, is missing or without text."""
+        evidence = relevant_texts(sample) if self.evidence_source == "relevant" else []
+        return evidence if isinstance(evidence, NotApplicable) else None
 
 
 def answer_text(outputs: SystemOutputs) -> str:
@@ -63,12 +86,17 @@ def evidence_texts(
 
     N/a where documents have no text.
     """
-    if source == "retrieved":
-        docs = [r.doc for r in outputs.retrieved[:top_k]]
-    elif sample.relevant_docs:
-        docs = sample.relevant_docs
-    else:
-        return NotApplicable("no relevant_docs")
+    if source == "relevant":
+        return relevant_texts(sample)
+    return _texts([r.doc for r in outputs.retrieved[:top_k]], "retrieved")
+
+
+def relevant_texts(sample: EvaluationSample) -> list[str] | NotApplicable:
+    """Return the texts of the relevant documents of the golden case."""
+    return _texts(sample.relevant_docs, "relevant") if sample.relevant_docs else NotApplicable("no relevant_docs")
+
+
+def _texts(docs: list[Document], source: str) -> list[str] | NotApplicable:
     texts = [d.text for d in docs if d.text and d.text.strip()]
     if docs and not texts:
         return NotApplicable(f"the {source} documents carry no text")

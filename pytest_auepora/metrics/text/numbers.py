@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
+from ...core.conversation import asked_text
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ..values import nonempty
@@ -232,6 +233,6 @@ class UnsupportedNumbers(AgainstEvidence):
         evidence = evidence_texts(sample, outputs, self.evidence_source)
         if isinstance(evidence, NotApplicable):
             return evidence
-        index = QuantityIndex([*evidence, sample.query])
+        index = QuantityIndex([*evidence, asked_text(sample)])
         unsupported = [quantity.text for quantity in numbers if quantity not in index]
         return Measurement(len(unsupported) / len(numbers), details=nonempty(unsupported=unsupported[:10]))

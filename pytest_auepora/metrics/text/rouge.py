@@ -12,7 +12,7 @@ from ...core.metrics_base import CaseScore, Measurement, NotApplicable, f1
 from ...core.types import EvaluationSample, SystemOutputs
 from ...errors import MetricError
 from ..options import choice
-from .comparands import Compared, answer_text, targets
+from .comparands import Compared, answer_text
 from .tokens import common_count, is_mostly_ascii, ngrams, words
 
 _FILTER_FROM = 100  # words of two texts together: below it, a filter of common words takes longer than it saves
@@ -109,15 +109,20 @@ class _Rouge(Compared):
             return self.tokenizer(text)
         return words(text, "unicode" if self.tokenizer == "unicode" else "default", stem=self.use_stemmer)
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        texts = targets(sample, self.compare_to)
+    def comparands(self, sample: EvaluationSample) -> Any:
+        """Return the words of each text that the tokenizer can read."""
+        texts = super().comparands(sample)
         if isinstance(texts, NotApplicable):
             return texts
         if self.tokenizer == "default" and not (texts := [t for t in texts if is_mostly_ascii(t)]):
             return NotApplicable("ROUGE's default tokenizer knows a-z and 0-9 only; add the option tokenizer=unicode")
         references = [tokens for t in texts if (tokens := self._tokenize(t))]
-        if not references:
-            return NotApplicable(f"the {self.compare_to} has no word")
+        return references or NotApplicable(f"the {self.compare_to} has no word")
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        references = self.comparands(sample)
+        if isinstance(references, NotApplicable):
+            return references
         prediction = self._tokenize(answer_text(outputs))
         scores = {
             kind: max([_VARIANTS[kind](reference, prediction) for reference in references], key=_fmeasure)

@@ -85,7 +85,7 @@ class Reports:
     def _write(self, target: Target, session: pytest.Session) -> None:
         """Write one report; a failure fails the run, as somebody asked for the report."""
         try:
-            report = self._report("CI_PROJECT_DIR", with_trends=target.kind in WITH_TRENDS)
+            report = self._report(with_trends=target.kind in WITH_TRENDS)
             write_report(target.path, report_text(target.kind, report))
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
             self.problems.append(f"{self._title(target)} was not written: {_error_text(exc)}")
@@ -111,15 +111,15 @@ class Reports:
         """The HTML report that was written, as it is called from where pytest was started; None without one."""
         return next((self._shown_path(target) for target in self.written if target.kind == "html"), None)
 
-    def _report(self, checkout: str, *, with_trends: bool = False) -> Report:
-        """Return what was measured; the variable *checkout* names the root of the repository."""
+    def _report(self, *, with_trends: bool = False) -> Report:
+        """Return what was measured."""
         from ...reporting.report import Report
 
         runs = [judged.run for judged in self.controller.finished_runs]
         verdicts = [judged.verdict for judged in self.controller.finished_runs]
         recorder: Recorder | None = self.config.pluginmanager.get_plugin("auepora-recorder")
         trends = recorder.trends(runs) if with_trends and recorder is not None else {}
-        prefix = _path_from_checkout(checkout, self.config.rootpath)
+        prefix = _path_from_checkout(self.config.rootpath)
         mistakes = [*self.mistakes, *self.controller.required_unused]
         is_stopped = not self.controller.complete
         return Report(runs, verdicts, mistakes, trends, prefix, self.controller.compared, is_stopped)
@@ -133,7 +133,7 @@ class Reports:
 
         try:
             with Path(path).open("ab") as file:
-                report = self._report("GITHUB_WORKSPACE")
+                report = self._report()
                 file.write(step_summary(report, room=SUMMARY_BYTES - file.tell()).encode())
         except Exception as exc:
             self.problems.append(f"the step summary was not written: {_error_text(exc)}")
@@ -143,7 +143,7 @@ class Reports:
             return
         from ...reporting.annotations import annotation_lines
 
-        if text := annotation_lines(self._report("GITHUB_WORKSPACE")):
+        if text := annotation_lines(self._report()):
             self._print(text)
 
     def _print(self, text: str) -> None:
@@ -202,10 +202,10 @@ def _target(text: str, folder: Path) -> Target:
     return Target(kind, path)
 
 
-def _path_from_checkout(variable: str, root: Path) -> str:
-    """Return the path of *root* in the checkout of a CI job, whose folder *variable* names."""
+def _path_from_checkout(root: Path) -> str:
+    """Return the path of *root* in the checkout of a job of GitHub Actions."""
     here = root.resolve()
-    checkout = Path(os.environ.get(variable) or here).resolve()
+    checkout = Path(os.environ.get("GITHUB_WORKSPACE") or here).resolve()
     path = here.relative_to(checkout).as_posix() if here.is_relative_to(checkout) else "."
     return "" if path == "." else path
 

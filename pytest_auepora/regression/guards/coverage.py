@@ -11,6 +11,7 @@ from ...base.grouping import grouped
 from ...core.run import Run
 from ...core.scoring import Aggregate
 from ...core.types import Document
+from ...metrics.catalogue import ALWAYS
 from ...metrics.ranking.gold import sources_of
 from ..compare import Comparison, Flip
 from ..outcomes import GateOutcome, GateReason, GateState, Note
@@ -23,7 +24,17 @@ _PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)  # in the name of a la
 def coverage_outcomes(
     run: Run, aggregates: Mapping[str, Aggregate], comparison: Comparison | None, *, accepting: bool, pruning: bool
 ) -> Iterator[GateOutcome]:
-    """Yield a failed outcome for each kind of loss, from aggregates without a value to labels that match nothing."""
+    """Yield a failed outcome for each kind of loss, or one if nothing was measured."""
+    losses = [*_losses(run, aggregates, comparison, accepting=accepting, pruning=pruning)]
+    yield from losses
+    if (unmeasured := metrics_without_numbers(run)) and not losses:
+        yield _failure(run, "nothing measured", unmeasured)
+
+
+def _losses(
+    run: Run, aggregates: Mapping[str, Aggregate], comparison: Comparison | None, *, accepting: bool, pruning: bool
+) -> Iterator[GateOutcome]:
+    """Yield an outcome for each kind of loss, from aggregates without a value to labels that match nothing."""
     for name, aggregate in aggregates.items():
         if aggregate.problem:  # nothing else would judge the metric
             yield _failure(run, "aggregate failed", metric=name, detail=aggregate.problem)
@@ -40,6 +51,16 @@ def coverage_outcomes(
     if moved:
         names = [n for m in moved.values() for n, label in m["labels"].items() if label["match"] == "none"]
         yield _failure(run, "labels moved", names, n=len(moved), worst_cases=tuple(moved)[:5])
+
+
+def metrics_without_numbers(run: Run) -> list[str]:
+    """Return the metrics of *run*, but for those that are always measured, if all are n/a in every case that ran.
+
+    A case or a metric that errored is no such case: that fails by itself.
+    """
+    names = [name for name in run.metrics if name not in ALWAYS]
+    states = {score.state for name in names for score in run.scores_of(name)}
+    return names if states == {"n/a"} and not any(run.in_state("error")) else []
 
 
 def _lost_scores(run: Run, comparison: Comparison) -> Iterator[GateOutcome]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ...base.text import forms_words
 from ...core.run import CaseResult, MetricInfo
 from ...core.scoring import Score
 from ..diagnosis import Diagnosis, Fault, measured_by
@@ -67,6 +68,9 @@ def _ranking_text(d: Diagnosis, case: CaseResult, metrics: Mapping[str, MetricIn
     shown = f"{name} {metric_value(score.value, metrics.get(name))}" if score is not None else name
     if doc is not None and d.fault in ("document lost", "document missed"):
         note = "; the documents came without an id, so theirs are made from their texts" if ranking.made_up else ""
+        if ranking.twin:
+            forms = forms_words(doc.label, ranking.twin)
+            note = f"; the label and an id that was returned differ in Unicode form: {forms}"
         return _loss_text(doc, ranking.missed, d.k, f"{name} looks at {d.k}" if d.k else shown, ranking.returned) + note
     if doc is not None and d.fault == "rank fell":
         return f"{doc.short} fell from rank {doc.before} to {doc.rank} ({shown})"

@@ -71,7 +71,7 @@ def test_answers_of_fewer_runs_are_kept_than_results(counted: Example) -> None:
     counted.pytester.makeini("[pytest]\nauepora_keep = answers=2")
     for _ in range(3):
         counted.run()
-    counted.run("--auepora-replay", "last~1")  # which has none of its own, and pushes none out
+    counted.run("--auepora-replay=last~1")  # which has none of its own, and pushes none out
     assert [bool(store(counted).recordings(run.run_id)) for run in store(counted).runs()] == [False, True, True, False]
 
 

@@ -65,7 +65,7 @@ def test_workers_are_told_which_run_is_of_which_file(services: Example) -> None:
 
 def test_a_file_without_a_run_takes_none_of_another(services: Example) -> None:
     boats = last_runs(services)["boats"]
-    services.run("--auepora-replay", boats, "cars")
+    services.run(f"--auepora-replay={boats}", "cars")
     assert (
         f"has no recorded run of cars/golden/billing.golden.yaml: '{boats}' is of boats/golden/billing.golden.yaml"
         in store(services).load("last").cases["one"].error

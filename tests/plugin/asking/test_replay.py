@@ -47,7 +47,7 @@ def test_a_replay_of_a_replay_is_one_of_the_run_that_asked(counted: Example) -> 
     counted.run()
     first = store(counted).runs(1)[0].run_id
     for name in ("last", "last", None):
-        counted.run("--auepora-replay", name or store(counted).runs(1)[0].run_id)
+        counted.run(f"--auepora-replay={name or store(counted).runs(1)[0].run_id}")
         assert store(counted).runs(1)[0].origin == f"replayed {first}"
 
 
@@ -177,7 +177,7 @@ def test_each_configuration_is_replayed_from_its_own_run(counted: Example) -> No
     counted.run("--auepora-replay")
     assert calls(counted) == 0
     assert {run.variant: judged(counted, run.run_id) for run in store(counted).runs(2)} == then
-    counted.run("--auepora-replay", bad, "-k", "good and warranty")
+    counted.run(f"--auepora-replay={bad}", "-k", "good and warranty")
     assert "has no recorded run of shop[good]" in store(counted).load("last").cases["warranty"].error
 
 
@@ -252,8 +252,8 @@ def test_fixture_and_marker_in_test_files(counted: Example) -> None:
     [
         (["--auepora-replay", "-o", "auepora_history=off"], "history is switched off"),
         (["--auepora-replay", "--auepora-resume"], "give one of them"),
-        (["--auepora-replay", "last"], "the answers of no runs"),
-        (["--auepora-resume", "261121-101010"], "no run '261121-101010'"),
+        (["--auepora-replay=last"], "the answers of no runs"),
+        (["--auepora-resume=261121-101010"], "no run '261121-101010'"),
     ],
 )
 def test_what_cannot_be_replayed_is_a_usage_error(counted: Example, args: list[str], message: str) -> None:

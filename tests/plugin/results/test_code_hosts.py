@@ -62,14 +62,6 @@ def test_a_summary_that_cannot_be_written_fails_nothing(job: Example, monkeypatc
     result.stdout.fnmatch_lines(["ERROR: the step summary was not written: No such file or directory"])
 
 
-def test_gitlab_finds_the_file_in_the_repository(project: Example, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CI_PROJECT_DIR", str(project.path.parent))
-    project.break_retriever()
-    project.run("--auepora-report", "gitlab:quality.json")
-    paths = {issue["location"]["path"] for issue in json.loads(project.read("quality.json"))}
-    assert paths == {f"{project.path.name}/shop.golden.yaml"}
-
-
 def test_a_mistake_in_a_golden_file_is_marked_at_its_line(job: Example) -> None:
     job.edit("metrics: [", "metrics: [recal@3, ")
     result = job.run()
@@ -86,7 +78,7 @@ def test_mistakes_in_golden_files_stand_in_every_report(job: Example) -> None:
         "fine.golden.yaml",
         "metrics: [recall@1]\ncases:\n  - {id: a, query: Are returns free?, relevant_docs: [returns]}",
     )
-    asked = [part for kind in ("json", "md", "html", "gitlab") for part in ("--auepora-report", f"{kind}:r.{kind}")]
+    asked = [part for kind in ("json", "md", "html") for part in ("--auepora-report", f"{kind}:r.{kind}")]
     places = ["shop.golden.yaml:2:11", "shop.golden.yaml:20:9", "sub/other.golden.yaml:3:4"]
     for args, beside in ([], ""), (["--continue-on-collection-errors"], "1 passed"):
         result = job.run(*asked, *args)
@@ -96,7 +88,6 @@ def test_mistakes_in_golden_files_stand_in_every_report(job: Example) -> None:
         assert raw["headline"].endswith("3 mistakes in 2 files")
         assert raw["headline"].startswith(beside or "nothing was measured")
         assert [f"{m['path']}:{m['line']}:{m['col']}" for m in raw["mistakes"]] == places
-        assert [i["check_name"] for i in json.loads(job.read("r.gitlab"))] == ["auepora/mistake"] * 3
         for report in ("r.md", "summary.md", "r.html"):
             told = job.read(report).replace("\\:", ":")
             assert all(place in told for place in places), report

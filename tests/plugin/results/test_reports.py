@@ -42,7 +42,6 @@ def test_every_kind_is_written_where_it_was_asked_for(project: Example) -> None:
     assert [run.suite for run in read_json_report(project.read("out/report.json")).runs] == ["shop"]
     assert project.read("out/report.csv").count("\n") == 6
     assert json.loads(project.read("out/report.summary"))["version"] == "v0"
-    assert json.loads(project.read("out/report.gitlab")) == []
     result.stdout.fnmatch_lines(["reports: md:out/report.md, json:out/report.json, csv:out/report.csv, *"])
     assert not list((project.path / "out").glob(".*"))
 
@@ -175,7 +174,7 @@ def test_files_are_written_once_under_xdist(job: Example) -> None:
 def test_configurations_stand_side_by_side(project: Example) -> None:
     parametrized(project)
     project.pytester.makeini("[pytest]\nauepora_reference = good")
-    asked = ["--auepora-report", "json:a.json", "--auepora-report", "md:a.md", "--auepora-report", "matrix:m.csv"]
+    asked = ["--auepora-report", "json:a.json", "--auepora-report", "md:a.md"]
     result = project.run(*asked)
     result.stdout.fnmatch_lines(
         [
@@ -188,7 +187,6 @@ def test_configurations_stand_side_by_side(project: Example) -> None:
     (compared,) = json.loads(project.read("a.json"))["side_by_side"]
     assert [column["name"] for column in compared["columns"]] == ["good", "bad"]
     assert "### shop side by side" in project.read("a.md")
-    assert "shop,,refund-window,state,passed,failed\n" in project.read("m.csv")
 
 
 OWN = """

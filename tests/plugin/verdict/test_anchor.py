@@ -50,7 +50,7 @@ def test_a_broken_anchor_fails_the_run_and_can_be_replaced(project: Example) -> 
     result = project.run()
     assert gates(result) == ["anchor"]
     assert "shop.anchor.json:1:2: not JSON" in str(result.stdout)
-    assert "run the whole suite with --auepora-update anchor" in str(result.stdout)
+    assert "run the whole suite with --auepora-update=anchor" in str(result.stdout)
     assert project.run("--auepora-update=anchor").ret == 0
     assert anchor.read_bytes() == project.baseline.read_bytes()
 

@@ -110,7 +110,7 @@ def test_a_removed_case_fails_coverage_until_it_is_pruned(project: Example) -> N
     assert result.ret == 1
     assert gates(result) == ["coverage: cases"]
     assert "ceo-salary" in str(result.stdout)
-    assert "--auepora-update prune" in str(result.stdout)
+    assert "--auepora-update=prune" in str(result.stdout)
     assert project.run("--auepora-update=prune").ret == 0
     assert "ceo-salary" not in json.loads(project.baseline.read_text())["cases"]
     assert project.run().ret == 0

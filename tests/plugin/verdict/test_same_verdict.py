@@ -63,8 +63,8 @@ def test_the_same_verdict_number_for_number(broken: Example, capfd: pytest.Captu
     store = HistoryStore(broken.path / ".auepora" / "history.sqlite")
     told: dict[str, Any] = {}
     for name, args in {
-        "serial": (), "two processes": ("-n", "2"), "replayed": ("--auepora-replay", "last~1"),
-        "replayed by two processes": ("--auepora-replay", "last~1", "-n", "2"),
+        "serial": (), "two processes": ("-n", "2"), "replayed": ("--auepora-replay=last~1",),
+        "replayed by two processes": ("--auepora-replay=last~1", "-n", "2"),
     }.items():  # fmt: skip
         broken.run(*args, plugins=("xdist",) if "-n" in args else ())
         told[name] = store.verdict("last")

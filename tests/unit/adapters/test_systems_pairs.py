@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.systems import as_system
-from pytest_auepora.core.rag_interface import SimpleRAGSystem
+from pytest_auepora.core.rag_interface import NOISE_DOCS, SimpleRAGSystem
 from pytest_auepora.core.types import Document, EvaluationSample
 from pytest_auepora.errors import OutputShapeError
 
@@ -160,8 +160,8 @@ def test_noise_stands_among_the_documents_in_their_form(found: list[Any], text_o
     assert sorted(given[0]) == ["more", "noise", "right text"]
     assert len(outputs.retrieved) == 1
     assert outputs.extra["noise_docs"][1] == "n"
-    assert system.takes_noise
-    assert not as_system(lambda query: "x").takes_noise
+    assert NOISE_DOCS in system.takes
+    assert NOISE_DOCS not in as_system(lambda query: "x").takes
 
 
 def test_noise_that_no_generator_could_read_is_an_error() -> None:

@@ -106,8 +106,8 @@ def test_what_holds_itself_is_refused() -> None:
         dumps(value)
 
 
-def test_plain_values_are_left_to_orjson(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else every value would be written the slow way, and nobody would see it."""
+def test_plain_values_are_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else every value would be copied first, and nobody would see it."""
     monkeypatch.setattr(json_text, "_with_text_keys", lambda value: pytest.fail(f"written at length: {value!r}"))
     dumps({"a": [1, 2.5, None, True, "é…"], "b": Held("null to be"), "c": {1, 2}, "d": Pair(None, 1.5)})
 

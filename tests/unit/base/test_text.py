@@ -5,9 +5,11 @@ from __future__ import annotations
 from pytest_auepora.base.text import (
     did_you_mean,
     error_line,
+    forms_words,
     message_of,
     names_words,
     shorten,
+    twin_of,
     unknown_name,
     without_case,
 )
@@ -51,3 +53,16 @@ def test_an_error_without_a_message_still_has_one() -> None:
 
     assert message_of(ValueError("no")) == "no"
     assert message_of(Silent()) == "<exception str() failed>"
+
+
+NFC, NFD = "Gr\u00f6\u00dfe.md", "Gro\u0308\u00dfe.md"
+
+
+def test_a_twin_is_the_same_name_in_another_unicode_form() -> None:
+    assert (twin_of(NFC, ["a", NFC, NFD]), twin_of(NFD, [NFC]), twin_of("\u212b", ["A\u030a"])) == (NFD, NFC, "A\u030a")
+    assert twin_of(NFC, [NFC, "Grosse.md"]) == twin_of("a.md", ["a.md"]) == ""
+
+
+def test_both_forms_of_a_name_are_told_apart() -> None:
+    assert forms_words(NFC, NFD) == r"'Gr\xf6\xdfe.md' (NFC) and 'Gro\u0308\xdfe.md' (NFD)"
+    assert forms_words("\u212b\u00f6", NFC).startswith(r"'\u212b\xf6' (neither NFC nor NFD)")

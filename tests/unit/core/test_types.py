@@ -23,7 +23,7 @@ DOC = {"doc_id": "a", "text": "b", "metadata": {}}
 ANSWER: dict[str, Any] = {"text": "yes", "structured": None, "metadata": {}}
 SAMPLE: dict[str, Any] = {
     "sample_id": "1", "query": "q", "relevant_docs": None, "candidate_docs": None, "reference_answer": None,
-    "labels": {}, "metadata": {},
+    "labels": {}, "metadata": {}, "chat_history": [],
 }  # fmt: skip
 
 
@@ -41,7 +41,7 @@ SAMPLE: dict[str, Any] = {
         ),
     ],
 )
-def test_fields_are_those_of_the_specification(made: Any, fields: dict[str, Any]) -> None:
+def test_fields_are_those_specified_and_the_turns_before(made: Any, fields: dict[str, Any]) -> None:
     if isinstance(made, SystemOutputs):
         made.memo["kept"] = 1
     assert list(asdict(made).items()) == list(fields.items())

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.evaluation.case_result import describe_error, shown_outputs
+from pytest_auepora.evaluation.case_result import blank_result, describe_error, shown_outputs
+from pytest_auepora.io.golden.model import GoldenCase
 
 
 def raised(fn: Callable[[], object]) -> list[str]:
@@ -143,3 +144,12 @@ def test_only_irrelevant_texts_are_cut_short(size: int) -> None:
     good, bad = shown_outputs(sample, SystemOutputs(docs, Response("yes")))["retrieved"]
     assert good["text"] == "x" * size
     assert bad["text"] == ("x" * 200 if size == 200 else "x" * 199 + "…")
+
+
+def test_a_result_shows_the_turns_before_the_query() -> None:
+    turns = [{"role": "user", "content": "hi"}]
+    asked = GoldenCase(EvaluationSample("a", "Q", labels={"as": "intern", "conversation": "c"}, chat_history=turns))
+    result = blank_result(asked)
+    assert result.expected["chat_history"] == turns
+    assert {"as": "intern", "conversation": "c"}.items() <= result.labels.items()
+    assert "chat_history" not in blank_result(GoldenCase(EvaluationSample("a", "Q"))).expected

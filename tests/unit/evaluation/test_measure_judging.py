@@ -9,7 +9,6 @@ import pytest
 
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.calls.call import CallResult
-from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.evaluation import measure
 from pytest_auepora.evaluation.measure import (
@@ -96,7 +95,7 @@ def test_what_is_judged_already_is_not_asked_again() -> None:
 def metric_score(value: float) -> Any:
     from pytest_auepora.core.scoring import Score
 
-    return Score.of(Measurement(value))
+    return Score("number", value)
 
 
 def test_nothing_is_called_where_nothing_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,6 +50,26 @@ def test_the_system_is_asked_and_its_random_numbers_are_seeded() -> None:
     assert first == second != other
 
 
+@pytest.mark.parametrize(
+    ("sample", "told"),
+    [
+        (
+            EvaluationSample("one", "q", chat_history=[{"role": "user", "content": "hi"}]),
+            "^chat_history: .*turns; give",
+        ),
+        (EvaluationSample("one", "q", labels={"as": "intern"}), "^as: .*give it a parameter principal"),
+        (EvaluationSample("one", "q", labels={"noise_docs": ["x"]}), "^noise_docs: .*no context to put them into"),
+    ],
+)
+def test_a_case_that_would_not_reach_the_system_is_not_asked(sample: EvaluationSample, told: str) -> None:
+    asked = ask_case(SYSTEM, GoldenCase(sample))
+    with pytest.raises(SystemShapeError, match=told):
+        asked()
+    takes_all = as_system(lambda sample: "x")
+    takes_all.takes |= {"noise_docs"}
+    assert ask_case(takes_all, GoldenCase(sample))() == "x"
+
+
 def test_a_replay_answers_as_the_run_did_and_asks_nobody() -> None:
     system = replayed(earlier(2))
     assert ask_case(system, case(), 1)().parts().restore().response.text == "old"

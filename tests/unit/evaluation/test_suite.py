@@ -12,6 +12,7 @@ from pytest_auepora.base import progress
 from pytest_auepora.base.progress import Progress
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.run import CaseResult
+from pytest_auepora.errors import BaselineError
 from pytest_auepora.evaluation.case_flow import CaseFlow
 from pytest_auepora.evaluation.suite import evaluate, find_baseline, open_evaluation, run_suite
 from pytest_auepora.io.golden.load import load_golden
@@ -87,3 +88,53 @@ def test_an_expected_failure_fails_nothing(tmp_path: Path, broken: bool) -> None
     assert evaluation.run.cases["a"].extra["xfail"] == "known gap"
     assert (evaluation.verdict.outcome, evaluation.verdict.failed_cases) == ("passed", 0)
     evaluation.assert_thresholds()
+
+
+SHOP = """\
+suite: shop
+metrics: [recall@1, token_f1]
+cases:
+  - {id: a, query: one, relevant_docs: [x], reference_answer: x}
+  - {id: b, query: two, relevant_docs: [x], reference_answer: x}
+"""
+
+
+def accepted(folder: Path) -> Path:
+    """Return a golden file that has a baseline, in which all was right."""
+    path = folder / "shop.golden.yaml"
+    path.write_text(SHOP, encoding="utf-8")
+    accept(folder / "__baselines__" / "shop.json", evaluate(path, lambda query: ("x", ["x"])).run, ["all"])
+    evaluate(path, lambda query: ("x", ["x"])).assert_no_regression()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("query: ", "query: now ", "2 of 2 cases were edited"),
+        ("id: ", "id: new-", "2 of 2 cases are new"),
+        ("relevant_docs: [x]", "skip: true", "2 of 2 cases were skipped"),
+        ("recall@1, token_f1", "recall@2, exact_match", "no score in common"),
+    ],
+)
+def test_no_regression_where_nothing_compares_is_an_error(tmp_path: Path, old: str, new: str, why: str) -> None:
+    path = accepted(tmp_path)
+    path.write_text(SHOP.replace(old, new), encoding="utf-8")
+    evaluation = evaluate(path, lambda query: ("", []))
+    with pytest.raises(BaselineError, match=f"shop: nothing in this run compares with it.*{why}"):
+        evaluation.assert_no_regression()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("relevant_docs: [x]", "skip: true", "every case was skipped"),
+        (", relevant_docs: [x], reference_answer: x", "", "no number in recall@1, token_f1"),
+        ("[recall@1, token_f1]", "[refusal_correctness]", "no number in refusal_correctness"),
+    ],
+)
+def test_thresholds_over_nothing_measured_do_not_hold(tmp_path: Path, old: str, new: str, why: str) -> None:
+    path = tmp_path / "shop.golden.yaml"
+    path.write_text(SHOP.replace(old, new), encoding="utf-8")
+    with pytest.raises(AssertionError, match=f"shop: nothing was measured: {why}"):
+        evaluate(path, lambda query: ("x", ["x"])).assert_thresholds()

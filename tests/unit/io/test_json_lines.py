@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ WRONG = {
     "key twice, far too deep": ('{"a": {"x": 1, "x": 2}, "b": ' + "[" * 100_000, ["1:1: lists and mappings nest"]),
     "key twice, half a character": ('{"x": "\\ud83d", "x": 1}', ["1:1: cannot be read: \\ud83d is", "1:17: 'x' is"]),
     "id twice": (CASE + CASE, ["2:8: id 'a' is already taken by the case on line 1"]),
-    "slip": (CASE + ' {"id": "b", "query": "Q", "tgas": "x"}', ["2:28: unknown key 'tgas' (did you mean 'tags'?)"]),
+    "slip": (CASE + ' {"id": "b", "query": "Q", "tgas": "x"}', ["2:28: unknown key 'tgas' (did you mean 'tags' or"]),
     "deep place": (
         '{"id": "a", "query": "Q", "relevant_docs": ["p", {"id": "q", "grade": -2}]}',
         ["1:71: grade: expected a whole number from -1 to 100, got `-2`"],
@@ -131,3 +132,13 @@ def test_every_value_is_found_again_in_the_text(value: dict[str, Any], escaped: 
                 check(holder[key])
 
     check(made)
+
+
+def test_a_long_line_is_complained_of_in_little_memory(tmp_path: Path) -> None:
+    text = '{"id": "a", "query": "q", "matcch": "word", "reference_answer": "%s"}' % ("x\\n" * 500_000)
+    tracemalloc.start()
+    got = problems(tmp_path, text, NAME)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "unknown key 'matcch'" in got[0]
+    assert peak < 12 * len(text)

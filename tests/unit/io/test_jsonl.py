@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pytest_auepora.core.dataset import InMemoryDataset
 from pytest_auepora.core.types import Document, EvaluationSample, Response
 from pytest_auepora.errors import AueporaError, GoldenFileError
+from pytest_auepora.io.golden.turns import ROLES
 from pytest_auepora.io.jsonl import load_jsonl_dataset, save_jsonl_dataset
 
 from .files import write
@@ -82,6 +83,9 @@ def test_a_data_set_that_is_none(tmp_path: Path, line: str, told: str) -> None:
 
 FREE = st.dictionaries(st.text(max_size=4), JSON, max_size=3)
 DOCUMENTS = st.none() | st.lists(st.builds(Document, st.text("ab1", min_size=1), st.text(max_size=8), FREE), max_size=3)
+TURNS = st.builds(
+    lambda role, said: {"role": role, "content": said}, st.sampled_from(ROLES), st.text("ab1", min_size=1)
+)
 SAMPLES = st.builds(
     EvaluationSample,
     st.text("ab1", min_size=1),
@@ -91,6 +95,7 @@ SAMPLES = st.builds(
     st.none() | st.builds(Response, st.text(max_size=8), st.none() | FREE, FREE),
     FREE,
     FREE,
+    st.lists(TURNS, max_size=2),
 )
 
 

@@ -19,6 +19,7 @@ SAMPLES = [
                      {"scenario": "typo"}, {"n": [1, {"b": None}]}),
     EvaluationSample("b", "Why?\nü"),
     EvaluationSample("c", "Salary?", []),
+    EvaluationSample("d", "And then?", chat_history=[{"role": "user", "content": "hi"}]),
 ]  # fmt: skip
 
 

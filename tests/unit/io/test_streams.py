@@ -12,8 +12,9 @@ from pytest_auepora.core.dataset import InMemoryDataset
 from pytest_auepora.core.types import Document, EvaluationSample
 from pytest_auepora.errors import AueporaError, GoldenFileError
 from pytest_auepora.io import source, streams
+from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.jsonl import load_jsonl_dataset, save_jsonl_dataset
-from pytest_auepora.io.streams import open_dataset
+from pytest_auepora.io.streams import open_dataset, read_recorded
 
 from .parquet_rows import rows_taken
 
@@ -128,3 +129,30 @@ def test_a_group_as_large_as_the_file_is_not_held_whole(tmp_path: Path) -> None:
     rest = iter(open_dataset(path))
     assert next(rest).sample_id == texts[0]
     assert pyarrow.total_allocated_bytes() - before < path.stat().st_size / 2
+
+
+def recorded(folder: Path, *rows: object) -> list[str]:
+    golden, outputs = folder / "s.golden.yaml", folder / "outputs.jsonl"
+    golden.write_text('cases: [{id: "7", query: Why?}]', encoding="utf-8")
+    outputs.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return [done.case.id for done in read_recorded(outputs, load_golden(golden))]
+
+
+def test_an_id_of_a_recorded_output_may_be_a_whole_number(tmp_path: Path) -> None:
+    assert recorded(tmp_path, {"id": 7, "answer": "x"}) == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"id": 7.0}, r"outputs\.jsonl:1:8: an id is text or a whole number, got 7\.0 \(a number\)"),
+        ({"id": [7]}, "an id is text or a whole number, got a list"),
+        ({"id": None}, "no id: which case is this the output of"),
+        ({"answer": "x"}, "no id: which case is this the output of"),
+        ({"id": "a b " * 1_000_000}, "has no case 'a b "),
+    ],
+)
+def test_an_id_that_is_no_name_is_told(tmp_path: Path, row: object, told: str) -> None:
+    with pytest.raises(GoldenFileError, match=told) as caught:
+        recorded(tmp_path, row)
+    assert len(str(caught.value)) < 3_000

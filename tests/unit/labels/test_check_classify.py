@@ -153,3 +153,19 @@ def test_what_cannot_be_checked_is_valid_and_says_so() -> None:
 
 
 # --- corpora and recordings ---
+
+
+NFC, NFD = "Gr\u00f6\u00dfe.md", "Gro\u0308\u00dfe.md"
+
+
+def test_an_id_in_another_unicode_form_is_named_with_both() -> None:
+    found = classify(Document(NFC), corpus_of([NFD]))
+    assert (found.kind, found.new_id) == ("re-anchorable", NFD)
+    assert found.note == r"the same name in two Unicode forms: 'Gr\xf6\xdfe.md' (NFC) and 'Gro\u0308\xdfe.md' (NFD)"
+
+
+@pytest.mark.parametrize("match", ["doc", "quote"])
+@pytest.mark.parametrize("source", [NFC, NFD, f"/data/{NFD}", f"https://x.example/{NFC}"])
+def test_a_document_is_found_as_scoring_finds_it(match: str, source: str) -> None:
+    label = Document(NFC, ONE if match == "quote" else "", {"match": match})
+    assert classify(label, corpus_of([{"id": "c1", "text": ONE, "source": source}])).kind == "valid"

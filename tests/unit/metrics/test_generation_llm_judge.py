@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -155,6 +156,13 @@ def test_quality_per_dimension_weighted_and_least() -> None:
     reasons = LLMAnswerQuality(WithReasons(0.5), per_dimension=True).measure(SAMPLE, ANSWER)
     assert isinstance(reasons, Measurement)
     assert set(reasons.details["rationale"]) == {"relevance", "helpfulness", "clarity"}
+
+
+def test_a_judge_reads_the_turns_before_the_question() -> None:
+    critic = Fixed(0.75)
+    turns = [{"role": "user", "content": "Refunds?"}, {"role": "assistant", "content": "Yes."}]
+    LLMFaithfulnessScore(critic).measure(replace(SAMPLE, chat_history=turns), ANSWER)
+    assert "<question>\nuser: Refunds?\nassistant: Yes.\nuser: How long?\n</question>" in critic.prompts[0]
 
 
 @pytest.mark.parametrize(

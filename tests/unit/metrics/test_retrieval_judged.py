@@ -50,7 +50,7 @@ def test_bpref() -> None:
     assert score(BPref(), wants(*graded(x=-1, a=1, n=0)), got("x a n")) == 1.0, "as in trec_eval -1 is not judged"
     assert score(BPref(), wants(*graded(x=-1, a=1)), got("x a")) == 1.0
     assert score("judged@2", wants(*graded(x=-1, a=1)), got("x a")) == 0.5
-    assert reason(BPref(), wants(*graded(n=0)), RANKED) == "nothing relevant"
+    assert reason(BPref(), wants(*graded(n=0)), RANKED) == "nothing relevant: a refusal is expected"
 
 
 def test_rank_biased_precision() -> None:
@@ -60,7 +60,7 @@ def test_rank_biased_precision() -> None:
     assert seen.details["residual"] == pytest.approx(0.2 * (1 + 0.8**4) + 0.8**6)
     empty = RBP(0.5).measure(GOLD, got())
     assert empty == Measurement(0.0, details={"residual": 1.0})
-    assert reason(RBP(), wants(*graded(n=0)), RANKED) == "nothing relevant"
+    assert reason(RBP(), wants(*graded(n=0)), RANKED) == "nothing relevant: a refusal is expected"
 
 
 def test_precision_at_r() -> None:

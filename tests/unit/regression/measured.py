@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scoring import Score
+from pytest_auepora.core.scoring import score_of
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.regression.accept import Acceptance, merge
 from pytest_auepora.regression.baseline import Baseline, parse_baseline
@@ -30,7 +30,7 @@ def measured(metric: Metric, samples: list[EvaluationSample], outputs: list[Syst
     info.baselined = True
     out = Run("suite", metrics={metric.name: info}, expected_ids=tuple(s.sample_id for s in samples))
     for sample, output in zip(samples, outputs, strict=True):
-        score = Score.of(metric.measure(sample, output))
+        score = score_of(metric, metric.measure(sample, output))
         cluster = sample.labels.get("variant_of", sample.sample_id)
         out.add([CaseResult(sample.sample_id, scores={metric.name: score}, content_hash="h", cluster=cluster)])
     return out

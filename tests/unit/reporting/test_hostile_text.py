@@ -15,7 +15,7 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError, Problem
 from pytest_auepora.pytest_plugin.output import write_lines
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.findings import annotation_lines, code_quality
+from pytest_auepora.reporting.findings import annotation_lines
 from pytest_auepora.reporting.formats.json_report import from_outside, json_report, read_json_report
 from pytest_auepora.reporting.formats.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
 from pytest_auepora.reporting.formats.registry import FORMATS, report_text
@@ -148,7 +148,7 @@ def test_the_same_comes_from_the_json(evil: str) -> None:
     text = json_report(Report([run], [verdict])).encode("utf-8", "backslashreplace").decode()
     again = read_json_report(text)
     assert markdown_report(again) == markdown_report(Report([run], [verdict]))
-    assert code_quality(again) == code_quality(Report([run], [verdict]))
+    assert annotation_lines(again) == annotation_lines(Report([run], [verdict]))
 
 
 def test_a_thousand_failing_cases_still_say_what_broke() -> None:

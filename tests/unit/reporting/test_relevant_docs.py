@@ -26,3 +26,8 @@ def test_documents_without_ids_are_the_reason_that_none_matched() -> None:
     made_up = ["sha:0123456789ab", "sha:ba9876543210"]
     for got, expected in ((made_up, True), ([*made_up, "terms.md"], False)):
         assert said(CASE.with_(got=got)).endswith(told) == expected
+
+
+def test_two_unicode_forms_of_an_id_are_the_reason() -> None:
+    told = said(CASE.with_(relevant=["Gr\u00f6\u00dfe.md"], got=["Gro\u0308\u00dfe.md"]))
+    assert told.endswith(r"differ in Unicode form: 'Gr\xf6\xdfe.md' (NFC) and 'Gro\u0308\xdfe.md' (NFD)")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -205,6 +206,7 @@ class Total(Metric):
 
     name = "total"
     target = TargetCategory.DIVERSITY
+    range = (0.0, math.inf)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> Measurement:
         return Measurement(None, len(outputs.response.text))

@@ -75,7 +75,7 @@ OF_THE_FILE = {
     "tag hidden": ("tags: _x" + CASE, "1:7: tag '_x' cannot be a pytest marker"),
     "defaults with ids": ("defaults: {id: a}" + CASE, "1:12: unknown key 'id': every case has its own"),
     "defaults with a label that is a key": ("defaults: {labels: {tag: x}}" + CASE, "1:21: 'tag' is a key of the case itself; write it there"),
-    "defaults misspelt": ("defaults: {tgas: a}" + CASE, "1:12: unknown key 'tgas' (did you mean 'tags'?)"),
+    "defaults misspelt": ("defaults: {tgas: a}" + CASE, "1:12: unknown key 'tgas' (did you mean 'tags' or 'as'?)"),
 }  # fmt: skip
 
 

@@ -60,3 +60,17 @@ def test_a_document_that_is_judged_twice_is_told(beir: Path) -> None:
     found = import_cases(beir, "beir")
     assert found.cases[0]["relevant_docs"] == ["d1"]
     assert "an earlier judgement of the same document (1 time)" in found.dropped
+
+
+@pytest.mark.parametrize("line", ["q1 d1 2", "q1,d1,2", "x" * 10_000_000])
+def test_judgements_with_other_separators_are_refused(beir: Path, line: str) -> None:
+    (beir / "qrels" / "test.tsv").write_text(f"{line}\n")
+    with pytest.raises(ImportProblem, match=r"test\.tsv:1: expected query-id, corpus-id and score, got ") as caught:
+        import_cases(beir, "beir")
+    assert len(str(caught.value)) < 500
+
+
+def test_a_document_whose_id_is_no_name_is_refused(beir: Path) -> None:
+    (beir / "queries.jsonl").write_text('{"_id": 1.0, "text": "Why?"}\n')
+    with pytest.raises(ImportProblem, match=r"queries\.jsonl:1, _id: expected text or a whole number"):
+        import_cases(beir, "beir")

@@ -100,6 +100,7 @@ def test_name_that_had_to_change_is_told() -> None:
 EVERY_KEY: dict[str, Any] = {
     "id": "a",
     "query": "Why?",
+    "chat_history": [{"user": "hi"}, {"assistant": "hello"}],
     "relevant_docs": ["x"],
     "candidate_docs": ["y"],
     "reference_answer": "Because.",
@@ -110,6 +111,8 @@ EVERY_KEY: dict[str, Any] = {
     "expect_change": True,
     "scenario": "typo",
     "variant_of": "b",
+    "conversation": "chat-1",
+    "as": "intern",
     "entities": ["Rome"],
     "nuggets": [{"any_of": ["It is so."], "importance": "vital"}],
     "noise_docs": ["Beside it."],

@@ -39,11 +39,40 @@ def test_trec_run_is_ranked_by_score(tmp_path: Path) -> None:
     assert [(d.doc.doc_id, d.score, d.rank) for d in docs] == [("b", 0.9, 1), ("c", 0.5, 2), ("a", 0.5, 3)]
 
 
-@pytest.mark.parametrize("line", ["q1 Q0 a 1 high x", "q1 Q0 a 1 nan x", "q1 Q0 a 0.5 x"])
-def test_trec_run_with_a_line_that_is_none(tmp_path: Path, line: str) -> None:
-    (tmp_path / "a.run").write_text(f"{line}\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"a\.run:1: expected 'topic Q0 document rank score tag'"):
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("q1 Q0 a 1 high x", r"column 5 \(score\): expected a number, got 'high'"),
+        ("q1 Q0 a 1 nan x", r"column 5 \(score\): expected a number, got 'nan'"),
+        ("q1 Q0 a 0.5 x", "expected 6 columns, 'topic Q0 document rank score tag', got 5"),
+    ],
+)
+def test_trec_run_with_a_line_that_is_none(tmp_path: Path, line: str, told: str) -> None:
+    (tmp_path / "a.run").write_text(f"# by bm25\n{line}\n", encoding="utf-8")
+    with pytest.raises(ImportProblem, match=rf"a\.run:2: {told}"):
         read_run(tmp_path / "a.run")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("1 0 a high", r"column 4 \(grade\): expected a whole number, got 'high'"),
+        ("1 0 a 1.0", r"column 4 \(grade\): expected a whole number, got '1\.0'"),
+        ("1 0 a 1 more", "expected 4 columns, 'topic iteration document grade', got 5: '1 0 a 1 more'"),
+        ("1 0 a", "expected 4 columns, 'topic iteration document grade', got 3"),
+    ],
+)
+def test_a_bad_column_of_judgements_is_named(tmp_path: Path, line: str, told: str) -> None:
+    (tmp_path / "qrels").write_text(f"{line}\n", encoding="utf-8")
+    with pytest.raises(ImportProblem, match=f"qrels:1: {told}"):
+        import_cases(tmp_path / "qrels", "trec")
+
+
+def test_comments_and_further_columns_as_trec_eval_reads_them(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("# pool of 2024\n1 0 a\u00a0b 1\n", encoding="utf-8")
+    assert import_cases(tmp_path / "qrels", "trec").cases[0]["relevant_docs"] == ["a\u00a0b"]
+    (tmp_path / "a.run").write_text("  # top 1\n1 Q0 a 1 0.5 x more words\n", encoding="utf-8")
+    assert [docs[0].doc.doc_id for docs in read_run(tmp_path / "a.run").values()] == ["a"]
 
 
 def test_of_a_long_line_only_the_beginning_is_shown(tmp_path: Path) -> None:

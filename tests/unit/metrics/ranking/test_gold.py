@@ -208,3 +208,19 @@ def test_a_quote_of_no_document_counts_in_any() -> None:
     assert found_by(Document("c2", "Never.", {"source": "a"}), gold) == []
     (label,) = labels_of(wants(gold), level="doc")
     assert LabelMatcher([label]).covered_labels(Document("c2", "Never.", {"source": "a"})) == []
+
+
+NFC, NFD = "docs/Gr\u00f6\u00dfe.md", "docs/Gro\u0308\u00dfe.md"
+
+
+@pytest.mark.parametrize(
+    ("label", "chunk"), [(NFC, NFD), (NFD, NFC), (NFC[5:], NFD), (NFD[5:], f"https://x.example/{NFC}?v=1")]
+)
+def test_documents_are_found_in_any_unicode_form(label: str, chunk: str) -> None:
+    found = doc("c1", "Gro\u0308\u00dfe L", source=chunk)
+    assert found_by(found, doc(label, match="doc")) == [label]
+    assert found_by(found, quote(label, "Gr\u00f6\u00dfe L")) == [f'{label}: "Gr\u00f6\u00dfe L"']
+
+
+def test_an_id_is_exact_in_its_unicode_form_too() -> None:
+    assert found_by(Document(NFD), doc(NFC)) == []

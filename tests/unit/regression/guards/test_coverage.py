@@ -36,6 +36,19 @@ def test_coverage() -> None:
     assert failed(verdict_of(now, before, pruning=True)) == ["coverage: recall@1", "regression: pass rate"]
 
 
+def test_a_suite_without_a_number_is_not_passed() -> None:
+    nothing = run(case("a", mrr=None), case("b", mrr=None))
+    (gate,) = (g for g in verdict(nothing).gates if g.state == "failed")
+    assert gate.message == "no case has a number in recall@1, mrr, so nothing was judged"
+    one_number = run(case("a", mrr=None), case("b", mrr=0.0))
+    assert failed(verdict(one_number)) == []
+    skipped = run(case("a", state="skipped"), case("b", state="skipped"))
+    assert failed(verdict(skipped)) == []
+    partial = run(case("a", mrr=None))
+    partial.expected_ids = ("a", "b")
+    assert failed(verdict(partial)) == []
+
+
 def test_a_case_that_must_pass_may_not_be_skipped() -> None:
     measured = run(case("a", mrr=1.0), case("b", state="skipped"))
     assert failed(verdict(measured)) == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from functools import cache
@@ -22,7 +20,6 @@ from pytest_auepora.reporting.formats.side_by_side_formats import (
     difference_text,
     key_metric,
     legend,
-    matrix_csv,
     side_by_side_json,
     side_by_side_lines,
     side_by_side_markdown,
@@ -188,41 +185,6 @@ def test_json_keeps_to_its_schema() -> None:
     del raw["rows"][0]["figures"][0]["mark"]
     assert not jsonschema.Draft202012Validator(side_by_side_schema()).is_valid(raw)
     assert "side_by_side" not in json.loads(report_text("json", Report(THREE[:1], [verdict_of(THREE[0])])))
-
-
-def test_csv_has_a_row_per_case_and_metric() -> None:
-    a, b = (run_of([Case("=cmd"), Case("two", got=[])], variant=v) for v in ("a", "b"))
-    b.cases.pop("two")
-    other = [run_of([Case("x")], suite="travel", variant=v) for v in ("b", "c")]
-    rows = list(csv.DictReader(io.StringIO(matrix_csv(Report([a, b, *other])))))
-    assert list(rows[0]) == ["suite", "owner", "id", "metric", "a", "b", "c"]
-    assert {
-        "suite": "billing",
-        "owner": "search-team",
-        "id": "'=cmd",
-        "metric": "state",
-        "a": "passed",
-        "b": "passed",
-        "c": "",
-    } in rows
-    assert {
-        "suite": "billing",
-        "owner": "search-team",
-        "id": "two",
-        "metric": "recall@5",
-        "a": "0.0000",
-        "b": "",
-        "c": "",
-    } in rows
-    assert {
-        "suite": "travel",
-        "owner": "search-team",
-        "id": "x",
-        "metric": "recall@5",
-        "a": "",
-        "b": "1.0000",
-        "c": "1.0000",
-    } in rows
 
 
 def test_markdown_shows_the_same_and_nothing_a_name_could_do() -> None:
