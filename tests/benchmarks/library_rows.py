@@ -211,9 +211,9 @@ def verdict() -> Row:
     """the verdict on 500 cases x 20 metrics"""
     import json
 
-    from pytest_auepora.evaluation.suite import evaluate
+    from pytest_auepora.api.evaluation import evaluate
     from pytest_auepora.io.golden.load import load_golden
-    from pytest_auepora.regression.accept import accept
+    from pytest_auepora.regression.accept import Acceptance, accept
     from pytest_auepora.regression.verdict import judge
 
     rng, folder = Random(3), golden(Path(tempfile.mkdtemp()), 500)
@@ -226,7 +226,7 @@ def verdict() -> Row:
     suite = load_golden(folder / "bench.golden.yaml")
     suite.metrics = TWENTY
     baseline = folder / "baseline.json"
-    assert accept(baseline, evaluate(suite, lambda query: tuple(answers[query])).run, ["all"]).written
+    assert accept(baseline, evaluate(suite, lambda query: tuple(answers[query])).run, Acceptance({"all"})).written
     seen = evaluate(suite, worse, baseline=baseline)
 
     def judged() -> None:

@@ -18,14 +18,15 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from pytest_auepora.regression.determinism import record_repeats, repeat_plan
+from pytest_auepora.regression.guards.case_guard import judge_case, merge_confirmed, wants_confirmation
+
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.evaluation.case_flow import merge_repeats
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import merge
 from pytest_auepora.regression.compare import compare_case
-from pytest_auepora.regression.determinism import record_repeats, repeat_plan
-from pytest_auepora.regression.guards.case_guard import judge_case, merge_confirmed, wants_confirmation
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.suggest import learn
 from pytest_auepora.regression.thresholds import Gate

@@ -83,8 +83,8 @@ def pytest_auepora_run_finished(run, verdict):
 def test_what_the_project_adds_to_a_finished_run_is_stored(project: Example) -> None:
     project.conftest("""\
 def pytest_auepora_run_finished(run):
-    run.cases["warehouse"].extra["reviewed"] = "by hand"
+    run.cases["warehouse"].labels["reviewed"] = "by hand"
 """)
     project.run()
     cases = HistoryStore(project.path / ".auepora" / "history.sqlite").load("last").cases
-    assert [case.extra.get("reviewed") for case in cases.values()].count("by hand") == 1
+    assert [case.labels.get("reviewed") for case in cases.values()].count("by hand") == 1

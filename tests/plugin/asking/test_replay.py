@@ -156,8 +156,8 @@ def test_every_repeat_is_recorded_by_itself(counted: Example, extra: tuple[str, 
     n = 3 if extra else 2
     assert calls(counted) == n * CASES
     replayed, then = (store(counted).load(f"last{back}") for back in ("", "~1"))
-    assert then.cases["warehouse"].extra["repeats"] == replayed.cases["warehouse"].extra["repeats"]
-    assert len(then.cases["warehouse"].extra["repeats"]["mrr"]) == n
+    assert then.cases["warehouse"].answers == replayed.cases["warehouse"].answers
+    assert len(then.cases["warehouse"].values("mrr")) == n
     assert judged(counted) == judged(counted, "last~1")
     counted.run("--auepora-replay", "--auepora-repeat", "4")
     assert f"asked {n} times, there is no answer number" in store(counted).load("last").cases["warranty"].error

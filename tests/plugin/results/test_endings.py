@@ -26,7 +26,7 @@ ASSERTS = {
 
 def states(project: Example) -> dict[str, Any]:
     """Return the state of each case in the latest run, and why it was to fail."""
-    return {i: (c.state, c.extra.get("xfail")) for i, c in store(project).load("last").cases.items()}
+    return {i: (c.state, c.xfail) for i, c in store(project).load("last").cases.items()}
 
 
 @pytest.mark.parametrize("replay", [False, True])

@@ -113,7 +113,7 @@ GOOD, WORSE = Case("one"), Case("one", got=["index.md", "terms.md"], answer="Nev
 @pytest.fixture
 def ids(shell: Shell) -> list[str]:
     """A run that is fine, then one that is not; the baseline beside them knows that no metric varies."""
-    shell.write("golden/__baselines__/billing.json", baseline_of(run_of([GOOD]), steady=True).dumps())
+    shell.write("golden/__baselines__/billing.json", baseline_of(run_of([GOOD])).dumps())
     store = HistoryStore(shell.path / FOLDER / "history.sqlite")
     runs = [run_of([case], provenance={"model": model}) for case, model in ((GOOD, "m-1"), (WORSE, "m-2"))]
     return [store.add(run, verdict_of(run, {"recall@5": 0.5}), git_commit="abcdef123456") for run in runs]

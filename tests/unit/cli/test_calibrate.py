@@ -105,7 +105,7 @@ def test_a_judge_is_asked_and_another_one_compared_with_it(shell: Shell, judge: 
     assert "worse (mid-p McNemar 0.0000)" in told
     second = load_calibration(path)
     assert second is not None
-    assert "judge-1" in second.mismatch(first.judge)
+    assert "judge-1" in str(second.mismatch(first.judge))
 
 
 def test_what_asking_costs_is_told(shell: Shell, judge: Any) -> None:

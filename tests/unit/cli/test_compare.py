@@ -55,8 +55,8 @@ def test_strict_runs_of_other_chunks_are_not_judged(shell: Shell) -> None:
 def test_a_baseline_knows_itself_what_is_steady(shell: Shell, accepted: bool, beside: bool, code: int) -> None:
     cases = [GOOD.with_(id=f"c{i}") for i in range(20)]
     before, now = run_of(cases), run_of([WORSE.with_(id="c0"), *cases[1:]])
-    shell.write("golden/__baselines__/billing.json", baseline_of(now, steady=beside).dumps())
-    shell.write("released.json", baseline_of(before, steady=accepted).dumps())
+    shell.write("golden/__baselines__/billing.json", baseline_of(now, answers=1 + beside).dumps())
+    shell.write("released.json", baseline_of(before, answers=1 + accepted).dumps())
     HistoryStore(shell.path / FOLDER / "history.sqlite").add(now, verdict_of(now))
     assert shell("compare", "released.json", "last").code == code
 

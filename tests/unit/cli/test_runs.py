@@ -10,7 +10,6 @@ import pytest
 
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.metrics.judge.usage import USAGE
 
 from ..reporting.builders import run_of, verdict_of
 from .conftest import GOOD, WORSE, Shell
@@ -96,7 +95,7 @@ def test_what_is_said_of_each_run(shell: Shell, monkeypatch: pytest.MonkeyPatch)
 def test_what_the_judge_cost(shell: Shell, cost: float | None, told: str) -> None:
     run = run_of([GOOD])
     spent = {"requests": 3, "prompt_tokens": 1000, "completion_tokens": 500, "cost": cost}
-    run.cases["one"].extra[USAGE] = {"llm_faithfulness": spent}
+    run.cases["one"].judge_usage = {"llm_faithfulness": spent}
     HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict_of(run))
     head, _, line = shell("runs").out.splitlines()
     assert "judge" in head

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.api.evaluation import evaluate
+from pytest_auepora.api.recorded import score_recorded
 from pytest_auepora.base import progress
 from pytest_auepora.cli import score
 from pytest_auepora.errors import UnsendableError
-from pytest_auepora.evaluation.recorded import score_recorded
-from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.regression.accept import accept
+from pytest_auepora.regression.accept import Acceptance, accept
 from pytest_auepora.regression.baseline import baseline_path
-from pytest_auepora.regression.determinism import record_repeats
+from pytest_auepora.regression.checks import OneAnswer, answers_of
 from tests.unit.metrics.judge.judge_server import GOOD, judge_server
 
 from .conftest import BAD, OUTPUTS, Shell
@@ -130,8 +130,8 @@ def accept_steady(shell: Shell) -> None:
     answers = {one["id"]: one for one in OUTPUTS}
     run = evaluate(golden, lambda sample: answers[sample.sample_id]).run
     for case in run.cases.values():
-        record_repeats(case, [case, case], run.metrics)
-    accept(baseline_path(golden, "shop", ""), run, ["all"])
+        case.answers = answers_of([OneAnswer.of(case)] * 2)
+    accept(baseline_path(golden, "shop", ""), run, Acceptance({"all"}))
 
 
 def test_a_baseline_is_held_against_it(shell: Shell) -> None:
@@ -162,7 +162,7 @@ def test_it_judges_like_the_library(shell: Shell) -> None:
     for name, found in done.verdict.aggregates.items():
         if "latency" not in name:
             assert told["aggregates"][name]["value"] == found.value, name
-    assert [g["message"] for g in told["gates"]] == [g.message for g in done.verdict.gates]
+    assert [g["value"] for g in told["gates"]] == [g.value for g in done.verdict.gates]
 
 
 def test_the_run_can_be_kept(shell: Shell) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.core.telemetry import sample_resources, seconds_by_name
 from pytest_auepora.errors import MissingExtraError
-from pytest_auepora.evaluation.suite import evaluate
 
 psutil = pytest.importorskip("psutil", reason="psutil takes the samples")
 

@@ -77,7 +77,7 @@ def test_the_scores_of_many_calls_keep_their_order_and_usage() -> None:
     calls = [CaseCall(GoldenCase(EvaluationSample(str(i), "q")), CallResult("a")) for i in range(2)]
     done = measure_calls(calls, system, metrics)
     assert [[*one.result.scores] for one in done] == [["quality", "token_f1"]] * 2
-    assert [one.result.extra[USAGE] for one in done] == [{"quality": {"requests": 1}}] * 2
+    assert [one.result.judge_usage for one in done] == [{"quality": {"requests": 1}}] * 2
     assert all(USAGE not in one.result.scores["quality"].details for one in done)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from pytest_auepora.errors import NotRecordedError, SystemShapeError
 from pytest_auepora.evaluation.measure import CaseCall, measure_calls
 from pytest_auepora.evaluation.recording import RecordedAnswer, Recording, record
 from pytest_auepora.evaluation.replay import (
-    CONFIRMED,
+    SECOND_LOOK,
     CaseEndedError,
     RecordedRun,
     ask_case,
@@ -37,8 +38,8 @@ def kept(name: str = "one") -> Recording:
     return record(case(name), done.result, done.answer, {}, cap=1_000_000)
 
 
-def earlier(times: int = 1, **extra: object) -> RecordedRun:
-    result = CaseResult("one", content_hash="h", extra=dict(extra))
+def earlier(times: int = 1, **more: Any) -> RecordedRun:
+    result = CaseResult("one", content_hash="h", **more)
     left = CaseResult("left", "skipped", error="not today")
     return RecordedRun("run-1", Run("s", cases={"one": result, "left": left}), {"one": [kept()] * times})
 
@@ -87,7 +88,7 @@ def test_a_replay_answers_as_the_run_did_and_asks_nobody() -> None:
 
 def test_a_replay_without_a_run_says_why() -> None:
     system = replayed(None, missing="no run of this suite")
-    assert (system.times(case()), system.confirms(case())) == (1, range(0))
+    assert (system.times(case()), system.further(case())) == (1, range(0))
     assert "no run of this suite" in ask_case(system, case())().raw["error"]
 
 
@@ -98,8 +99,19 @@ def test_a_resumed_run_asks_for_the_rest() -> None:
 
 
 def test_answers_that_confirmed_a_failure_stand_apart() -> None:
-    source = earlier(3, **{CONFIRMED: 2})
-    assert (source.times(case()), replayed(source).confirms(case())) == (1, range(1, 3))
+    source = earlier(3)
+    assert (source.times(case()), replayed(source).further(case())) == (1, range(1, 3))
+    repeated = earlier(3, repeats=2)
+    assert (repeated.times(case()), replayed(repeated).further(case())) == (2, range(2, 3))
+
+
+def test_the_second_look_at_a_suite_is_the_last_answer() -> None:
+    source = earlier(3, looked=True)
+    assert (source.further(case()), source.look(case())) == (range(1, 2), 2)
+    assert replayed(source).can_look([case()])
+    assert not replayed(earlier(3)).can_look([case()])
+    assert ask_case(replayed(source), case(), SECOND_LOOK)().is_answer
+    assert "no answer number" in ask_case(replayed(earlier(1)), case(), SECOND_LOOK)().raw["error"]
 
 
 def test_noise_that_a_system_cannot_take_is_an_error() -> None:

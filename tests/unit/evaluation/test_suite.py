@@ -8,17 +8,19 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.api.evaluation import evaluate, open_evaluation
 from pytest_auepora.base import progress
 from pytest_auepora.base.progress import Progress
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.errors import BaselineError
 from pytest_auepora.evaluation.case_flow import CaseFlow
-from pytest_auepora.evaluation.suite import evaluate, find_baseline, open_evaluation, run_suite
+from pytest_auepora.evaluation.suite import find_baseline, run_suite
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.accept import accept
+from pytest_auepora.regression.accept import Acceptance, accept
 from pytest_auepora.regression.baseline import baseline_path
+from pytest_auepora.regression.outcomes import BaselineNote
 
 from .large_suite import answers, golden
 
@@ -47,11 +49,11 @@ def test_variants_are_told_of_the_baseline_without_variants(tmp_path: Path) -> N
     path = tmp_path / "shop.golden.yaml"
     path.write_text("suite: shop\nmetrics: [mrr]\ncases: [{id: a, query: b, relevant_docs: [c]}]\n", encoding="utf-8")
     suite = load_golden(path)
-    assert find_baseline(suite, "bm25") == (None, "no baseline yet (shop@bm25.json)")
+    assert find_baseline(suite, "bm25") == (None, BaselineNote("none", "shop@bm25.json"))
     run = evaluate(suite, lambda query: (query, ["c"])).run
-    assert accept(baseline_path(path, "shop", ""), run, ["all"]).written
-    assert find_baseline(suite)[1] == ""
-    assert find_baseline(suite, "bm25") == (None, "no baseline yet (shop@bm25.json; shop.json is of no variant)")
+    assert accept(baseline_path(path, "shop", ""), run, Acceptance({"all"})).written
+    assert find_baseline(suite)[1] == BaselineNote()
+    assert find_baseline(suite, "bm25") == (None, BaselineNote("other variant", "shop@bm25.json", "shop.json"))
 
 
 def test_calls_made_ahead_are_given_up_with_their_suite(tmp_path: Path) -> None:
@@ -85,7 +87,7 @@ def test_an_expected_failure_fails_nothing(tmp_path: Path, broken: bool) -> None
         return "y"
 
     evaluation = evaluate(golden, rag)
-    assert evaluation.run.cases["a"].extra["xfail"] == "known gap"
+    assert evaluation.run.cases["a"].xfail == "known gap"
     assert (evaluation.verdict.outcome, evaluation.verdict.failed_cases) == ("passed", 0)
     evaluation.assert_thresholds()
 
@@ -103,7 +105,7 @@ def accepted(folder: Path) -> Path:
     """Return a golden file that has a baseline, in which all was right."""
     path = folder / "shop.golden.yaml"
     path.write_text(SHOP, encoding="utf-8")
-    accept(folder / "__baselines__" / "shop.json", evaluate(path, lambda query: ("x", ["x"])).run, ["all"])
+    accept(folder / "__baselines__" / "shop.json", evaluate(path, lambda query: ("x", ["x"])).run, Acceptance({"all"}))
     evaluate(path, lambda query: ("x", ["x"])).assert_no_regression()
     return path
 

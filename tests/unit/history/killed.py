@@ -29,7 +29,7 @@ from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import check_case
 from pytest_auepora.labels.corpus import corpus_of
 from pytest_auepora.labels.repair import baselines_of, repair
-from pytest_auepora.regression.accept import accept
+from pytest_auepora.regression.accept import Acceptance, accept
 from pytest_auepora.regression.baseline import anchor_path, baseline_path, load_baseline
 from pytest_auepora.regression.verdict import Verdict
 
@@ -159,7 +159,7 @@ def label_writes(folder: Path, kills: int, rng: random.Random) -> dict[str, int]
     for case in suite.cases:
         run.cases[case.id].content_hash = case.content_hash
     path = baseline_path(golden, "shop", "")
-    accept(path, run, ["all"])
+    accept(path, run, Acceptance({"all"}))
 
     def labels() -> str:
         said = golden.read_text(encoding="utf-8")
@@ -195,7 +195,7 @@ def baseline_writes(folder: Path, kills: int, rng: random.Random) -> dict[str, i
     anchor = anchor_path(path)
     during = versions = anchors = 0
     last: object = None
-    once = usual(lambda: accept(folder / "elsewhere.json", run_of(random.random()), ["all"]))
+    once = usual(lambda: accept(folder / "elsewhere.json", run_of(random.random()), Acceptance({"all"})))
 
     def child() -> None:
         random.seed()
@@ -219,7 +219,7 @@ def baseline_writes(folder: Path, kills: int, rng: random.Random) -> dict[str, i
         assert held is None or len({case.scores["token_f1"] for case in held.cases.values()}) == 1
         anchors += held is not None
     assert anchors
-    accept(path, run_of(1.0), ["all"])  # no lock is left behind
+    accept(path, run_of(1.0), Acceptance({"all"}))  # no lock is left behind
     return {"kills": during, "kept": versions}
 
 

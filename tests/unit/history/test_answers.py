@@ -117,7 +117,7 @@ def moved(ids: list[str], hits: list[str]) -> Run:
     ranks: dict[str, int | None] = {"p#1": hits.index(ids[0]) + 1 if ids else 1}
     told: dict[str, Any] = {"match": "span" if ids else "fallback_doc", "labels": {}}
     case = CaseResult("c", content_hash="h", texts=CaseTexts("", {"relevant": [label]}, outputs), ranks=ranks,
-                      extra={"labels": told})  # fmt: skip
+                      moved=told)  # fmt: skip
     return Run("s", cases={"c": case}, expected_ids=("c",))
 
 

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.outputs import to_outputs
+from pytest_auepora.api.evaluation import Evaluation, evaluate
 from pytest_auepora.cli.main import main
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.recording import Recording, record
 from pytest_auepora.evaluation.replay import replayed
-from pytest_auepora.evaluation.suite import Evaluation, evaluate
 from pytest_auepora.history.answers import choose_runs, load_recorded
 from pytest_auepora.history.codec import CaseJson, block_lines
 from pytest_auepora.history.journal import Journal, recover
@@ -27,7 +27,7 @@ from pytest_auepora.history.settings import Keep
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.accept import accept
+from pytest_auepora.regression.accept import Acceptance, accept
 from pytest_auepora.regression.baseline import baseline_path
 
 from ...mutations import JUNK, damaged, mutated, tries
@@ -56,7 +56,7 @@ def answer(query: str) -> tuple[str, list[dict[str, str]]]:
 def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("golden") / "shop.golden.yaml"
     path.write_text(GOLDEN + "".join(CASE.format(i, i % 2) for i in range(6)), encoding="utf-8")
-    accept(baseline_path(path, "shop", ""), evaluate(path, answer, repeat=2).run, ["all"])
+    accept(baseline_path(path, "shop", ""), evaluate(path, answer, repeat=2).run, Acceptance({"all"}))
     return path
 
 

@@ -268,11 +268,11 @@ def test_numbers_of_numpy_are_numbers(kept: HistoryStore) -> None:
 
     run = a_run()
     run.cases["one"].scores["token_f1"] = Score("number", numpy.float64(0.1) + numpy.float64(0.2))
-    run.cases["one"].extra["curve"] = numpy.arange(3)
+    run.cases["one"].labels["curve"] = numpy.arange(3)
     kept.add(run, verdict_of(run))
     one: CaseResult = kept.load("last").cases["one"]
     assert one.scores["token_f1"].value == 0.1 + 0.2
-    assert one.extra["curve"] == [0, 1, 2]
+    assert one.labels["curve"] == [0, 1, 2]
 
 
 def test_a_folder_that_cannot_be_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

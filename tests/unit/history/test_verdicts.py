@@ -18,6 +18,7 @@ from pytest_auepora.history.codec import encode_comparisons, encode_verdict
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange
+from pytest_auepora.regression.outcomes import Note
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.formats.json_report import FORMAT, read_json_report
 
@@ -39,7 +40,7 @@ def back(verdict: Verdict) -> dict[str, Any]:
 
 @given(st.text(), st.dictionaries(st.text(), CASES), st.sampled_from([1, 500, 1_000_000]))
 def test_a_verdict(title: str, cases: dict[str, CaseComparison], block: int) -> None:
-    verdict = Verdict(title, comparison=Comparison(cases), notes=["noted"])
+    verdict = Verdict(title, comparison=Comparison(cases), notes=[Note("stopped")])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(codec, "BLOCK_SIZE", block)
         assert back(verdict) == json.loads(dumps(verdict))

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.http import HttpCallError
+from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.core.scoring import aggregate, failed_scores, score_case
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import MetricError
-from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.metrics.operational import CpuPercent, ErrorRatePer1k, MemoryMb, Retries, TimeoutRate
 
 from .rankings import score

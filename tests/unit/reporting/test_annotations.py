@@ -9,11 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from pytest_auepora.core.run import Run
-from pytest_auepora.errors import Problem
-from pytest_auepora.regression.guards.gates import GateOutcome
-from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.findings import (
     Finding,
     annotation_lines,
@@ -22,6 +17,11 @@ from pytest_auepora.reporting.findings import (
     findings,
     with_title,
 )
+
+from pytest_auepora.core.run import Run
+from pytest_auepora.errors import Problem
+from pytest_auepora.regression.guards.gates import GateOutcome
+from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.report import Report
 
 from .builders import Case, baseline_of, run_of, verdict_of

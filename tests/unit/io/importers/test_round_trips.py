@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_auepora.evaluation.suite import evaluate
+from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenSuite
 from pytest_auepora.io.importers import export_cases, import_cases

@@ -18,10 +18,8 @@ def test_a_run_sums_its_cases_by_metric() -> None:
     run = Run("s")
     run.add(
         [
-            CaseResult("1", extra={USAGE: {"a": {"requests": 2, "prompt_tokens": 10, "cost": 0.5}}}),
-            CaseResult(
-                "2", extra={USAGE: {"a": {"requests": 1, "notes": ["x"]}, "b": {"cache_hits": 1, "notes": ["x"]}}}
-            ),
+            CaseResult("1", judge_usage={"a": {"requests": 2, "prompt_tokens": 10, "cost": 0.5}}),
+            CaseResult("2", judge_usage={"a": {"requests": 1, "notes": ["x"]}, "b": {"cache_hits": 1, "notes": ["x"]}}),
             CaseResult("3"),
         ]
     )

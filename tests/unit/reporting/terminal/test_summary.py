@@ -3,12 +3,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from pytest_auepora.reporting.findings import findings
 
 from pytest_auepora.adapters.outputs import ACCEPTED
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.findings import findings
 from pytest_auepora.reporting.formats.markdown_report import markdown_report
 from pytest_auepora.reporting.html.report import what_broke
 from pytest_auepora.reporting.report import Report
