@@ -369,6 +369,7 @@ def owner_and_cost(gates: Sequence[GateOutcome], run: Run, named: Collection[str
 
 
 def metric_names(gates: Sequence[GateOutcome]) -> list[str]:
-    """Return what *gates* judge, each once, the pass rate first: it is about the answers as a whole."""
-    names = dict.fromkeys(part_text(gate) or gate_title(gate) for gate in gates)
-    return sorted(names, key=lambda name: name != PASS_RATE)
+    """Return what *gates* judge, each once, the pass rate first: it is about the answers as a whole; slices counted."""
+    names = dict.fromkeys(part_text(gate) or gate_title(gate) for gate in gates if not gate.is_of_slice)
+    slices = sum(gate.is_of_slice for gate in gates)
+    return [*sorted(names, key=lambda name: name != PASS_RATE), *([plural(slices, "slice")] if slices else [])]

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pytest_auepora.reporting.annotations import annotation_lines
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError, Problem
 from pytest_auepora.pytest_plugin.output import write_lines
 from pytest_auepora.regression.outcomes import Note
 from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.annotations import annotation_lines
 from pytest_auepora.reporting.formats.json_report import from_outside, json_report, read_json_report
 from pytest_auepora.reporting.formats.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
 from pytest_auepora.reporting.formats.registry import FORMATS, report_text

@@ -97,7 +97,7 @@ def test_each_failing_case_unfolds_to_what_the_terminal_shows() -> None:
 
 def test_failed_gates_name_what_cost_most() -> None:
     text = report(*red())
-    line = next(line for line in text.splitlines() if line.startswith("- ✗ recall@5 0.5000 is not >= 0.8"))
+    line = next(line for line in text.splitlines() if line.startswith("- ✗ recall@5: 0.5000 is not >= 0.8"))
     assert "· costs most: case-00" in line
     assert "owner" not in line  # the suite's own owner stands in the heading
 
@@ -107,7 +107,7 @@ def test_metrics_that_got_worse_alike_share_a_line() -> None:
     run = run_of([c.with_(got=["x"]) for c in CASES], baseline=baseline)
     lines = [line for line in report(run, verdict_of(run, baseline=baseline)).splitlines() if "regression: " in line]
     assert len(lines) == 1
-    assert lines[0].startswith("- ✗ regression: recall@5, mrr@10, net flips: worse by 1 (12 cases: 12 worse, 0 better)")
+    assert lines[0].startswith("- ✗ regression: recall@5, mrr@10, pass rate: 1.0000 → 0.0000 over 12 cases: worse by 1 (")
     assert lines[0].endswith(" · costs most: case-00, case-01, case-02")
 
 
@@ -117,7 +117,7 @@ def test_several_suites() -> None:
     text = markdown_report(Report([first[0], second[0]], [first[1], second[1]]))
     assert "### ❌ billing: worse ·" in text
     assert "### ❌ billing\\[dense\\]: worse ·" in text
-    assert text.count("**6 newly failing, 6 errored, 12 unchanged; ") == 1
+    assert text.count("**6 newly failing (6 lost a document), 6 errored (6 raised), 12 unchanged; ") == 1
     assert markdown_report(Report()).splitlines()[3] == "**nothing was measured**"
 
 
@@ -147,7 +147,7 @@ def test_nothing_users_or_systems_wrote_leaves_its_place() -> None:
         EVIL, query=EVIL, answer=EVIL, relevant=["a|b"], got=[EVIL, "a|b"], reference=EVIL, thresholds={"recall@5": 2}
     )
     run = run_of([case, case.with_(id="down", error=f"E: {EVIL}")], suite=EVIL, variant=EVIL, owner=EVIL)
-    text = report(run, verdict_of(run, {"mrr@10": 1.0}, note=BaselineNote('unreadable', detail=EVIL)))
+    text = report(run, verdict_of(run, {"mrr@10": 1.0}, note=BaselineNote("unreadable", detail=EVIL)))
     page = Page(text)
     assert page.open == []
     assert page.seen <= {"details", "summary", "b", "pre", "sub", "br"}

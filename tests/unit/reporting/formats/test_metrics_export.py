@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_auepora.core.run import Run
 from pytest_auepora.api.evaluation import evaluate
+from pytest_auepora.core.run import Run
 from pytest_auepora.reporting.formats.metrics_export import COLUMNS, csv_report, find_metric, summary_json
 from pytest_auepora.reporting.report import Report
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pytest_auepora.reporting.annotations import annotation_lines
 
 from pytest_auepora.errors import AueporaError, Problem
+from pytest_auepora.reporting.annotations import annotation_lines
 from pytest_auepora.reporting.formats.registry import FORMATS, read_target, report_text
 from pytest_auepora.reporting.report import Report
 
