@@ -27,6 +27,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from textwrap import dedent
@@ -203,7 +204,8 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else list(value)
 
 
-def _meanings(kind: type) -> dict[str, str]:
+@cache
+def _meanings(kind: type) -> Mapping[str, str]:
     """Return the strings below the fields of *kind*."""
     meanings: dict[str, str] = {}
     for cls in kind.__mro__[: kind.__mro__.index(Record)]:

@@ -45,7 +45,7 @@ class CaseResult(Record):
     """Cases of one cluster are not independent of each other."""
     labels: dict[str, Any] = field(default_factory=dict)
     """Its labels and tags."""
-    texts: Annotated[CaseTexts | StoredTexts, CaseTexts, ReadAs(CaseTexts)] = field(default_factory=CaseTexts)
+    texts: Annotated[CaseTexts | StoredTexts, ReadAs(CaseTexts), CaseTexts] = field(default_factory=CaseTexts)
     """What it asks and expects, and what reports show of the answer; redacted, and capped in size."""
     ranks: dict[str, Annotated[int | None, Rank]] = field(default_factory=dict)
     """By relevant label, the 1-based rank it was found at; null where it was not found."""
@@ -177,7 +177,7 @@ class MetricInfo(Record):
     """Target category of the Auepora framework."""
     direction: Annotated[str, Literal["higher", "lower"]]
     """Whether higher or lower is better."""
-    range: Annotated[tuple[float, float], Range, Ends()]
+    range: Annotated[tuple[float, float], Ends(), Range]
     """Lowest and highest value; null where there is no bound."""
     deterministic: bool
     """Whether one answer always gets one score."""

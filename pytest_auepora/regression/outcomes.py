@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from ..base.records import Record
+from ..base.records import Place, Record
 from .compare import Change, Incomparable
 from .thresholds import Bound, sliced
 
@@ -132,15 +132,15 @@ class GateOutcome(Record):
     """Which side a threshold bounds."""
     limit: float | None = None
     """The limit of a threshold; of a tolerance the largest drop."""
-    n: int = 0
+    n: Place = 0
     """Cases that were measured, or that compare."""
-    total: int = 0
+    total: Place = 0
     """Cases that ran."""
-    n_error: int = 0
+    n_error: Place = 0
     """Errored cases that the value counts as worst."""
     owner: str = ""
     """Who answers for it."""
-    line: int = 0
+    line: Place = 0
     """Line of the golden file, or 0."""
     method: Method = ""
     """How it is compared with the baseline."""

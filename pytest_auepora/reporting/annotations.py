@@ -84,7 +84,8 @@ def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Annotati
         path, line = (path, line) if path and line.isdigit() else (case.where or run.path, "0")
         owners = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
         reason = diagnosis_text(diagnosis, case, run.metrics) if diagnosis is not None else case.state
-        lines = problem_lines(case, run.metrics) or still_failing_lines(case, run.metrics)
+        lines = [] if case.state == "error" else problem_lines(case, run.metrics)
+        lines = lines or still_failing_lines(case, run.metrics)
         message = "\n".join([reason, *lines, *([f"Owner: {', '.join(owners)}"] if owners else [])])
         ids = [c.case_id for c in (case, *others)]
         subject = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"

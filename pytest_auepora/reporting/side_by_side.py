@@ -13,7 +13,7 @@ from functools import cache
 from typing import Literal
 
 from ..base.grouping import grouped
-from ..base.records import Record
+from ..base.records import Place, Record
 from ..core.metrics_base import Measurement, Metric
 from ..core.run import CaseResult, CaseState, MetricInfo, Run
 from ..errors import AueporaError, NotComparableError
@@ -40,15 +40,15 @@ class Column(Record):
     """The configuration."""
     title: str
     """Suite, with the configuration in brackets."""
-    cases: int
+    cases: Place
     """All of its cases."""
-    passed: int
+    passed: Place
     """Cases that passed."""
-    failed: int
+    failed: Place
     """Cases that failed."""
-    errored: int
+    errored: Place
     """Cases that errored."""
-    skipped: int
+    skipped: Place
     """Cases that were skipped."""
 
 

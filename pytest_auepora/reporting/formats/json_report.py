@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,6 +33,10 @@ from .side_by_side_formats import SideBySideData, side_by_side_data
 
 FORMAT: Literal[2] = 2
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a character, which no reader of JSON takes; it is written as people see it in every report."""
 
 
 @dataclass(slots=True)
@@ -135,7 +140,7 @@ def json_report(report: Report) -> str:
         text = json.dumps(raw, ensure_ascii=False, allow_nan=False, default=_plain_data)
     except (TypeError, ValueError):  # a key that is no string; infinity or NaN
         text = json.dumps(_finite_data(raw), ensure_ascii=False, allow_nan=False)
-    return text + "\n"
+    return _SURROGATE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text) + "\n"
 
 
 def report_data(report: Report) -> ReportData:

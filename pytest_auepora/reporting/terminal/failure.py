@@ -15,7 +15,7 @@ from ..numbers import metric_value, plural, seconds
 from ..relevant_docs import RelevantDoc, grade_of, relevant_docs, score_texts, source_text
 from ..text import printable, quoted, text_width, without_command
 from ..wording.cases import diagnosis_text, moved_lines, repeat_text
-from ..wording.checks import problem_lines, still_failing_lines
+from ..wording.checks import evidence_text, problem_lines, still_failing_lines
 from ..worst_repeat import as_shown
 from .layout import Cell, Line, Page, render
 
@@ -52,6 +52,8 @@ def failure_text(
         for frame in frames[-_MOST_FRAMES:]:
             if shapes or not frame.startswith(ACCEPTED_SHAPES):
                 page.lines.append([Cell(f"  {without_command(frame)}", ("light",))])
+        for finding in result.failures[:1]:
+            page.text("answers", evidence_text(finding) if finding.accepted or finding.asked > 1 else "", most=2)
         add_expected(page, result, docs, None)
         return render(page.lines)
     problems = problem_lines(result, metrics)

@@ -9,12 +9,12 @@ from ...core.run import CaseResult, Run
 from ...errors import ACCEPTED_SHAPES
 from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
-from ..diagnosis import Diagnosis, distinct, group_by_cause
+from ..diagnosis import Diagnosis, group_by_cause
 from ..numbers import change, plural
 from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
 from ..text import Symbols, listed, text_width
 from ..wording.cases import diagnosis_text
-from ..wording.checks import finding_line, still_failing_lines
+from ..wording.checks import failed_lines, still_failing_lines
 from ..wording.gates import brief_text, gate_groups, moves_text, owner_and_cost, part_text
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..wording.metrics import latency_text, lowest_text, table_notes
@@ -25,7 +25,7 @@ from .layout import Cell, Column, Line, Page, table
 
 MOST_CASES = 10
 _MOST_ANSWERS = 3  # cases that are shown with question and answer
-_MOST_CHECKS = 3  # of a case
+_MOST_CHECKS = 2  # lines on the checks of a case
 _MOST_SLICES = 4  # with a line each; more share one line, which names this many
 
 _COLUMNS = (
@@ -143,9 +143,9 @@ def _add_group(
     if len(group) > 1:
         _add_case(page, f"{plural(len(group), 'case')} ({listed([case.case_id for case in group], 2)})", reason)
         return
-    failures = distinct(case.failures) if case.state == "failed" else []
-    for finding in failures[:_MOST_CHECKS]:
-        page.paragraph(finding_line(case.case_id, finding), "red", indent=2)
+    failures = failed_lines(case) if case.state == "failed" else []
+    for line in failures[:_MOST_CHECKS]:
+        page.paragraph(line, "red", indent=2)
     page.more(len(failures) - _MOST_CHECKS)
     if failures:
         for part in page.wrap(page.safe(reason), page.width - 4, most=2):

@@ -63,7 +63,7 @@ def evidence_text(finding: Finding) -> str:
     times = f"failed {failed} of {asked} today"
     if finding.status == "not asked again":
         times += ", not asked again"
-    elif finding.needed > 1:
+    elif 1 < finding.needed <= finding.asked:
         times += f" ({finding.needed} needed{_why_needed(finding)})"
     return f"held in {finding.held} of {_answers(accepted)}, {times}" if accepted else times
 
@@ -98,6 +98,16 @@ def finding_line(case_id: str, finding: Finding) -> str:
         return f"{case_id} suspect: {counts}: {_SUSPECT.get(finding.suspect, 'not confirmed')}"
     check = f" {check_text(finding)}" if finding.status != "varies" else ""
     return f"{case_id} {word}{check}: {counts}"
+
+
+def failed_lines(result: CaseResult) -> list[str]:
+    """Return the lines on the checks that fail the case; one line for those of which the answers say the same."""
+    failures = distinct(result.failures)
+    groups = grouped((evidence_text(finding), finding) for finding in failures)
+    return [
+        f"FAILED {result.case_id} {', '.join(dict.fromkeys(map(check_text, group)))}: {evidence}"
+        for evidence, group in groups.items()
+    ]
 
 
 def problem_lines(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:

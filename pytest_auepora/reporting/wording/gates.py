@@ -61,7 +61,10 @@ def reason_text(gate: GateOutcome, run: Run, notes: Sequence[Note] = ()) -> str:
 
 def brief_text(gate: GateOutcome, run: Run, notes: Sequence[Note] = ()) -> str:
     """Return the reason without the values that stand in the table of metrics beside it."""
-    if gate.test is not None and gate.value is not None and not gate.slice and gate.metric in run.metrics:
+    stands_beside = gate.value is not None and not gate.slice and gate.kind == "regression"
+    if stands_beside and gate.method == "tolerance" and gate.word == "worse" and gate.limit is not None:
+        return f"worse by more than the tolerated {gate.limit:g}"
+    if stands_beside and gate.test is not None and gate.metric in run.metrics:
         return _test_text(gate.test, gate)
     return reason_text(gate, run, notes)
 
@@ -366,6 +369,7 @@ def owner_and_cost(gates: Sequence[GateOutcome], run: Run, named: Collection[str
 
 
 def metric_names(gates: Sequence[GateOutcome]) -> list[str]:
-    """Return what *gates* judge, each once, the pass rate first: it is about the answers as a whole."""
-    names = dict.fromkeys(part_text(gate) or gate_title(gate) for gate in gates)
-    return sorted(names, key=lambda name: name != PASS_RATE)
+    """Return what *gates* judge, each once, the pass rate first: it is about the answers as a whole; slices counted."""
+    names = dict.fromkeys(part_text(gate) or gate_title(gate) for gate in gates if not gate.is_of_slice)
+    slices = sum(gate.is_of_slice for gate in gates)
+    return [*sorted(names, key=lambda name: name != PASS_RATE), *([plural(slices, "slice")] if slices else [])]

@@ -87,10 +87,15 @@ def first_line(run: Run, verdict: Verdict) -> str:
 
 
 def comparison_word(verdict: Verdict) -> str:
-    """Return ``worse``, ``better (3 rose)``, ``mixed (the suite is the same)``, …; empty where nothing was compared."""
+    """Return ``worse``, ``better (3 rose)``, ``mixed (the suite is the same)``, …; empty where nothing was compared.
+
+    A run that failed by something else, as a threshold, is called ``failed``, however it compares.
+    """
     word, rose = verdict.word, len(verdict.improved_cases)
     if verdict.comparison is None or word == "not judged":
         return ""
+    if verdict.outcome == "failed" and word not in ("worse", "mixed"):
+        return "failed"
     rest = f", {rose} rose" if rose else ""
     if word == "mixed":
         of_suite = word_of(verdict.gates)

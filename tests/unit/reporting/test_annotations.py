@@ -1,4 +1,4 @@
-"""Findings: each with a place and a key, the gravest first, and of one cause only one."""
+"""Annotations: each with a place, the gravest first, and of one cause only one."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pytest_auepora.reporting.findings import (
-    Finding,
-    annotation_lines,
-    escape_data,
-    escape_property,
-    findings,
-    with_title,
-)
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import Problem
-from pytest_auepora.regression.guards.gates import GateOutcome
+from pytest_auepora.regression.outcomes import GateOutcome
 from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.annotations import (
+    Annotation,
+    annotation_lines,
+    annotations_of,
+    escape_data,
+    escape_property,
+)
 from pytest_auepora.reporting.report import Report
 
 from .builders import Case, baseline_of, run_of, verdict_of
@@ -39,15 +38,15 @@ def changed(*changes: Mapping[str, Any]) -> tuple[Run, Verdict]:
     return run, verdict_of(run, baseline=baseline)
 
 
-def without_gates(run: Run, verdict: Verdict) -> list[Finding]:
+def without_gates(run: Run, verdict: Verdict) -> list[Annotation]:
     verdict.gates = []
-    return findings(Report([run], [verdict]))
+    return annotations_of(Report([run], [verdict]))
 
 
 def test_where_nothing_is_wrong_there_is_none() -> None:
-    assert findings(Report()) == []
+    assert annotations_of(Report()) == []
     run = run_of(CASES)
-    assert findings(Report([run], [verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))])) == []
+    assert annotations_of(Report([run], [verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))])) == []
 
 
 def test_the_gravest_come_first() -> None:
@@ -56,18 +55,19 @@ def test_the_gravest_come_first() -> None:
     now[-1].thresholds = {"recall@5": 0.5}
     run = run_of(now, baseline=baseline)
     verdict = verdict_of(run, {"recall@5": 0.9}, baseline=baseline)
-    verdict.gates = [gate for gate in verdict.gates if gate.title == "recall@5"]
-    for state, kind in (("advisory", "threshold"), ("inconclusive", "regression"), ("not judged", "baseline")):
-        would_be = "failed" if state == "advisory" else ""
-        verdict.gates.insert(0, GateOutcome(state, kind, state, state, would_be=would_be))  # type: ignore[arg-type]
-    found = findings(Report([run], [verdict], [Problem(GOLDEN, 2, 1, "unknown key")]))
+    verdict.gates = [gate for gate in verdict.gates if gate.kind == "threshold" and gate.metric == "recall@5"]
+    verdict.gates[:0] = [
+        GateOutcome("threshold", "advisory", "recall@5", would_be="failed"),
+        GateOutcome("regression", "inconclusive", "recall@5"),
+        GateOutcome("baseline", "not judged", reason="nothing compares"),
+    ]
+    found = annotations_of(Report([run], [verdict], [Problem(GOLDEN, 2, 1, "unknown key")]))
     assert [(one.severity, one.kind) for one in found] == [
         ("error", "mistake"),
         ("error", "threshold"),
         ("error", "errored"),
         ("error", "newly failing"),
         ("error", "still failing"),
-        ("warning", "regression"),
         ("warning", "threshold"),
         ("warning", "baseline"),
     ]
@@ -83,11 +83,10 @@ def test_the_largest_drop_comes_first() -> None:
 
 def test_a_case_is_at_its_line_with_all_its_problems() -> None:
     (one,) = without_gates(*changed(BAD))
-    assert (one.path, one.line) == (GOLDEN, 10)
+    assert (one.path, one.line, one.title) == (GOLDEN, 10, "billing: case-0 newly failing")
     first, *problems = one.message.splitlines()
     assert first.startswith("retrieval: refunds.md fell out")
-    assert problems[0] == "recall@5 0.00, wanted >= 0.5"
-    assert with_title(one.title, first).startswith("billing: case-0 newly failing: retrieval: refunds.md fell out")
+    assert problems[0].startswith("recall@5 0.000, wanted >= 0.5")
 
 
 @pytest.mark.parametrize(
@@ -120,34 +119,20 @@ def test_who_answers_for_it_is_told() -> None:
     run, verdict = changed(BAD)
     run.metrics["recall@5"].owner = "index-team"
     verdict.gates = [
-        GateOutcome("recall@5", "threshold", "failed", "too low", owner="index-team", worst_cases=tuple("abcdef")),
-        GateOutcome("3 of 4 ran", "coverage", "failed", "too few", worst_cases=("a",)),
-    ]
-    gate, coverage, case = findings(Report([run], [verdict]))
-    assert gate.message == "too low\nCases that cost most: a, b, c, d, e\nOwner: index-team"
-    assert coverage.message == "too few"
+        GateOutcome("threshold", "failed", "recall@5", reason="no case ran", owner="index-team",
+                    worst_cases=tuple("abcdef")),
+        GateOutcome("coverage", "failed", reason="cases vanished", names=("a",), worst_cases=("a",)),
+    ]  # fmt: skip
+    gate, coverage, case = annotations_of(Report([run], [verdict]))
+    assert gate.message == "no case ran\nCases that cost most: a, b, c, d, e, f\nOwner: index-team"
+    assert coverage.message.startswith("a in the baseline, no longer")
     assert case.message.endswith("\nOwner: index-team")
-
-
-@pytest.mark.parametrize(
-    ("title", "message", "told"),
-    [
-        ("billing: recall@5", "too low", "billing: recall@5: too low"),
-        ("billing: recall@5", "recall@5 0.3 is not >= 0.9", "billing: recall@5 0.3 is not >= 0.9"),
-        ("billing: recall@5", "recall@50 is low", "billing: recall@5: recall@50 is low"),
-        ("baseline", "baseline: none", "baseline: none"),
-        ("a: b", "a: b: c", "a: b: c"),
-        ("a: b", "", "a: b: "),
-    ],
-)
-def test_a_subject_is_said_once(title: str, message: str, told: str) -> None:
-    assert with_title(title, message) == told
 
 
 def test_runs_and_verdicts_go_together() -> None:
     run = run_of(CASES)
     with pytest.raises(ValueError, match="argument"):
-        findings(Report([run], []))
+        annotations_of(Report([run], []))
 
 
 MANY = [Case(f"case-{i:02}", got=["refunds.md", "x"], line=10 + i) for i in range(30)]
@@ -191,7 +176,7 @@ def test_cases_are_marked_where_they_stand() -> None:
         (
             "error",
             {"file": "golden/billing.golden.yaml", "title": "billing: case-00 failed", "line": "10"},
-            "retrieval: refunds.md was not found (not the one returned)\nrecall@5 0.00, wanted >= 0.5",
+            "retrieval: refunds.md was not found (not the one returned)\nrecall@5 0.000, wanted >= 0.5",
         )
     ]
 
@@ -212,18 +197,17 @@ def test_no_more_than_github_shows_and_the_last_one_says_so() -> None:
 def test_gates_make_room_for_cases() -> None:
     found = parsed(told(*run_with(20)))
     assert found[0][1]["title"].endswith(" gates")
-    assert "billing: recall@5 0.3333 is not >= 0.9" in found[0][2]
+    assert "billing: recall@5: 0.3333 is not >= 0.9" in found[0][2]
     assert [f[1]["title"] for f in found[1:3]] == ["billing: case-00 newly failing", "billing: case-01 newly failing"]
     few = parsed(told(*run_with(4)))
     assert few[0][1] == {"file": "golden/billing.golden.yaml", "title": "billing: recall@5", "line": "3"}
 
 
-def test_inconclusive_gates_are_warnings() -> None:
+def test_an_inconclusive_gate_is_no_problem() -> None:
     run = run_of(MANY)
     verdict = verdict_of(run, {"recall@5": 0.8})
     verdict.gates[0].state = "inconclusive"
-    ((severity, _, _),) = parsed(told(run, verdict))
-    assert severity == "warning"
+    assert told(run, verdict) == ""
 
 
 def test_user_text_cannot_end_a_command_or_start_another() -> None:

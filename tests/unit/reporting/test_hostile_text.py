@@ -10,12 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pytest_auepora.reporting.findings import annotation_lines
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import AueporaError, Problem
 from pytest_auepora.pytest_plugin.output import write_lines
+from pytest_auepora.regression.outcomes import Note
 from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.annotations import annotation_lines
 from pytest_auepora.reporting.formats.json_report import from_outside, json_report, read_json_report
 from pytest_auepora.reporting.formats.markdown_report import COMMENT_LIMIT, MARKER, markdown_report
 from pytest_auepora.reporting.formats.registry import FORMATS, report_text
@@ -83,7 +84,7 @@ def hostile(evil: str, variant: str = "") -> tuple[Run, Verdict]:
     down = good.with_(id=f"down {evil}", error=f"{evil}\n{evil}")
     run = run_of([good, bad, down], baseline=baseline, suite="s", variant=variant, owner=evil)
     verdict = verdict_of(run, {"mrr@10": 1.0}, baseline=baseline)
-    verdict.notes.append(evil)
+    verdict.notes.append(Note("history not written", (evil,), evil))
     return run, verdict
 
 
@@ -159,7 +160,7 @@ def test_a_thousand_failing_cases_still_say_what_broke() -> None:
     run = run_of(broken, ["recall@5", "token_f1"], baseline=baseline)
     text = markdown_report(Report([run], [verdict_of(run, {"recall@5": 0.8}, baseline=baseline)]))
     assert len(text) <= COMMENT_LIMIT
-    assert "**1,000 newly failing; " in text
+    assert "**1,000 newly failing (" in text
     assert re.search(r"\| recall@5 \| 0\.000 \| 1000/1000 \| 1\.000 \| \*\*-1\.000\*\* ✗ \|", text)
     assert text.count("<pre>") >= 3
     assert re.search(r"… and \d{2,} more", text)

@@ -137,10 +137,3 @@ def test_metrics_are_shown_in_their_unit() -> None:
     assert numbers.metric_value(None, infos["mean_latency"]) == "n/a"
     assert numbers.metric_change(0.25, infos["mean_latency"]) == "+250 ms"
     assert numbers.metric_change(-0.25, infos["recall@5"]) == "-0.250"
-
-
-def test_bounds_are_read_back() -> None:
-    assert numbers.bound_of(str(Bound("min", 0.8))) == Bound("min", 0.8)
-    assert numbers.bound_of(str(Bound("max", 2.0))) == Bound("max", 2.0)
-    assert numbers.bound_of("drop <= 0.01") is None
-    assert numbers.bound_of("p > 0.05") is None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pytest_auepora.reporting.relevant_docs import relevant_docs
 
 from .builders import result_of
-from .test_diagnosis import CASE, said
+from .test_diagnosis import CASE
+from .wording.test_cases import said
 
 
 def test_grades_are_found_for_quotes_and_spans_too() -> None:

@@ -8,6 +8,7 @@ import pytest
 from pytest_auepora.core.run import Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.errors import Problem
+from pytest_auepora.regression.outcomes import BaselineNote
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.formats.markdown_report import COMMENT_LIMIT, MARKER, markdown_report, step_summary
@@ -67,7 +68,7 @@ class Page(HTMLParser):
 def test_the_headline_and_the_table_come_first() -> None:
     lines = report(*red()).splitlines()
     assert lines[:4] == [MARKER, "## ❌ auepora: failed", "", lines[3]]
-    assert lines[3].startswith("**3 newly failing, 3 errored, 6 unchanged; ")
+    assert lines[3].startswith("**3 newly failing (3 lost a document), 3 errored (3 raised), 6 unchanged; ")
     assert lines[5] == "### ❌ billing: worse · owner search-team"
     assert lines[7] == "| metric | value | n | baseline | change | gate |"
     assert lines[9].startswith("| recall@5 | 0.667 | 9/12 | 1.000 | **-0.500** ✗ | ✗ 0.500 >= 0.8 |")
@@ -96,17 +97,17 @@ def test_each_failing_case_unfolds_to_what_the_terminal_shows() -> None:
 
 def test_failed_gates_name_what_cost_most() -> None:
     text = report(*red())
-    line = next(line for line in text.splitlines() if line.startswith("- ✗ recall@5 0.5000 is not >= 0.8"))
+    line = next(line for line in text.splitlines() if line.startswith("- ✗ recall@5: 0.5000 is not >= 0.8"))
     assert "· costs most: case-00" in line
     assert "owner" not in line  # the suite's own owner stands in the heading
 
 
 def test_metrics_that_got_worse_alike_share_a_line() -> None:
-    baseline = baseline_of(run_of(CASES), steady=True)
+    baseline = baseline_of(run_of(CASES))
     run = run_of([c.with_(got=["x"]) for c in CASES], baseline=baseline)
     lines = [line for line in report(run, verdict_of(run, baseline=baseline)).splitlines() if "regression: " in line]
     assert len(lines) == 1
-    assert lines[0].startswith("- ✗ regression: recall@5, mrr@10, net flips: worse by 1 (12 cases: 12 worse, 0 better)")
+    assert lines[0].startswith("- ✗ regression: recall@5, mrr@10, pass rate: 1.0000 → 0.0000 over 12 cases: worse by 1 (")
     assert lines[0].endswith(" · costs most: case-00, case-01, case-02")
 
 
@@ -116,7 +117,7 @@ def test_several_suites() -> None:
     text = markdown_report(Report([first[0], second[0]], [first[1], second[1]]))
     assert "### ❌ billing: worse ·" in text
     assert "### ❌ billing\\[dense\\]: worse ·" in text
-    assert text.count("**6 newly failing, 6 errored, 12 unchanged; ") == 1
+    assert text.count("**6 newly failing (6 lost a document), 6 errored (6 raised), 12 unchanged; ") == 1
     assert markdown_report(Report()).splitlines()[3] == "**nothing was measured**"
 
 
@@ -146,7 +147,7 @@ def test_nothing_users_or_systems_wrote_leaves_its_place() -> None:
         EVIL, query=EVIL, answer=EVIL, relevant=["a|b"], got=[EVIL, "a|b"], reference=EVIL, thresholds={"recall@5": 2}
     )
     run = run_of([case, case.with_(id="down", error=f"E: {EVIL}")], suite=EVIL, variant=EVIL, owner=EVIL)
-    text = report(run, verdict_of(run, {"mrr@10": 1.0}, note=EVIL))
+    text = report(run, verdict_of(run, {"mrr@10": 1.0}, note=BaselineNote("unreadable", detail=EVIL)))
     page = Page(text)
     assert page.open == []
     assert page.seen <= {"details", "summary", "b", "pre", "sub", "br"}
@@ -165,16 +166,16 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_heading() -> None:
 
 
 def test_what_to_do_next_shows_commands_as_code() -> None:
-    baseline = baseline_of(run_of([Case("a")]), steady=True)
+    baseline = baseline_of(run_of([Case("a")]))
     run = run_of([Case("a", got=["x"])], baseline=baseline)
     text = report(run, verdict_of(run, baseline=baseline))
-    assert "- intended: accept it with `pytest --auepora-update`, and commit the baseline\n" in text
+    assert "- if it was intended: accept it with `pytest --auepora-update`, and commit the baseline\n" in text
     assert "- look closer: `pytest --auepora-report html:report.html` shows each case" in text
 
 
 def test_slices_and_what_is_undecided_are_folded_in_a_red_run() -> None:
     cases = [hundred(i) for i in range(100)]
-    baseline, policy = baseline_of(run_of(cases), steady=True), RegressionPolicy(slices=("topic",))
+    baseline, policy = baseline_of(run_of(cases)), RegressionPolicy(slices=("topic",))
     now = [broken(case, i) for i, case in enumerate(cases)]
     now[13] = cases[13].with_(got=["x", *cases[13].got[:1]])
     run = run_of(now, baseline=baseline, policy=policy)
@@ -182,7 +183,7 @@ def test_slices_and_what_is_undecided_are_folded_in_a_red_run() -> None:
     lines = markdown_report(Report([run], [verdict])).splitlines()
     gates = next(i for i, line in enumerate(lines) if line.endswith("gates failed: why**"))
     slices = next(i for i, line in enumerate(lines) if line.endswith("slices got worse</summary>"))
-    undecided = lines.index("<details><summary>1 gate could not be decided</summary>")
+    undecided = next(i for i, line in enumerate(lines) if line.endswith("inconclusive: no loss is shown</summary>"))
     assert gates < slices < undecided
     assert not any("topic=" in line for line in lines[:slices]), "neither in the table"
     short = markdown_report(Report([run], [verdict]), limit=4000)

@@ -3,9 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pytest_auepora.reporting.findings import annotation_lines
 
 from pytest_auepora.errors import AueporaError, Problem
+from pytest_auepora.reporting.annotations import annotation_lines
 from pytest_auepora.reporting.formats.registry import FORMATS, read_target, report_text
 from pytest_auepora.reporting.report import Report
 
@@ -68,9 +68,10 @@ def test_annotations_begin_with_mistakes() -> None:
 
 
 def test_what_is_listed_and_not_red_is_a_warning() -> None:
-    run = run_of([Case("known")])
-    run.cases["known"].extra["still_failing"] = ["assertion_pass: the answer misses '30 days'"]
-    judged = [run], [verdict_of(run, baseline=baseline_of(run_of([Case("known")])))]
+    known = Case("known", labels={"must_contain": ["never said"]})
+    baseline = baseline_of(run_of([known]))
+    run = run_of([known], baseline=baseline)
+    judged = [run], [verdict_of(run, baseline=baseline)]
     assert annotation_lines(Report(*judged)).startswith(
         "::warning file=golden/billing.golden.yaml,title=billing%3A known still"
     )

@@ -182,7 +182,7 @@ def test_json_keeps_to_its_schema() -> None:
     report = json.loads(report_text("json", Report(THREE, [verdict_of(run) for run in THREE])))
     jsonschema.validate(report, report_schema())
     assert report["side_by_side"] == [{k: v for k, v in raw.items() if k != "format"}]
-    del raw["rows"][0]["figures"][0]["mark"]
+    del raw["rows"][0]["figures"][0]["value"]
     assert not jsonschema.Draft202012Validator(side_by_side_schema()).is_valid(raw)
     assert "side_by_side" not in json.loads(report_text("json", Report(THREE[:1], [verdict_of(THREE[0])])))
 

@@ -62,7 +62,7 @@ def test_rates_count_cases() -> None:
     run = run_of([LOST[0].with_(thresholds={"recall@5": 0.5}), CASES[1].with_(error="E: x"), *CASES[2:]])
     lines = explain_score(ComparableScore("pass_rate", 0.75, "", run), ">=", 0.9)
     assert lines[:2] == ["pass_rate 0.750 >= 0.9", "6 of 8 cases of billing passed"]
-    assert lines[2].endswith("case-0: recall@5 0.00, wanted >= 0.5")
+    assert lines[2].endswith("case-0: recall@5 0.000, wanted >= 0.5")
     assert lines[3].endswith("case-1: E: x")
     assert explain_score(ComparableScore("error_rate", 0.125, "", run), "<=", 0)[1] == "1 of 8 cases of billing errored"
 

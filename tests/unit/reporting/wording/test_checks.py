@@ -6,7 +6,13 @@ import pytest
 
 from pytest_auepora.core.findings import Finding
 from pytest_auepora.core.run import CaseResult
-from pytest_auepora.reporting.wording.checks import fault_text, finding_line, problem_lines, still_failing_lines
+from pytest_auepora.reporting.wording.checks import (
+    failed_lines,
+    fault_text,
+    finding_line,
+    problem_lines,
+    still_failing_lines,
+)
 
 from ..builders import Case, infos_of, judged
 
@@ -85,6 +91,13 @@ def test_checks_with_the_same_evidence_share_a_line() -> None:
     assert problem_lines(result, infos) == [
         "must_contain: the answer misses '30 days', token_f1 fell from 1.00 to 0.00 (limit 0.5); "
         "held in 5 of 5 accepted answers, failed 3 of 3 today (3 needed)"
+    ]
+
+
+def test_so_do_they_in_a_list_of_failures() -> None:
+    result, _, _ = judged(BAD.with_(again=[BAD.with_(answer=f"Bananas {n}.") for n in range(4)]), [MUST] * 5)
+    assert failed_lines(result) == [
+        "FAILED case-12 must_contain, token_f1: held in 5 of 5 accepted answers, failed 3 of 3 today (3 needed)"
     ]
 
 

@@ -1,0 +1,1 @@
+"""Tests of measuring whole suites from Python."""
