@@ -283,7 +283,8 @@ class BaselineNote(Record):
 
     state: BaselineState = ""
     """`none`, there is no file; `other variant`, there is one of no variant; `unreadable`; `replaced`, it was, and an
-    update wrote a new one; `unnamed`, the configuration has no name of its own; `not compared`, the run ended before; empty where the run has a baseline."""
+    update wrote a new one; `unnamed`, the configuration has no name of its own; `not compared`, the run ended before;
+    empty where the run has a baseline."""
     place: str = ""
     """The file, as people would look for it."""
     detail: str = ""

@@ -23,7 +23,7 @@ from ..core.run import MetricInfo, Run
 from ..errors import MissingExtraError
 from ..regression.compare import ScoreChange
 from ..regression.verdict import Verdict
-from .metric_rows import chosen_metrics, rank_of
+from .wording.metric_rows import chosen_metrics, rank_of
 from .numbers import plural, sign
 
 if TYPE_CHECKING:

@@ -12,11 +12,13 @@ from typing import Any
 from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scoring import Score
 from ...regression.compare import CaseComparison
-from ...regression.guards.steadiness import as_shown, shown_repeat
+from ...regression.guards.steadiness import as_shown
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
-from ..diagnosis import cutoff, details_text, diagnose
-from ..metric_rows import chosen_metrics
+from ..diagnosis import cutoff, diagnose
+from ..wording.cases import details_text
+from ..wording.cases import repeat_text as shown_repeat
+from ..wording.metric_rows import chosen_metrics
 from ..numbers import metric_gain, metric_value, seconds, sign
 from ..relevant_docs import grade_of, relevant_docs, score_texts, source_text
 from ..tally import FAILING, case_status

@@ -17,17 +17,18 @@ from typing import TYPE_CHECKING, Any
 from ...core.run import Run
 from ...errors import MissingExtraError
 from ...history.aggregates import compute_aggregate, unmapped_cases
-from ...regression.guards.gates import GateOutcome
+from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
-from .. import notes
+from ..wording import notes
 from ..diagnosis import group_by_cause
-from ..findings import with_title
 from ..formats.side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
-from ..metric_rows import MetricRow, metric_rows, state_symbol
+from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..numbers import plural, score
 from ..plots import MOST_PLOTS, metric_plots, trend_plot
 from ..report import EarlierRun, Report, Trend
-from ..tally import FAILING, cases_of, comparison_word, headline, mistakes_note
+from ..tally import FAILING, cases_of
+from ..wording.verdict import comparison_word, headline
+from ..wording.verdict import mistakes_text as mistakes_note
 from ..text import UNICODE, listed
 from .cases import safe_text, suite_data
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.api import recorded
 from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.api.recorded import score_recorded
 from pytest_auepora.core.case_texts import StoredTexts
 from pytest_auepora.errors import AueporaError, GoldenFileError, UnsendableError
-from pytest_auepora.api import recorded
 from pytest_auepora.io import streams
 
-from ..io.parquet_rows import rows_taken
 from ..evaluation.deadly import Deadly, InBatches, Locked
 from ..evaluation.large_suite import METRICS, answers, golden, with_metric, written
+from ..io.parquet_rows import rows_taken
 
 
 def test_it_is_the_run_of_the_library_wherever_it_is_scored(tmp_path: Path) -> None:

@@ -107,7 +107,9 @@ def test_metrics_that_got_worse_alike_share_a_line() -> None:
     run = run_of([c.with_(got=["x"]) for c in CASES], baseline=baseline)
     lines = [line for line in report(run, verdict_of(run, baseline=baseline)).splitlines() if "regression: " in line]
     assert len(lines) == 1
-    assert lines[0].startswith("- ✗ regression: recall@5, mrr@10, pass rate: 1.0000 → 0.0000 over 12 cases: worse by 1 (")
+    assert lines[0].startswith(
+        "- ✗ regression: recall@5, mrr@10, pass rate: 1.0000 → 0.0000 over 12 cases: worse by 1 ("
+    )
     assert lines[0].endswith(" · costs most: case-00, case-01, case-02")
 
 
