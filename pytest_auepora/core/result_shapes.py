@@ -116,31 +116,3 @@ class MovedLabels(_MovedLabel):
     """How the labels of a case were matched after their chunks changed."""
 
     labels: dict[str, _MovedLabel]
-
-
-class _RepeatCounts(TypedDict):
-    pairs: dict[str, int]
-    varied: list[str]
-
-
-class _PassCounts(TypedDict):
-    answers: Annotated[int, Count]
-    passed: int
-
-
-class Extra(TypedDict, total=False):
-    """Further data of a case."""
-
-    repeats: dict[str, list[float | None]]
-    ranks: list[dict[str, Annotated[int | None, Rank]]]
-    thresholds: dict[str, list[tuple[str, float]]]
-    labels: MovedLabels
-    must_pass: bool
-    quarantine: str
-    xfail: str
-    recorded_in: str
-    confirmed: int
-    advisory: list[str]
-    still_failing: list[str]
-    again: _RepeatCounts
-    varies: _PassCounts

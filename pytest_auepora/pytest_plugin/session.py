@@ -147,7 +147,7 @@ class AueporaSession:
 class SessionSuite:
     """A golden file in this process, and what is the same for all configurations of its system.
 
-    ``confirmed`` are its failed cases that were asked again; ``unnamed`` the configurations that are called by their
+    ``unnamed`` are the configurations that are called by their
     place among others.  What scores answers is imported where it is used.
     """
 

@@ -23,8 +23,8 @@ from ..core.run import MetricInfo, Run
 from ..errors import MissingExtraError
 from ..regression.compare import ScoreChange
 from ..regression.verdict import Verdict
-from .wording.metric_rows import chosen_metrics, rank_of
 from .numbers import plural, sign
+from .wording.metric_rows import chosen_metrics, rank_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.api import recorded
 from pytest_auepora.api.recorded import score_recorded
 from pytest_auepora.base.batches import LostBatch, run_batches
 from pytest_auepora.core.runner import AueporaEvaluator
 from pytest_auepora.errors import LostWorkError
-from pytest_auepora.evaluation import recorded
 
 from ..unit.evaluation.deadly import Deadly
 from ..unit.evaluation.large_suite import answers, golden, with_metric, written

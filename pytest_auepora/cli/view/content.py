@@ -17,17 +17,17 @@ from ...evaluation.recording import RecordedAnswer
 from ...history.tables import StoredRun
 from ...regression.compare import provenance_changes
 from ...regression.guards.gates import in_slice
-from ...regression.outcomes import GateOutcome
 from ...regression.guards.steadiness import as_shown
+from ...regression.outcomes import GateOutcome
 from ...regression.statistics.intervals import mean_difference
 from ...reporting.html.cases import case_details, column_data, safe_text, shown_hits
-from ...reporting.wording.metric_rows import MetricRow, metric_rows, state_symbol
-from ...reporting.wording.notes import noise_lines
-from ...reporting.wording.verdict import comparison_word, headline, next_steps
 from ...reporting.numbers import metric_value, number, with_interval
 from ...reporting.relevant_docs import source_text
 from ...reporting.tally import ORDER
 from ...reporting.text import UNICODE
+from ...reporting.wording.metric_rows import MetricRow, metric_rows, state_symbol
+from ...reporting.wording.notes import noise_lines
+from ...reporting.wording.verdict import comparison_word, headline, next_steps
 from .library import Library, Pair, label_path, labels_of
 
 MOST_RUNS = 40  # in the history of the metrics

@@ -22,8 +22,8 @@ from ...regression.compare import Comparison
 from ...regression.compare import compare as pair_cases
 from ...regression.verdict import Verdict
 from ...reporting.html.cases import MOST_COLUMNS, case_line
-from ...reporting.wording.metric_rows import chosen_metrics
 from ...reporting.text import listed
+from ...reporting.wording.metric_rows import chosen_metrics
 from ..common import stored_verdict
 from ..compare import compare_in_project, steady_metrics
 

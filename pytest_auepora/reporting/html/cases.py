@@ -16,13 +16,13 @@ from ...regression.guards.steadiness import as_shown
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
 from ..diagnosis import cutoff, diagnose
-from ..wording.cases import details_text
-from ..wording.cases import repeat_text as shown_repeat
-from ..wording.metric_rows import chosen_metrics
 from ..numbers import metric_gain, metric_value, seconds, sign
 from ..relevant_docs import grade_of, relevant_docs, score_texts, source_text
 from ..tally import FAILING, case_status
 from ..text import printable
+from ..wording.cases import details_text
+from ..wording.cases import repeat_text as shown_repeat
+from ..wording.metric_rows import chosen_metrics
 
 MOST_COLUMNS = 5
 MOST_HITS = 20  # shown of a ranking; relevant ones further down are shown as well

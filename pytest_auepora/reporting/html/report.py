@@ -19,17 +19,17 @@ from ...errors import MissingExtraError
 from ...history.aggregates import compute_aggregate, unmapped_cases
 from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
-from ..wording import notes
 from ..diagnosis import group_by_cause
 from ..formats.side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
-from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..numbers import plural, score
 from ..plots import MOST_PLOTS, metric_plots, trend_plot
 from ..report import EarlierRun, Report, Trend
 from ..tally import FAILING, cases_of
+from ..text import UNICODE, listed
+from ..wording import notes
+from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..wording.verdict import comparison_word, headline
 from ..wording.verdict import mistakes_text as mistakes_note
-from ..text import UNICODE, listed
 from .cases import safe_text, suite_data
 
 if TYPE_CHECKING:

@@ -119,8 +119,12 @@ def _missing_text(gate: GateOutcome, run: Run) -> str:
             return f"every case was skipped{f' ({detail})' if detail else ''}"
         case "no case ran":
             return f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran"
+        case "nothing measured" if gate.names:
+            return f"no case has a number in {names_words(gate.names)}, so nothing was judged"
         case "nothing measured":
             return f"nothing was measured: {detail or 'the metric gave no score'}"
+        case "not finished":
+            return f"the run ended before it was judged, after {gate.n} of {gate.total} cases"
         case "no worst value":
             n = plural(gate.n_error, "case")
             return f"{n} errored, and an error has no worst {gate.metric} to count with"

@@ -283,6 +283,10 @@ def baseline_text(note: BaselineNote) -> str:
             return note.detail
         case "replaced":
             return "an unreadable baseline was replaced"
+        case "unnamed":
+            return "no name of its own, so nothing is compared"
+        case "not compared":
+            return "not compared with a baseline"
         case _:
             return ""
 

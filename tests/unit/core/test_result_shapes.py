@@ -36,7 +36,7 @@ def test_a_run_fits() -> None:
             {"expected": {"relevant": [{"id": "d", "grade": None}]}},
             "texts.expected.relevant.0.grade: expected",
         ),
-        ("extra", {"repeats": {"mrr": ["x"]}}, "extra.repeats.mrr.0: expected a finite number or null"),
+        ("findings", [{"kind": "no"}], "findings.0.kind: expected one of assertion, "),
     ],
 )
 def test_what_does_not_fit(key: str, value: Any, said: str) -> None:

@@ -202,7 +202,7 @@ def baseline_writes(folder: Path, kills: int, rng: random.Random) -> dict[str, i
         for _ in range(10_000):
             run = run_of(round(random.random(), 4))
             for target in random.sample([path, anchor], 2):  # or the second would hardly ever be reached
-                accept(target, run, ["all"], prune=target == anchor)
+                accept(target, run, Acceptance({"all"}, prune=target == anchor))
 
     longest = 3 * once
     for _ in range(kills):
