@@ -30,6 +30,7 @@ from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
 from .shapes import describe, is_instance_of
 from .streams import FIRST_TOKEN
 from .systems import System, name_of, provenance_of
+from .usage import has_counts
 
 _ROOT = "langchain_core"
 
@@ -258,7 +259,7 @@ def _model_usage(generation: Any, llm_output: Any) -> dict[str, Any]:
 def _read_output(raw: Any, listener: Any) -> SystemOutputs:
     answer, documents, rest = _split_output(raw)
     found = listener.documents if documents is None else documents
-    usage = {USAGE: listener.usage} if any(listener.usage) else {}
+    usage = {USAGE: listener.usage} if has_counts(listener.usage) else {}
     outputs = to_outputs({**usage, **rest, "answer": answer, "documents": found})
     if listener.documents is not None:
         outputs.timings.setdefault("retrieval", listener.seconds)

@@ -20,6 +20,11 @@ _COST_KEYS = ("cost", "total_cost")
 _METADATA_KEYS = ("metadata", "meta")
 
 
+def has_counts(calls: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether any of *calls*, as an API reports them, counts tokens."""
+    return any(key in call for call in calls for key in TOKEN_KEYS)
+
+
 def note_usage(outputs: SystemOutputs) -> str:
     """Put the usage that *outputs* report into ``extra`` in its one form; return why it cannot be read, or nothing."""
     places = (outputs.extra, outputs.response.metadata)

@@ -155,9 +155,11 @@ def test_every_call_of_a_model_counts_those_without_counts_as_well() -> None:
 
 
 def test_a_streamed_chain_says_when_its_first_token_came() -> None:
+    start = time.perf_counter()
     outputs = ask(from_langchain(lcel(), stream=True))
+    seconds = time.perf_counter() - start
     assert outputs.response.text.strip() == f"human:LIVE {SAMPLE.query}"
-    assert WAIT <= outputs.timings[FIRST_TOKEN] < 3 * WAIT
+    assert WAIT <= outputs.timings[FIRST_TOKEN] <= seconds - 6 * WAIT, "six more words came later"
     assert FIRST_TOKEN not in ask(from_langchain(lcel())).timings
 
 
