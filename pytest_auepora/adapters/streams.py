@@ -106,12 +106,15 @@ class StreamedAnswer:
     Args:
         start: when the call began, by `time.perf_counter`.
         fields: what came beside the stream, by its keys.
+
+    Attributes:
+        first_token: seconds until the first text that is not empty; None before it came.
     """
 
     def __init__(self, start: float, fields: Mapping[str, Any] | None = None) -> None:
         self._start, self._fields = start, dict(fields or {})
         self._spent = perf_counter() - start
-        self._first: float | None = None
+        self.first_token: float | None = None
         self._texts: list[str] = []
         self._message: Any = None  # LangChain's chunks, which know how they add up
         self._count = 0
@@ -145,14 +148,14 @@ class StreamedAnswer:
             out["answer"] = "".join(self._texts)
         if self._message is not None:
             out |= message_usage(self._message)
-        if self._first is not None:
-            out["timings"] = {FIRST_TOKEN: self._first, **(out.get("timings") or {})}
+        if self.first_token is not None:
+            out["timings"] = {FIRST_TOKEN: self.first_token, **(out.get("timings") or {})}
         return out
 
     def _add_text(self, text: str) -> None:
         self._has_answer = True
-        if text and self._first is None:
-            self._first = perf_counter() - self._start
+        if text and self.first_token is None:
+            self.first_token = perf_counter() - self._start
         self._texts.append(text)
 
     def _add_message(self, message: Any) -> None:

@@ -149,7 +149,7 @@ def test_usage_is_that_of_the_models_though_a_parser_drops_it(stream: bool, use_
     assert ids(outputs) == ["live"]
 
 
-def test_every_call_of_a_model_counts_those_without_counts_as_well() -> None:
+def test_every_call_of_a_model_counts() -> None:
     two = chat_chain() | RunnableLambda(lambda message: {"input": message.content}) | chat_chain(counts=False)
     assert ask(two, ALONE).extra[USAGE] == [COUNTED, {"model": "m-1"}]
 

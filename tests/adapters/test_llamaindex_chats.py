@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -24,10 +23,9 @@ from pytest_auepora.adapters.llamaindex import from_llamaindex
 from pytest_auepora.adapters.streams import FIRST_TOKEN
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.conversation import CHAT_HISTORY
-from pytest_auepora.core.usage import USAGE
 from pytest_auepora.errors import SystemShapeError
 
-from .asking import SAMPLE, ask, ids
+from .asking import SAMPLE, ask
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -42,7 +40,6 @@ def collected() -> Iterator[None]:
 TURNS = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
 CHAT, ALONE = replace(SAMPLE, query="Q", chat_history=TURNS), replace(SAMPLE, query="Q")
 RAW = {"model": "m-1", "usage": {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}}
-COUNTED = {"model": "m-1", "input_tokens": 12, "output_tokens": 3}
 WAIT = 0.02
 
 
@@ -110,36 +107,6 @@ def test_the_memory_of_each_call_is_as_large_as_the_users(index: VectorStoreInde
     assert "hello" in said
     assert "word" not in said
     assert memory.get_all() == []
-
-
-@pytest.mark.parametrize("use_async", [False, True])
-@pytest.mark.parametrize("stream", [False, True])
-def test_usage_of_a_chat_counts_each_model_call_once(index: VectorStoreIndex, stream: bool, use_async: bool) -> None:
-    context = from_llamaindex(chat_engine(index, "context", Priced()), stream=stream, use_async=use_async)
-    assert ask(context, CHAT).extra[USAGE] == [COUNTED]
-    condense = chat_engine(index, "condense_plus_context", Priced())
-    outputs = ask(from_llamaindex(condense, stream=stream, use_async=use_async), CHAT)
-    assert outputs.extra[USAGE] == [COUNTED, COUNTED], "the question is condensed by the model as well"
-
-
-def test_usage_of_a_query_engine(index: VectorStoreIndex) -> None:
-    outputs = ask(index.as_query_engine(llm=Priced()))
-    assert outputs.extra[USAGE] == [COUNTED]
-    assert ids(outputs)
-    start = time.perf_counter()
-    streamed = ask(index.as_query_engine(llm=Priced(), streaming=True))
-    seconds = time.perf_counter() - start
-    assert streamed.extra[USAGE] == [COUNTED]
-    assert streamed.response.text == "one two three"
-    assert WAIT <= streamed.timings[FIRST_TOKEN] <= seconds - 2 * WAIT, "two more words came later"
-    assert USAGE not in ask(index.as_query_engine(llm=MockLLM())).extra
-
-
-def test_calls_side_by_side_count_for_themselves(index: VectorStoreIndex) -> None:
-    system = as_system(chat_engine(index, "context", Priced()))
-    with ThreadPoolExecutor(4) as pool:
-        outputs = list(pool.map(lambda sample: ask(system, sample), [CHAT, ALONE] * 8))
-    assert [out.extra[USAGE] for out in outputs] == [[COUNTED]] * 16
 
 
 def test_an_engine_whose_turns_cannot_be_told_apart_is_refused() -> None:
