@@ -251,7 +251,7 @@ class Running:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Separate the output of early calls from that of items; pytest swaps streams between phases."""
-        if CASE in item.stash:
+        if SUITE in item.stash:
             self._splitter.install()
         if CASE_REPORTS in item.stash:
             del item.stash[CASE_REPORTS]  # it is run again
@@ -262,7 +262,7 @@ class Running:
 
         An argument ``request`` would tell it as well, but setting that up takes longer than all else here.
         """
-        if CASE in pyfuncitem.stash:
+        if SUITE in pyfuncitem.stash:
             self._splitter.install()
             self._session.running = pyfuncitem
 
@@ -275,7 +275,7 @@ class Running:
         A failed set-up is an errored case, and so is one that somebody ended before it was measured, as pytest-timeout.
         """
         is_case = CASE in item.stash
-        if failed := is_case and call.when == "call" and call.excinfo is not None:
+        if failed := SUITE in item.stash and call.when == "call" and call.excinfo is not None:
             begin_at_case(cast("pytest.Function", item), call)
         report = yield
         if failed:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from textwrap import fill
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pytest
 
+from ..reporting.terminal.suite_failure import gate_line, suite_failure, unjudged
 from ..reporting.text import harmless, printable
 
 if TYPE_CHECKING:
-    from ..core.run import CaseResult, MetricInfo
+    from ..core.run import CaseResult, MetricInfo, Run
     from ..evaluation.case_flow import FinishedCase
+    from ..regression.guards.gates import GateOutcome
     from ..reporting.terminal.layout import Line
 
 
@@ -29,6 +31,26 @@ def fail_case(config: pytest.Config, finished: FinishedCase, metrics: Mapping[st
         finished.result, finished.comparison, metrics, width=terminal_width(config), ascii_only=is_ascii(), shapes=False
     )
     pytest.fail(text, pytrace=False)
+
+
+class SuiteOutcome(NamedTuple):
+    """The outcome of a test `suite`, its text, and a line for each gate, for JUnit."""
+
+    state: Literal["passed", "failed", "skipped"]
+    text: str
+    properties: list[tuple[str, object]]
+
+
+def outcome_of(run: Run, gates: Sequence[GateOutcome]) -> SuiteOutcome:
+    """Return the outcome of the *gates* of *run*: failed by any that failed, skipped where none was judged."""
+    properties: list[tuple[str, object]] = [
+        (printable(f"auepora.gate.{gate.title}"), harmless(gate_line(gate))) for gate in gates
+    ]
+    if failed := [gate for gate in gates if gate.state == "failed"]:
+        return SuiteOutcome("failed", harmless(suite_failure(run, failed)), properties)
+    if all(gate.state == "not judged" for gate in gates):
+        return SuiteOutcome("skipped", printable(unjudged(gates)), properties)
+    return SuiteOutcome("passed", "", properties)
 
 
 def terminal_width(config: pytest.Config) -> int:

@@ -18,7 +18,7 @@ from ..output import in_ci, is_ascii, terminal_width, wrapped, write_lines
 from ..session import AueporaSession
 
 MOST_IN_FULL = 3
-"""Failing cases of golden files that pytest shows itself, and failed gates that it lists."""
+"""Failing cases of golden files that pytest shows itself."""
 
 
 @dataclass(eq=False, repr=False)
@@ -129,10 +129,10 @@ class CaseWords:
 class ShortFailures:
     """Keeps pytest from listing failures of golden files again: the verdict names the worst cases and failed gates.
 
-    A few cases are shown in full, a few gates listed by name, all of them under ``-v``, ``-rA``, ``-rf`` or ``--tb=…``;
-    counts stay as they are.  pytest has no option to list some and count all, and prints its list below the verdict: a
-    thousand failures would push that off the screen.  So the reporter's list, which plugins may change, is shorter
-    while it is printed.
+    A few cases are shown in full, failed suites in one line each, all of them in full under ``-v``, ``-rA``, ``-rf`` or
+    ``--tb=…``; counts stay as they are.  pytest has no option to list some and count all, and prints its list below the
+    verdict: a thousand failures would push that off the screen.  So the reporter's list, which plugins may change, is
+    shorter while it is printed.
     """
 
     controller: RunController
@@ -168,9 +168,8 @@ class ShortFailures:
             return failed, failed
         paths = {judged.run.path for judged in self.controller.finished_runs}
         ours = [report for report in failed if report.nodeid.partition("::")[0] in paths]
-        gates = [report for report in ours if report.nodeid.partition("::")[2].startswith("gate: ")]
-        if len(ours) - len(gates) > MOST_IN_FULL:
-            others = [report for report in failed if report.nodeid.partition("::")[0] not in paths]
+        of_cases = [report for report in ours if self.controller.session.find_case(report.nodeid) is not None]
+        if len(of_cases) > MOST_IN_FULL:
+            others = [report for report in failed if report not in ours]
             return others, others
-        in_full = [report for report in failed if report not in gates]
-        return in_full, failed if len(gates) <= MOST_IN_FULL else in_full
+        return [report for report in failed if report not in ours or report in of_cases], failed
