@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from textwrap import fill
 from traceback import walk_tb
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pytest
@@ -86,6 +87,17 @@ def begin_at_case(item: pytest.Function, call: pytest.CallInfo[None]) -> None:
     frames = [frame.f_code for frame, _ in walk_tb(call.excinfo.tb)]
     if code in frames:
         call.excinfo.traceback = call.excinfo.traceback[frames.index(code) :]
+
+
+def below_pytest(traceback: TracebackType | None) -> TracebackType | None:
+    """Return *traceback* without the frames up to the last of pytest's own; None where pytest itself raised."""
+    below, frame = traceback, traceback
+    while frame is not None:
+        module = str(frame.tb_frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] in ("_pytest", "pluggy"):
+            below = frame.tb_next
+        frame = frame.tb_next
+    return below
 
 
 def show_headline(report: pytest.TestReport) -> None:
