@@ -149,14 +149,12 @@ def _missing_fixture(error: pytest.FixtureLookupError, variant: SuiteVariant) ->
     """Say which fixture there is not, which of the user's it may be called, and what to write."""
     name, golden = str(error.argname), variant.suite.golden
     like = [known for known in available_fixtures(error) if name in known.split("_")]
-    found = f"there is no fixture {name!r}"
+    found = f"there is no fixture {name!r}{did_you_mean(name, available_fixtures(error), most=1)}"
     if name != golden.fixture:
-        return f"{found}{did_you_mean(name, available_fixtures(error))}; `pytest --fixtures` lists those there are"
-    hint = did_you_mean(name, available_fixtures(error), most=1) or (f" (is it {like[0]!r}?)" if like else "")
+        return f"{found}; `pytest --fixtures` lists those there are"
     return (
-        f"{found}, which gives the system that is asked{hint}\n"
-        f"write it in conftest.py (`auepora new` shows how), or name yours in {variant.suite.path}: "
-        f"`fixture: {like[0] if like else 'my_rag'}`"
+        f"{found}: write it in conftest.py, as `auepora new` does, or name yours by "
+        f"`fixture: {like[0] if like else 'my_rag'}` in the golden file"
     )
 
 
@@ -316,7 +314,7 @@ class Running:
             error = CaseEndedError(Ended("xfail", str(getattr(report, "wasxfail", error))))
         finished = end_unmeasured(item, item.stash[SUITE].variant_of(item), item.stash[CASE], error)
         if self._session.project.redact is not None or (report.failed and not wants_traceback(item.config)):
-            show_redacted(report, finished.result)
+            show_redacted(item.config, report, finished.result)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:

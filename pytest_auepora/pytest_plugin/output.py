@@ -109,14 +109,15 @@ def show_headline(report: pytest.TestReport) -> None:
     crash.message = " ".join([first, *(line.strip() for line in takewhile(lambda line: line.startswith("  "), others))])
 
 
-def show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
+def show_redacted(config: pytest.Config, report: pytest.TestReport, result: CaseResult) -> None:
     """Replace the text of a report, of a set-up that failed or skipped its case, by its redacted *result*."""
     if hasattr(report, "wasxfail"):
         report.wasxfail = f"reason: {printable(result.error)}"
     elif isinstance(report.longrepr, tuple):
         report.longrepr = (*report.longrepr[:2], f"Skipped: {printable(result.error)}")
     if not isinstance(report.longrepr, tuple):
-        report.longrepr = harmless(result.error)
+        is_line = "\n" not in result.error
+        report.longrepr = wrapped(config, harmless(result.error)) if is_line else harmless(result.error)
 
 
 def wants_traceback(config: pytest.Config) -> bool:
