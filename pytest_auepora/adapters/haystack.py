@@ -4,15 +4,18 @@ Which inputs get the query is read from ``pipeline.inputs()``, once, when the pi
 
 * every open input named as in `_QUERY_INPUTS`, if it is mandatory or the name is in `_OPTIONAL_QUERY_INPUTS`
   (a prompt builder's variables);
-* a mandatory list of texts or of messages named ``queries`` or ``messages`` gets the query alone in it;
+* a mandatory list of texts named ``queries`` gets the query alone in it, one of messages named ``messages`` the turns
+  of the case before it;
 * where no input is named so, the one mandatory text there is.
 
-Any other mandatory input has to be given: ``from_haystack(pipeline, inputs={"llm": {"temperature": 0}})``.
+An open input named as in `_TURN_INPUTS`, a prompt builder's variable for example, gets the turns.  Any other mandatory
+input has to be given: ``from_haystack(pipeline, inputs={"llm": {"temperature": 0}})``.  There is no state between two
+runs of a pipeline.
 
-Of what comes out, the answer is ``answers[0].data`` or else ``replies[0]`` of the last component that gave one, or a
-text under one of `outputs.ANSWER_KEYS`; a pipeline that gives documents only has no answer, which is then empty.  The
-documents are those of the last components that give ``documents`` (a ranker's rather than those of the retriever before
-it; of two retrievers side by side both), asked for with ``include_outputs_from``.
+Of what comes out, the answer is ``answers[0].data`` or else ``replies[0]`` (an agent's ``last_message``) of the last
+component that gave one, or a text under one of `outputs.ANSWER_KEYS`; a pipeline that gives documents only has no
+answer, which is then empty.  The documents are those of the last components that give ``documents`` (a ranker's rather
+than those of the retriever before it; of two retrievers side by side both), asked for with ``include_outputs_from``.
 
 A pipeline is called as it is configured: how many documents it fetches is its own matter, and ``top_k`` does not
 change it.
@@ -20,32 +23,53 @@ change it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, get_args, get_origin
 
 from ..base.text import did_you_mean
+from ..core.conversation import CHAT_HISTORY, PRINCIPAL, messages_of, principal_of, turns_of
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
+from ..core.usage import USAGE
 from ..errors import OutputShapeError, SystemShapeError
 from .documents import name_of_source
 from .outputs import ANSWER_KEYS, NOTES, to_response
 from .shapes import describe, is_instance_of
-from .systems import System, name_of, provenance_of, read_result
+from .streams import FIRST_TOKEN, StreamedAnswer
+from .systems import System, name_of, provenance_of
+from .usage import has_counts
 
 _ROOT = "haystack"
-_QUERY = "{query}"
+_LAST, _CALLBACK = "last_message", "streaming_callback"
+_READ = {"documents", "answers", "replies", _LAST}
+_PLACEHOLDERS: dict[str, Callable[[EvaluationSample], Any]] = {
+    "{query}": lambda sample: sample.query,
+    "{principal}": lambda sample: principal_of(sample) or "",
+    "{chat_history}": lambda sample: _chat_messages(turns_of(sample)),
+    "{messages}": lambda sample: _chat_messages(messages_of(sample)),
+}
+"""What stands in ``inputs`` for something of the case: texts also inside of others, lists alone."""
+_TEXTS = ("{query}", "{principal}")
+_ASKS = ("{query}", "{messages}")
+_TURN_INPUTS = ("chat_history", "history")
 _ByComponent = Mapping[str, Mapping[str, Any]]
 
 _OPTIONAL_QUERY_INPUTS = ("query", "question", "user_query", "user_question", "user_input")
 _QUERY_INPUTS = (*_OPTIONAL_QUERY_INPUTS, "text", "prompt", "input", "message", "q")
 
 
-def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_async: bool | None = None) -> System:
+def from_haystack(
+    pipeline: Any, *, inputs: _ByComponent | None = None, use_async: bool | None = None, stream: bool = False
+) -> System:
     """Return a Haystack pipeline as a `System`.
 
     Args:
         pipeline: the pipeline.
-        inputs: by component, what it is given at every call; ``"{query}"`` stands for the query.
+        inputs: by component, what it is given at every call; ``"{query}"`` stands for the query, ``"{chat_history}"``
+            for the turns before it, ``"{messages}"`` for both, ``"{principal}"`` for who asks.
         use_async: call ``run_async``; by default only of an ``AsyncPipeline``.
+        stream: have the last generator stream, and time the first token.
 
     Raises:
         SystemShapeError: *pipeline* is none, takes no query, or wants something that no case has.
@@ -57,13 +81,40 @@ def from_haystack(pipeline: Any, *, inputs: _ByComponent | None = None, use_asyn
     is_async = is_instance_of(pipeline, _ROOT, "AsyncPipeline") if use_async is None else use_async
     if is_async and not hasattr(pipeline, "run_async"):
         raise SystemShapeError(f"{type(pipeline).__name__} has no run_async in this version; use an AsyncPipeline")
-    call = pipeline.run_async if is_async else pipeline.run
+    streaming = components.streaming if stream else None
+    if stream and streaming is None:
+        raise SystemShapeError(f"no component of the {type(pipeline).__name__} takes a streaming_callback")
 
-    def invoke(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - see the module's docstring
-        result = call(make_inputs(sample), include_outputs_from=set(components.read_from))
-        return read_result(result, components.read)
+    def prepared(sample: EvaluationSample) -> tuple[dict[str, Any], StreamedAnswer]:
+        given, streamed = make_inputs(sample), StreamedAnswer(perf_counter())
+        if streaming is not None:
+            given.setdefault(streaming, {})["streaming_callback"] = _callback(streamed, is_async=is_async)
+        return given, streamed
 
-    return System(name_of(pipeline), is_async, invoke, provenance_of(pipeline))
+    def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
+        given, streamed = prepared(sample)
+        return components.read(pipeline.run(given, include_outputs_from=set(components.read_from)), streamed)
+
+    async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - likewise
+        given, streamed = prepared(sample)
+        results = await pipeline.run_async(given, include_outputs_from=set(components.read_from))
+        return components.read(results, streamed)
+
+    return System(
+        name_of(pipeline), is_async, ainvoke if is_async else invoke, provenance_of(pipeline), make_inputs.takes
+    )
+
+
+def _callback(streamed: StreamedAnswer, *, is_async: bool) -> Callable[[Any], Any]:
+    """Return a function, since a pipeline copies what it is given, and a method with all that it belongs to."""
+
+    def callback(chunk: Any) -> None:
+        streamed.add(chunk)
+
+    async def acallback(chunk: Any) -> None:
+        streamed.add(chunk)
+
+    return acallback if is_async else callback
 
 
 class _Components:
@@ -79,11 +130,12 @@ class _Components:
             order = list(graph)
         sockets = {name: graph.nodes[name]["output_sockets"] for name in order}
         self.order = order
-        self.read_from = [n for n in order if {"documents", "answers", "replies"} & sockets[n].keys()]
+        self.read_from = [n for n in order if _READ & sockets[n].keys()]
+        self.streaming = next((n for n in reversed(order) if _CALLBACK in graph.nodes[n]["input_sockets"]), None)
         self._after = {n: networkx.descendants(graph, n) for n in self.read_from}
 
-    def read(self, results: _ByComponent) -> SystemOutputs:
-        """Return the outputs of one run."""
+    def read(self, results: _ByComponent, streamed: StreamedAnswer) -> SystemOutputs:
+        """Return the outputs of one run; *streamed* knows when its first token came."""
         documents = self._find_documents(results)
         answer = self._find_answer(results)
         if answer is None and documents is None:
@@ -94,6 +146,11 @@ class _Components:
         outputs = SystemOutputs(documents or [], to_response("" if answer is None else answer))
         if documents is None:
             outputs.extra[NOTES] = ["the answer came without documents"]
+        usage = [call for name in self.read_from for call in _usage_of(results.get(name, {}))]
+        if has_counts(usage):
+            outputs.extra[USAGE] = usage
+        if (first := streamed.first_token) is not None:
+            outputs.timings[FIRST_TOKEN] = first
         return outputs
 
     def _find_answer(self, results: _ByComponent) -> Any:
@@ -102,6 +159,8 @@ class _Components:
             for output in outputs:
                 if isinstance(value := output.get(socket), (list, tuple)) and value:
                     return _reply_text(value[0])
+        if (message := next((o[_LAST] for o in outputs if o.get(_LAST) is not None), None)) is not None:
+            return _reply_text(message)
         return next((output[k] for output in outputs for k in ANSWER_KEYS if isinstance(output.get(k), str)), None)
 
     def _find_documents(self, results: _ByComponent) -> list[RetrievedDocument] | None:
@@ -112,6 +171,16 @@ class _Components:
         final = [n for n in by_component if not by_component.keys() & self._after[n]] or list(by_component)[-1:]
         documents = [d for name in final for d in by_component[name]]
         return [RetrievedDocument(_to_document(d), float(d.score or 0.0), rank) for rank, d in enumerate(documents, 1)]
+
+
+def _usage_of(output: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what the model calls behind the output of a component counted; none for one that is no generator."""
+    messages = output.get("messages") if _LAST in output else (output.get("replies") or ())[:1]
+    metas = [meta for message in messages or () if (meta := getattr(message, "meta", None))]
+    metas = metas or [meta for meta in (output.get("meta") or ())[:1] if isinstance(meta, Mapping)]
+    for meta in metas:
+        if isinstance(usage := meta.get("usage"), Mapping):
+            yield {**usage, **({"model": meta["model"]} if meta.get("model") else {})}
 
 
 def _is_documents(value: Any) -> bool:
@@ -134,13 +203,57 @@ def _to_document(raw: Any) -> Document:
     return Document(raw.id, raw.content or "", metadata)
 
 
-def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[EvaluationSample], dict[str, dict[str, Any]]]:
-    """Return a function that makes the inputs for a sample; *fixed_inputs* are the ``inputs`` of `from_haystack`."""
+@dataclass(eq=False, repr=False)
+class PipelineInput:
+    """Makes the inputs of a pipeline from a sample: those that are ``fixed``, and those made in some ``forms``."""
+
+    fixed: _ByComponent
+    forms: Mapping[tuple[str, str], Callable[[EvaluationSample], Any]]
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """What of a case reaches the pipeline."""
+        written = [str(value) for values in self.fixed.values() for value in values.values()]
+        has_turns = any(form in (_all_messages, _turn_messages, _plain_turns) for form in self.forms.values())
+        has_turns = has_turns or any("{chat_history}" in text or "{messages}" in text for text in written)
+        asks = any("{principal}" in text for text in written) or _who in self.forms.values()
+        return frozenset([*([CHAT_HISTORY] if has_turns else []), *([PRINCIPAL] if asks else [])])
+
+    def __call__(self, sample: EvaluationSample) -> dict[str, dict[str, Any]]:
+        """Return the inputs by component."""
+        inputs = {
+            component: {name: _fill(value, sample) for name, value in values.items()}
+            for component, values in self.fixed.items()
+        }
+        for (component, name), form in self.forms.items():
+            inputs.setdefault(component, {})[name] = form(sample)
+        return inputs
+
+
+def _fill(value: Any, sample: EvaluationSample) -> Any:
+    """Return *value* with what stands for something of the case filled in, at any depth."""
+    if isinstance(value, Mapping):
+        return {key: _fill(part, sample) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_fill(part, sample) for part in value]
+    if not isinstance(value, str):
+        return value
+    if value in _PLACEHOLDERS:
+        return _PLACEHOLDERS[value](sample)
+    for placeholder in _TEXTS:
+        if placeholder in value:
+            value = value.replace(placeholder, _PLACEHOLDERS[placeholder](sample))
+    return value
+
+
+def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> PipelineInput:
+    """Return what makes the inputs for a sample; *fixed_inputs* are the ``inputs`` of `from_haystack`."""
     components = set(pipeline.graph.nodes)
     for component in fixed_inputs:
         if component not in components:
             raise SystemShapeError(f"inputs: there is no component {component!r}{did_you_mean(component, components)}")
-    query_inputs: dict[tuple[str, str], Callable[[str], Any]] = {}
+    query_inputs: dict[tuple[str, str], Callable[[EvaluationSample], Any]] = {}
+    other_inputs: dict[tuple[str, str], Callable[[EvaluationSample], Any]] = {}
     missing: dict[tuple[str, str], Any] = {}
     open_inputs = {
         (component, name): socket for component, of in pipeline.inputs().items() for name, socket in of.items()
@@ -151,11 +264,15 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[Evaluati
             continue  # an input that takes several senders is listed as open even when it has one
         if (form := _query_form(name, socket)) is not None:
             query_inputs[component, name] = form
+        elif name in _TURN_INPUTS:
+            other_inputs[component, name] = _plain_turns if _holds_mappings(socket["type"]) else _turn_messages
+        elif name == PRINCIPAL:
+            other_inputs[component, name] = _who
         elif socket["is_mandatory"]:
             missing[component, name] = socket["type"]
-    has_placeholder = any(_QUERY in str(value) for values in fixed_inputs.values() for value in values.values())
+    has_placeholder = any(mark in str(v) for values in fixed_inputs.values() for v in values.values() for mark in _ASKS)
     if not (query_inputs or has_placeholder) and list(missing.values()) in ([str], ["str"]):  # it can be nothing else
-        query_inputs, missing = dict.fromkeys(missing, str), {}
+        query_inputs, missing = dict.fromkeys(missing, _query), {}
     if missing or not (query_inputs or has_placeholder):
         example = 'inputs={"component": {"name": "{query}"}}'
         reason = f"has no input for the query; available: {', '.join(map('.'.join, open_inputs)) or 'none at all'}"
@@ -167,34 +284,50 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> Callable[[Evaluati
             f"give the rest with from_haystack(pipeline, {example})"
         )
 
-    def make(sample: EvaluationSample) -> dict[str, dict[str, Any]]:
-        inputs = {
-            component: {k: v.replace(_QUERY, sample.query) if isinstance(v, str) else v for k, v in values.items()}
-            for component, values in fixed_inputs.items()
-        }
-        for (component, name), form in query_inputs.items():
-            inputs.setdefault(component, {})[name] = form(sample.query)
-        return inputs
-
-    return make
+    return PipelineInput(fixed_inputs, query_inputs | other_inputs)
 
 
-def _query_form(name: str, socket: Mapping[str, Any]) -> Callable[[str], Any] | None:
+def _query_form(name: str, socket: Mapping[str, Any]) -> Callable[[EvaluationSample], Any] | None:
     """Return what makes of the query what an input takes; None for an input that is not given the query."""
     socket_type, mandatory = socket["type"], socket["is_mandatory"]
     parts = get_args(socket_type)
     if name in (_QUERY_INPUTS if mandatory else _OPTIONAL_QUERY_INPUTS):
         # a text, anything or a union with str; older versions keep the type as a word
-        return str if socket_type in (str, Any, "str") or str in parts else None
+        return _query if socket_type in (str, Any, "str") or str in parts else None
     if mandatory and name in ("queries", "texts", "messages") and get_origin(socket_type) is list:
         if parts == (str,):
-            return lambda query: [query]
+            return lambda sample: [sample.query]
         if [getattr(part, "__name__", "") for part in parts] == ["ChatMessage"]:
-            return _user_messages
+            return _all_messages
     return None
 
 
-def _user_messages(query: str) -> list[Any]:
+def _holds_mappings(socket_type: Any) -> bool:
+    return get_origin(socket_type) is list and any((get_origin(part) or part) is dict for part in get_args(socket_type))
+
+
+def _query(sample: EvaluationSample) -> str:
+    return sample.query
+
+
+def _who(sample: EvaluationSample) -> str | None:
+    return principal_of(sample)
+
+
+def _all_messages(sample: EvaluationSample) -> list[Any]:
+    return _chat_messages(messages_of(sample))
+
+
+def _turn_messages(sample: EvaluationSample) -> list[Any]:
+    return _chat_messages(turns_of(sample))
+
+
+def _plain_turns(sample: EvaluationSample) -> list[Any]:
+    return turns_of(sample)
+
+
+def _chat_messages(turns: Sequence[Mapping[str, str]]) -> list[Any]:
     from haystack.dataclasses import ChatMessage
 
-    return [ChatMessage.from_user(query)]
+    make = {"user": ChatMessage.from_user, "assistant": ChatMessage.from_assistant, "system": ChatMessage.from_system}
+    return [make[turn["role"]](turn["content"]) for turn in turns]

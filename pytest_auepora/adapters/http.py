@@ -10,9 +10,12 @@
         text="_source.body",
     )
 
-``{query}``, ``{top_k}`` and ``{sample_id}`` are filled in, percent-encoded in the URL; a text that is ``"{top_k}"``
-alone becomes the number.  ``timings``, ``retry``, ``privacy``, ``request_id``, … at the top of the reply are read as
-well (`core.telemetry`).  Every call opens its own connection and is made once: no redirect is followed, since it could
+``{query}``, ``{top_k}``, ``{sample_id}``, ``{principal}`` (who asks), ``{chat_history}`` (the turns before the query),
+``{messages}`` (these, and the query) and ``{session_id}`` (another for each call) are filled in, percent-encoded in the
+URL; a text that is ``"{top_k}"`` alone becomes the number, ``"{chat_history}"`` and ``"{messages}"`` alone a list of
+``{"role", "content"}``; a list of one part with ``{role}`` and ``{content}`` in it becomes one part for each turn.
+``timings``, ``retry``, ``privacy``, ``usage``, ``model``, ``request_id``, … at the top of the reply are read as well
+(`core.telemetry`).  Every call opens its own connection and is made once: no redirect is followed, since it could
 carry the headers elsewhere, and nothing is retried (``auepora_retry`` names the errors that are: `HttpCallError`,
 `CallTimeoutError`).  Header values stand in no message and no repr; those of credentials in no answer
 and no document either.
@@ -20,21 +23,26 @@ and no document either.
 
 from __future__ import annotations
 
+import json as json_module
 import os
 import re
-from collections.abc import Mapping
-from contextlib import suppress
-from functools import reduce
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from time import perf_counter
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from ..base.http import HttpError, Secret, mask, request_json
-from ..base.text import did_you_mean, shorten
+from ..base.http import HttpError, Secret, mask, request_json, request_texts
+from ..base.text import shorten
 from ..core.telemetry import REPORTED, seconds_by_name
 from ..core.types import EvaluationSample, Response, SystemOutputs
+from ..core.usage import USAGE
 from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError
 from .documents import NESTED_KEYS, to_retrieved
+from .http_templates import fill_json, fill_text, taken_by, values_of
+from .json_paths import JsonPath
 from .shapes import MISSING, describe
+from .streams import StreamedAnswer
 
 _SHOWN = 200
 _EMPTY = "(an empty body)"
@@ -68,6 +76,9 @@ class HttpRag:
         json: the body, with the placeholders above.
         answer: where the answer is, a dotted path such as ``$.choices[0].text``; None for a retriever alone.
         documents: where the list of documents is; None if there is none.
+        usage: where the usage is, that of one model call or a list; by default at the top.
+        stream: the reply is streamed, as server-sent events, JSON Lines or plain text: *answer* is the path of the text
+            in each part, ``"$"`` where a part is the text itself; *documents* are those of all parts that have some.
         doc_id: where a document's id is, inside the document; by default wherever ids usually are.
         text: where its text is; by default likewise.
         score: where its score is; by default likewise.
@@ -86,6 +97,8 @@ class HttpRag:
         json: Any = _QUESTION,
         answer: str | None = "$.answer",
         documents: str | None = None,
+        usage: str | None = None,
+        stream: bool = False,
         doc_id: str | None = None,
         text: str | None = None,
         score: str | None = None,
@@ -111,12 +124,15 @@ class HttpRag:
         self._json = json
         self._answer = None if answer is None else JsonPath(answer)
         self._documents = None if documents is None else JsonPath(documents)
+        self._usage = None if usage is None else JsonPath(usage)
+        self._stream = stream
         self._fields = {k: JsonPath(v) for k, v in (("id", doc_id), ("text", text), ("score", score)) if v is not None}
         self._headers, self._secrets = _expand_headers(headers or {})
         credentials = (v for k, v in self._headers.items() if _CREDENTIAL.search(k))
         self._credentials = [v.partition(" ")[2] or v for v in credentials]
         self._timeout = float(timeout)
         self.auepora_name = f"HTTP {parts.netloc}{parts.path}"
+        self.auepora_takes = taken_by([self._url, None if self._method == "GET" else self._json])
 
     def __repr__(self) -> str:
         names = ", ".join(self._headers)
@@ -130,7 +146,9 @@ class HttpRag:
             CallTimeoutError: it takes longer than the timeout.
             OutputShapeError: what it says is no JSON, or holds no answer where one should be.
         """
-        status, reply = self._send(sample, top_k)
+        if self._stream:
+            return self._read_stream(sample, top_k)
+        status, reply = self._ask(sample, top_k)
         reply = mask(reply, self._credentials)
         try:
             return self._read_reply(reply, status)
@@ -147,7 +165,7 @@ class HttpRag:
         documents = self._read_at(reply, "documents", self._documents, list, "a list")
         if self._fields:
             documents = [self._with_named_fields(raw, rank) for rank, raw in enumerate(documents, 1)]
-        extra = {"status": status} | _read_reported(reply)
+        extra = {"status": status} | self._read_reported(reply)
         return SystemOutputs(to_retrieved(documents), Response(answer), extra.pop("timings", {}), extra)
 
     def _read_at(self, reply: Any, part: str, path: JsonPath | None, kind: type, description: str) -> Any:
@@ -160,17 +178,78 @@ class HttpRag:
         problem = path.missing(reply) if value is MISSING else f"{describe(value)}, not {description}"
         raise OutputShapeError(f"{self._where}: {part} is read at {path}, and there is {problem}")
 
-    def _send(self, sample: EvaluationSample, top_k: int) -> tuple[int, Any]:
-        values = {"query": sample.query, "top_k": top_k, "sample_id": sample.sample_id}
-        body = None if self._method == "GET" else _fill_json(self._json, values)
-        url = _fill_text(self._url, {name: quote(str(value), safe="") for name, value in values.items()})
+    def _read_stream(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:
+        """Ask the endpoint, and read its reply part by part; raises as `run` does."""
+        streamed, status, documents, extra = StreamedAnswer(perf_counter()), 0, list[Any](), dict[str, Any]()
+        answer: JsonPath = self._answer or JsonPath("$")
+        failure: AueporaError | None = None
+        n_parts, first_part = 0, None
         try:
-            return request_json(
-                self._method, url, body, headers=self._headers, timeout=self._timeout, secrets=self._secrets
-            )
+            blocks = request_texts(*self._request(sample, top_k), **self._options)
+            status, media_type, _ = next(blocks)
+            plain = answer.is_root
+            for n_parts, text in enumerate(_stream_parts((block for *_, block in blocks), media_type, plain=plain), 1):
+                part = mask(text if plain else self._parse_part(text, n_parts), self._credentials)
+                first_part = part if n_parts == 1 else first_part
+                if isinstance(part, Mapping) and part.get("error"):
+                    shown = shorten(mask(str(part["error"]), self._secrets), _SHOWN)
+                    failure = HttpCallError(f"{self._method} {self._where}: the stream ended in an error: {shown}")
+                    break
+                if isinstance(said := answer.find(part), str):
+                    streamed.add(said)
+                if self._documents is not None and isinstance(found := self._documents.find(part), list):
+                    documents += found
+                extra |= self._read_reported(part)
+        except HttpError as exc:
+            failure = self._call_error(exc)
+        if failure is None and self._answer is not None and not streamed.has_answer:
+            found = f"{n_parts} parts have none; the first is {describe(first_part)}" if n_parts else "there is no part"
+            message = f"{self._where}: the answer is read at {answer} of each part of the stream, and {found}"
+            failure = OutputShapeError(mask(message, self._secrets))
+        if failure is not None:  # out here it has no context
+            raise failure
+        if self._fields:
+            documents = [self._with_named_fields(raw, rank) for rank, raw in enumerate(documents, 1)]
+        said = streamed.outputs()
+        text = mask(said.get("answer", ""), self._credentials)  # one may stand in two parts
+        timings = {**said.get("timings", {}), **extra.pop("timings", {})}
+        return SystemOutputs(to_retrieved(documents), Response(text), timings, {"status": status} | extra)
+
+    def _parse_part(self, text: str, number: int) -> Any:
+        try:
+            return json_module.loads(text)
+        except (ValueError, RecursionError):
+            shown = shorten(mask(text, self._secrets), _SHOWN)
+        raise OutputShapeError(f"{self._where}: part {number} of the stream is not JSON: {shown}")
+
+    def _ask(self, sample: EvaluationSample, top_k: int) -> tuple[int, Any]:
+        try:
+            return request_json(*self._request(sample, top_k), **self._options)
         except HttpError as exc:
             error = self._call_error(exc)
         raise error
+
+    def _request(self, sample: EvaluationSample, top_k: int) -> tuple[str, str, Any]:
+        """Return method, URL and body."""
+        values = values_of(sample, top_k)
+        body = None if self._method == "GET" else fill_json(self._json, values)
+        return self._method, fill_text(self._url, values, lambda text: quote(text, safe="")), body
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"headers": self._headers, "timeout": self._timeout, "secrets": self._secrets}
+
+    def _read_reported(self, reply: Any) -> dict[str, Any]:
+        """Return what an orchestration layer reports about the request; other fields are ignored."""
+        if not isinstance(reply, Mapping):
+            return {}
+        reported = {key: reply[key] for key in REPORTED if reply.get(key) is not None and key != "status"}
+        if self._usage is not None and (usage := self._usage.find(reply)) is not MISSING and usage is not None:
+            reported[USAGE] = usage
+        if isinstance(timings := reply.get("timings"), Mapping):
+            numbers = ((k, v) for k, v in timings.items() if type(v) in (int, float))
+            reported["timings"] = {name: t for k, v in numbers for name, t in seconds_by_name(k, v).items()}
+        return reported
 
     def _call_error(self, exc: HttpError) -> AueporaError:
         detail = shorten(exc.detail, _SHOWN)
@@ -203,30 +282,32 @@ class HttpRag:
         return {**other_fields, **named_fields}
 
 
-def _read_reported(reply: Any) -> dict[str, Any]:
-    """Return what an orchestration layer reports about the request; other fields are ignored."""
-    if not isinstance(reply, Mapping):
-        return {}
-    reported = {key: reply[key] for key in REPORTED if reply.get(key) is not None and key != "status"}
-    if isinstance(timings := reply.get("timings"), Mapping):
-        numbers = ((k, v) for k, v in timings.items() if type(v) in (int, float))
-        reported["timings"] = {name: t for k, v in numbers for name, t in seconds_by_name(k, v).items()}
-    return reported
+def _stream_parts(blocks: Iterable[str], media_type: str, *, plain: bool) -> Iterator[str]:
+    """Yield the parts of a streamed reply: the data of its events, its lines, or the text as it comes."""
+    if media_type != "text/event-stream":
+        yield from blocks if plain else (line for line in _lines(blocks) if line.strip())
+        return
+    data: list[str] = []
+    for line in chain(_lines(blocks), [""]):
+        if line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+        elif not line and data:
+            event, data = "\n".join(data), []
+            if event != _DONE and (plain or event.strip()):
+                yield event
 
 
-def _fill_json(value: Any, values: Mapping[str, Any]) -> Any:
-    """Fill the placeholders of a JSON value; other braces are left alone."""
-    if isinstance(value, str):
-        filling = {f"{{{name}}}": filling for name, filling in values.items()}
-        return filling[value] if value in filling else _fill_text(value, values)
-    if isinstance(value, Mapping):
-        return {key: _fill_json(part, values) for key, part in value.items()}
-    return [_fill_json(part, values) for part in value] if isinstance(value, (list, tuple)) else value
+_DONE = "[DONE]"
+"""The data of the event with which OpenAI's stream ends."""
 
 
-def _fill_text(text: str, values: Mapping[str, Any]) -> str:
-    """Fill all placeholders in one pass, so that a placeholder inside a query stays as it is."""
-    return re.sub(r"\{(\w+)\}", lambda m: str(values[m[1]]) if m[1] in values else m[0], text)
+def _lines(blocks: Iterable[str]) -> Iterator[str]:
+    rest = ""
+    for block in blocks:
+        *lines, rest = (rest + block).split("\n")
+        yield from (line.removesuffix("\r") for line in lines)
+    if rest:
+        yield rest.removesuffix("\r")
 
 
 def _expand_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
@@ -248,52 +329,3 @@ def _expand_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[st
         if any(ord(character) > 255 for character in expanded[name]):
             raise SystemShapeError(f"{problem} character that HTTP cannot send")
     return expanded, [Secret(secret) for secret in sorted(secrets)]
-
-
-_STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+)\]|\[(['\"])(.*?)\3\]")
-
-
-class JsonPath:
-    """A path into JSON: ``$.choices[0].message.content``, ``hits``, ``data.0['a.b']``, ``$`` for all of it.
-
-    Keys stand after dots or in ``['…']``; places of a list as ``[0]`` or ``.0``, counted from the end if negative.
-    Raises `SystemShapeError` where it cannot be read.
-    """
-
-    def __init__(self, written: str) -> None:
-        self._written = written
-        self._steps: list[str | int] = []
-        if not written.strip():
-            raise SystemShapeError("an empty text is not a path; write $ for all of the JSON")
-        rest = written.strip().removeprefix("$")
-        while rest:
-            step = _STEP.match(rest)
-            if step is None:
-                raise SystemShapeError(f"{written!r} is not a path; write $.answer, hits[0].text or data['a.b']")
-            key, place, _, quoted = step.groups()
-            self._steps.append(int(place) if place is not None else quoted if key is None else key)
-            rest = rest[step.end() :]
-
-    def __str__(self) -> str:
-        return self._written
-
-    def find(self, value: Any) -> Any:
-        """Return what stands at the path, or `MISSING`."""
-        return reduce(_step_into, self._steps, value)
-
-    def missing(self, value: Any) -> str:
-        """Say where the path ends in *value*, which lacks it."""
-        for step in self._steps:
-            if (below := _step_into(value, step)) is MISSING:
-                suggestion = did_you_mean(str(step), map(str, value)) if isinstance(value, Mapping) else ""
-                return f"no {step!r}{suggestion} in {describe(value)}"
-            value = below
-        return describe(value)
-
-
-def _step_into(value: Any, step: str | int) -> Any:
-    if isinstance(value, Mapping):
-        return value.get(str(step), MISSING)
-    with suppress(ValueError, IndexError):
-        return value[int(step)] if isinstance(value, list) else MISSING
-    return MISSING

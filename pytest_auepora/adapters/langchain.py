@@ -1,12 +1,6 @@
 """LangChain runnables, chains and retrievers as systems.
 
-What a runnable is given is read from its input schema, once, when it is adapted:
-
-* a schema of type ``string``, or one that says nothing: the query itself;
-* a mapping: the query under the first of `INPUT_KEYS` there is, and under every other one that is required; a
-  required list (a chat history) is given empty; ``messages`` becomes one message of the user's.  A mapping whose
-  keys are not said gets the query as ``input``, ``query`` and ``question``;
-* a list of messages: one message of the user's.
+What a runnable is given is read from its input schema (`langchain_inputs`).
 
 What it gives: a string or a message is the answer, a mapping holds it under one of `outputs.ANSWER_KEYS` (or as the
 last of its ``messages``), a list of documents has no answer, which is then empty.  Where the output holds no
@@ -19,18 +13,24 @@ change it.  Every runnable has an ``ainvoke``, which is a thread more often than
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import chain
-from typing import Any, get_origin, get_type_hints
+from typing import Any
+from uuid import uuid4
 
+from ..core.conversation import CHAT_HISTORY, PRINCIPAL, principal_of
 from ..core.types import EvaluationSample, SystemOutputs
+from ..core.usage import USAGE
 from ..errors import OutputShapeError, SystemShapeError
-from .messages import message_text
+from .langchain_inputs import INPUT_KEYS, chat_messages, input_maker
+from .messages import message_text, message_usage
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
 from .shapes import describe, is_instance_of
-from .systems import System, name_of, provenance_of, read_result
+from .streams import FIRST_TOKEN
+from .systems import System, name_of, provenance_of
+from .usage import has_counts
 
 _ROOT = "langchain_core"
 
@@ -39,32 +39,156 @@ def from_langchain(
     runnable: Any,
     *,
     input_key: str | None = None,
+    history_key: str | None = None,
     make_input: Callable[[EvaluationSample], Any] | None = None,
     use_async: bool | None = None,
+    stream: bool = False,
 ) -> System:
     """Return a LangChain runnable as a `System`, for when the fixture has to say more than the runnable does.
 
     Args:
-        runnable: a chain, a retriever or any other ``Runnable``.
+        runnable: a chain, a retriever, a graph or any other ``Runnable``.
         input_key: the key that the query is given under.
-        make_input: makes the whole input from the sample; wins over *input_key*.
+        history_key: the key that the turns before it are given under.
+        make_input: makes the whole input from the sample; wins over the keys.
         use_async: call ``ainvoke``; by default only where there is nothing else.
+        stream: call ``stream``, or ``astream``, and time the first token.
 
     Raises:
         SystemShapeError: *runnable* is no runnable, or wants something that no case has.
     """
     if not is_instance_of(runnable, _ROOT, "Runnable"):
         raise SystemShapeError(f"no LangChain runnable: {describe(runnable)}")
-    input_of = make_input or input_maker(runnable, input_key)
+    call = _RunnableCall(runnable, make_input or input_maker(runnable, input_key, history_key))
     calls_async = _only_async(runnable) if use_async is None else use_async
-    call = runnable.ainvoke if calls_async else runnable.invoke
+    if stream:
+        invoke: Any = call.astream if calls_async else call.stream
+    else:
+        invoke = call.ainvoke if calls_async else call.invoke
+    return System(name_of(runnable), calls_async, invoke, provenance_of(runnable), call.takes)
 
-    def invoke(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - see the module's docstring
+
+class _RunnableCall:
+    """Calls a runnable, each time in a fresh state: a session or thread of its own, with the turns of the case.
+
+    Who asks stands in the metadata of its configuration, and in what is configurable, as ``principal``.
+    """
+
+    def __init__(self, runnable: Any, input_of: Callable[[EvaluationSample], Any]) -> None:
+        self._runnable, self._input_of = runnable, input_of
+        self._memory = _find_bound(runnable, _ROOT, "RunnableWithMessageHistory")
+        self._graph = _find_bound(runnable, "langgraph", "Pregel")
+        self._session_keys = [spec.id for spec in self._memory.history_factory_config] if self._memory else []
+        specs = (spec.id for spec in getattr(runnable, "config_specs", ()))
+        self._state_keys = list(dict.fromkeys([*self._session_keys, *(key for key in specs if key in _STATE_KEYS)]))
+        if self._graph is not None and getattr(self._graph, "checkpointer", None):
+            self._state_keys.append("thread_id")
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """What of a case reaches the runnable."""
+        has_turns = self._memory is not None or getattr(self._input_of, "has_turns", True)  # a function of the user's
+        return frozenset({PRINCIPAL, CHAT_HISTORY} if has_turns else {PRINCIPAL})
+
+    def invoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - see the module's docstring
+        given, config, listener = self._prepare(sample)
+        return _read_output(self._runnable.invoke(given, config=config), listener)
+
+    async def ainvoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
+        given, config, listener = self._prepare(sample)
+        return _read_output(await self._runnable.ainvoke(given, config=config), listener)
+
+    def stream(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
+        given, config, listener = self._prepare(sample)
+        chunks = _Chunks(of_graph=self._graph is not None)
+        for chunk in self._runnable.stream(given, config=config, **chunks.options):
+            chunks.add(chunk)
+        return chunks.outputs(listener)
+
+    async def astream(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
+        given, config, listener = self._prepare(sample)
+        chunks = _Chunks(of_graph=self._graph is not None)
+        async for chunk in self._runnable.astream(given, config=config, **chunks.options):
+            chunks.add(chunk)
+        return chunks.outputs(listener)
+
+    def _prepare(self, sample: EvaluationSample) -> tuple[Any, dict[str, Any], Any]:
+        """Return the input, the configuration, and what listens."""
         listener = _listener_class()()
-        result = call(input_of(sample), config={"callbacks": [listener]})
-        return read_result(result, lambda raw: _read_output(raw, listener))
+        config: dict[str, Any] = {"callbacks": [listener]}
+        configurable: dict[str, Any] = {key: f"auepora-{uuid4()}" for key in self._state_keys}
+        if (who := principal_of(sample)) is not None:
+            config["metadata"], configurable[PRINCIPAL] = {PRINCIPAL: who}, who
+        if configurable:
+            config["configurable"] = configurable
+        if self._memory is not None and sample.chat_history:
+            self._session_history(configurable).add_messages(chat_messages(sample))
+            sample = replace(sample, chat_history=[])
+        return self._input_of(sample), config, listener
 
-    return System(name_of(runnable), calls_async, invoke, provenance_of(runnable))
+    def _session_history(self, configurable: Mapping[str, Any]) -> Any:
+        """Return the history of the session, which the runnable will look up in the same way."""
+        values = {key: configurable[key] for key in self._session_keys}
+        find = self._memory.get_session_history
+        return find(*values.values()) if len(values) == 1 else find(**values)
+
+
+_STATE_KEYS = ("session_id", "thread_id", "conversation_id")
+"""What is configurable and names a state that calls share."""
+
+
+def _find_bound(runnable: Any, package: str, kind: str) -> Any:
+    """Return *runnable*, or what it is a binding of, where that is a *kind* of *package*; else None."""
+    while not is_instance_of(runnable, package, kind):
+        if not is_instance_of(runnable, _ROOT, "RunnableBindingBase"):
+            return None
+        runnable = runnable.bound
+    return runnable
+
+
+class _Chunks:
+    """The chunks of one call, added up, and when the first text of the answer came.
+
+    A graph streams messages as well as its states, of which the last counts.
+    """
+
+    def __init__(self, *, of_graph: bool) -> None:
+        self.options: dict[str, Any] = {"stream_mode": ["messages", "values"]} if of_graph else {}
+        self._start = time.perf_counter()
+        self._total: Any = None
+        self._first: dict[str, float] = {}  # by message; of other chunks under an empty text
+
+    def add(self, chunk: Any) -> None:
+        if not self.options:
+            self._note(chunk, "")
+            try:
+                self._total = chunk if self._total is None else self._total + chunk
+            except TypeError:  # what cannot be added up is given whole
+                self._total = chunk
+        elif chunk[0] == "messages":
+            self._note(chunk[1][0], str(getattr(chunk[1][0], "id", "")))
+        else:
+            self._total = chunk[1]
+
+    def outputs(self, listener: Any) -> SystemOutputs:
+        outputs = _read_output(self._total, listener)
+        messages = self._total.get("messages") if isinstance(self._total, Mapping) else None
+        answer_id = str(getattr(messages[-1], "id", "")) if messages else ""
+        first = self._first.get(answer_id, next(reversed(self._first.values()), None))
+        if first is not None:
+            outputs.timings.setdefault(FIRST_TOKEN, first)
+        return outputs
+
+    def _note(self, chunk: Any, key: str) -> None:
+        if key not in self._first and _has_text(chunk):
+            self._first[key] = time.perf_counter() - self._start
+
+
+def _has_text(chunk: Any) -> bool:
+    if isinstance(chunk, Mapping):
+        return any(_has_text(chunk[key]) for key in ANSWER_KEYS if key in chunk)
+    text = _answer_text(chunk)
+    return isinstance(text, str) and text != ""
 
 
 @cache
@@ -73,7 +197,8 @@ def _listener_class() -> Any:
     from langchain_core.callbacks import BaseCallbackHandler
 
     class Listener(BaseCallbackHandler):  # type: ignore[misc]
-        """Collects the documents of the retrievers of one call (None without a retrieval), and the time they took.
+        """Collects the documents of the retrievers of one call (None without a retrieval), the time they took, and the
+        usage of its models.
 
         A retriever may ask others (an ensemble, a reranker), directly or in chains of its own: the outermost counts.
         """
@@ -83,6 +208,7 @@ def _listener_class() -> Any:
         def __init__(self) -> None:
             self.documents: list[Any] | None = None
             self.seconds = 0.0
+            self.usage: list[dict[str, Any]] = []
             self._retrieving: set[Any] = set()
             """The outermost retrievals that have not ended."""
             self._started = 0.0
@@ -116,13 +242,25 @@ def _listener_class() -> Any:
             if not self._retrieving:  # of retrievals side by side, the time until the last has ended
                 self.seconds += time.perf_counter() - self._started
 
+        def on_llm_end(self, response: Any, **_: Any) -> None:
+            self.usage += [_model_usage(generation, response.llm_output) for (generation, *_) in response.generations]
+
     return Listener
+
+
+def _model_usage(generation: Any, llm_output: Any) -> dict[str, Any]:
+    """Return what a model counted for one of its answers: on its message, or beside it where a model has none."""
+    said = message_usage(generation.message) if hasattr(generation, "message") else {}
+    beside = llm_output if isinstance(llm_output, Mapping) else {}
+    usage, model = said.get("usage") or beside.get("token_usage"), said.get("model") or beside.get("model_name")
+    return {**(usage or {}), **({"model": model} if model else {})}
 
 
 def _read_output(raw: Any, listener: Any) -> SystemOutputs:
     answer, documents, rest = _split_output(raw)
     found = listener.documents if documents is None else documents
-    outputs = to_outputs({**rest, "answer": answer, "documents": found})
+    usage = {USAGE: listener.usage} if has_counts(listener.usage) else {}
+    outputs = to_outputs({**usage, **rest, "answer": answer, "documents": found})
     if listener.documents is not None:
         outputs.timings.setdefault("retrieval", listener.seconds)
     return outputs
@@ -186,97 +324,3 @@ def _only_async(runnable: Any) -> bool:
     elif is_instance_of(runnable, _ROOT, "RunnableBindingBase"):
         parts = [runnable.bound]
     return any(map(_only_async, parts))
-
-
-INPUT_KEYS = (
-    "input", "query", "question", "user_input", "user_query", "user_question", "prompt", "message", "text", "q",
-)  # fmt: skip
-_GUESSED_KEYS = ("input", "query", "question")
-_MESSAGES_KEY = "messages"
-
-
-def input_maker(runnable: Any, input_key: str | None) -> Callable[[EvaluationSample], Any]:
-    """Return a function that makes the input of *runnable* from a sample; raises as `from_langchain` does."""
-    if input_key is not None:
-        return _mapping_input([input_key])
-    if is_instance_of(runnable, _ROOT, "BaseRetriever"):
-        return lambda sample: sample.query
-    if keys := getattr(runnable, "input_keys", None):  # the chains of older versions name them
-        return _input_from_keys(runnable, {str(k): {} for k in keys}, [str(k) for k in keys])
-    schema = _input_schema(runnable)
-    if schema.get("type") == "object":
-        properties = schema.get("properties")
-        if not properties or set(properties) == {"root"}:  # pydantic's name for a mapping whose keys are not known
-            return _mapping_input(_GUESSED_KEYS)
-        return _input_from_keys(runnable, properties, schema.get("required", ()))
-    if schema.get("type") == "array":
-        return lambda sample: [_user_message(sample)]
-    return lambda sample: sample.query
-
-
-def _input_schema(runnable: Any) -> Mapping[str, Any]:
-    """Return the JSON Schema of the input; an empty one where its type has none."""
-    try:
-        with warnings.catch_warnings():  # a deprecation that this look-up triggers does not concern the user
-            warnings.simplefilter("ignore")
-            schema = runnable.get_input_jsonschema()
-        while isinstance(schema, Mapping) and "$ref" in schema and "type" not in schema:
-            schema = schema["$defs"][schema["$ref"].rpartition("/")[2]]
-    except Exception:  # pydantic's many ways to refuse, a typing.TypedDict before Python 3.12 among them
-        return _typed_dict_schema(runnable)
-    return schema if isinstance(schema, Mapping) else {}
-
-
-def _typed_dict_schema(runnable: Any) -> Mapping[str, Any]:
-    input_type = getattr(runnable, "InputType", None)
-    required = getattr(input_type, "__required_keys__", None)
-    if required is None:
-        return {}
-    try:
-        hints = get_type_hints(input_type)
-    except Exception:  # a name that is known only where the type was written
-        hints = dict(getattr(input_type, "__annotations__", {}))
-    properties = {k: {"type": "array"} if get_origin(hint) in (list, Sequence) else {} for k, hint in hints.items()}
-    return {"type": "object", "properties": properties, "required": [k for k in hints if k in required]}
-
-
-def _input_from_keys(
-    runnable: Any, properties: Mapping[str, Any], required: Any
-) -> Callable[[EvaluationSample], dict[str, Any]]:
-    query_keys = [k for k in INPUT_KEYS if k in properties]
-    filled = [k for k in query_keys if k in required] or query_keys[:1]
-    empty = [k for k in required if k not in query_keys and k != _MESSAGES_KEY and _is_list(properties.get(k))]
-    missing = [k for k in required if k not in filled and k not in empty and k != _MESSAGES_KEY]
-    has_no_query = not filled and _MESSAGES_KEY not in properties
-    if has_no_query and len(missing) == 1:  # one key alone can be nothing else
-        filled, missing, has_no_query = missing, [], False
-    if has_no_query or missing:
-        wants = ", ".join(map(repr, missing or properties))
-        raise SystemShapeError(
-            f"{type(runnable).__name__} wants {wants}; the query is given under {', '.join(INPUT_KEYS)}. Name its key "
-            "with from_langchain(chain, input_key=…), make the input with from_langchain(chain, make_input=lambda "
-            "sample: {…}), or put RunnableLambda(lambda query: {…}) before the chain"
-        )
-    return _mapping_input(filled, empty, messages=_MESSAGES_KEY in required or not filled)
-
-
-def _is_list(schema: Any) -> bool:
-    if not isinstance(schema, Mapping):
-        return False
-    return schema.get("type") == "array" or any(map(_is_list, schema.get("anyOf", ())))
-
-
-def _mapping_input(
-    query_keys: Iterable[str], empty_keys: Iterable[str] = (), *, messages: bool = False
-) -> Callable[[EvaluationSample], dict[str, Any]]:
-    return lambda sample: {
-        **dict.fromkeys(query_keys, sample.query),
-        **{key: [] for key in empty_keys},
-        **({_MESSAGES_KEY: [_user_message(sample)]} if messages else {}),
-    }
-
-
-def _user_message(sample: EvaluationSample) -> Any:
-    from langchain_core.messages import HumanMessage
-
-    return HumanMessage(content=sample.query)

@@ -1,79 +1,174 @@
-"""LlamaIndex query engines and retrievers as systems.
+"""LlamaIndex query engines, chat engines and retrievers as systems.
 
 A query engine is asked with ``query`` and gives a response with its source nodes; a stream is read to its end.  A
-retriever is asked with ``retrieve`` and has no answer, which is then empty.  Both are called as they are configured:
-how many nodes they fetch is their own matter (``similarity_top_k``), and ``top_k`` does not change it.
+retriever is asked with ``retrieve`` and has no answer, which is then empty.  A chat engine is asked with ``chat``, or
+``stream_chat``, and the turns of the case: each call gets a copy of it with a memory of its own, so that cases do not
+see each other's turns, and the user's memory stays as it is.  All are called as they are configured: how many nodes
+they fetch is their own matter (``similarity_top_k``), and ``top_k`` does not change it.
 
 A node becomes a document with the node's id; ``metadata["document_id"]`` names the document that the node was cut
 from: its file where the metadata say so (``file_path``, ``file_name``, ``url``, ``source``), else its id, which is
 mostly random.  So a golden case that names it with ``doc:`` outlives a new chunking, whose node ids are new too.
 
 Where nothing was found, a query engine says "Empty Response" without asking the model: that is a refusal.
-
-A chat engine is refused: what it answers depends on what it was asked before.
 """
 
 from __future__ import annotations
 
+import copy
+from time import perf_counter
 from typing import Any
 
+from ..core.conversation import CHAT_HISTORY
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from ..core.usage import USAGE
 from ..errors import OutputShapeError, SystemShapeError
 from .documents import name_of_source
+from .llamaindex_usage import listening
 from .shapes import describe, is_instance_of
-from .systems import System, name_of, provenance_of, read_result
+from .streams import StreamedAnswer
+from .systems import System, name_of, provenance_of
+from .usage import has_counts
 
 _ROOT = "llama_index"
 _EMPTY = "Empty Response"
+_METHODS = {"BaseQueryEngine": ("query", "aquery"), "BaseRetriever": ("retrieve", "aretrieve")}
+_STREAMED = ("StreamingResponse", "AsyncStreamingResponse", "StreamingAgentChatResponse")
+_WHOLE = ("Response", "PydanticResponse", "AgentChatResponse")
 
 
-def from_llamaindex(engine: Any, *, use_async: bool = False) -> System:
-    """Return a LlamaIndex query engine or retriever as a `System`.
+def from_llamaindex(engine: Any, *, use_async: bool = False, stream: bool = False) -> System:
+    """Return a LlamaIndex query engine, chat engine or retriever as a `System`.
 
     Args:
-        engine: the query engine or retriever.
-        use_async: call ``aquery`` or ``aretrieve``, which are not always asynchronous more than in name.
+        engine: what is asked.
+        use_async: call ``aquery``, ``achat`` or ``aretrieve``, which are not always asynchronous more than in name.
+        stream: call ``stream_chat`` of a chat engine, and time the first token; a query engine streams if it was made
+            with ``streaming=True``.
 
     Raises:
-        SystemShapeError: *engine* is neither.
+        SystemShapeError: *engine* is none of them, or cannot be streamed or copied.
     """
-    if is_instance_of(engine, _ROOT, "BaseQueryEngine"):
-        names = ("query", "aquery")
-    elif is_instance_of(engine, _ROOT, "BaseRetriever"):
-        names = ("retrieve", "aretrieve")
-    else:
-        hint = ""
-        if is_instance_of(engine, _ROOT, "BaseChatEngine"):
-            hint = (
-                "; a chat engine answers by what it was asked before: give index.as_query_engine(), a retriever, or a "
-                "function of the query that makes a new chat engine and returns its chat(query)"
+    call: _EngineCall
+    if is_instance_of(engine, _ROOT, "BaseChatEngine"):
+        call = _ChatCall(engine, stream=stream)
+    elif (kind := next((kind for kind in _METHODS if is_instance_of(engine, _ROOT, kind)), None)) is not None:
+        if stream:
+            raise SystemShapeError(
+                f"{name_of(engine)}.stream: a query engine streams if it is made with streaming=True"
             )
-        raise SystemShapeError(f"neither a LlamaIndex query engine nor a retriever: {describe(engine)}{hint}")
-    call = getattr(engine, names[use_async])
+        call = _EngineCall(engine, _METHODS[kind])
+    else:
+        raise SystemShapeError(f"neither a LlamaIndex query engine, chat engine nor retriever: {describe(engine)}")
+    return System(
+        name_of(engine), use_async, call.ainvoke if use_async else call.invoke, provenance_of(engine), call.takes
+    )
 
-    def invoke(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001 - see the module's docstring
-        return read_result(call(sample.query), _read_response)
 
-    return System(name_of(engine), use_async, invoke, provenance_of(engine))
+class _EngineCall:
+    """Calls a query engine or a retriever; the names are those of its methods, the async one second."""
+
+    takes: frozenset[str] = frozenset()
+
+    def __init__(self, engine: Any, names: tuple[str, str]) -> None:
+        self._engine, self._names = engine, names
+
+    def invoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - see the module's docstring
+        with listening() as usage:
+            start = perf_counter()
+            raw = self._ask(sample, is_async=False)
+            if not is_instance_of(raw, _ROOT, *_STREAMED) or raw.response_gen is None:
+                outputs = _read_response(raw)
+            else:
+                streamed = StreamedAnswer(start)
+                for part in raw.response_gen:
+                    streamed.add(part)
+                outputs = _read_streamed(raw, streamed)
+        return _with_usage(outputs, usage())
+
+    async def ainvoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
+        with listening() as usage:
+            start = perf_counter()
+            raw = await self._ask(sample, is_async=True)
+            if not is_instance_of(raw, _ROOT, *_STREAMED):
+                outputs = _read_response(raw)
+            else:
+                streamed = StreamedAnswer(start)
+                async for part in raw.async_response_gen():
+                    streamed.add(part)
+                outputs = _read_streamed(raw, streamed)
+        return _with_usage(outputs, usage())
+
+    def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
+        return getattr(self._engine, self._names[is_async])(sample.query)
 
 
-def _read_response(raw: Any) -> Any:
-    """Return the outputs in a response, or an awaitable of them where it is still streamed."""
-    if is_instance_of(raw, _ROOT, "StreamingResponse", "AsyncStreamingResponse"):
-        return read_result(raw.get_response(), _read_response)
+class _ChatCall(_EngineCall):
+    """Calls a copy of a chat engine with the turns of the case."""
+
+    takes = frozenset({CHAT_HISTORY})
+
+    def __init__(self, engine: Any, *, stream: bool) -> None:
+        super().__init__(engine, ("stream_chat", "astream_chat") if stream else ("chat", "achat"))
+        if not hasattr(engine, "_memory"):
+            raise SystemShapeError(
+                f"{name_of(engine)} keeps its turns where they cannot be told apart by case: give a function of query "
+                "and chat_history that makes a new engine and returns its chat(query, chat_history)"
+            )
+
+    def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
+        from llama_index.core.llms import ChatMessage
+
+        engine: Any = copy.copy(self._engine)
+        engine._memory = _empty_memory(self._engine._memory)  # there is no public name for it
+        turns = [ChatMessage(**turn) for turn in sample.chat_history]
+        return getattr(engine, self._names[is_async])(sample.query, chat_history=turns)
+
+
+def _empty_memory(memory: Any) -> Any:
+    """Return a memory of turns that holds as many tokens as *memory*, and nothing yet."""
+    from llama_index.core.memory import ChatMemoryBuffer
+
+    options = {name: getattr(memory, name, None) for name in ("token_limit", "tokenizer_fn")}
+    return ChatMemoryBuffer.from_defaults(**{name: value for name, value in options.items() if value is not None})
+
+
+def _read_streamed(raw: Any, streamed: StreamedAnswer) -> SystemOutputs:
+    outputs = streamed.outputs()
+    nodes = raw.source_nodes or [  # an async engine that condenses the question leaves them in its tool's output
+        node for source in getattr(raw, "sources", ()) for node in getattr(source.raw_output, "source_nodes", ())
+    ]
+    answered = SystemOutputs(_read_nodes(nodes), _response_of(outputs["answer"], nodes))
+    answered.timings = outputs.get("timings", {})
+    return answered
+
+
+def _with_usage(outputs: SystemOutputs, calls: list[dict[str, Any]]) -> SystemOutputs:
+    if has_counts(calls):
+        outputs.extra[USAGE] = calls
+    return outputs
+
+
+def _read_response(raw: Any) -> SystemOutputs:
     if isinstance(raw, list):
         return SystemOutputs(_read_nodes(raw), Response(""))
-    if not is_instance_of(raw, _ROOT, "Response", "PydanticResponse"):
+    if is_instance_of(raw, _ROOT, "StreamingResponse"):  # without a stream
+        raw = raw.get_response()
+    if not is_instance_of(raw, _ROOT, *_WHOLE):
         raise OutputShapeError(f"the query engine gave {describe(raw)}, not a Response")
     answer = raw.response
     if answer is None:
         raise OutputShapeError(f"the query engine gave a response of None: {describe(raw)}")
     if isinstance(answer, str):
-        refused = answer.strip() == _EMPTY and not raw.source_nodes  # LlamaIndex answered in place of the model
-        response = Response(answer, metadata={"refused": True} if refused else {})
+        response = _response_of(answer, raw.source_nodes)
     else:  # a pydantic model, from a structured output
         response = Response(answer.model_dump_json(), answer.model_dump(mode="json"))
     return SystemOutputs(_read_nodes(raw.source_nodes), response)
+
+
+def _response_of(answer: str, nodes: list[Any]) -> Response:
+    refused = answer.strip() == _EMPTY and not nodes  # LlamaIndex answered in place of the model
+    return Response(answer, metadata={"refused": True} if refused else {})
 
 
 def _read_nodes(nodes: list[Any]) -> list[RetrievedDocument]:

@@ -106,16 +106,20 @@ class StreamedAnswer:
     Args:
         start: when the call began, by `time.perf_counter`.
         fields: what came beside the stream, by its keys.
+
+    Attributes:
+        first_token: seconds until the first text that is not empty; None before it came.
+        has_answer: whether a part had a place for a text of the answer.
     """
 
     def __init__(self, start: float, fields: Mapping[str, Any] | None = None) -> None:
         self._start, self._fields = start, dict(fields or {})
         self._spent = perf_counter() - start
-        self._first: float | None = None
+        self.first_token: float | None = None
         self._texts: list[str] = []
         self._message: Any = None  # LangChain's chunks, which know how they add up
         self._count = 0
-        self._has_answer = False
+        self.has_answer = False
 
     def start_clock(self) -> None:
         """Go on counting the time now: what made the stream is over, and nothing waited for its first part yet."""
@@ -141,18 +145,18 @@ class StreamedAnswer:
     def outputs(self) -> dict[str, Any]:
         """Return the answer as a mapping that `to_outputs` reads; without a text where no part had a place for one."""
         out = dict(self._fields)
-        if self._has_answer or not self._count:
+        if self.has_answer or not self._count:
             out["answer"] = "".join(self._texts)
         if self._message is not None:
             out |= message_usage(self._message)
-        if self._first is not None:
-            out["timings"] = {FIRST_TOKEN: self._first, **(out.get("timings") or {})}
+        if self.first_token is not None:
+            out["timings"] = {FIRST_TOKEN: self.first_token, **(out.get("timings") or {})}
         return out
 
     def _add_text(self, text: str) -> None:
-        self._has_answer = True
-        if text and self._first is None:
-            self._first = perf_counter() - self._start
+        self.has_answer = True
+        if text and self.first_token is None:
+            self.first_token = perf_counter() - self._start
         self._texts.append(text)
 
     def _add_message(self, message: Any) -> None:

@@ -152,7 +152,8 @@ def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> Syst
     def invoke(sample: EvaluationSample, top_k: int) -> Any:
         return consume(lambda: call(sample, top_k))
 
-    return System(name_of(obj), is_async(fn), invoke, provenance_of(obj), call.takes | noise)
+    takes = getattr(obj, "auepora_takes", call.takes)  # of what it is given, an object may use a part
+    return System(name_of(obj), is_async(fn), invoke, provenance_of(obj), takes | noise)
 
 
 def read_result(result: Any, read: Callable[[Any], Any]) -> Any:

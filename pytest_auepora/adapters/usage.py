@@ -20,6 +20,11 @@ _COST_KEYS = ("cost", "total_cost")
 _METADATA_KEYS = ("metadata", "meta")
 
 
+def has_counts(calls: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether any of *calls*, as an API reports them, counts tokens."""
+    return any(key in call for call in calls for key in TOKEN_KEYS)
+
+
 def note_usage(outputs: SystemOutputs) -> str:
     """Put the usage that *outputs* report into ``extra`` in its one form; return why it cannot be read, or nothing."""
     places = (outputs.extra, outputs.response.metadata)
@@ -39,8 +44,8 @@ def note_usage(outputs: SystemOutputs) -> str:
 def _calls_of(raw: Any, model: str) -> Iterable[dict[str, Any]]:
     """Yield the model calls in *raw*; *model* is that of calls that name none."""
     if isinstance(raw, (list, tuple)) and not hasattr(raw, "_fields"):
-        for part in raw:
-            yield from _calls_of(part, model)
+        for part in raw:  # a call that counts nothing is one all the same
+            yield from [*_calls_of(part, model)] or [{}]
         return
     fields = fields_of(raw, (*TOKEN_KEYS, *_COST_KEYS, *MODEL_KEYS)) or {}
     usage = {k: v if _is_plain(v) else fields_of(v, TOKEN_KEYS) for k, v in fields.items()}
@@ -49,9 +54,10 @@ def _calls_of(raw: Any, model: str) -> Iterable[dict[str, Any]]:
         next((c for key in _COST_KEYS if (c := _amount(fields.get(key))) is not None), None),
     )
     if tokens is None and cost is None:
-        for name, part in fields.items():
-            if isinstance(part, Mapping):
-                yield from _calls_of(part, str(name))
+        by_model = [
+            call for name, part in fields.items() if isinstance(part, Mapping) for call in _calls_of(part, name)
+        ]
+        yield from by_model or ([{"model": name}] if (name := _model_of(fields)) else [])
         return
     call: dict[str, Any] = {"model": name} if (name := _model_of(fields) or model) else {}
     if tokens is not None:

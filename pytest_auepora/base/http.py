@@ -1,4 +1,5 @@
-"""One JSON request over HTTP: one deadline, no redirects, a bounded reply, secrets masked in every message.
+"""One request over HTTP, for JSON or for a stream of text: one deadline, no redirects, a bounded reply, secrets masked
+in every message.
 
 The standard library is enough for this, so that no dependency can clash with the user's own; proxies are those of the
 environment.
@@ -9,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -80,14 +82,10 @@ def request_json(
     Raises:
         HttpError: there is no reply, or none that can be used.
     """
-    data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-    content_type = {} if data is None else {"Content-Type": "application/json"}
-    secret_headers = {name: Secret(value.strip()) for name, value in headers.items()}
-    for name, value in secret_headers.items():  # the standard library would repeat the value in its error
-        if _NOT_IN_HEADER.search(value):
-            raise HttpError("header", f"the value for header {name} has a character that HTTP does not allow")
-    request = Request(url, data, {"Accept": "application/json", **content_type, **secret_headers}, method=method)
-    status, raw = _send(request, timeout, secrets, longest)
+    status, raw = 0, bytearray()
+    request = _request(method, url, body, headers, "application/json")
+    for status, _, block in _read_blocks(request, timeout, secrets, longest):  # noqa: B007 - of the last one
+        raw += block
     try:
         return status, json.loads(raw)
     except (ValueError, RecursionError):
@@ -95,17 +93,49 @@ def request_json(
     raise HttpError("no JSON", _masked_text(raw, secrets), status)
 
 
-def _send(request: Any, timeout: float, secrets: Sequence[str], longest: int) -> tuple[int, bytes]:
-    raw = bytearray()
+def request_texts(
+    method: str, url: str, body: Any = None, *, headers: Mapping[str, str], timeout: float,
+    secrets: Sequence[str] = (), longest: int = LONGEST_REPLY,
+) -> Iterator[tuple[int, str, str]]:  # fmt: skip
+    """Send one request and yield status, media type and text of each part of the reply as it comes, the first empty.
+
+    All else is as in `request_json`; the parts may hold *secrets*.
+    """
+    decode = getincrementaldecoder("utf-8")("replace").decode
+    request = _request(method, url, body, headers, "text/event-stream, application/x-ndjson, application/json, text/*")
+    for status, media_type, block in _read_blocks(request, timeout, secrets, longest):
+        yield status, media_type, decode(block)
+
+
+def _request(method: str, url: str, body: Any, headers: Mapping[str, str], accepted: str) -> Request:
+    data = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    content_type = {} if data is None else {"Content-Type": "application/json"}
+    secret_headers = {name: Secret(value.strip()) for name, value in headers.items()}
+    for name, value in secret_headers.items():  # the standard library would repeat the value in its error
+        if _NOT_IN_HEADER.search(value):
+            raise HttpError("header", f"the value for header {name} has a character that HTTP does not allow")
+    return Request(url, data, {"Accept": accepted, **content_type, **secret_headers}, method=method)
+
+
+def _read_blocks(
+    request: Request, timeout: float, secrets: Sequence[str], longest: int
+) -> Iterator[tuple[int, str, bytes]]:
+    """Yield status, media type and bytes of each part of a reply as it comes, the first without bytes."""
+    size = 0
     try:
         with opener().open(request, timeout=timeout) as response:
-            _read(response, raw, longest + 1)
-            if len(raw) <= longest:
-                return response.status, bytes(raw)
+            status, media_type, block = response.status, response.headers.get_content_type(), b""
+            while size <= longest:
+                yield status, media_type, block
+                if not (block := response.read1(_BLOCK_BYTES)):
+                    return
+                size += len(block)
             error = HttpError("too long", f"more than {longest:,} bytes")
     except HTTPError as exc:
+        raw = bytearray()
         with suppress(Exception), exc:  # the refusal itself is reported, with what comes in time of its body
-            _read(exc, raw, _REFUSAL_BYTES)
+            while len(raw) < _REFUSAL_BYTES and (block := exc.read1(_BLOCK_BYTES)):
+                raw += block
         detail, retry_after = _masked_text(raw, secrets), wait_from_headers(exc.headers)
         error = HttpError("status", detail, exc.code, mask(str(exc.reason), secrets), retry_after)
     except (OSError, HTTPException, UnicodeError) as exc:
@@ -116,12 +146,6 @@ def _send(request: Any, timeout: float, secrets: Sequence[str], longest: int) ->
             name = type(reason).__name__
             error = HttpError("unreachable", mask(f"{name}: {reason}" if str(reason) else name, secrets))
     raise error  # out here it has no context: the reply of a server cannot go to another process
-
-
-def _read(response: Any, raw: bytearray, enough: int) -> None:
-    """Read a reply into *raw*, to its end or until there are *enough* bytes."""
-    while len(raw) < enough and (block := response.read1(_BLOCK_BYTES)):
-        raw += block
 
 
 def _masked_text(raw: bytes | bytearray, secrets: Iterable[str]) -> str:

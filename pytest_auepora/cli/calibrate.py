@@ -20,7 +20,17 @@ from ..reporting.numbers import plural
 from ..reporting.terminal.layout import Cell, Page, render
 from ..reporting.wording.notes import usage_text
 from .arguments import add_shared, existing_path, whole_number
-from .common import FAILED, PASSED, Sources, UsageError, calibrations_folder, load_suite, registry_of, write_output
+from .common import (
+    FAILED,
+    PASSED,
+    Sources,
+    UsageError,
+    calibrations_folder,
+    is_ascii_output,
+    load_suite,
+    registry_of,
+    write_output,
+)
 
 _WAYS = {
     "fixed": "fixed beforehand",
@@ -81,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         write_output(calibration.dumps(), None)
     else:
-        print(study_text(result, ascii_only="utf" not in (sys.stdout.encoding or "").lower()), end="")
+        print(study_text(result, ascii_only=is_ascii_output()), end="")
         if not calibration.judge.get("params", {}).get("judge"):
             print("note: no model is named, so a change of it will go unseen", file=sys.stderr)
     if not args.dry_run:

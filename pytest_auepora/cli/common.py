@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -223,12 +224,18 @@ def _run_titles(runs: list[Run]) -> str:
 # -- output
 
 
+def is_ascii_output() -> bool:
+    """Whether documents, JSON and golden files, are printed in ASCII: the output may take few other characters."""
+    return "utf" not in (sys.stdout.encoding or "").lower()
+
+
 def write_output(text: str, path: Path | None) -> None:
     """Write *text* to *path*, or print it where that is None; raises `AueporaError` or `OSError` if it cannot."""
     if path is not None:
         write_report(path, text)
-    elif text[:1] in ("{", "["):  # JSON: what steers a terminal is written as escapes
-        print(re.sub(_STEERS, lambda match: json.dumps(match[0])[1:-1], text), end="")
+    elif text[:1] in ("{", "["):  # JSON: what steers a terminal, or cannot be shown, is written as escapes
+        escaped = "[^\x00-\x7e]" if is_ascii_output() else _STEERS
+        print(re.sub(escaped, lambda match: json.dumps(match[0])[1:-1], text), end="")
     else:
         print(text, end="")
 

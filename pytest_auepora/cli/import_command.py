@@ -17,7 +17,7 @@ from ..io.importers.rows import write_text
 from ..reporting.numbers import plural
 from ..reporting.text import harmless
 from .arguments import add_shared, existing_path
-from .common import PASSED, UsageError, load_suite, registry_of
+from .common import PASSED, UsageError, is_ascii_output, load_suite, registry_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,8 @@ def _import(args: argparse.Namespace, options: dict[str, Any]) -> int:
     suite = import_cases(path, args.source, **options)
     if not suite.cases:
         raise ImportProblem(f"{path}: no case was found. Dropped: {'; '.join(suite.dropped) or 'nothing'}")
-    text, summary = golden_text(suite, progress=None), f"{plural(len(suite.cases), 'case')} from {path}"
+    text = golden_text(suite, progress=None, ascii_only=output is None and is_ascii_output())
+    summary = f"{plural(len(suite.cases), 'case')} from {path}"
     if output is None:
         print(text, end="")
     else:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import os
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from itertools import takewhile
 from typing import Any
 
@@ -37,6 +39,10 @@ _MODULES = {"import": "import_command"}
 """Commands that are words of Python, and their modules."""
 
 _EXIT = f"exit codes: {PASSED} pass, {FAILED} fail, {USAGE} usage, {UNJUDGED} could not judge"
+
+
+_STAND_IN = "auepora"
+"""The error handler of outputs."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -78,6 +84,10 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``auepora`` with *argv*, by default what the shell gave, and return its exit code."""
+    codecs.register_error(_STAND_IN, _stand_in)
+    for stream in (sys.stdout, sys.stderr):  # a pipe on Windows, or in the C locale, takes few characters
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=_STAND_IN)
     code = _run(list(sys.argv[1:] if argv is None else argv))
     try:
         print(end="", flush=True)
@@ -86,6 +96,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not isinstance(exc, BrokenPipeError):  # `| head` has seen enough
             return _report_error(exc, UNJUDGED)
     return code
+
+
+def _stand_in(exc: UnicodeError) -> tuple[str, int]:
+    from ..reporting.text import stand_in
+
+    return stand_in(exc)
 
 
 def _run(argv: list[str]) -> int:

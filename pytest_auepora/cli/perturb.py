@@ -16,11 +16,13 @@ from ..drafting.variants import variants as query_variants
 from ..errors import AueporaError
 from ..io.edit import with_variants
 from ..io.golden.model import GoldenSuite
+from ..io.importers.golden import cases_in_ascii
+from ..io.json_lines import is_jsonl
 from ..labels.corpus import Chunk, Corpus, load_corpus
 from ..metrics.judge.settings import critic_from_environment
 from ..reporting.numbers import plural
 from .arguments import add_shared, existing_path, whole_number
-from .common import PASSED, load_suite, registry_of, write_output
+from .common import PASSED, is_ascii_output, load_suite, registry_of, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +92,8 @@ def run(args: argparse.Namespace) -> int:
     result = with_variants(args.golden, _variant_maker(args, load_suite(args.golden, registry)), registry)
     message = plural(len(result.ids), "variant")
     if not args.write:
-        write_output(result.block, None)
+        block = result.block
+        write_output(cases_in_ascii(block) if is_ascii_output() and not is_jsonl(args.golden) else block, None)
     elif result.ids:
         write_atomically(args.golden, result.text)
         message += " appended; review them"

@@ -6,9 +6,10 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..drafting.files import DraftJournal, accept, drafts_of, journal_path, reject
+from ..io.importers.model import documents_of
 from ..metrics.registry import Registry
 from ..reporting.text import harmless
 from .arguments import add_shared, existing_path
@@ -46,7 +47,9 @@ def _print_draft(case: Mapping[str, Any], place: str) -> None:
         f"  question  {case['query']}",
         f"  answer    {case.get('reference_answer', '(should be refused: no document answers it)')}",
     ]
-    lines += [f"  {label.get('doc', '')}: “{label.get('quote', '')}”" for label in case.get("relevant_docs") or ()]
+    for label in documents_of(case):
+        name = label.get("doc", label.get("id", ""))
+        lines.append(f"  {name}: “{label['quote']}”" if "quote" in label else f"  {name}")
     print("\n" + "\n".join(map(harmless, lines)))
 
 
@@ -59,7 +62,7 @@ def _review_draft(path: Path, case: Mapping[str, Any], journal: DraftJournal, re
             return "skipped"
         if word in ("a", "e"):
             changed = _ask_changes(case) if word == "e" else {}
-            decision = "edited" if changed else "accepted"
+            decision: Literal["edited", "accepted"] = "edited" if changed else "accepted"
             accept(path, case, changed, registry)
             journal.decide(case["id"], decision, **changed)
             return decision

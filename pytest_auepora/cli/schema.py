@@ -6,7 +6,7 @@ import argparse
 import json
 
 from ..io.golden.fields import golden_schema
-from .common import PASSED
+from .common import PASSED, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,5 +24,5 @@ def run(args: argparse.Namespace) -> int:
         from ..reporting.formats.json_report import report_schema, side_by_side_schema
 
         schema = report_schema if args.schema == "report" else side_by_side_schema
-    print(json.dumps(schema(), indent=1, ensure_ascii=False))
+    write_output(f"{json.dumps(schema(), indent=1, ensure_ascii=False)}\n", None)
     return PASSED

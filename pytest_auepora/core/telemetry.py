@@ -86,9 +86,12 @@ TIMINGS = {
 }
 """Field in milliseconds → the names its seconds go by in ``SystemOutputs.timings``."""
 
-REPORTED = ("request_id", "adapter", "surface", "retry", "retries", "privacy", "status", "soft_deadline_ms", "aborted")
-"""Fields of a request that an orchestration layer reports; `metrics.operational` and `metrics.privacy` read them in
-``SystemOutputs.extra``."""
+REPORTED = (
+    "request_id", "adapter", "surface", "retry", "retries", "privacy", "status", "soft_deadline_ms", "aborted", "usage",
+    "model",
+)  # fmt: skip
+"""Fields of a request that an orchestration layer reports; `metrics.operational`, `metrics.privacy` and `metrics.usage`
+read them in ``SystemOutputs.extra``."""
 
 
 def seconds_by_name(field: str, value: float) -> dict[str, float]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from ..base.files import read_json_lines, write_atomically
+from ..base.files import numbered_lines, write_atomically
 from ..base.json import dumps
+from ..base.records import Free, Record, RecordError, read_record
 from ..errors import AueporaError
 from ..io.edit import raw_cases, with_cases, with_replacement
 from ..io.importers.golden import golden_text
@@ -53,46 +56,98 @@ def journal_path(golden: Path) -> Path:
     return golden.with_name(f"{golden.name.partition('.')[0]}.drafts.jsonl")
 
 
-class DraftJournal:
-    """Lines of outcomes (``job``, ``reason`` or ``id``) and of decisions (``id``, ``decision``, ``reason``).
+@dataclass(slots=True)
+class JournalRow(Record):
+    """What became of a try, or what a person decided about a draft."""
 
-    Its file need not be there; raises `AueporaError` where it is and cannot be read.
+    job: str = ""
+    """Of a try: what was tried, a hash."""
+    kind: str = ""
+    """Of a try: single-hop, multi-hop or unanswerable."""
+    doc: str = ""
+    """Of a try: the document."""
+    question: str = ""
+    """Of a try: what the model asked; empty where it wrote none."""
+    by: dict[str, Free] = field(default_factory=dict)
+    """Of a try: the model, its parameters and the prompts."""
+    id: str = ""
+    """The draft."""
+    decision: Literal["", "accepted", "edited", "rejected"] = ""
+    """Of a person."""
+    reason: str = ""
+    """Why there is no draft, or why it was rejected."""
+    query: str = ""
+    """The question of a draft that was rejected, or as it was edited."""
+    reference_answer: str = ""
+    """The answer as it was edited."""
+
+    def __post_init__(self) -> None:
+        if not self.job and not (self.decision and self.id):
+            raise ValueError("a try (job), or a decision (decision and id)")
+
+    def filled(self) -> dict[str, Any]:
+        """Return the fields that say something."""
+        return {name: value for name in self.__dataclass_fields__ if (value := getattr(self, name))}
+
+
+class DraftJournal:
+    """Lines of outcomes and of decisions; see `JournalRow`.
+
+    Its file need not be there; raises `AueporaError` where it is and cannot be read.  The last line may be cut, as a
+    killed process leaves it: then it is passed over, and removed by the next one.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.rows: list[dict[str, Any]] = []
-        for where, row in read_json_lines(path) if path.exists() else ():
-            if not isinstance(row, dict):
-                raise AueporaError(f"{where}: expected a mapping, got {row!r:.80}")
-            self.rows.append(row)
+        self.rows: list[JournalRow] = []
+        self._cut_at: int | None = None
+        """Where the last line begins, in bytes, if it is cut."""
+        for number, line in numbered_lines(self._whole_lines() if path.exists() else ""):
+            try:
+                self.rows.append(read_record(JournalRow, line))
+            except RecordError as exc:
+                raise AueporaError(f"{path}:{number}:{exc.col or 1}: {exc}") from None
+
+    def _whole_lines(self) -> str:
+        try:
+            data = self.path.read_bytes()
+            whole = data[: data.rfind(b"\n") + 1]
+            self._cut_at = len(whole) if len(whole) < len(data) else None
+            return whole.decode("utf-8-sig")
+        except (OSError, UnicodeError) as exc:
+            raise AueporaError(f"{self.path}: cannot be read: {exc}") from None
 
     def finished_jobs(self, provenance: Mapping[str, Any]) -> dict[str, bool]:
         """Return by job whether it gave a draft, for the jobs of the same model and prompts."""
-        same_model = [row for row in self.rows if "job" in row and row.get("by") == provenance]
-        return {row["job"]: "id" in row for row in same_model}
+        return {row.job: bool(row.id) for row in self.rows if row.job and row.by == provenance}
 
     def note(self, draft: Draft, provenance: Mapping[str, Any]) -> None:
         """Write down the outcome of a job."""
-        job = draft.job
-        row: dict[str, Any] = {"job": job.key, "kind": job.kind, "doc": job.doc, "question": draft.question}
-        row |= {"id": draft.case["id"]} if draft.case is not None else {"reason": draft.reason}
-        self._append({**row, "by": dict(provenance)})
+        job, case = draft.job, draft.case
+        row = JournalRow(job.key, job.kind, job.doc, draft.question, dict(provenance))
+        self._append(replace(row, reason=draft.reason) if case is None else replace(row, id=case["id"]))
 
-    def decide(self, case_id: str, decision: str, **more: str) -> None:
-        """Write down what a person decided about a draft: ``accepted``, ``edited`` or ``rejected``."""
-        self._append({"id": case_id, "decision": decision, **{k: v for k, v in more.items() if v}})
+    def decide(
+        self, case_id: str, decision: Literal["accepted", "edited", "rejected"], *,
+        reason: str = "", query: str = "", reference_answer: str = "",
+    ) -> None:  # fmt: skip
+        """Write down what a person decided about a draft; see `JournalRow`."""
+        row = JournalRow(id=case_id, decision=decision, reason=reason, query=query, reference_answer=reference_answer)
+        self._append(row)
 
-    def _append(self, row: dict[str, Any]) -> None:
+    def _append(self, row: JournalRow) -> None:
         self.rows.append(row)
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self._cut_at is not None:
+            os.truncate(self.path, self._cut_at)
+            self._cut_at = None
         with self.path.open("a", encoding="utf-8") as stream:
-            stream.write(dumps(row) + "\n")
+            stream.write(f"{dumps(row.filled())}\n")
 
     def rejected_questions(self) -> list[str]:
         """Return the questions that a person rejected."""
-        return [row["query"] for row in self.rows if row.get("decision") == "rejected" and "query" in row]
+        return [row.query for row in self.rows if row.decision == "rejected" and row.query]
 
     def reason_counts(self) -> Counter[str]:
         """Return how often tries were rejected for each kind of reason, its text up to a colon."""
-        return Counter(row["reason"].partition(":")[0] for row in self.rows if "job" in row and "reason" in row)
+        return Counter(row.reason.partition(":")[0] for row in self.rows if row.job and row.reason)

@@ -49,7 +49,7 @@ class Refusals(Labelled):
     refusal_patterns: Sequence[str] = REFUSAL_PATTERNS
     labels: str | LabelSource = "golden"
 
-    version = 2
+    version = 3
     interval = ""  # the mean of the cases, with a note
     expected: ClassVar[Behaviour] = "refuse"
     target = TargetCategory.NEGATIVE_REJECTION

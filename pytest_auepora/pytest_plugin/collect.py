@@ -21,14 +21,15 @@ import pytest
 
 from ..base.grouping import grouped
 from ..errors import AueporaWarning, GoldenFileError
-from ..io.golden.model import GoldenCase, GoldenSuite
-from ..io.golden.names import disk_name, shared_baseline
+from ..io.golden.model import GoldenSuite
+from ..io.golden.names import SUITE_ITEM, disk_name, shared_baseline
 from ..reporting.text import printable
 from .compat import fixture_definitions, has_plugin, is_anyio_automatic, loop_scope
 from .items import case_marks, run_case, run_case_async
 from .keys import CASE, CORPUS, SUFFIXES, SYSTEM
 from .options import is_asked_for_by_option
 from .session import SESSION, SUITE, AueporaSession, SessionSuite
+from .suite_items import run_suite, run_suite_async
 
 _SELECTING_OPTIONS = ("keyword", "markexpr", "lf", "deselect", "ignore", "ignore_glob")
 _SELECTION = "auepora_selection"
@@ -148,10 +149,14 @@ class GoldenFile(pytest.Module):
         for tag in golden.tags:
             self.add_marker(tag)
         fixtures, mark = self._fixtures(golden)
-        base = self._template(fixtures, is_async=mark is not None)
+        checking, loop_marks = self._auepora.options.checking, [mark] if mark is not None else []
+        base = self._template(fixtures, self._body(is_async=mark is not None), is_async=mark is not None)
         where = ""
         for case in golden.cases:
-            function = self._function(case, base, mark)
+            marks = case_marks(case, xfail=not checking)
+            if case.skip is not None and not checking:
+                marks.append(pytest.mark.skip(reason=printable(case.skip)))
+            function = self._function(case.id, case.line, case.sample.query, base, marks + loop_marks)
             setattr(module, case.id, function)
             items = self._make_items(case.id, function)
             if case is golden.cases[0]:
@@ -160,6 +165,13 @@ class GoldenFile(pytest.Module):
                 item.stash[CASE], item.stash[SUITE], item.stash[SYSTEM] = case, suite, golden.fixture
                 where = where or item.location[0]  # pytest looks for the file each time it is asked
                 item.location = where, case.line - 1, item.name
+                yield item
+        if not checking:
+            function = self._suite_function(golden, fixtures, loop_marks)
+            setattr(module, SUITE_ITEM, function)
+            for item in self._make_items(SUITE_ITEM, function):
+                item.stash[SUITE], item.stash[SYSTEM] = suite, golden.fixture
+                item.location = where, golden.line - 1, item.name
                 yield item
 
     def _make_items(self, name: str, function: types.FunctionType) -> list[Any]:
@@ -184,30 +196,40 @@ class GoldenFile(pytest.Module):
                 raise self.CollectError(f"the configurations {both} have one baseline on disks that ignore case")
 
     def _function(
-        self, case: GoldenCase, base: types.FunctionType, mark: pytest.MarkDecorator | None
+        self, name: str, line: int, doc: str, base: types.FunctionType, marks: list[pytest.MarkDecorator]
     ) -> types.FunctionType:
-        """Return the test function of *case* after *base*, with its tags and, unless labels are checked, its marks."""
+        """Return the test function *name* after *base*, at *line* of the golden file."""
         # one compilation per file: line tables are relative, so moving the first line moves the function
-        code = base.__code__.replace(co_firstlineno=case.line, co_name=case.id)
-        function = types.FunctionType(code, base.__globals__, case.id)
-        function.__qualname__ = case.id
+        code = base.__code__.replace(co_firstlineno=line, co_name=name)
+        function = types.FunctionType(code, base.__globals__, name)
+        function.__qualname__ = name
         function.__module__ = self.path.stem
-        function.__doc__ = case.sample.query
-        asked = not self._auepora.options.checking
-        marks = case_marks(case, xfail=asked)
-        if asked and case.skip is not None:
-            marks.append(pytest.mark.skip(reason=printable(case.skip)))
-        marks += [mark] if mark is not None else []
+        function.__doc__ = doc
         function.__dict__["pytestmark"] = [m.mark for m in marks]
         return function
 
-    def _template(self, fixtures: tuple[str, ...], *, is_async: bool) -> types.FunctionType:
-        """Return ``def case(<fixtures>)`` compiled as if it stood in the golden file."""
-        run: Any = run_case_async if is_async else run_case
+    def _suite_function(
+        self, suite: GoldenSuite, fixtures: tuple[str, ...], loop_marks: list[pytest.MarkDecorator]
+    ) -> types.FunctionType:
+        """Return the test function that judges *suite*, with the tags of all cases: ``-m`` selects it with them."""
+        body = run_suite_async if loop_marks else run_suite
+        base = self._template(fixtures, body, is_async=bool(loop_marks))
+        first, *others = (case.tags for case in suite.cases)
+        marks = [getattr(pytest.mark, tag) for tag in first if all(tag in tags for tags in others)]
+        if has_plugin(self.config, "timeout"):
+            marks.append(pytest.mark.timeout(0))  # the limit is for one test, and here all cases may be asked again
+        return self._function(SUITE_ITEM, suite.line, f"Judges {suite.name}.", base, marks + loop_marks)
+
+    def _body(self, *, is_async: bool) -> Any:
+        """Return what the items of cases run."""
         if self._auepora.options.checking:
             from .labels_checking import check_labels, check_labels_async
 
-            run = check_labels_async if is_async else check_labels
+            return check_labels_async if is_async else check_labels
+        return run_case_async if is_async else run_case
+
+    def _template(self, fixtures: tuple[str, ...], run: Any, *, is_async: bool) -> types.FunctionType:
+        """Return ``def case(<fixtures>)``, which calls *run*, compiled as if it stood in the golden file."""
         prefix, wait = ("async ", "await ") if is_async else ("", "")
         source = f"{prefix}def case({', '.join(fixtures)}): {wait}run()"
         scope: dict[str, Any] = {"run": partial(run, self._auepora), "__file__": str(self.path)}
@@ -228,7 +250,7 @@ class GoldenFile(pytest.Module):
             names = (CORPUS,)
         elif any(case.benchmark is not None for case in suite.cases):
             names += ("request",)  # which pytest-benchmark's fixture is asked of
-        base = self._template(names, is_async=False)
+        base = self._template(names, run_case, is_async=False)
         probe = pytest.Function.from_parent(self, name="probe", callobj=base)
         definitions = fixture_definitions(probe)
         fixtures = tuple(name for name in names if name != CORPUS or definitions.get(name))

@@ -49,6 +49,16 @@ def _needed_fixtures(item: pytest.Item, names: Iterable[str], but: str = "") -> 
     return reached
 
 
+def available_fixtures(error: pytest.FixtureLookupError) -> list[str]:
+    """Return the names of fixtures that pytest lists in *error*, without those of plugins; none where it does not."""
+    try:
+        text = str(error.formatrepr().errorstring)
+    except Exception:
+        return []
+    listed = re.search(r"available fixtures: (.*)", text)
+    return [name for name in listed[1].split(", ") if not name.startswith("_")] if listed else []
+
+
 def parameters_of(item: pytest.Item) -> str:
     """Return the id of all parameters of an item, or an empty string."""
     callspec = getattr(item, "callspec", None)

@@ -1,4 +1,4 @@
-"""The controller process: gathers results from reports, judges each run, publishes its gates, writes baselines.
+"""The controller process: gathers results from reports, judges each run, writes baselines; publishes what has no item.
 
 Files are written here alone.  Under xdist it sees no item and no system, only reports and golden files.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
@@ -21,20 +21,22 @@ from ..base.files import shown_path
 from ..base.text import names_words
 from ..core.run import Run, run_title
 from ..errors import BaselineError, Problem
+from ..io.golden.names import SUITE_ITEM
 from ..regression.accept import Acceptance, Accepted, accept
 from ..regression.baseline import GIT_COMMIT, anchor_path, read_baseline
 from ..regression.outcomes import BaselineNote, GateKind, GateOutcome, Note
 from ..regression.verdict import Verdict, judge
 from ..reporting.text import harmless, printable
-from ..reporting.wording.gates import gate_sentence, gate_title
+from ..reporting.wording.gates import gate_title
 from .case_reports import run_provenance, unpack
 from .collect import Collecting
 from .keys import SUFFIXES
 from .options import is_asked_for, runs_tests
-from .output import wrapped
+from .output import SuiteOutcome, outcome_of, wrapped
 from .session import AueporaSession, SuiteVariant
 
 if TYPE_CHECKING:
+    from ..core.run import CaseResult
     from ..reporting.side_by_side import SideBySide
 
 _Outcome = Literal["passed", "failed", "skipped"]
@@ -50,13 +52,26 @@ _LEFT_OUT = (
 
 @dataclass(eq=False, repr=False, slots=True)
 class JudgedRun:
-    """A run, its verdict, and what was accepted of it: into the baseline, and as the anchor."""
+    """A run, its verdict, and what was accepted of it: into the baseline, and as the anchor.
+
+    ``results`` are those that were judged; ``told`` are the gates that a test `suite` has told.
+    """
 
     run: Run
     variant: SuiteVariant
     verdict: Verdict
+    accepting: bool
+    results: Mapping[str, CaseResult]
+    told: Sequence[GateOutcome] = ()
     accepted: Accepted | None = None
     anchored: Accepted | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Whether the results of the run are those that were judged: a test may have run cases once more since."""
+        return len(self.results) == len(self.run.cases) and all(
+            self.results.get(case_id) is result for case_id, result in self.run.cases.items()
+        )
 
 
 class RunController:
@@ -64,6 +79,7 @@ class RunController:
 
     def __init__(self, session: AueporaSession, collecting: Collecting) -> None:
         self.session, self.config, self._collecting = session, session.config, collecting
+        session.judge_suite = self.judge_suite
         self.unused: list[Problem] = []  # baselines that no run used
         self.none_selected = False  # golden cases were asked for, and the selection has none
         self.runs: dict[tuple[str, str], Run] = {}
@@ -72,6 +88,10 @@ class RunController:
         self.crashed: list[str] = []
         self.unmeasured = False  # a golden file or case failed without a result, as for a wrong corpus
         self.complete = False
+        self.published: dict[str, None] = {}  # node ids of tests that no item ran
+        self._judged: dict[tuple[str, str], JudgedRun] = {}  # by tests `suite`
+        self._nodeids: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)  # of the cases
+        self._reported_suites: set[str] = set()  # node ids of tests `suite`
 
     @pytest.hookimpl(tryfirst=True)  # a report that passed without a result is failed before others read it
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -82,11 +102,18 @@ class RunController:
         for case_report in case_reports:
             path, variant, result = case_report.path, case_report.variant, case_report.result
             self._run(path, variant).add([result])
+            self._nodeids[path, variant][report.nodeid] = None
             if case_report.provenance:  # a skipped case has none
                 self._provenance[path, variant][result.case_id] = case_report.provenance
         if not case_reports and report.failed and report.when not in ("setup", "call", "teardown"):
             self.crashed.append(report.nodeid)  # a worker died with it
-        self.unmeasured |= report.failed and report.nodeid.partition("::")[0].endswith(SUFFIXES)
+        path, _, name = report.nodeid.partition("::")
+        if not path.endswith(SUFFIXES):
+            return
+        if name.partition("[")[0] == SUITE_ITEM:
+            self._reported_suites.add(report.nodeid)
+        else:
+            self.unmeasured |= report.failed
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note that a golden file could not be read, which fails by itself."""
@@ -126,11 +153,40 @@ class RunController:
             self._end_lost(nodeid, "the worker process running this case died")
         reference = self.config.getini("auepora_reference")  # comes first; the order of execution differs under xdist
         for key in sorted(self.runs, key=lambda key: (key[0], key[1] != reference, key[1])):
-            self.finished_runs.append(self._judge(self.runs[key]))
+            self.finished_runs.append(self._finish(key))
         for judged in self.finished_runs:
             self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
 
-    def _judge(self, run: Run) -> JudgedRun:
+    def judge_suite(self, variant: SuiteVariant) -> SuiteOutcome | None:
+        """Judge the suite of *variant* for its test, once, however often that is run.
+
+        None where a case has no result.
+        """
+        key = variant.suite.path, variant.name
+        if key not in self._judged:
+            if key not in self.runs or not self.runs[key].is_full:
+                return None
+            judged = self._judged[key] = self._judge(self.runs[key], accepting=self.session.options.accepting)
+            judged.told = tuple(judged.verdict.gates)
+        judged = self._judged[key]
+        return outcome_of(judged.run, judged.told, judged.verdict.notes)
+
+    def _finish(self, key: tuple[str, str]) -> JudgedRun:
+        """Return the run as its test `suite` judged it, else judge it now, and accept what is to be accepted."""
+        options = self.session.options
+        accepting = options.accepting and self.complete
+        judged = self._judged.get(key)
+        if judged is None or not judged.stands or judged.accepting != accepting:
+            judged = self._judge(self.runs[key], accepting=accepting)
+            if key in self.session.unselected:
+                _leave_unjudged(judged.verdict)
+        if options.updating:
+            self._accept(judged)
+        if options.anchoring:
+            self._write_anchor(judged)
+        return judged
+
+    def _judge(self, run: Run, *, accepting: bool) -> JudgedRun:
         variant, options = self.session.load(run.path).variant(run.variant), self.session.options
         suite, golden = variant.suite, variant.suite.golden
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
@@ -140,17 +196,12 @@ class RunController:
         baseline, note = variant.baseline
         verdict = judge(
             run, golden.gates, golden.policy, suite.metrics,
-            baseline=baseline, baseline_note=note, accepting=options.accepting and self.complete, pruning=options.prune,
+            baseline=baseline, baseline_note=note, accepting=accepting, pruning=options.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
             calibrations=suite.calibrations, anchor=variant.anchor,
         )  # fmt: skip
         verdict.notes += [differing] if differing is not None else []
-        judged = JudgedRun(run, variant, verdict)
-        if options.updating:
-            self._accept(judged)
-        if options.anchoring:
-            self._write_anchor(judged)
-        return judged
+        return JudgedRun(run, variant, verdict, accepting, dict(run.cases))
 
     def _accept(self, judged: JudgedRun) -> None:
         run, notes, options = judged.run, judged.verdict.notes, self.session.options
@@ -198,18 +249,18 @@ class RunController:
             run.add([variant.flow.end(case, RuntimeError(why)).result])
 
     def _publish(self, session: pytest.Session) -> None:
-        """Send each suite-level judgement through pytest's own reporting, as if it were a test.
+        """Send each judgement that no item tells through pytest's own reporting, as if it were a test.
 
         The terminal, the counts, junit, ``--lf`` and the exit code then all know it.
         """
-        gates = [(judged, gate) for judged in self.finished_runs for gate in judged.verdict.gates]
-        tests = [_gate_reports(self.config, judged, gate) for judged, gate in gates if _is_published(judged.run, gate)]
+        tests = [reports for judged in self.finished_runs for reports in self._untold(judged)]
         tests += [*self._left_out(), *self._nothing_measured(), *self._unused_baselines()]
         each_line = self.config.get_verbosity() > 0  # each shows the progress, which is not to run backwards
         session.testscollected += 0 if each_line else len(tests)
         hook = self.config.hook
         for reports in tests:
             session.testscollected += each_line
+            self.published[reports[0].nodeid] = None
             place = {"nodeid": reports[0].nodeid, "location": reports[0].location}
             hook.pytest_runtest_logstart(**place)
             for report in reports:
@@ -229,7 +280,38 @@ class RunController:
                 if missing := [case_id for case_id in case_ids if run is None or case_id not in run.cases]:
                     name = f"gate: cases without a result{f'[{variant}]' if variant else ''}"
                     message = f"{path}: {names_words(missing)}: {_LEFT_OUT}"
-                    yield _test_reports(self.config, (path, 0, name), "failed", harmless(message))
+                    yield _test_reports(self.config, (path, 0, name), _failed(harmless(message)))
+
+    def _untold(self, judged: JudgedRun) -> Iterator[list[pytest.TestReport]]:
+        """Yield the test `suite` of a full run that has no item, or whose item another plugin ended, if gates failed.
+
+        Else the failed gates that the item does not tell.
+        """
+        run, golden = judged.run, judged.variant.suite.golden
+        variant = f"[{run.variant}]" if run.variant else ""
+        key = run.path, run.variant
+        if run.is_full and not judged.told and key not in self.session.unselected:
+            outcome = outcome_of(run, judged.verdict.gates, judged.verdict.notes)
+            if outcome.state == "failed" or self.session.suite_items.get(key) not in self._reported_suites:
+                place = run.path, golden.line - 1, printable(f"{SUITE_ITEM}{variant}")
+                self.session.suite_items[key] = f"{place[0]}::{place[2]}"
+                yield _test_reports(self.config, place, outcome)
+            return
+        told = set(map(id, judged.told))
+        for gate in judged.verdict.gates:
+            if gate.state == "failed" and id(gate) not in told:
+                place = run.path, 0, printable(f"gate: {gate_title(gate)}{variant}")
+                yield _test_reports(self.config, place, outcome_of(run, [gate], judged.verdict.notes))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Have ``--lf`` run the cases of a suite that failed: without them there is nothing to judge."""
+        if (cache := getattr(self.config, "cache", None)) is None:
+            return
+        failed = cache.get("cache/lastfailed", {})
+        suites = [key for key, nodeid in self.session.suite_items.items() if nodeid in failed]
+        if suites:
+            cache.set("cache/lastfailed", failed | {nodeid: True for key in suites for nodeid in self._nodeids[key]})
 
     def _nothing_measured(self) -> list[list[pytest.TestReport]]:
         """Return a failure where golden cases were asked for and none ran, unless the user selected others."""
@@ -243,7 +325,7 @@ class RunController:
             f"no golden case was run: no file matches auepora_files = {globs}; "
             "rename yours, name it on the command line, or set auepora_files"
         )
-        return [_test_reports(self.config, ("auepora", 0, "golden files"), "failed", message)]
+        return [_test_reports(self.config, ("auepora", 0, "golden files"), _failed(message))]
 
     @property
     def required_unused(self) -> list[Problem]:
@@ -258,7 +340,7 @@ class RunController:
         used = [self.session.load(path).variant(variant).baseline_path for path, variant in self.runs]
         self.unused = list(_unused_baselines(self.config, used, self.session.options.override))
         gate = "gate: unused baseline"
-        return [_test_reports(self.config, (p.path, 0, gate), "failed", str(p)) for p in self.required_unused]
+        return [_test_reports(self.config, (p.path, 0, gate), _failed(str(p))) for p in self.required_unused]
 
 
 def _write_accepted(
@@ -275,39 +357,34 @@ def _write_accepted(
         return None
 
 
-def _is_published(run: Run, gate: GateOutcome) -> bool:
-    """Whether *gate* is a test of its own: judged, or skipped as its cases were, and not because the run is partial."""
-    left_out = gate.state == "not judged" and gate.kind == "threshold" and run.is_full
-    return left_out or gate.state in ("passed", "failed")
+def _leave_unjudged(verdict: Verdict) -> None:
+    """Judge no gate of a suite whose cases were selected without its test `suite`."""
+    for gate in verdict.gates:
+        if gate.kind not in ("baseline", "calibration"):
+            gate.state, gate.would_be, gate.reason = "not judged", "", "suite not selected"
 
 
-def _gate_reports(config: pytest.Config, judged: JudgedRun, gate: GateOutcome) -> list[pytest.TestReport]:
-    run = judged.run
-    variant = f"[{run.variant}]" if run.variant else ""
-    name = printable(f"gate: {gate_title(gate)}{variant}")
-    line = gate.line - 1 if gate.line else 0
-    owner = f" (owner: {gate.owner})" if gate.owner else ""
-    worst_cases = f"\ncases that cost most: {', '.join(gate.costliest)}" if gate.costliest else ""
-    place = f"{run.path}:{gate.line}" if gate.line else run.path
-    message = f"{place}: {gate_sentence(gate, run, judged.verdict.notes)}{owner}{worst_cases}"
-    return _test_reports(config, (run.path, line, name), gate.state, harmless(message))
+def _failed(message: str) -> SuiteOutcome:
+    return SuiteOutcome("failed", message, [])
 
 
 def _test_reports(
-    config: pytest.Config, location: tuple[str, int, str], state: str, message: str
+    config: pytest.Config, location: tuple[str, int, str], outcome: SuiteOutcome
 ) -> list[pytest.TestReport]:
     """Return the reports of all three phases: plugins that write reports wait for the last, or look up the first."""
-    skipped = location[0], location[1] + 1, f"Skipped: {message}"
-    outcomes: dict[str, tuple[_Outcome, Any]]
-    outcomes = {"failed": ("failed", wrapped(config, message)), "not judged": ("skipped", skipped)}
+    longrepr: Any = None
+    if outcome.state == "failed":
+        longrepr = wrapped(config, outcome.text)
+    elif outcome.state == "skipped":
+        longrepr = location[0], location[1] + 1, f"Skipped: {outcome.text}"
     phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
     now, reports = time(), []
     for when in phases:
-        outcome, longrepr = outcomes.get(state, _PASSED) if when == "call" else _PASSED
+        state, text = (outcome.state, longrepr) if when == "call" else _PASSED
         reports.append(
             pytest.TestReport(
                 nodeid=f"{location[0]}::{location[2]}", location=location, keywords={location[2]: 1}, when=when,
-                outcome=outcome, longrepr=longrepr, duration=0.0, start=now, stop=now,
+                outcome=state, longrepr=text, duration=0.0, start=now, stop=now, user_properties=outcome.properties,
             )
         )  # fmt: skip
     return reports

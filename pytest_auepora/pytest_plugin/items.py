@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from ..base.text import did_you_mean
 from ..calls.call import CallResult, Fn
 from ..calls.caller import Upcoming
 from ..calls.capture import OutputSplitter
@@ -18,10 +19,10 @@ from ..evaluation.replay import CaseEndedError, ask_case, is_recorded
 from ..reporting.text import printable
 from .answer_source import AnswerSource, source_for
 from .case_reports import CaseReport, attach
-from .compat import is_worker
+from .compat import available_fixtures, is_worker
 from .keys import CASE, CASE_REPORTS, CORPUS, SYSTEM
 from .lookahead import Queue, timed_call
-from .output import begin_at_case, fail_case, show_headline, show_redacted, wants_traceback
+from .output import begin_at_case, below_pytest, fail_case, show_headline, show_redacted, wants_traceback
 from .session import SUITE, AueporaSession, SuiteVariant, ended_by
 
 if TYPE_CHECKING:
@@ -140,12 +141,23 @@ def keep_result(item: pytest.Item, flow: CaseFlow, finished: FinishedCase) -> Fi
 def end_unmeasured(item: pytest.Item, variant: SuiteVariant, case: GoldenCase, error: BaseException) -> FinishedCase:
     """End a case of *item* whose set-up failed, or that is left out on purpose, and keep its result."""
     if isinstance(error, pytest.FixtureLookupError):  # the same for every case: a report has no room for pytest's list
-        message = f"there is no fixture {error.argname!r}"
-        if error.argname == variant.suite.golden.fixture:
-            hint = "write it in conftest.py (`auepora new` shows how), or name yours by `fixture:` in the golden file"
-            message += f": {hint}"
-        error = LookupError(message)
+        error = LookupError(_missing_fixture(error, variant))
+    else:
+        error = error.with_traceback(below_pytest(error.__traceback__))
     return keep_result(item, variant.flow, variant.flow.end(case, error))
+
+
+def _missing_fixture(error: pytest.FixtureLookupError, variant: SuiteVariant) -> str:
+    """Say which fixture there is not, which of the user's it may be called, and what to write."""
+    name, golden = str(error.argname), variant.suite.golden
+    like = [known for known in available_fixtures(error) if name in known.split("_")]
+    found = f"there is no fixture {name!r}{did_you_mean(name, available_fixtures(error), most=1)}"
+    if name != golden.fixture:
+        return f"{found}; `pytest --fixtures` lists those there are"
+    return (
+        f"{found}: write it in conftest.py, as `auepora new` does, or name yours by "
+        f"`fixture: {like[0] if like else 'my_rag'}` in the golden file"
+    )
 
 
 def run_case(session: AueporaSession) -> None:
@@ -253,7 +265,7 @@ class Running:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Separate the output of early calls from that of items; pytest swaps streams between phases."""
-        if CASE in item.stash:
+        if SUITE in item.stash:
             self._splitter.install()
         if CASE_REPORTS in item.stash:
             del item.stash[CASE_REPORTS]  # it is run again
@@ -264,7 +276,7 @@ class Running:
 
         An argument ``request`` would tell it as well, but setting that up takes longer than all else here.
         """
-        if CASE in pyfuncitem.stash:
+        if SUITE in pyfuncitem.stash:
             self._splitter.install()
             self._session.running = pyfuncitem
 
@@ -277,7 +289,7 @@ class Running:
         A failed set-up is an errored case, and so is one that somebody ended before it was measured, as pytest-timeout.
         """
         is_case = CASE in item.stash
-        if failed := is_case and call.when == "call" and call.excinfo is not None:
+        if failed := SUITE in item.stash and call.when == "call" and call.excinfo is not None:
             begin_at_case(cast("pytest.Function", item), call)
         report = yield
         if failed:
@@ -303,8 +315,8 @@ class Running:
         if report.skipped and ended_by(error) is None:  # an error that a mark expects
             error = CaseEndedError(Ended("xfail", str(getattr(report, "wasxfail", error))))
         finished = end_unmeasured(item, item.stash[SUITE].variant_of(item), item.stash[CASE], error)
-        if self._session.project.redact is not None:
-            show_redacted(report, finished.result)
+        if self._session.project.redact is not None or (report.failed and not wants_traceback(item.config)):
+            show_redacted(item.config, report, finished.result)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:

@@ -49,7 +49,8 @@ class Queue:
     def _group_of(self) -> dict[pytest.Item, tuple[list[pytest.Item], int]]:
         """For each item: its group, and the position in it after the item.
 
-        A group: consecutive golden items with the same fixture values, without skipped ones.
+        A group: consecutive cases with the same fixture values, without skipped ones.  A test `suite` between them ends
+        no group.
         """
         groups: dict[pytest.Item, tuple[list[pytest.Item], int]] = {}
         group: list[pytest.Item] = []
@@ -59,7 +60,7 @@ class Queue:
             if key != before:
                 group = []
             if key is not None:
-                if _surely_runs(item):
+                if CASE in item.stash and _surely_runs(item):
                     group.append(item)
                 groups[item] = group, len(group)
         return groups
@@ -85,7 +86,8 @@ def _share_key(item: pytest.Item) -> Hashable | None:
     that item alone, which has not happened yet.  Of a package or the session there is one value for all that see the
     definition.
     """
-    if (case := item.stash.get(CASE, None)) is None or case.benchmark is not None:
+    case = item.stash.get(CASE, None)
+    if SYSTEM not in item.stash or (case is not None and case.benchmark is not None):
         return None
     system, by_name = item.stash[SYSTEM], fixture_definitions(item)
     names = [name for name in getattr(item, "fixturenames", ()) if name not in _HARMLESS]

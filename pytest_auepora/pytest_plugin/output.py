@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from textwrap import fill
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pytest
 
+from ..reporting.terminal.suite_failure import gate_line, suite_failure, unjudged
 from ..reporting.text import harmless, printable
+from ..reporting.wording.gates import gate_title
 
 if TYPE_CHECKING:
-    from ..core.run import CaseResult, MetricInfo
+    from ..core.run import CaseResult, MetricInfo, Run
     from ..evaluation.case_flow import FinishedCase
+    from ..regression.outcomes import GateOutcome, Note
     from ..reporting.terminal.layout import Line
 
 
@@ -29,6 +33,26 @@ def fail_case(config: pytest.Config, finished: FinishedCase, metrics: Mapping[st
         finished.result, finished.comparison, metrics, width=terminal_width(config), ascii_only=is_ascii(), shapes=False
     )
     pytest.fail(text, pytrace=False)
+
+
+class SuiteOutcome(NamedTuple):
+    """The outcome of a test `suite`, its text, and a line for each gate, for JUnit."""
+
+    state: Literal["passed", "failed", "skipped"]
+    text: str
+    properties: list[tuple[str, object]]
+
+
+def outcome_of(run: Run, gates: Sequence[GateOutcome], notes: Sequence[Note]) -> SuiteOutcome:
+    """Return the outcome of the *gates* of *run*: failed by any that failed, skipped where none was judged."""
+    properties: list[tuple[str, object]] = [
+        (printable(f"auepora.gate.{gate_title(gate)}"), harmless(gate_line(gate, run, notes))) for gate in gates
+    ]
+    if failed := [gate for gate in gates if gate.state == "failed"]:
+        return SuiteOutcome("failed", harmless(suite_failure(run, failed, notes)), properties)
+    if all(gate.state == "not judged" for gate in gates):
+        return SuiteOutcome("skipped", printable(unjudged(gates, run)), properties)
+    return SuiteOutcome("passed", "", properties)
 
 
 def terminal_width(config: pytest.Config) -> int:
@@ -66,6 +90,17 @@ def begin_at_case(item: pytest.Function, call: pytest.CallInfo[None]) -> None:
         call.excinfo.traceback = call.excinfo.traceback[frames.index(code) :]
 
 
+def below_pytest(traceback: TracebackType | None) -> TracebackType | None:
+    """Return *traceback* without the frames up to the last of pytest's own; None where pytest itself raised."""
+    below, frame = traceback, traceback
+    while frame is not None:
+        module = str(frame.tb_frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] in ("_pytest", "pluggy"):
+            below = frame.tb_next
+        frame = frame.tb_next
+    return below
+
+
 def show_headline(report: pytest.TestReport) -> None:
     """Let the one-line message of a failed case be its headline: in CI pytest lists the whole message once more."""
     crash = getattr(report.longrepr, "reprcrash", None)
@@ -75,14 +110,15 @@ def show_headline(report: pytest.TestReport) -> None:
     crash.message = " ".join([first, *(line.strip() for line in takewhile(lambda line: line.startswith("  "), others))])
 
 
-def show_redacted(report: pytest.TestReport, result: CaseResult) -> None:
+def show_redacted(config: pytest.Config, report: pytest.TestReport, result: CaseResult) -> None:
     """Replace the text of a report, of a set-up that failed or skipped its case, by its redacted *result*."""
     if hasattr(report, "wasxfail"):
         report.wasxfail = f"reason: {printable(result.error)}"
     elif isinstance(report.longrepr, tuple):
         report.longrepr = (*report.longrepr[:2], f"Skipped: {printable(result.error)}")
     if not isinstance(report.longrepr, tuple):
-        report.longrepr = harmless(result.error)
+        is_line = "\n" not in result.error
+        report.longrepr = wrapped(config, harmless(result.error)) if is_line else harmless(result.error)
 
 
 def wants_traceback(config: pytest.Config) -> bool:

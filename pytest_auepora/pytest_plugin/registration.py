@@ -19,6 +19,7 @@ from .options import Options
 from .replay import Replay, make_replay
 from .results.progress import RunProgress, Watchdog
 from .session import SESSION, AueporaSession
+from .suite_items import SuiteItems
 
 _RUNS_CASES = (
     "auepora_update", "auepora_replay", "auepora_resume", "auepora_suggest", "auepora_report",
@@ -76,6 +77,7 @@ def configure(config: pytest.Config) -> None:
     register = config.pluginmanager.register
     register(collecting := Collecting(config), "auepora-collecting")
     register(Running(session), "auepora-running")
+    register(SuiteItems(session), "auepora-suites")
     register(Exits(), "auepora-exits")
     if session.replay is not None:
         register(session.replay, "auepora-replay")
@@ -133,9 +135,9 @@ def _register_controller(session: AueporaSession, collecting: Collecting, unread
 
         register(Recorder(session, options.history_place, unread), "auepora-recorder")
     if getattr(config.option, "allure_report_dir", None):
-        from .results.reports import AllureGates
+        from .results.reports import AllurePublished
 
-        register(AllureGates(), "auepora-allure")
+        register(AllurePublished(controller), "auepora-allure")
     register(Terminal(controller), "auepora-terminal")
     if config.get_verbosity() > 0:
         register(CaseWords(session), "auepora-case-words")

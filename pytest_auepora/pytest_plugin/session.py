@@ -37,12 +37,13 @@ if TYPE_CHECKING:
     from .hooks import ProjectHooks
     from .lookahead import Callers, JudgeLookahead, Queue
     from .options import Options
+    from .output import SuiteOutcome
     from .replay import Replay
 
 SESSION: pytest.StashKey[AueporaSession] = pytest.StashKey()
 """On the config."""
 SUITE: pytest.StashKey[SessionSuite] = pytest.StashKey()
-"""On an item: the suite of its case."""
+"""On a golden item: the suite that its case is of, or that it judges."""
 
 
 @dataclass(eq=False, repr=False)
@@ -50,7 +51,9 @@ class AueporaSession:
     """The parts of the plugin in one process, and its golden files, each read once.
 
     Parts that need only some others are given those.  ``running`` is the golden item whose function is being called;
-    ``answered`` is called after each call of a case, with ``last`` after the last, where progress is shown.
+    ``answered`` is called after each call of a case, with ``last`` after the last, where progress is shown;
+    ``judge_suite`` is the controller's, None in a worker.  ``suite_items`` has the node ids of the tests `suite`, by
+    file and configuration; ``unselected`` has these of suites whose cases were all selected, without the test `suite`.
     """
 
     config: pytest.Config
@@ -62,6 +65,9 @@ class AueporaSession:
     callers: Callers
     queue: Queue
     answered: Callable[..., None] | None = None
+    judge_suite: Callable[[SuiteVariant], SuiteOutcome | None] | None = None
+    suite_items: dict[tuple[str, str], str] = field(default_factory=dict)
+    unselected: set[tuple[str, str]] = field(default_factory=set)
     running: pytest.Function = field(init=False)
     _suites: dict[Path, SessionSuite] = field(init=False, default_factory=dict)
     _foreign: set[str] = field(init=False, default_factory=set)  # files of other plugins

@@ -35,7 +35,7 @@ GateReason = Literal[
     # judges
     "calibration unusable", "judge silent",
     # any
-    "partial run", "not finished", "alpha too small", "too few clusters", "no spread",
+    "partial run", "suite not selected", "not finished", "alpha too small", "too few clusters", "no spread",
 ]  # fmt: skip
 """Why there is no number to hold against a limit, or what is missing."""
 

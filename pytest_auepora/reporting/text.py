@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -31,6 +32,27 @@ ASCII = Symbols(good="+", bad="x", unjudged="-", unsure="?", neutral=".", dots="
 
 _TO_ASCII = str.maketrans({**dict(zip(UNICODE, ASCII, strict=True)), "≥": ">=", "≤": "<=", "\u2212": "-"})
 """For `str.translate`: the symbols, and other characters in messages of this package."""
+
+
+_STAND_INS = {
+    **_TO_ASCII,
+    **str.maketrans({
+        "“": '"', "”": '"', "\u2019": "'", "\u2014": "-", "±": "+-", "\u00d7": "x", "•": "*", "⇄": "<->", "∞": "inf",
+        "√": "sqrt", "Σ": "sum", "α": "alpha", "κ": "kappa", "²": "2", "½": "1/2", "€": "EUR", "°": "deg",
+    }),
+}  # fmt: skip
+"""What an output gets in place of a character that it cannot take."""
+
+
+def stand_in(exc: UnicodeError) -> tuple[str, int]:
+    r"""Return what stands for characters that cannot be encoded: ASCII that says the same, else ``\u0431``.
+
+    An error handler of `codecs`.
+    """
+    if not isinstance(exc, UnicodeEncodeError):
+        raise exc
+    bad = exc.object[exc.start : exc.end]
+    return "".join(_STAND_INS.get(ord(char), json.dumps(char)[1:-1]) for char in bad), exc.end
 
 
 def symbols(ascii_only: bool) -> Symbols:

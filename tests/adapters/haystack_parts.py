@@ -3,10 +3,12 @@
 Their annotations are evaluated at once: older versions of Haystack do not resolve those kept as text.
 """
 
+import asyncio
+import time
 from typing import Any
 
 from haystack import Document, component
-from haystack.dataclasses import ChatMessage
+from haystack.dataclasses import ChatMessage, StreamingChunk
 
 
 @component
@@ -46,3 +48,39 @@ class Picky:
     @component.output_types(text=str)  # type: ignore[untyped-decorator]
     def run(self, query: str, language: str) -> dict[str, Any]:
         return {"text": f"{query} {language}"}
+
+
+WORD_SECONDS = 0.02
+
+
+@component
+class Teller:
+    """A generator that says the messages it was given, word by word where it is streamed."""
+
+    def _replies(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        said = " / ".join(f"{m.role.value}:{m.text}" for m in messages)
+        meta = {"model": "m-1", "usage": {"prompt_tokens": 6, "completion_tokens": 2}}
+        return {"replies": [ChatMessage.from_assistant(said, meta=meta)]}
+
+    @component.output_types(replies=list[ChatMessage])  # type: ignore[untyped-decorator]
+    def run(self, messages: list[ChatMessage], streaming_callback: Any = None) -> dict[str, Any]:
+        reply = self._replies(messages)
+        for word in reply["replies"][0].text.split(" ") if streaming_callback else ():
+            time.sleep(WORD_SECONDS)
+            streaming_callback(StreamingChunk(content=f"{word} "))
+        return reply
+
+    @component.output_types(replies=list[ChatMessage])  # type: ignore[untyped-decorator]
+    async def run_async(self, messages: list[ChatMessage], streaming_callback: Any = None) -> dict[str, Any]:
+        reply = self._replies(messages)
+        for word in reply["replies"][0].text.split(" ") if streaming_callback else ():
+            await asyncio.sleep(WORD_SECONDS)
+            await streaming_callback(StreamingChunk(content=f"{word} "))
+        return reply
+
+
+@component
+class PlainHistory:
+    @component.output_types(answer=str)  # type: ignore[untyped-decorator]
+    def run(self, query: str, history: list[dict[str, str]]) -> dict[str, Any]:
+        return {"answer": f"{len(history)} {history[-1]['content'] if history else '-'} {query}"}

@@ -172,5 +172,5 @@ def test_async_stream() -> None:
 
 
 def test_only_engines_and_retrievers_are_taken() -> None:
-    with pytest.raises(SystemShapeError, match="neither a LlamaIndex query engine nor a retriever: "):
+    with pytest.raises(SystemShapeError, match="neither a LlamaIndex query engine, chat engine nor retriever: "):
         from_llamaindex(REFUNDS)

@@ -37,7 +37,7 @@ class Seen:
     report: str
 
     def of(self, kind: str) -> dict[str, int]:
-        """Return outcome → number of the reports of *kind*: test, golden, gate."""
+        """Return outcome → number of the reports of *kind*: test, golden, suite."""
         return {k.partition(" ")[2]: n for k, n in self.counts.items() if k.startswith(f"{kind} ")}
 
 
@@ -114,8 +114,8 @@ def differences(python: str, plugin: Plugin, green: Seen, red: Seen) -> list[str
         told = {k: n for k, n in seen.of("golden").items() if k not in ("rerun", "retried")}
         if told != golden:
             out.append(f"{name}: golden cases {told}, wanted {golden}")
-        if seen.of("gate") != wanted.of("gate"):
-            out.append(f"{name}: gates {seen.of('gate')}, wanted {wanted.of('gate')}")
+        if seen.of("suite") != wanted.of("suite"):
+            out.append(f"{name}: suites {seen.of('suite')}, wanted {wanted.of('suite')}")
     if plugin.report and plugin.told not in broken.report:
         out.append(f"the report {plugin.report} has no {plugin.told!r}")
     return out

@@ -33,7 +33,7 @@ def rag():
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logreport(report):
     if report.when == "call" or report.outcome != "passed":
-        kind = "gate" if "::gate: " in report.nodeid else "golden" if ".golden.yaml" in report.nodeid else "test"
+        kind = "suite" if "::suite" in report.nodeid else "golden" if ".golden.yaml" in report.nodeid else "test"
         SEEN[f"{kind} {report.outcome}"] += 1
 
 

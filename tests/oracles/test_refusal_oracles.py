@@ -23,6 +23,15 @@ REFUSED = {
 """Read by a person: the model says, before anything else, that its context does not tell."""
 
 
+HEDGED = {
+    ("bm25_gpt_4", "231"), ("bm25_gpt_4", "290"), ("bm25_llama3_70b", "193"), ("bm25_llama3_70b", "290"),
+    ("bm25_llama3_70b", "639"), ("bm25_llama3_8b", "1194"), ("bm25_mixtral_8x7b", "recreation-forum-test-797"),
+    ("e5_mistral_llama3_70b", "1194"), ("e5_mistral_mixtral_8x7b", "133"), ("e5_mistral_mixtral_8x7b", "193"),
+    ("e5_mistral_mixtral_8x7b", "21"), ("e5_mistral_mixtral_8x7b", "6621"),
+}  # fmt: skip
+"""Of systems over retrieved passages, read by a person: each opens by saying that its passages do not tell."""
+
+
 def refused(text: str) -> bool:
     return bool(is_refusal(SystemOutputs([], Response(text))))
 
@@ -44,3 +53,12 @@ def test_refusals_of_models_are_found_and_nothing_else(shared_data: Path, compar
                 found.setdefault(model, set()).add(int(row["id"]))
     assert found == REFUSED
     compared("answers of models, refusals as read by a person", n)
+
+
+def test_answers_of_systems_are_hedges_where_they_are_found(shared_data: Path, compared: Compared) -> None:
+    rows = json.loads((shared_data / "ragchecker-human" / "human_labeled_data.json").read_text(encoding="utf-8"))
+    answers = {
+        (row[m]["model_name"], row["query_id"]): row[m]["response"] for row in rows for m in ("model1", "model2")
+    }
+    assert {key for key, text in answers.items() if refused(text)} == HEDGED
+    compared("answers of systems, hedges as read by a person", len(answers))

@@ -19,7 +19,10 @@ from pytest_auepora.core.case_texts import StoredTexts
 from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal
 
+from .listening import Listener, gates
 from .rechunked import accepted_under_old_chunks
+
+__all__ = ["CONFTEST", "ENTRY", "RAG", "Example", "alone", "gates"]
 
 for _module in (
     "numpy",
@@ -209,7 +212,9 @@ class Example:
             first = ["--auepora"] if auepora else []
             # the pytest that runs these tests has imported the entry module already
             quiet = ("-W", "ignore:Module already imported")
-            return self.pytester.runpytest_inprocess(*quiet, *loaded, *first, "-p", "no:cacheprovider", *args)
+            arguments = *quiet, *loaded, *first, "-p", "no:cacheprovider", *args
+            listener = Listener()
+            return listener.heard(self.pytester.runpytest_inprocess(*arguments, plugins=[listener]))
 
     def run_apart(self, *args: str, timeout: float = 120) -> pytest.RunResult:
         """Do the same in a process of its own, with its cache, and pytest-xdist where that is asked for."""
@@ -292,8 +297,3 @@ def timed(project: Example) -> Example:
     policy = "regression:\n  metrics: {mean_latency: {policy: tolerance}}\nowners: {mean_latency: tools}\n"
     project.edit("thresholds:\n  recall", f"{policy}thresholds:\n  recall")
     return project
-
-
-def gates(result: pytest.RunResult) -> list[str]:
-    """Titles of the gates that failed, as the short summary prints them."""
-    return re.findall(r"^FAILED \S+::gate: (.*?)(?: - .*)?$", str(result.stdout), re.MULTILINE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -26,19 +25,17 @@ def test_a_node_id_selects_one_case_and_gates_are_not_judged(project: Example) -
 
 
 def test_keyword_selection(project: Example) -> None:
-    project.run("-k", "warehouse or salary").assert_outcomes(passed=2, deselected=3)
-    project.run("-k", "__test__").assert_outcomes(deselected=5)  # an attribute of the functions, not a keyword
+    project.run("-k", "warehouse or salary").assert_outcomes(passed=2, deselected=4)
+    project.run("-k", "__test__").assert_outcomes(deselected=6)  # an attribute of the functions, not a keyword
 
 
 def test_last_failed_runs_the_failed_case_alone(project: Example) -> None:
-    project.when_asked("warehouse", "1 / 0")
-    first = project.run_apart()
-    assert first.ret == 1
+    project.case("warranty", "thresholds: {token_f1: 0.9}")
+    project.run_apart().assert_outcomes(passed=5, failed=1)
     second = project.run_apart("--lf")
-    text = str(second.stdout)
-    assert "warehouse" in text
-    assert "ZeroDivisionError" in text
-    assert "gates not judged" in text or "not judged" in text
+    second.assert_outcomes(failed=1)
+    assert "warranty" in str(second.stdout)
+    assert "1 of 5 cases" in str(second.stdout)
 
 
 def test_exit_first_stops_and_does_not_judge_the_suite(project: Example) -> None:
@@ -47,7 +44,7 @@ def test_exit_first_stops_and_does_not_judge_the_suite(project: Example) -> None
     assert result.ret == 1
     text = str(result.stdout)
     assert "stopping after 1 failures" in text
-    assert "gate:" not in text
+    assert result.parseoutcomes() == {"failed": 1}
 
 
 @pytest.mark.parametrize("flag", ["--setup-plan", "--fixtures-per-test", "--setup-only"])
@@ -55,17 +52,6 @@ def test_fixture_listings_do_not_break(project: Example, flag: str) -> None:
     result = project.run(flag)
     assert result.ret == 0
     assert "INTERNALERROR" not in str(result.stdout) + str(result.stderr)
-
-
-def test_junit_knows_cases_and_gates(project: Example) -> None:
-    project.edit("recall@3: 0.9", "{recall@3: 0.9, mrr: 1.0}")
-    project.break_retriever()
-    project.run("--junitxml=out.xml")
-    root = ET.parse(project.path / "out.xml").getroot()
-    names = {case.get("name") for case in root.iter("testcase")}
-    assert {"refund-window", "gate: mrr", "gate: recall@3"} <= names
-    failed = {case.get("name") for case in root.iter("testcase") if case.find("failure") is not None}
-    assert {"refund-window", "gate: mrr", "gate: recall@3"} <= failed
 
 
 def test_skip_and_xfail_of_the_golden_file(project: Example) -> None:
@@ -90,7 +76,7 @@ def test_autouse_and_function_scoped_fixtures_run_for_each_case(project: Example
         "@pytest.fixture(autouse=True)\ndef note(request):\n    print('before', request.node.name)\n    yield\n",
     )
     result = project.run("-s")
-    assert str(result.stdout).count("before ") == 5
+    assert str(result.stdout).count("before ") == 5 + 1  # and for the test that judges the suite
 
 
 def test_another_fixture_name(project: Example) -> None:
@@ -241,7 +227,8 @@ def test_cases_share_what_was_found_out_and_nothing_else(project: Example) -> No
     lines = {line[0]: line[1:] for line in seen}
     assert lines["warehouse[b]"][:4] == ("warehouse", "warehouse", "b", "True")
     assert lines["ceo-salary[a]"][:4] == ("ceo-salary", "ceo-salary", "a", "False")
-    assert len({line[4] for line in lines.values()}) == 5, "each case stands on its own line"
+    assert lines["suite[a]"][:5] == ("suite", "suite", "a", "False", "0")
+    assert len({line[4] for line in lines.values()}) == 6, "each stands on its own line"
 
 
 NOTE = """

@@ -74,7 +74,7 @@ def test_gates_over_skipped_cases_are_skipped(project: Example) -> None:
     project.system("def rag():\n    pytest.skip('no key')")
     result = project.run("-rs")
     assert result.ret == 0, str(result.stdout)
-    result.assert_outcomes(skipped=7)  # five cases, the threshold, the error rate
+    result.assert_outcomes(skipped=6)  # five cases and their suite
     assert "recall@3: every case was skipped (no key)" in str(result.stdout)
     strict = project.run("--auepora-require-baseline")
     assert strict.ret == 1
@@ -86,7 +86,7 @@ def test_every_case_skipped_by_the_golden_file_is_green(project: Example) -> Non
     project.golden.write_text(text)
     result = project.run()
     assert result.ret == 0, str(result.stdout)
-    result.assert_outcomes(skipped=7)
+    result.assert_outcomes(skipped=6)
     assert project.run("--auepora-require-baseline").ret == 1
 
 

@@ -179,7 +179,7 @@ def test_each(auepora_case):
 """,
     )
     result = project.run("shop.golden.yaml", "test_quality.py", "--auepora-concurrency", "4", "--auepora-timeout", "60")
-    result.assert_outcomes(passed=5 + 1 + 4 + 2, failed=1)
+    result.assert_outcomes(passed=5 + 1 + 4 + 1, failed=1)
     shown = ["* Captured stdout setup *", "asked Within*", "* Captured log setup *", "*searched for Within*"]
     result.stdout.fnmatch_lines(shown)
 

@@ -35,7 +35,7 @@ def test_it_is_green_at_once_and_red_when_it_breaks(
     assert "--auepora-update" in said
     result = empty.run("-rf")
     assert result.ret == 0, str(result.stdout)
-    result.assert_outcomes(passed=8)
+    result.assert_outcomes(passed=6)
     name = suite_name(empty.path)
     empty.edit("2.2 / (counts", "0 / (counts", f"{name}_rag.py")
     sys.modules.pop(f"{name}_rag", None)
@@ -61,7 +61,7 @@ def test_two_suites_of_one_repository_are_two_systems(empty: Example) -> None:
     (empty.path / ".git").mkdir()
     for service in ("cars", "boats"):
         assert main(["new", f"{service}/eval"]) == 0
-    empty.run().assert_outcomes(passed=16)
+    empty.run().assert_outcomes(passed=12)
     empty.edit("2.2 / (counts", "0 / (counts", "boats/eval/boats_eval_rag.py")
     for name in ("cars_eval_rag", "boats_eval_rag"):
         sys.modules.pop(name, None)

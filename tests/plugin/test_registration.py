@@ -14,7 +14,9 @@ def pytest_sessionstart(session):
     pathlib.Path(__file__).with_name(f"{worker}.txt").write_text(" ".join(sorted(names)))
 """
 
-RUNS_CASES = {"auepora-collecting", "auepora-exits", "auepora-running", "auepora-session", "auepora-watchdog"}
+RUNS_CASES = {
+    "auepora-collecting", "auepora-exits", "auepora-running", "auepora-session", "auepora-suites", "auepora-watchdog",
+}  # fmt: skip
 JUDGES = {"auepora-controller", "auepora-recorder", "auepora-short-failures", "auepora-terminal"}
 
 

@@ -8,9 +8,9 @@ from .conftest import Example
 
 
 def test_tags_are_registered_markers(project: Example) -> None:
-    project.run("-m", "smoke").assert_outcomes(passed=1, deselected=4)
+    project.run("-m", "smoke").assert_outcomes(passed=1, deselected=5)
     project.edit("tags: [smoke]", "tags: [smoke, slow-one]")
-    project.run("-m", "slow-one").assert_outcomes(passed=1, deselected=4)
+    project.run("-m", "slow-one").assert_outcomes(passed=1, deselected=5)
 
 
 def test_each_configuration_has_its_own_run_and_baseline(project: Example) -> None:

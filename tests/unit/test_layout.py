@@ -70,3 +70,8 @@ def test_unit_tests_run_no_pytest_inside_their_process() -> None:
     unit = TESTS / "unit"
     users = [path.name for path in unit.rglob("*.py") if re.search(r"\bpytester\b", path.read_text(encoding="utf-8"))]
     assert [name for name in users if name != Path(__file__).name] == [], "move it to tests/plugin"
+
+
+def test_the_source_archive_holds_every_file_that_git_does() -> None:
+    """Its tests read pages, the guide for contributors and ``.ci/run``: a list of what goes in would have holes."""
+    assert "targets.sdist" not in (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8")

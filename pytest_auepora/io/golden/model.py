@@ -68,7 +68,7 @@ class GoldenCase:
 class GoldenSuite:
     """All cases of one golden file, and how they are to be judged.
 
-    ``warnings`` name thresholds that cannot fail.
+    ``warnings`` name thresholds that cannot fail; ``line`` is that of ``suite:``, else the first.
     """
 
     name: str
@@ -85,6 +85,7 @@ class GoldenSuite:
     repeat: int = 1
     owners: dict[str, str] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
+    line: int = 1
 
     @property
     def skipped(self) -> list[GoldenCase]:

@@ -12,6 +12,9 @@ from typing import Any, ClassVar
 from ..source import Source, describe
 from .kinds import BAD, FieldType
 
+SUITE_ITEM = "suite"
+"""The test that judges a suite, behind those of its cases."""
+
 CONTROL = r"\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff" + "\U000e0000-\U000e007f"
 """Control characters, line breaks, what reverses the reading order, and tags, which nobody sees."""
 
@@ -72,7 +75,7 @@ class CaseId(_Name):
         [f"{when}{what}" for when in ("setup", "teardown") for what in ("", "_module", "_function", "_method")]
         + ["setUpModule", "tearDownModule", "pytestmark", "collect_ignore", "collect_ignore_glob"],
         "is a name that pytest reads from modules",
-    )
+    ) | {SUITE_ITEM: "is the name of the test that judges the suite"}
 
 
 def disk_name(name: str) -> str:

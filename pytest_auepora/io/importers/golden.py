@@ -25,31 +25,37 @@ _COMMANDS = re.compile(rf"(^|\s)::|{_OLD_COMMAND}|{_BIDI_CONTROLS}|[\U000e0000-\
 _EXECUTION_KEYS = ("xfail", "timeout", "must_pass", "quarantine", "benchmark")
 
 
-def golden_text(suite: ImportedSuite, *, progress: bool | None = False) -> str:
+def golden_text(suite: ImportedSuite, *, progress: bool | None = False, ascii_only: bool = False) -> str:
     """Return *suite* as YAML, a blank line between cases, with the line that tells editors the schema.
 
-    *progress* is whether a bar is shown on standard error; None: if it is a terminal.  Raises `ImportProblem` without
-    cases.
+    *progress* is whether a bar is shown on standard error; None: if it is a terminal.  With *ascii_only* all other
+    characters are escapes.  Raises `ImportProblem` without cases.
     """
     if not suite.cases:
         raise ImportProblem("there are no cases to write; a golden file without any would pass whatever happens")
-    parts = [_SCHEMA_LINE, _dump({"suite": suite.suite}) if suite.suite else "", "cases:\n"]
+    parts = [_SCHEMA_LINE, _dump({"suite": suite.suite}, ascii_only) if suite.suite else "", "cases:\n"]
     with Progress("cases", len(suite.cases), show=progress) as bar:  # PyYAML takes about a millisecond a case
         for number, case in enumerate(suite.cases):
-            parts.append("\n" * bool(number) + case_text(case))
+            parts.append("\n" * bool(number) + case_text(case, ascii_only=ascii_only))
             bar.done()
     return "".join(parts)
 
 
-def case_text(case: Mapping[str, Any], indent: str = "  ") -> str:
+def case_text(case: Mapping[str, Any], indent: str = "  ", *, ascii_only: bool = False) -> str:
     """Return a case as an item of a list in block style, its keys in the usual order."""
     ordered = {k: case[k] for k in (*CASE_FIELDS, *case) if k in case}
-    lines = _dump([ordered]).rstrip("\n").split("\n")
+    lines = _dump([ordered], ascii_only).rstrip("\n").split("\n")
     return "".join(f"{indent}{line}\n" if line else "\n" for line in lines)
 
 
-def _dump(value: Any) -> str:
-    text: str = yaml.dump(value, None, _Dumper, sort_keys=False, allow_unicode=True, width=100)
+def cases_in_ascii(block: str) -> str:
+    """Return the text of cases with all characters beyond ASCII as escapes."""
+    indent = block[: len(block) - len(block.lstrip())]
+    return "".join(case_text(case, indent, ascii_only=True) for case in yaml.safe_load(block) or ())
+
+
+def _dump(value: Any, ascii_only: bool) -> str:
+    text: str = yaml.dump(value, None, _Dumper, sort_keys=False, allow_unicode=not ascii_only, width=100)
     # all of these are in double quotes
     text = re.sub(r"(?m)^(\s*):(?=:)", r"\1\\x3a", re.sub(_OLD_COMMAND, r"#\\x23", text))
     return re.sub(_BIDI_CONTROLS, lambda match: f"\\u{ord(match[0]):04x}", text)

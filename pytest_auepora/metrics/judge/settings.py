@@ -40,7 +40,7 @@ KEYS = {
 """Words of the file, and what they mean."""
 
 _NUMBERS = ("concurrency", "timeout", "attempts")
-_TEXTS = ("key", "key_header", "cache", "prompts")
+_TEXTS = ("url", "model", "key", "key_header", "cache", "prompts")
 _ENVIRONMENT = {"url": "AUEPORA_JUDGE_URL", "model": "AUEPORA_JUDGE_MODEL", "cache": "AUEPORA_JUDGE_CACHE"}
 _NAMED_PARAMETERS = {"temperature", "seed", "max_tokens"}
 
@@ -58,6 +58,10 @@ class JudgeSettings:
         from .client import OpenAICompatibleCritic
 
         values = self.values
+        if not values.get("url") or not values.get("model"):
+            where = "set AUEPORA_JUDGE_URL and AUEPORA_JUDGE_MODEL"
+            where = f"{self.path} needs url and model" if self.path else where
+            raise MetricError(f"there is no judge: give a critic, name its settings by auepora_judge, or {where}")
         parameters = dict(values.get("parameters") or {})
         options: dict[str, Any] = {name: parameters.pop(name) for name in _NAMED_PARAMETERS if name in parameters}
         options |= {name: values[name] for name in ("timeout", "key_header", "query", "schema") if name in values}
@@ -191,11 +195,6 @@ def critic_from_environment() -> OpenAICompatibleCritic:
         MetricError: neither names a judge, or the file is wrong.
     """
     settings = _current_settings()
-    if not settings.values.get("url") or not settings.values.get("model"):
-        where = (
-            f"{settings.path} needs url and model" if settings.path else "set AUEPORA_JUDGE_URL and AUEPORA_JUDGE_MODEL"
-        )
-        raise MetricError(f"there is no judge: give a critic, name its settings by auepora_judge, or {where}")
     if _ACTIVE.cached_critic is None or _ACTIVE.cached_critic[0] != repr(settings.values):
         _ACTIVE.cached_critic = repr(settings.values), settings.critic(_ACTIVE.concurrency, _ACTIVE.processes)
     return _ACTIVE.cached_critic[1]

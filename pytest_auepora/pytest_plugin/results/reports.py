@@ -231,7 +231,8 @@ class JUnitProperties:
 
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Add the properties before the last report of the item, from which the file is made."""
-        case_reports = item.stash.get(CASE_REPORTS, [])
+        if (case_reports := item.stash.get(CASE_REPORTS, None)) is None:
+            return
         of_others = [(name, value) for name, value in item.user_properties if not name.startswith("auepora.")]
         item.user_properties[:] = of_others  # without those of an earlier attempt
         for case_report in case_reports:
@@ -253,22 +254,25 @@ def _properties(case_report: CaseReport, owner: str) -> Iterator[tuple[str, str]
             yield name, f"{score.state}: {score.reason}" if score.reason else score.state
 
 
-class AllureGates:
-    """Gates in Allure's report, which reads results of items alone: reported by Allure's own hook for results.
+@dataclass(eq=False, repr=False)
+class AllurePublished:
+    """What the controller publishes in Allure's report, which reads results of items alone: by Allure's own hook.
 
     Controller only, where a report of Allure was asked for.
     """
 
+    controller: RunController
+
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Report a gate once, with the phase that judges it."""
-        path, is_gate, name = report.nodeid.partition("::gate: ")
-        if not is_gate or report.when != "call":
+        """Report it once, with the phase that judges it."""
+        path, _, name = report.nodeid.partition("::")
+        if report.nodeid not in self.controller.published or report.when != "call":
             return
         model, allure = import_module("allure_commons.model2"), import_module("allure_commons")
         message = report.longreprtext
         result = model.TestResult(
-            uuid=str(uuid4()), name=f"gate: {name}", fullName=report.nodeid,
+            uuid=str(uuid4()), name=name, fullName=report.nodeid,
             historyId=hashlib.md5(report.nodeid.encode(), usedforsecurity=False).hexdigest(),
             status=report.outcome, statusDetails=model.StatusDetails(message=message, trace=message),
             labels=[model.Label(name="suite", value=path), model.Label(name="framework", value="pytest")],

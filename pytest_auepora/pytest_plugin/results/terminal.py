@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from ...base.grouping import grouped
+from ...reporting.numbers import plural
 from ...reporting.tally import headline_style
 from ...reporting.terminal.layout import Cell, Line
 from ...reporting.terminal.session import accepted_lines, accepted_worse, case_word, header_lines
@@ -18,7 +21,7 @@ from ..output import in_ci, is_ascii, terminal_width, wrapped, write_lines
 from ..session import AueporaSession
 
 MOST_IN_FULL = 3
-"""Failing cases of golden files that pytest shows itself, and failed gates that it lists."""
+"""Failing cases of golden files that pytest shows itself."""
 
 
 @dataclass(eq=False, repr=False)
@@ -131,48 +134,71 @@ class CaseWords:
 class ShortFailures:
     """Keeps pytest from listing failures of golden files again: the verdict names the worst cases and failed gates.
 
-    A few cases are shown in full, a few gates listed by name, all of them under ``-v``, ``-rA``, ``-rf`` or ``--tb=…``;
-    counts stay as they are.  pytest has no option to list some and count all, and prints its list below the verdict: a
-    thousand failures would push that off the screen.  So the reporter's list, which plugins may change, is shorter
-    while it is printed.
+    A few cases are shown in full, failed suites in one line each, cases whose set-up failed alike once, all of them in
+    full under ``-v``, ``-rA``, ``-rf`` or ``--tb=…``; counts stay as they are.  pytest has no option to list some and
+    count all, and prints its list below the verdict: a thousand failures would push that off the screen.  So the
+    reporter's lists, which plugins may change, are shorter while they are printed.
     """
 
     controller: RunController
-    _listed: list[Any] = field(init=False, default_factory=list)
+    _listed: dict[str, list[Any]] = field(init=False, default_factory=dict)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, object, object]:
         """Remove them from the failures that pytest is about to show in full, and put them back for its counts."""
-        failed = terminalreporter.stats.get("failed", [])
-        in_full, self._listed = self._shortened(failed)
-        if len(in_full) == len(failed):
+        stats = terminalreporter.stats
+        all_reports = {kind: stats[kind] for kind in ("failed", "error") if kind in stats}
+        if not all_reports or not self._is_short():
             return (yield)
-        terminalreporter.stats["failed"] = in_full
+        in_full = dict(all_reports)
+        if failed := all_reports.get("failed"):
+            in_full["failed"], self._listed["failed"] = self._shortened(failed)
+        if errors := all_reports.get("error"):
+            in_full["error"] = self._listed["error"] = self._folded(errors)
+        stats.update(in_full)
         try:
             result = yield
         finally:
-            terminalreporter.stats["failed"] = failed
-        if n := len(failed) - len(self._listed):
-            terminalreporter.line(f"{n} failures are summed up above: -v shows each in full, -rf lists them")
+            stats.update(all_reports)
+        for kind, what, option in (("failed", "failures", "-rf"), ("error", "errors", "-rE")):
+            if n := len(all_reports.get(kind, ())) - len(self._listed.get(kind, ())):
+                terminalreporter.line(f"{n} {what} are summed up above: -v shows each in full, {option} lists them")
         return result
 
     @pytest.hookimpl(specname="pytest_terminal_summary")
     def pytest_before_short_summary(self, terminalreporter: Any) -> None:
         """Put back what pytest is to list in one line each, which it does once the other summaries are printed."""
-        if self._listed:
-            terminalreporter.stats["failed"] = self._listed
+        terminalreporter.stats.update(self._listed)
+
+    def _is_short(self) -> bool:
+        config = self.controller.config
+        in_short = config.getoption("tbstyle", "auto") == "auto" and config.getoption("reportchars", "") in ("", "fE")
+        return in_short and config.get_verbosity() <= 0
+
+    @property
+    def _paths(self) -> set[str]:
+        return {judged.run.path for judged in self.controller.finished_runs}
 
     def _shortened(self, failed: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return what pytest is to show in full of *failed*, and what it is to list."""
-        config = self.controller.config
-        in_short = config.getoption("tbstyle", "auto") == "auto" and config.getoption("reportchars", "") in ("", "fE")
-        if config.get_verbosity() > 0 or not in_short:
-            return failed, failed
-        paths = {judged.run.path for judged in self.controller.finished_runs}
+        paths = self._paths
         ours = [report for report in failed if report.nodeid.partition("::")[0] in paths]
-        gates = [report for report in ours if report.nodeid.partition("::")[2].startswith("gate: ")]
-        if len(ours) - len(gates) > MOST_IN_FULL:
-            others = [report for report in failed if report.nodeid.partition("::")[0] not in paths]
+        of_cases = [report for report in ours if self.controller.session.find_case(report.nodeid) is not None]
+        if len(of_cases) > MOST_IN_FULL:
+            others = [report for report in failed if report not in ours]
             return others, others
-        in_full = [report for report in failed if report not in gates]
-        return in_full, failed if len(gates) <= MOST_IN_FULL else in_full
+        return [report for report in failed if report not in ours or report in of_cases], failed
+
+    def _folded(self, errors: list[Any]) -> list[Any]:
+        """Return *errors* with one report for all cases of a golden file whose set-up failed alike."""
+        paths = self._paths
+        alike = grouped(((report.nodeid.partition("::")[0], report.longreprtext), report) for report in errors)
+        folded = []
+        for (path, _), (first, *others) in alike.items():
+            if path not in paths or not others:
+                folded += [first, *others]
+                continue
+            report = copy(first)
+            report.location = (*first.location[:2], f"{first.location[2]} and {plural(len(others), 'more case')}")
+            folded.append(report)
+        return folded

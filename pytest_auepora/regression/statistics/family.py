@@ -7,11 +7,15 @@
 
     judge_family(members, clusters, alpha=…) → a `MemberVerdict` each    `outcome` is the decision of one look at alpha
     wants_second_look(verdicts)              → whether to ask every case once more before the suite fails
-    second_look(first, second, clusters, …)  → `Looks`: `confirmed`, and the `outcomes` of both looks together
+    second_look(first, second, clusters, …)  → `Looks`, whose `outcomes` are the decisions of both looks together
 
-A member that is steady, or judged by tolerance, decides at once; the second look is for those that vary.  Below ten
-clusters a steady member is judged by its mean alone, one that varies by an exact p without Hall's t.  Each member
-counts its own clusters.
+Below ten clusters a steady member is judged by its mean alone, one that varies by an exact p without Hall's t.  Each
+member counts its own clusters.  Which members need the second look:
+
+    tolerance                    no: it decides at once
+    steady, ten clusters or more no: it decides at once
+    steady, fewer clusters       yes: of each case the better answer counts; two answers alike may have been luck
+    varies                       yes: the second alone is to be worse at 2·alpha, and the mean of both at alpha
 
 Pure functions of plain mappings, without runs, files or pytest.
 """
@@ -29,6 +33,7 @@ from .precision import (
     count_clusters,
     detectable_losses,
     hall_t,
+    mean,
     minimum_detectable_effect,
     t_quantile,
 )
@@ -106,7 +111,7 @@ class MemberVerdict:
 
     @property
     def outcome_unless_worse(self) -> Outcome:
-        """The decision where a drop is known to be chance: better, same or inconclusive."""
+        """The decision where a drop is not confirmed: better, same or inconclusive."""
         if self.is_better:
             return "better"
         return "same" if self.is_same else "inconclusive"
@@ -114,7 +119,12 @@ class MemberVerdict:
     @property
     def decides_at_once(self) -> bool:
         """Whether a drop needs no second look."""
-        return self.member.steady or self.test is None
+        return self.member.tolerance or (self.member.steady and self.test is not None)
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether every case is to be asked once more before this member fails the suite."""
+        return not self.decides_at_once and self.is_worse(2 * self.alpha)
 
     @property
     def drop(self) -> float:
@@ -141,21 +151,21 @@ class MemberVerdict:
 
         Without a test for chance any mean drop above ``min_effect`` is.
         """
-        if self.test is None:
-            return self.drop > self.member.min_effect + TIE
-        level = self.alpha if level is None else level
-        if self.test.p_drop > level or self.drop < self.member.min_effect - TIE or self.drop <= TIE:
-            return False
-        return self.test.hall is None or self.test.hall < -self._critical_t(level)
+        return self._changed(-1, self.alpha if level is None else level)
 
     @property
     def is_better(self) -> bool:
         """Whether it is better at alpha, by the same test on gains."""
-        if self.test is None:
-            return -self.drop > self.member.min_effect + TIE
-        if self.test.p_gain > self.alpha or -self.drop < self.member.min_effect - TIE or -self.drop <= TIE:
+        return self._changed(1, self.alpha)
+
+    def _changed(self, sign: int, level: float) -> bool:
+        """Whether it is clearly better (*sign* 1) or worse (-1)."""
+        size, test, least = -sign * self.drop, self.test, self.member.min_effect
+        if test is None:
+            return size > least + TIE
+        if size <= TIE or size < least - TIE or (test.p_gain if sign > 0 else test.p_drop) > level:
             return False
-        return self.test.hall is None or self.test.hall > self._critical_t(self.alpha)
+        return test.hall is None or sign * test.hall > self._critical_t(level)
 
     @property
     def is_same(self) -> bool:
@@ -163,7 +173,7 @@ class MemberVerdict:
         if not self.estimate.n_cases:
             return False
         if self.test is None or not self.differs:
-            return True
+            return not self.is_worse()
         return self.lower_bound is not None and self.lower_bound > -self.member.margin
 
     @property
@@ -238,13 +248,12 @@ def _tests(members: Sequence[Member], clusters: Mapping[str, str], alpha: float)
 
 
 def wants_second_look(first: Sequence[MemberVerdict]) -> bool:
-    """Whether every case is to be asked once more: a member that varies is worse at 2·alpha, and none failed at once.
+    """Whether every case is to be asked once more: a member asks for it, and none failed at once.
 
     Call it for the family that may fail the run only, and if nothing else is red yet.
     """
-    if any(verdict.decides_at_once and verdict.is_worse() for verdict in first):
-        return False
-    return any(not verdict.decides_at_once and verdict.is_worse(2 * verdict.alpha) for verdict in first)
+    failed = any(verdict.decides_at_once and verdict.is_worse() for verdict in first)
+    return not failed and any(verdict.asks_again for verdict in first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +263,7 @@ class Looks:
     Attributes:
         first: by the first answers of today.
         second: by the second answers alone.
-        both: by the mean of the two.
+        both: by both: their mean, or the better one of a member that is judged by its mean alone.
     """
 
     first: Sequence[MemberVerdict]
@@ -269,11 +278,13 @@ class Looks:
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """The decision on each member: worse by both looks together, or at once; else what the first look says."""
+        """The decision on each member: worse by both looks, or at once; else what the first look says."""
         confirmed = self.confirmed
 
         def is_worse(first: MemberVerdict, both: MemberVerdict) -> bool:
-            return first.is_worse() if first.decides_at_once else confirmed and both.is_worse()
+            if first.decides_at_once and first.is_worse():
+                return True
+            return not first.member.tolerance and (confirmed or both.test is None) and both.is_worse()
 
         pairs = zip(self.first, self.both, strict=True)
         return ["worse" if is_worse(first, both) else first.outcome_unless_worse for first, both in pairs]
@@ -284,12 +295,15 @@ def second_look(
 ) -> Looks:
     """Judge the whole family anew by *second*, the differences of each member in the second answers, and by both.
 
-    The mean of both is taken over the answers of a case that have a number.
+    Where a case has a number in one of them only, that one counts.
     """
     again = [replace(member, differences=differences) for member, differences in zip(first, second, strict=True)]
-    both = [replace(m, differences=_mean_of(m.differences, d)) for m, d in zip(first, second, strict=True)]
+    both = [_of_both(*pair, clusters) for pair in zip(first, again, strict=True)]
     return Looks(*(judge_family(members, clusters, alpha=alpha) for members in (first, again, both)))
 
 
-def _mean_of(a: Mapping[str, float], b: Mapping[str, float]) -> dict[str, float]:
-    return {case: (a.get(case, b.get(case, 0.0)) + b.get(case, a.get(case, 0.0))) / 2 for case in {**a, **b}}
+def _of_both(first: Member, second: Member, clusters: Mapping[str, str]) -> Member:
+    cases = {**first.differences, **second.differences}
+    pairs = {case: [m.differences[case] for m in (first, second) if case in m.differences] for case in cases}
+    by_mean = first.is_decided_by_mean(count_clusters(cases, clusters))
+    return replace(first, differences={case: max(own) if by_mean else mean(own) for case, own in pairs.items()})

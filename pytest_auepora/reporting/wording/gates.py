@@ -123,6 +123,8 @@ def _missing_text(gate: GateOutcome, run: Run) -> str:
             return f"no case has a number in {names_words(gate.names)}, so nothing was judged"
         case "nothing measured":
             return f"nothing was measured: {detail or 'the metric gave no score'}"
+        case "suite not selected":
+            return "the test 'suite' was not selected, so this was not judged"
         case "not finished":
             return f"the run ended before it was judged, after {gate.n} of {gate.total} cases"
         case "no worst value":

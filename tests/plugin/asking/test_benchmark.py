@@ -47,6 +47,6 @@ def test_without_the_plugin_the_case_says_what_to_install(project: Example) -> N
 def test_only_benchmarks_are_asked_for(project: Example) -> None:
     result = project.run("--benchmark-only", plugins=BENCHMARK)
     assert result.ret == 0, str(result.stdout)
-    result.assert_outcomes(skipped=7)
+    result.assert_outcomes(skipped=6)
     project.case("warehouse", "benchmark: {rounds: 2}")
     assert project.run("--benchmark-only", plugins=BENCHMARK).ret == 0

@@ -160,7 +160,7 @@ def test_what_a_system_prints_early_is_its_own_cases(judged: Example) -> None:
     result = judged.run("-rA")
     out = str(result.stdout)
     assert out.count("\nit is seven\n") == 1
-    assert out.index("__ c7 __") < out.index("\nit is seven\n") < out.index("__ gate: error_rate __")
+    assert out.index("__ c7 __") < out.index("\nit is seven\n") < out.index("__ suite __")
 
 
 def test_a_rubric_of_the_case_is_judged_with_a_reason(judged: Example, server: JudgeServer) -> None:

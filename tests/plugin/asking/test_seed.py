@@ -83,7 +83,7 @@ def test_the_fixture_and_the_marker_use_the_seed(dicey: Example) -> None:
     )
     dicey.write("pytest.ini", "[pytest]\naddopts = --auepora-seed 3\n")
     (dicey.path / "tox.ini").unlink(missing_ok=True)
-    dicey.run("test_q.py", auepora=False).assert_outcomes(passed=7)  # 6, and the gate
+    dicey.run("test_q.py", auepora=False).assert_outcomes(passed=7)  # 6, and the suite
 
 
 def test_other_tests_draw_what_they_would_without(dicey: Example) -> None:

@@ -141,7 +141,7 @@ def test_without_sqlite_or_zstd_no_system_is_called(project: Example, module: st
     result.stderr.fnmatch_lines([f"ERROR: this Python has no {module} to keep runs with; -o auepora_history=off *"])
     report = "--auepora-report=json:r.json"
     off = project.run_apart("-o", "auepora_history=off", "-p", "no:xdist", report, "shop.golden.yaml")
-    off.assert_outcomes(passed=7)
+    off.assert_outcomes(passed=6)
 
 
 def damage(project: Example, sql: str, *values: object) -> None:

@@ -31,7 +31,7 @@ def test_durations_know_every_phase(project: Example) -> None:
     project.break_retriever()
     text = str(project.run("--durations=0", "-vv").stdout)
     for phase in ("setup", "call", "teardown"):
-        assert len(re.findall(rf"s {phase} +shop.golden.yaml::[\w-]+\n", text)) == 5
+        assert len(re.findall(rf"s {phase} +shop.golden.yaml::[\w-]+\n", text)) == 6
 
 
 def test_many_failures_are_told_once_and_few_in_full(project: Example) -> None:
@@ -41,11 +41,11 @@ def test_many_failures_are_told_once_and_few_in_full(project: Example) -> None:
     few = result.parseoutcomes()["failed"]
     failures, said, short = re.split("=+ (?:auepora|short test summary info) =+", text[text.index("= FAILURES =") :])
     assert "__ refund-window __" in failures
-    assert "gate: " not in failures, "the table tells it"
+    assert "__ suite __" not in failures, "the table tells it"
     assert re.search(r"recall@3 +0\.\d+ +\d/\d +✗ >= 0\.9", said)
-    message = " - .+" if pytest.version_tuple >= (9,) else "(?: - .+)?"  # pytest 8 gives gates no message here
+    message = " - .+" if pytest.version_tuple >= (9,) else "(?: - .+)?"  # pytest 8 gives no message here
     listed = re.findall(rf"^FAILED shop.golden.yaml::(.*?){message}$", short, re.MULTILINE)
-    assert listed == ["refund-window", "gate: recall@3"]
+    assert listed == ["refund-window", "suite"]
     copies = (
         f"  - {{id: copy-{i}, query: refund {i}, relevant_docs: [refunds], thresholds: {{recall@3: 1}}}}"
         for i in range(5)

@@ -86,7 +86,7 @@ def test_the_fixture_repeats_as_well(project: Example) -> None:
     project.write(
         "test_q.py", "def test_q(auepora):\n    assert auepora.evaluate('shop.golden.yaml')['mrr'] == 0.875\n"
     )
-    project.run("--auepora-repeat", "2", "test_q.py", auepora=False).assert_outcomes(passed=2)  # and error_rate
+    project.run("--auepora-repeat", "2", "test_q.py", auepora=False).assert_outcomes(passed=2)  # and the suite
 
 
 @pytest.mark.parametrize(

@@ -86,8 +86,10 @@ def test_a_stream_is_read_to_its_end_and_joined(system: Any, found: list[str]) -
 
 @pytest.mark.parametrize("system", [words, async_words, lambda query: (words(query), DOCS)])
 def test_the_first_token_is_timed_from_the_start_of_the_call(system: Any) -> None:
+    start = time.perf_counter()
     first = ask(as_system(system)).timings[FIRST_TOKEN]
-    assert WAIT <= first < 2 * WAIT, "an empty part is no token, the second part is not the first"
+    assert first >= WAIT, "an empty part is no token"
+    assert first <= time.perf_counter() - start - WAIT, "the second part came later"
 
 
 def test_a_part_that_is_no_text_has_no_time_of_a_first_token() -> None:

@@ -160,9 +160,9 @@ def of_llama_index(kind: str, **methods: Any) -> Any:
     return type(kind, (), {"__module__": "llama_index.core", **methods})()
 
 
-def test_a_chat_engine_is_refused_with_what_to_give() -> None:
+def test_a_chat_engine_without_a_memory_is_refused() -> None:
     engine = of_llama_index("BaseChatEngine", chat=lambda self, message: message)
-    with pytest.raises(SystemShapeError, match=r"by what it was asked before: give index\.as_query_engine\(\)"):
+    with pytest.raises(SystemShapeError, match="give a function of query and chat_history that makes a new engine"):
         as_system(engine)
 
 

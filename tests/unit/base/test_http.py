@@ -158,7 +158,7 @@ def test_a_key_is_in_no_variable_of_a_request(ask: Any, monkeypatch: pytest.Monk
         raise LookupError
 
     monkeypatch.setenv("RAG_TOKEN", KEY)
-    monkeypatch.setattr("pytest_auepora.base.http._send", cannot)
+    monkeypatch.setattr("pytest_auepora.base.http._read_blocks", cannot)
     with pytest.raises(LookupError) as caught:
         ask("http://127.0.0.1:9/v1")
     assert KEY[:8] not in with_locals(caught.value)

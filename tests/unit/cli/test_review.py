@@ -93,3 +93,15 @@ def test_a_file_that_is_wrong_is_told_first(docs: Shell) -> None:
     said = docs("review", "d.golden.yaml")
     assert said.code == 3
     assert "d.golden.yaml:4:5" in said.err
+
+
+def test_a_draft_written_by_hand_is_shown(docs: Shell, answers: list[str]) -> None:
+    docs.write("d.golden.yaml", GOLDEN.replace("{doc: d.md, quote: 5 euros an hour}", "c-17"))
+    said = docs("review", "d.golden.yaml")
+    assert (said.code, "  c-17\n" in said.out) == (0, True)
+
+
+def test_a_journal_of_another_type_is_one_line(docs: Shell) -> None:
+    docs.write("d.drafts.jsonl", '{"id": "c", "decision": "rejected", "query": 1}\n')
+    said = docs("review", "d.golden.yaml")
+    assert (said.code, said.err) == (3, "auepora: d.drafts.jsonl:1:1: query: expected a text, found 1\n")

@@ -74,20 +74,46 @@ def test_what_was_noted_is_read_again(tmp_path: Path) -> None:
     assert again.finished_jobs({**BY, "prompts": "2"}) == {}
     assert again.reason_counts() == {"quote not found": 1}
     assert again.rejected_questions() == ["Y?"]
-    assert again.rows[-1] == {"id": "x", "decision": "rejected", "reason": "too easy"}
+    assert again.rows[-1].filled() == {"id": "x", "decision": "rejected", "reason": "too easy"}
+
+
+ROW = b'{"job": "j", "id": "x", "by": {}}\n'
 
 
 @pytest.mark.parametrize(
     ("damaged", "told"),
     [
         (b'{"id', ":3:2: not JSON"),
-        (b"3", ":3: expected a mapping, got 3"),
-        (b"[1]", ":3: expected a mapping"),
-        (b"\xff", ": cannot be read: not UTF-8"),
+        (b"3", ":3:1: expected a mapping, found 3"),
+        (b"[1]", r":3:1: expected a mapping, found \[1\]"),
+        (b"\xff", ": cannot be read: .*utf-8"),
+        (b'{"job": ["x"]}', r':3:1: job: expected a text, found \["x"\]'),
+        (b'{"job": "x", "reason": 5}', ":3:1: reason: expected a text, found 5"),
+        (b'{"job": "x", "question": 5}', ":3:1: question: expected a text, found 5"),
+        (b'{"id": "c", "decision": "rejected", "query": null}', ":3:1: query: expected a text, found null"),
+        (b'{"id": "c", "decision": "burnt"}', ':3:1: decision: expected one of .*rejected, found "burnt"'),
+        (b'{"id": "c", "decision": "edited", "reference_answer": ["a"]}', ":3:1: reference_answer: expected a text"),
+        (b'{"job": "x", "by": []}', r":3:1: by: expected a mapping, found \[\]"),
+        (b"{}", r":3:1: expected a try \(job\), or a decision \(decision and id\)"),
+        (b'{"id": "c"}', r":3:1: expected a try \(job\), or a decision"),
+        (b"[" * 100_000, ":3:1: "),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, damaged: bytes, told: str) -> None:
     path = tmp_path / "a.drafts.jsonl"
-    path.write_bytes(b'{"id": "x"}\n\n' + damaged)
+    path.write_bytes(ROW + b"\n" + damaged + b"\n")
     with pytest.raises(AueporaError, match=rf"a\.drafts\.jsonl{told}"):
         DraftJournal(path)
+
+
+@pytest.mark.parametrize("cut", [b'{"job": "k"', b"x", '{"job": "ü'.encode()[:-1]])
+def test_a_last_line_that_a_kill_cut_is_dropped(tmp_path: Path, cut: bytes) -> None:
+    path = tmp_path / "a.drafts.jsonl"
+    path.write_bytes(ROW + cut)
+    journal = DraftJournal(path)
+    assert [row.job for row in journal.rows] == ["j"]
+    assert path.read_bytes() == ROW + cut
+    journal.decide("y", "accepted")
+    journal.decide("z", "accepted")
+    assert path.read_bytes().startswith(ROW + b'{"id":"y"')
+    assert DraftJournal(path).rows == journal.rows

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.judge.settings import critic_from_environment, load_settings, use_judge
+from pytest_auepora.metrics.judge.settings import JudgeSettings, critic_from_environment, load_settings, use_judge
 
 from .judge_server import GOOD, judge_server
 
@@ -61,6 +61,8 @@ def test_all_keys_reach_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ("attempts: 1.5", ":1:1: attempts is a number above 0"),
         ("parameters: hot", ":1:1: parameters are keys and values"),
         ("model: m\nkey: 5", ":2:1: key is a text, not 5"),
+        ("model: 4", ":1:1: model is a text, not 4"),
+        ("url: [x]", ":1:1: url is a text, not ['x']"),
         ("key_header: [x]", ":1:1: key_header is a text, not ['x']"),
         ("cache: 5", ":1:1: cache is a text, not 5"),
         ("prompts: {a: b}", ":1:1: prompts is a text, not"),
@@ -95,6 +97,13 @@ def test_values_that_make_no_sense(tmp_path: Path, text: str, message: str) -> N
         load_settings(file).critic()
     assert str(file) in str(caught.value)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "url: http://127.0.0.1:1/v1\nprices: {m: {input: 1, output: 1}}\n", "model: m\n"])
+def test_settings_without_a_url_or_a_model_make_no_critic(tmp_path: Path, text: str) -> None:
+    settings = load_settings(write(tmp_path, text)) if text else JudgeSettings()
+    with pytest.raises(MetricError, match=r"there is no judge: .*(needs url and model|set AUEPORA_JUDGE_URL)"):
+        settings.critic()
 
 
 def test_a_file_without_a_model_is_told(tmp_path: Path) -> None:

@@ -29,6 +29,25 @@ def test_what_decides_at_once_asks_for_no_second_look() -> None:
     assert wants_second_look(judge_family([lost, Member("s", binary(50, 0), steady=True)], {}))
 
 
+def test_few_steady_clusters_ask_for_it_by_their_mean() -> None:
+    fell, kept = ([Member("s", binary(7, lost), steady=True)] for lost in (1, 0))
+    assert wants_second_look(judge_family(fell, {}))
+    assert not wants_second_look(judge_family(kept, {}))
+    assert judge_family(fell, {})[0].outcome == "worse", "where no second look can be"
+
+
+@pytest.mark.parametrize(("again", "outcome"), [
+    ({"c0000": -1.0}, "worse"),
+    ({"c0000": -0.2}, "worse"),
+    ({"c0000": 0.0}, "inconclusive"),
+    ({"c0003": -1.0}, "inconclusive"),  # another case, so the metric varies after all
+    ({"c0000": -0.05}, "inconclusive"),  # below min_effect over seven cases
+])  # fmt: skip
+def test_of_few_steady_cases_the_better_answer_counts(again: dict[str, float], outcome: str) -> None:
+    second = {**binary(7, 0), **again}
+    assert second_look([Member("s", binary(7, 1), steady=True)], [second], {}).outcomes == [outcome]
+
+
 @pytest.mark.parametrize(("first", "second", "confirmed"), [
     (binary(50, 6), binary(50, 6), True),
     (binary(50, 3), binary(50, 6), True),  # the mean of both: three cases by 1, three by .5
