@@ -38,8 +38,17 @@ Match = Literal["exact", "span", "fallback_doc"]
 """By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
 
 NotComparable = Literal["skipped", "edited", "documents not stored", "documents not named"]
-"""Why a case that both runs have does not compare: it was skipped in one; the golden case was edited; the chunks have
-new ids, and what was retrieved is not stored, or labels or hits do not say their documents."""
+"""Why a case that both runs have does not compare."""
+
+WHY_NOT: Mapping[NotComparable, str] = {
+    "skipped": "skipped",
+    "edited": "the golden case was edited",
+    "documents not stored": "the chunks have new ids, and what was retrieved is not stored",
+    "documents not named": (
+        "the chunks have new ids, and labels or hits do not say their document: {id: …, doc: …} does"
+    ),
+}
+"""The same in words."""
 
 
 class ComparisonKind(str, Enum):
@@ -162,7 +171,7 @@ def compare(
     not_comparable = {new.case_id: reason for old, new in shared if (reason := _exclusion_reason(old, new, matcher))}
     pairs = [(old, new) for old, new in shared if new.case_id not in not_comparable]
     if not pairs:
-        why = f": {', '.join(sorted({*not_comparable.values()}))}" if not_comparable else ""
+        why = f": {WHY_NOT[next(iter(not_comparable.values()))]}" if not_comparable else ""
         raise NotComparableError(f"{names[0]} and {names[1]} share no comparable case{why}")
     score_pairs(a, _metrics(a))
     score_pairs(b, metrics := _metrics(b))
@@ -177,14 +186,17 @@ def compare(
     note_shares(b, comparison, policy, standing.advisory)
     gates = judge_comparison(b, comparison, policy, metrics, standing.advisory).gates
     make_advisory(gates, standing)
+    findings = _findings(b, comparison, policy, standing.advisory)
     values = {name: [v for v in b.scores_of(name).values if v is not None] for name in comparison.former}
     return CompareReport(
         *names, b.title, before, after, _deltas(before, after, weakest_match),
-        per_query=[_compare_query(old, new, matcher, comparison) for old, new in pairs],
+        per_query=[
+            _compare_query(old, new, matcher, comparison, failing=new.case_id in findings) for old, new in pairs
+        ],
         metrics={name: change for name in b.metrics if (change := comparison.metric(name)) is not None},
         incomparable=comparison.incomparable,
         former={n: (mean, sum(values[n]) / len(values[n])) for n, mean in comparison.former.items() if values[n]},
-        gates=gates, findings=_findings(b, comparison, policy, standing.advisory), causes=causes,
+        gates=gates, findings=findings, causes=causes,
         not_comparable=not_comparable,
         only_a=tuple(i for i in a.cases if i not in b.cases), only_b=tuple(i for i in b.cases if i not in a.cases),
         run=b,
@@ -213,7 +225,9 @@ def _delta(before: Any, after: Any) -> Any:
     return None if before is None or after is None else after - before
 
 
-def _compare_query(old: CaseResult, new: CaseResult, matcher: HitMatcher, comparison: Comparison) -> QueryComparison:
+def _compare_query(
+    old: CaseResult, new: CaseResult, matcher: HitMatcher, comparison: Comparison, *, failing: bool
+) -> QueryComparison:
     before, after = matcher.rank(old), matcher.rank(new)
     kind, pair = _comparison_kind(before, after), comparison.cases.get(new.case_id)
     note = QueryNote(changed=kind is not ComparisonKind.DRAW)
@@ -221,8 +235,10 @@ def _compare_query(old: CaseResult, new: CaseResult, matcher: HitMatcher, compar
         note.flip, note.error = "errored", new.error_line
     elif old.state == "error":
         note.error_before = old.error_line or "raised"
-    elif pair is not None and pair.flip in ("newly failing", "fixed"):
-        note.flip = pair.flip
+    elif failing:
+        note.flip = "newly failing"
+    elif pair is not None and pair.flip == "fixed":
+        note.flip = "fixed"
     return QueryComparison(new.case_id, kind, before, after, note if note != QueryNote() else None)
 
 

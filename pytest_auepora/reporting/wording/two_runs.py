@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...base.grouping import grouped
-from ...history.compare import CompareReport, NotComparable, QueryNote
+from ...history.compare import WHY_NOT, CompareReport, NotComparable, QueryNote
 from ..diagnosis import measured_by
 from ..numbers import plural
 from ..text import listed
@@ -16,14 +16,6 @@ _MATCHES = {
     "span": "by the passages that the labels name, as chunks have new ids",
     "fallback_doc": "by document, as chunks have new ids",
 }
-_NOT_COMPARABLE = {
-    "skipped": "skipped",
-    "edited": "the golden case was edited",
-    "documents not stored": "the chunks have new ids, and what was retrieved is not stored",
-    "documents not named": (
-        "the chunks have new ids, and labels or hits do not say their document: {id: …, doc: …} does"
-    ),
-}
 _NO_REASON = "no reason is stored"
 
 
@@ -34,7 +26,7 @@ def match_text(match: str) -> str:
 
 def not_comparable_text(why: NotComparable) -> str:
     """Return why a case that both runs have does not compare."""
-    return _NOT_COMPARABLE[why]
+    return WHY_NOT[why]
 
 
 def note_text(report: CompareReport, case_id: str, note: QueryNote | None) -> str:
@@ -64,14 +56,15 @@ def case_lines(report: CompareReport, case_id: str) -> list[str]:
 def problems(report: CompareReport) -> list[str]:
     """Return what is worse or undecided, then the cases whose checks fail now: one answer each decides nothing."""
     gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
-    by_reason = grouped((reason_text(gate, report.run), part_text(gate)) for gate in gates)
+    texts = ((f"{'advisory: ' if gate.would_be else ''}{reason_text(gate, report.run)}", gate) for gate in gates)
+    by_reason = grouped((text, part_text(gate)) for text, gate in texts)
     out = [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
     return out + [f"{case_id}: {'; '.join(case_lines(report, case_id))}" for case_id in report.findings]
 
 
 def left_out(report: CompareReport) -> list[str]:
     """Return the cases that do not compare, by reason."""
-    by_reason = grouped((f"not comparable ({_NOT_COMPARABLE[why]})", i) for i, why in report.not_comparable.items())
+    by_reason = grouped((f"not comparable ({WHY_NOT[why]})", i) for i, why in report.not_comparable.items())
     by_reason |= {f"only in {report.run_a}": [*report.only_a], f"only in {report.run_b}": [*report.only_b]}
     return [f"{reason}: {listed(ids, 10)}" for reason, ids in by_reason.items() if ids]
 

@@ -9,8 +9,9 @@ import pytest
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import NotComparableError
 from pytest_auepora.history.aggregates import compute_aggregate
-from pytest_auepora.history.compare import ComparisonKind, as_baseline, as_run, compare
+from pytest_auepora.history.compare import ComparisonKind, QueryNote, as_baseline, as_run, compare
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.regression.compare import Change, Incomparable
 
 from ..reporting.builders import Case, run_of, verdict_of
 
@@ -33,8 +34,10 @@ def test_new_chunk_ids_fall_back_to_documents() -> None:
     assert report.deltas["hit_at_k"] == {"1": 1.0, "3": 0.0, "5": 0.0, "10": 0.0}
     (query,) = report.per_query
     assert (query.kind, query.a_hit_rank, query.b_hit_rank) == (ComparisonKind.WIN, 2, 1)
-    assert query.note == "chunker_version 1 → 2"
-    assert report.incomparable["recall@5"] == "chunker_version 1 → 2"
+    changed = Change("chunker_version", 1, 2)
+    assert query.note == QueryNote(changed=True)
+    assert report.causes == [changed]
+    assert report.incomparable["recall@5"] == Incomparable(changes=(changed,))
     assert report.outcome != "worse"
 
 

@@ -40,7 +40,7 @@ def stored(folder: Path) -> Stored:
     """Keep three runs in *folder*, and return what the page reads them with."""
     store = HistoryStore(folder / ".auepora" / "history.sqlite")
     good = run_of(CASES, provenance={"index": "v1"})
-    baseline = baseline_of(good, steady=True)
+    baseline = baseline_of(good)
     ids = [_add(store, good)]
     for cases, index in ((WORSE, "v2"), (CASES, "v3")):
         ids.append(_add(store, run_of(cases, baseline=baseline, provenance={"index": index}), baseline))

@@ -46,7 +46,7 @@ def test_cases_are_called_by_what_happened_since_the_other_run(history: Stored) 
 
 
 def _since_accepted(before: list[Case], now: list[Case]) -> tuple[Run, Verdict]:
-    baseline = baseline_of(run_of(before), steady=True)
+    baseline = baseline_of(run_of(before))
     run = run_of(now, baseline=baseline)
     return run, verdict_of(run, baseline=baseline)
 
