@@ -10,7 +10,7 @@ from ..base.progress import Progress, is_watched
 from ..errors import MetricError
 from ..metrics.judge.settings import load_settings, use_judge
 from .collect import Collecting
-from .compat import is_worker, process_count
+from .compat import TimeLimits, is_worker, process_count
 from .exits import Exits
 from .hooks import ProjectHooks
 from .items import Running
@@ -78,6 +78,7 @@ def configure(config: pytest.Config) -> None:
     register(collecting := Collecting(config), "auepora-collecting")
     register(Running(session), "auepora-running")
     register(SuiteItems(session), "auepora-suites")
+    register(TimeLimits(), "auepora-time-limits")
     register(Exits(), "auepora-exits")
     if session.replay is not None:
         register(session.replay, "auepora-replay")
