@@ -88,6 +88,7 @@ class Outputs(TypedDict, total=False):
     refused: bool
     grounded: bool
     citations: list[int | str]
+    usage: list[dict[str, Any]]
 
 
 class _MovedLabel(TypedDict):
@@ -126,3 +127,4 @@ class Extra(TypedDict, total=False):
     still_failing: list[str]
     again: _RepeatCounts
     varies: _PassCounts
+    usage: dict[str, dict[str, Any]]

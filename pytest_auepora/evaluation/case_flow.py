@@ -16,6 +16,7 @@ from ..adapters.systems import System
 from ..base.progress import Progress
 from ..calls.call import CallResult
 from ..core.metrics_base import Metric
+from ..core.model_calls import USAGE as SYSTEM_USAGE
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import REPEAT_DATA, Score
 from ..errors import AueporaError
@@ -278,8 +279,13 @@ class CaseFlow:
 
 
 def _add_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
+    """Note what the system and its judges spent on all answers to the case."""
     if usage := add_usage(part.extra[USAGE] for part in parts if USAGE in part.extra):
-        result.extra[USAGE] = usage  # on all answers to the case
+        result.extra[USAGE] = usage
+    if any(SYSTEM_USAGE in part.extra for part in parts):
+        from ..metrics.service.system_usage import add_spending
+
+        result.extra[SYSTEM_USAGE] = add_spending(part.extra.get(SYSTEM_USAGE, {}) for part in parts)
 
 
 def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]) -> CaseResult:

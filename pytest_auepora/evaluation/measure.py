@@ -16,6 +16,7 @@ from ..base.progress import Progress
 from ..calls.call import CallResult
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
+from ..core.model_calls import USAGE as SYSTEM_USAGE
 from ..core.run import CaseResult
 from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import SampledCall
@@ -175,6 +176,11 @@ def _scored_result(case_call: CaseCall, outputs: SystemOutputs, scores: dict[str
     result.seconds, result.concurrency = call.seconds, call.concurrency
     if usage := pop_usage(scores):
         result.extra[USAGE] = usage
+    if SYSTEM_USAGE in outputs.extra:
+        from ..metrics.service.system_usage import spending_of
+
+        if spending := spending_of(outputs):
+            result.extra[SYSTEM_USAGE] = spending
     result.scores = scores
     _explain_missing_labels(result, case)
     result.ranks = ranks_of_relevant(case.sample, outputs)
