@@ -113,7 +113,7 @@ DATACLASSES = (
 )
 
 
-BEYOND = {"EvaluationSample": {"chat_history": []}}
+BEYOND: dict[str, dict[str, Any]] = {"EvaluationSample": {"chat_history": []}}
 """Fields behind those of the specification, with their defaults."""
 
 
