@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -51,6 +52,44 @@ CORE_SETTINGS = (
 )  # fmt: skip
 
 
+_EXAMPLES: dict[str, Any] = {
+    "auepora": True,
+    "auepora_concurrency": 8,
+    "auepora_timeout": 30.0,
+    "auepora_retry": ["TimeoutError", "openai.RateLimitError"],
+    "auepora_keep": ["runs=50", "answers=1"],
+    "auepora_history": "build/runs.sqlite",
+    "auepora_files": ["golden/*.yaml"],
+    "auepora_calibrations": "golden/__calibrations__",
+    "auepora_judge": "judge.yaml",
+    "auepora_report": ["html:report.html", "json:report.json"],
+    "auepora_github": ["summary"],
+    "auepora_junit_properties": True,
+    "auepora_reference": "bm25",
+}
+"""A value of every setting."""
+
+
+def _ini_settings(section: str) -> str:
+    """Return `_EXAMPLES` as an ini file has them."""
+    lines = [f"[{section}]"]
+    for name, value in _EXAMPLES.items():
+        if name == "auepora_report":  # a line each
+            lines += [f"{name} =", *(f"    {word}" for word in value)]
+        else:
+            lines.append(f"{name} = {' '.join(value) if isinstance(value, list) else _literal(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _toml_settings(table: str) -> str:
+    """Return `_EXAMPLES` as a table of TOML has them."""
+    return "\n".join([f"[{table}]", *(f"{name} = {json.dumps(value)}" for name, value in _EXAMPLES.items())]) + "\n"
+
+
+def _literal(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def options_page() -> str:
     """Return the page."""
     seen = declared()
@@ -58,7 +97,13 @@ def options_page() -> str:
     settings = {name: _setting(name, text, how) for name, text, how in seen.settings}
     lines = ["# Options, settings, hooks", "", "Generated. Every `--auepora-…` option implies `--auepora`.", ""]
     lines += ["## Command line", "", *_core_first(options, CORE_OPTIONS, ["| Option | |", "|---|---|"])]
-    lines += ["## Settings (`pytest.ini`, `pyproject.toml`)", ""]
+    lines += ["## Settings", "", "In pytest's own file of settings, in either form:", ""]
+    lines += ['```ini title="pytest.ini"', _ini_settings("pytest").rstrip(), "```", ""]
+    lines += ['```toml title="pyproject.toml"', _toml_settings("tool.pytest").rstrip(), "```", ""]
+    lines += [
+        "`[tool.pytest]` takes pytest 9; `[tool.pytest.ini_options]` takes the same in any version. A list may be"
+    ]
+    lines += ['one text as well: `auepora_keep = "runs=50 answers=1"`.', ""]
     lines += _core_first(settings, CORE_SETTINGS, ["| Key | | Default |", "|---|---|---|"])
     return "\n".join([*lines, "## Hooks", "", *_hooks()])
 

@@ -30,15 +30,15 @@ from typing import Any, get_args, get_origin
 
 from ..base.text import did_you_mean
 from ..core.conversation import CHAT_HISTORY, PRINCIPAL, messages_of, principal_of, turns_of
+from ..core.model_calls import USAGE
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
-from ..core.usage import USAGE
 from ..errors import OutputShapeError, SystemShapeError
 from .documents import name_of_source
 from .outputs import ANSWER_KEYS, NOTES, to_response
+from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .streams import FIRST_TOKEN, StreamedAnswer
 from .systems import System, name_of, provenance_of
-from .usage import has_counts
 
 _ROOT = "haystack"
 _LAST, _CALLBACK = "last_message", "streaming_callback"

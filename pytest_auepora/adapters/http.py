@@ -34,9 +34,9 @@ from urllib.parse import quote, urlsplit
 
 from ..base.http import HttpError, Secret, mask, request_json, request_texts
 from ..base.text import shorten
+from ..core.model_calls import USAGE
 from ..core.telemetry import REPORTED, seconds_by_name
 from ..core.types import EvaluationSample, Response, SystemOutputs
-from ..core.usage import USAGE
 from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError
 from .documents import NESTED_KEYS, to_retrieved
 from .http_templates import fill_json, fill_text, taken_by, values_of

@@ -21,16 +21,16 @@ from typing import Any
 from uuid import uuid4
 
 from ..core.conversation import CHAT_HISTORY, PRINCIPAL, principal_of
+from ..core.model_calls import USAGE
 from ..core.types import EvaluationSample, SystemOutputs
-from ..core.usage import USAGE
 from ..errors import OutputShapeError, SystemShapeError
 from .langchain_inputs import INPUT_KEYS, chat_messages, input_maker
 from .messages import message_text, message_usage
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
+from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .streams import FIRST_TOKEN
 from .systems import System, name_of, provenance_of
-from .usage import has_counts
 
 _ROOT = "langchain_core"
 

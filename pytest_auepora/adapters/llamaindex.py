@@ -20,15 +20,15 @@ from time import perf_counter
 from typing import Any
 
 from ..core.conversation import CHAT_HISTORY
+from ..core.model_calls import USAGE
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from ..core.usage import USAGE
 from ..errors import OutputShapeError, SystemShapeError
 from .documents import name_of_source
 from .llamaindex_usage import listening
+from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .streams import StreamedAnswer
 from .systems import System, name_of, provenance_of
-from .usage import has_counts
 
 _ROOT = "llama_index"
 _EMPTY = "Empty Response"

@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any
 from uuid import uuid4
 
-from ..core.usage import TOKEN_KEYS
+from ..core.model_calls import TOKEN_KEYS
+from .reported_usage import MODEL_KEYS, USAGE_KEYS
 from .shapes import fields_of, first_of
-from .usage import MODEL_KEYS, USAGE_KEYS
 
 _TAG = "auepora_call"
 _calls: dict[str, _Heard] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .usage import MODEL_KEYS
+from .reported_usage import MODEL_KEYS
 
 
 def message_text(message: Any) -> str:

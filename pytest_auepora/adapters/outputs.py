@@ -3,7 +3,7 @@
 The answer is looked for under `ANSWER_KEYS`, the documents under `DOCUMENT_KEYS`, in this order; ``timings`` are
 seconds, or milliseconds where a name ends in ``_ms`` (`core.telemetry.TIMINGS`); ids that come in a list of their own
 (`_ID_LIST_KEYS`) go to the documents; ``refused``, ``citations`` and ``metadata`` go to ``response.metadata``; every
-other key to ``extra``, ``usage`` in the form of `core.usage`.  A chat completion of OpenAI's form is an answer.
+other key to ``extra``, ``usage`` in the form of `core.model_calls`.  A chat completion of OpenAI's form is an answer.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from ..errors import ACCEPTED_SHAPES, OutputShapeError
 from .completions import CHOICES, completion_text
 from .documents import assign_ids, document_notes, to_retrieved
+from .reported_usage import MODEL_KEYS, USAGE_KEYS, note_usage
 from .shapes import describe, fields_of, first_of
-from .usage import MODEL_KEYS, USAGE_KEYS, note_usage
 
 ANSWER_KEYS = (
     "answer", "response", "result", "output", "generated_answer", "final_answer", "output_text", "completion", "text",

@@ -18,8 +18,8 @@ from ..errors import OutputShapeError
 from .completions import CHOICES, completion_text, is_event, read_event
 from .messages import message_text, message_usage
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS
+from .reported_usage import MODEL_KEYS, USAGE_KEYS
 from .shapes import describe, fields_of, first_of, is_instance_of
-from .usage import MODEL_KEYS, USAGE_KEYS
 
 FIRST_TOKEN = "first_token"
 """Key of ``timings``: seconds until the first text of the answer, where it is streamed."""

@@ -57,6 +57,7 @@ class Call:
         state: "queued", "running" or "over".
         abandoned: it was given up while it ran; what it prints from then on is dropped.
         late: an attempt exceeded the limit.
+        urgent: it starts at once, though all places are taken.
         awaitable: what the function returned, while the call is queued for a loop that awaits it.
         output: what it prints and logs, where it runs beside its owner.
         on_finish: called when it is over, in whichever thread ends it, before whoever waits for it goes on.
@@ -68,7 +69,7 @@ class Call:
         self.fn, self.timeout, self.retry = fn, timeout, retry
         self.result = CallResult(concurrency=concurrency, has_retry_policy=retry is not None)
         self.state: Literal["queued", "running", "over"] = "queued"
-        self.abandoned = self.late = False
+        self.abandoned = self.late = self.urgent = False
         self.awaitable: Any = None
         self.on_finish: Callable[[], None] | None = None
         self.output: CallOutput | None = None

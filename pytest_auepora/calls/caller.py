@@ -83,12 +83,15 @@ class Caller:
         self._loops_change = False
         self._abandoned: list[Call] = []  # they hold their places until their owner has forgotten them
 
-    def call(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None) -> CallResult:
+    def call(
+        self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None, *, urgent: bool = False
+    ) -> CallResult:
         """Return the result of *fn*, or of the awaitable that it returns.
 
         *key* names the call, which may have been started early.  Of those *upcoming*, which will be asked for next in
         this order, some are started now.  *timeout* is in seconds, instead of the caller's own limit.  What *fn*
-        printed and logged beside its owner is printed and logged before this returns.
+        printed and logged beside its owner is printed and logged before this returns.  An *urgent* call waits for none
+        that was started early: it starts at once, beside ``concurrency`` others, and those behind it come next.
 
         Raises:
             KeyboardInterrupt: in the owner's thread.  Whatever *fn* raises is in the result.
@@ -108,7 +111,7 @@ class Caller:
                 call.hand_over(awaitable)
                 self._own_loop().expect(call)
             else:
-                call = self._find_or_start(self._own_loop(), key, fn, limit, upcoming)
+                call = self._find_or_start(self._own_loop(), key, fn, limit, upcoming, urgent=urgent)
             self._wait(call)
         except BaseException:  # Ctrl-C, or pytest-timeout ends the waiting: free the place
             self._give_up_call(key, call)
@@ -124,7 +127,9 @@ class Caller:
             if (awaitable := call.context.run(call.run, (KeyboardInterrupt,))) is not None:
                 call.hand_over(awaitable)
 
-    async def acall(self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None) -> CallResult:
+    async def acall(
+        self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None, *, urgent: bool = False
+    ) -> CallResult:
         """Do the same in the running asyncio loop, which belongs to others; under trio one call at a time.
 
         What was started early in another loop is forgotten; once that has happened nothing is started early here.
@@ -139,7 +144,7 @@ class Caller:
             return await self._call_here(fn, limit)
         call: Call | None = None
         try:
-            call = self._find_or_start(executor, key, fn, limit, upcoming)
+            call = self._find_or_start(executor, key, fn, limit, upcoming, urgent=urgent)
             await executor.arrival(call)
         except BaseException:
             self._give_up_call(key, call)
@@ -198,16 +203,21 @@ class Caller:
 
     # -- what is started early
 
-    def _find_or_start(self, runner: Executor, key: Hashable, fn: Fn, limit: float | None, upcoming: Upcoming) -> Call:
+    def _find_or_start(
+        self, runner: Executor, key: Hashable, fn: Fn, limit: float | None, upcoming: Upcoming, *, urgent: bool
+    ) -> Call:
         """Return the call named *key*, started early or now, and start some of those *upcoming*.
 
         Reading the upcoming calls costs more than a call, so it is done once for several.
         """
         if (early := self.ahead.get(key)) is None:
-            runner.expect(call := self._make_call(key, fn, limit))  # first, as reading the upcoming calls takes time
+            call = self._make_call(key, fn, limit)
+            call.urgent = urgent
+            runner.expect(call)  # first, as reading the upcoming calls takes time
         else:
             call, has_other_limit = early, early.timeout != limit
             call.timeout = limit
+            call.urgent |= urgent and call.state == "queued"
             if call.state == "queued" or (has_other_limit and call.state == "running"):
                 runner.expect(call)
         self._asked_since_scan += 1
@@ -219,7 +229,7 @@ class Caller:
                 if key not in self.ahead
             ]
             if started:
-                runner.submit(started)
+                runner.submit(started, first=urgent)
         if early is None and len(self.ahead) == 1:
             call.result.concurrency = self.processes
         return call

@@ -30,7 +30,8 @@ Inbox = SimpleQueue["tuple[Call, Callable[[], None]] | None"]
 class Executor:
     """At most *size* calls at once in *loop*, in the order they were submitted.
 
-    A call holds its place from its start until it is over or given up, whether in a thread or in the loop.
+    A call holds its place from its start until it is over or given up, whether in a thread or in the loop.  One that is
+    urgent takes none: its owner waits, perhaps within a time limit that the calls of others are not to use up.
 
     Args:
         loop: a running loop of others.
@@ -57,9 +58,9 @@ class Executor:
 
     # -- for the owner, in any thread
 
-    def submit(self, calls: list[Call]) -> None:
-        """Run *calls* as soon as there is room."""
-        self.post(self._add, calls)
+    def submit(self, calls: list[Call], *, first: bool = False) -> None:
+        """Run *calls* as soon as there is room; with *first* before those that were submitted earlier."""
+        self.post(self._add, calls, first)
 
     def expect(self, call: Call) -> None:
         """Let *call* be the next to start, and hold it to its present limit: its owner waits for it."""
@@ -98,8 +99,11 @@ class Executor:
         if call.add_waiter(partial(self.post, arrive) if self._blocks else arrive):  # a thread may end it
             await arrived
 
-    def _add(self, calls: list[Call]) -> None:
-        self._queue.extend(calls)
+    def _add(self, calls: list[Call], first: bool) -> None:
+        if first:
+            self._queue.extendleft(reversed(calls))
+        else:
+            self._queue.extend(calls)
         self._start_queued()
 
     def _expect(self, call: Call) -> None:
@@ -124,7 +128,7 @@ class Executor:
         self._start_queued()
 
     def _start_queued(self) -> None:
-        while self._queue and len(self.running) < self._size and not self.closed:
+        while self._queue and not self.closed and (self._has_room or self._queue[0].urgent):
             call = self._queue.popleft()
             if call.state != "queued":
                 continue
@@ -134,6 +138,10 @@ class Executor:
             elif not self._start_in_thread(call):
                 self._queue.appendleft(call)
                 return
+
+    @property
+    def _has_room(self) -> bool:
+        return sum(not call.urgent for call in self.running) < self._size
 
     def _free_place(self, call: Call) -> None:
         self.running.pop(call, None)

@@ -106,6 +106,7 @@ class Outputs(TypedDict, total=False):
     refused: bool
     grounded: bool
     citations: list[int | str]
+    usage: list[dict[str, Any]]
 
 
 class _MovedLabel(TypedDict):

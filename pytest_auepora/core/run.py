@@ -79,6 +79,8 @@ class CaseResult(Record):
     """Of a failed case that was repeated, the answer that failures show."""
     judge_usage: dict[str, Any] = field(default_factory=dict)
     """Tokens and cost of LLM judges, by metric."""
+    system_usage: dict[str, Any] = field(default_factory=dict)
+    """Tokens and cost of the system's models, by model."""
     recorded_in: str = ""
     """The run whose recorded answer was scored."""
     looked: bool = False

@@ -90,8 +90,7 @@ REPORTED = (
     "request_id", "adapter", "surface", "retry", "retries", "privacy", "status", "soft_deadline_ms", "aborted", "usage",
     "model",
 )  # fmt: skip
-"""Fields of a request that an orchestration layer reports; `metrics.operational`, `metrics.privacy` and `metrics.usage`
-read them in ``SystemOutputs.extra``."""
+"""Fields of a request that an orchestration layer reports; `metrics.service` reads them in ``SystemOutputs.extra``."""
 
 
 def seconds_by_name(field: str, value: float) -> dict[str, float]:

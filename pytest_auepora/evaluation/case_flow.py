@@ -337,6 +337,10 @@ class CaseFlow:
 
 def _add_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
     result.judge_usage = add_usage(part.judge_usage for part in parts if part.judge_usage)  # on all answers to the case
+    if any(part.system_usage for part in parts):
+        from ..metrics.service.system_usage import add_spending
+
+        result.system_usage = add_spending(part.system_usage for part in parts)
 
 
 def _text_of(result: CaseResult) -> str | None:

@@ -17,15 +17,16 @@ from ..calls.call import CallResult
 from ..core.case_texts import CaseTexts
 from ..core.conversation import turns_of
 from ..core.metrics_base import Measurement, Metric
+from ..core.model_calls import USAGE
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import MetricError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import citations_of
-from ..metrics.operational import Retries
 from ..metrics.ranking.gold import expected_behaviour, source_of, span_of
 from ..metrics.ranking.matching import grades_of_retrieved
+from ..metrics.service.operational import Retries
 
 
 class Ended(NamedTuple):
@@ -169,6 +170,8 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
     }
     if isinstance(retries := _RETRIES.measure(sample, outputs), Measurement):
         out["retries"] = retries.value
+    if isinstance(calls := outputs.extra.get(USAGE), list):
+        out["usage"] = [dict(call) for call in calls if isinstance(call, Mapping)]
     metadata = outputs.response.metadata
     out.update({key: bool(metadata[key]) for key in ("refused", "grounded") if metadata.get(key) is not None})
     with suppress(MetricError):  # the metric that needs them says what is wrong with them

@@ -16,6 +16,7 @@ from ..base.progress import Progress
 from ..calls.call import CallResult
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
+from ..core.model_calls import USAGE as SYSTEM_USAGE
 from ..core.run import CaseResult
 from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import SampledCall
@@ -176,6 +177,10 @@ def _scored_result(case_call: CaseCall, outputs: SystemOutputs, scores: dict[str
     result.seconds, result.concurrency = call.seconds, call.concurrency
     if usage := pop_usage(scores):
         result.judge_usage = usage
+    if SYSTEM_USAGE in outputs.extra:
+        from ..metrics.service.system_usage import spending_of
+
+        result.system_usage = spending_of(outputs)
     result.scores = scores
     result.assertions = held_assertions(scores, case.sample.labels)
     _explain_missing_labels(result, case)

@@ -125,6 +125,11 @@ def find_settings(start: Path) -> tuple[Path, dict[str, Any]]:
     return start, {}
 
 
+def read_settings(path: Path) -> dict[str, Any]:
+    """Return the settings of pytest in the file at *path*; none where it cannot be read."""
+    return _read_table(path, _TABLES.get(path.name, "tool.pytest")) or {}
+
+
 def project_root(start: Path) -> Path:
     """Return the root of the project: the folder of its history, else that of its settings, else *start* itself."""
     for folder in (start, *start.parents):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from ..base.grouping import grouped
-from ..core.metrics_base import CaseScore, Measurement, NotApplicable, nearest_rank
+from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, nearest_rank
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .options import UNSPELLED, Configured, choice, limited
@@ -218,12 +218,22 @@ class QuantileLatency(Latency):
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Return the quantile of all values; over none 0.0 with ``num_samples`` 0."""
-        values = sorted(m.value for m in measurements if m.value is not None)
-        n, q = len(values), self.quantile
-        value = nearest_rank(values, q) if n else 0.0
-        needs = math.ceil(math.log(0.05) / math.log(q)) if q < 1 else 1
-        details = {"num_samples": n, "quantile": q, "reliable": n >= needs, "needs": needs}
-        return MetricResult(self.name, self.target, value, details)
+        return quantile_of(self, measurements, self.quantile)
+
+
+def quantile_of(metric: Metric, measurements: Sequence[Measurement], quantile: float) -> MetricResult:
+    """Return the aggregate of a *metric* that is a quantile by nearest rank, with the details of `QuantileLatency`."""
+    values = sorted(m.value for m in measurements if m.value is not None)
+    n = len(values)
+    needs = math.ceil(math.log(0.05) / math.log(quantile)) if quantile < 1 else 1
+    details = {"num_samples": n, "quantile": quantile, "reliable": n >= needs, "needs": needs}
+    return MetricResult(metric.name, metric.target, nearest_rank(values, quantile) if n else 0.0, details)
+
+
+def check_percent(percent: int) -> None:
+    """Raise `MetricError` where *percent* is not in 1 … 100."""
+    if not 1 <= percent <= 100:
+        raise MetricError(f"percent must be between 1 and 100, got {percent}")
 
 
 class PercentileLatency(QuantileLatency):
@@ -236,8 +246,7 @@ class PercentileLatency(QuantileLatency):
     stem = "p{percent}_latency"
 
     def __init__(self, percent: int, timing_key: str = "end_to_end") -> None:
-        if not 1 <= percent <= 100:
-            raise MetricError(f"percent must be between 1 and 100, got {percent}")
+        check_percent(percent)
         self.percent = percent
         super().__init__(timing_key, percent / 100)
 

@@ -27,7 +27,7 @@ from ..reporting.text import printable
 from .compat import fixture_definitions, has_plugin, is_anyio_automatic, loop_scope
 from .items import case_marks, run_case, run_case_async
 from .keys import CASE, CORPUS, SUFFIXES, SYSTEM
-from .options import is_asked_for_by_option
+from .options import is_asked_for_by_option, words_of
 from .session import SESSION, SUITE, AueporaSession, SessionSuite
 from .suite_items import run_suite, run_suite_async
 
@@ -38,7 +38,7 @@ _SELECTION = "auepora_selection"
 
 def has_golden_name(path: Path, config: pytest.Config) -> bool:
     """Whether *path* matches ``auepora_files``."""
-    return any(_matches(path, config.rootpath, pattern) for pattern in config.getini("auepora_files"))
+    return any(_matches(path, config.rootpath, pattern) for pattern in words_of(config, "auepora_files"))
 
 
 def _matches(path: Path, root: Path, pattern: str) -> bool:

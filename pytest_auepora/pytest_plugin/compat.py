@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+_TIME_LIMIT: pytest.StashKey[Any] = pytest.StashKey()
+"""On an item: what pytest-timeout made of its marks, options and settings, where it has a limit."""
 _SCOPES = ("session", "package", "module", "class", "function")
 
 
@@ -117,6 +119,23 @@ def _given_id(definition: Sequence[pytest.FixtureDef[Any]], value: Any, index: i
 def has_plugin(config: pytest.Config, name: str) -> bool:
     """Whether the plugin ``pytest-<name>`` is active, under whichever name it was loaded."""
     return any(map(config.pluginmanager.hasplugin, (name, f"pytest_{name}", f"pytest_{name}.plugin")))
+
+
+class TimeLimits:
+    """Notes the limits that pytest-timeout sets, in every process that runs cases: they are for one call."""
+
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_timeout_set_timer(self, item: pytest.Item, settings: Any) -> None:
+        """Note the limit of *item*."""
+        item.stash[_TIME_LIMIT] = settings
+
+
+def restart_time_limit(item: pytest.Item) -> None:
+    """Have pytest-timeout count anew, before another call of *item*; nothing where it has no limit."""
+    if (settings := item.stash.get(_TIME_LIMIT, None)) is not None:
+        hook: Any = item.config.hook
+        hook.pytest_timeout_cancel_timer(item=item)
+        hook.pytest_timeout_set_timer(item=item, settings=settings)
 
 
 def is_anyio_automatic(config: pytest.Config) -> bool:

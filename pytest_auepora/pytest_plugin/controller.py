@@ -31,7 +31,7 @@ from ..reporting.wording.gates import gate_title
 from .case_reports import run_provenance, unpack
 from .collect import Collecting
 from .keys import SUFFIXES
-from .options import is_asked_for, runs_tests
+from .options import is_asked_for, runs_tests, words_of
 from .output import SuiteOutcome, outcome_of, wrapped
 from .session import AueporaSession, SuiteVariant
 
@@ -320,7 +320,7 @@ class RunController:
         if self._collecting.selected or not self._collecting.is_everything:
             self.none_selected = True
             return []
-        globs = " ".join(self.config.getini("auepora_files"))
+        globs = " ".join(words_of(self.config, "auepora_files"))
         message = (
             f"no golden case was run: no file matches auepora_files = {globs}; "
             "rename yours, name it on the command line, or set auepora_files"

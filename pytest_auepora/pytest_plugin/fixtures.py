@@ -182,7 +182,10 @@ def _run_case(request: pytest.FixtureRequest, variant: SuiteVariant, case: Golde
         asked = AskedCase(node, _source(request, variant), case, _corpus(request, variant.suite.session))
     except BaseException as exc:
         return end_unmeasured(node, variant, case, exc)
-    return asked.decide([asked.source.caller.call(key, fn, timeout=limit) for key, fn, limit in asked.asks()])
+    first, *others = asked.asks()
+    key, fn, limit = first
+    calls = [asked.source.caller.call(key, fn, timeout=limit), *(asked.call_again(*ask) for ask in others)]
+    return asked.decide(calls)
 
 
 def _source(request: pytest.FixtureRequest, variant: SuiteVariant, rag: Any = None) -> AnswerSource:

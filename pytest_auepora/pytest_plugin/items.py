@@ -19,7 +19,7 @@ from ..evaluation.replay import CaseEndedError, ask_case, is_recorded
 from ..reporting.text import printable
 from .answer_source import AnswerSource, source_for
 from .case_reports import CaseReport, attach
-from .compat import available_fixtures, is_worker
+from .compat import available_fixtures, is_worker, restart_time_limit
 from .keys import CASE, CASE_REPORTS, CORPUS, SYSTEM
 from .lookahead import Queue, timed_call
 from .output import begin_at_case, below_pytest, fail_case, show_headline, show_redacted, wants_traceback
@@ -117,9 +117,19 @@ class AskedCase:
     def decide(self, calls: Sequence[CallResult]) -> FinishedCase:
         """End the case after its *calls*, and after those that decide whether it fails."""
         finished = self.finish(calls)
-        for key, fn, limit in self.further(finished):
-            self.take(finished, self.source.caller.call(key, fn, timeout=limit))
+        for ask in self.further(finished):
+            self.take(finished, self.call_again(*ask))
         return finished
+
+    def call_again(self, key: Hashable, fn: Fn, limit: float | None) -> CallResult:
+        """Make a further call, at once and within a time limit of its own."""
+        restart_time_limit(self.item)
+        return self.source.caller.call(key, fn, timeout=limit, urgent=True)
+
+    async def acall_again(self, key: Hashable, fn: Fn, limit: float | None) -> CallResult:
+        """Do the same in the running loop."""
+        restart_time_limit(self.item)
+        return await self.source.caller.acall(key, fn, timeout=limit, urgent=True)
 
 
 def case_marks(case: GoldenCase, *, xfail: bool = True) -> list[pytest.MarkDecorator]:
@@ -190,8 +200,8 @@ async def run_case_async(session: AueporaSession) -> None:
     if asked.source.suite.judge_metrics:
         calls = [await session.judge_lookahead.awith_scores((item, i), call) for i, call in enumerate(calls)]
     finished = asked.finish(calls)
-    for key, fn, limit in asked.further(finished):
-        asked.take(finished, await caller.acall(key, fn, timeout=limit))
+    for ask in asked.further(finished):
+        asked.take(finished, await asked.acall_again(*ask))
     _report_outcome(item, finished)
 
 
@@ -216,6 +226,8 @@ def _with_upcoming(asked: AskedCase) -> Iterator[tuple[Hashable, Fn, Upcoming, f
     answered, ahead = asked.source.suite.session.answered, asked.source.caller.concurrency > 1
     case_asks = asked.asks(early=ahead)
     for i, (key, fn, limit) in enumerate(case_asks, 1):
+        if i > 1:
+            restart_time_limit(asked.item)
         yield key, fn, chain(case_asks[i:], _following(asked)) if ahead else (), limit
         if answered is not None:
             answered(last=i == len(case_asks))

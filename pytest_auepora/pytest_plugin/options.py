@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..base.retry import RetryPolicy
     from ..history.settings import Keep
+
+T = TypeVar("T")
 
 UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
 LABEL_WORDS = ("check", "repair", "strict", "old=FILE")
@@ -25,9 +29,46 @@ OVERRIDE = "auepora_baseline"
 """Key of a worker's input: ``--auepora-baseline`` as a path from the rootdir, as the worker may run elsewhere."""
 
 
+def setting(config: pytest.Config, name: str, read: Callable[[str], T]) -> T:
+    """Return the value of a setting that is no text; *read* makes it from a text where native TOML has one.
+
+    pytest takes lists, numbers and booleans there, and refuses what every other file says: ``"runs=5 answers=1"``.
+
+    Raises:
+        pytest.UsageError: the value cannot be read.
+    """
+    try:
+        value: T = config.getini(name)
+    except (ValueError, TypeError, pytest.UsageError) as exc:
+        from ..history.settings import read_settings
+
+        text = read_settings(config.inipath).get(name) if config.inipath is not None else None
+        if isinstance(text, str):
+            with suppress(ValueError, KeyError):
+                return read(text)
+        raise pytest.UsageError(f"{name}: {exc}") from None
+    else:
+        return value
+
+
+def words_of(config: pytest.Config, name: str) -> list[str]:
+    """Return a setting that is a list of words."""
+    return setting(config, name, shlex.split)
+
+
+def lines_of(config: pytest.Config, name: str) -> list[str]:
+    """Return a setting that is a list of texts, each on a line of its own in an ini file."""
+    return setting(config, name, lambda text: [line.strip() for line in text.splitlines() if line.strip()])
+
+
+def flag(config: pytest.Config, name: str) -> bool:
+    """Return a setting that is true or false."""
+    return setting(config, name, lambda text: {"true": True, "false": False}[text.lower()])
+
+
 def is_asked_for(config: pytest.Config) -> bool:
     """Whether the settings or any option of ours ask for golden cases; no option means anything without them."""
-    return config.getini("auepora") or is_asked_for_by_option(config)
+    return flag(config, "auepora") or is_asked_for_by_option(config)
 
 
 def is_asked_for_by_option(config: pytest.Config) -> bool:
@@ -122,24 +163,21 @@ class Options:
         from ..history.settings import read_keep
 
         try:
-            return read_keep(self.config.getini("auepora_keep"))
+            return read_keep(words_of(self.config, "auepora_keep"))
         except HistoryError as exc:
             raise pytest.UsageError(str(exc)) from None
 
     def _number(self, name: str, *, zero: bool = False) -> Any:
         number = self.config.getoption(name)
         if number is None and name in ("auepora_concurrency", "auepora_timeout"):
-            try:
-                number = self.config.getini(name)
-            except (ValueError, TypeError, pytest.UsageError) as exc:
-                raise pytest.UsageError(f"{name}: expected a number: {exc}") from None
+            number = setting(self.config, name, int if name == "auepora_concurrency" else float)
         if number is not None and not (number > 0 or (zero and number == 0)):  # so put, it refuses nan
             expected = "0 or more" if zero else "more than 0"
             raise pytest.UsageError(f"--{name.replace('_', '-')} {number}: expected {expected}")
         return number
 
     def _retry(self) -> RetryPolicy | None:
-        names = self.config.getini("auepora_retry")
+        names = words_of(self.config, "auepora_retry")
         if not names:
             return None
         from ..base.retry import RetryPolicy

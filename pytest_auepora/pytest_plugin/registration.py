@@ -10,12 +10,12 @@ from ..base.progress import Progress, is_watched
 from ..errors import MetricError
 from ..metrics.judge.settings import load_settings, use_judge
 from .collect import Collecting
-from .compat import is_worker, process_count
+from .compat import TimeLimits, is_worker, process_count
 from .exits import Exits
 from .hooks import ProjectHooks
 from .items import Running
 from .lookahead import Callers, JudgeLookahead, Queue
-from .options import Options
+from .options import Options, flag, lines_of, words_of
 from .replay import Replay, make_replay
 from .results.progress import RunProgress, Watchdog
 from .session import SESSION, AueporaSession
@@ -78,12 +78,13 @@ def configure(config: pytest.Config) -> None:
     register(collecting := Collecting(config), "auepora-collecting")
     register(Running(session), "auepora-running")
     register(SuiteItems(session), "auepora-suites")
+    register(TimeLimits(), "auepora-time-limits")
     register(Exits(), "auepora-exits")
     if session.replay is not None:
         register(session.replay, "auepora-replay")
     if options.timeout is None:
         register(Watchdog(), "auepora-watchdog")
-    if config.getini("auepora_junit_properties"):
+    if flag(config, "auepora_junit_properties"):
         from .results.reports import JUnitProperties
 
         register(JUnitProperties(session), "auepora-junit")
@@ -146,7 +147,7 @@ def _register_controller(session: AueporaSession, collecting: Collecting, unread
 
 def _wants_reports(config: pytest.Config) -> bool:
     """Whether any report is to be written, or an option of reports has to be checked."""
-    if config.getoption("auepora_report") or config.getini("auepora_report"):
+    if config.getoption("auepora_report") or lines_of(config, "auepora_report"):
         return True
-    is_default = sorted(config.getini("auepora_github")) == ["annotations", "summary"]
+    is_default = sorted(words_of(config, "auepora_github")) == ["annotations", "summary"]
     return not is_default or "GITHUB_STEP_SUMMARY" in os.environ or "GITHUB_ACTIONS" in os.environ

@@ -14,7 +14,7 @@ from pytest_auepora.adapters.http import HttpCallError, HttpRag
 from pytest_auepora.adapters.streams import FIRST_TOKEN
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.conversation import CHAT_HISTORY, PRINCIPAL
-from pytest_auepora.core.usage import USAGE
+from pytest_auepora.core.model_calls import USAGE
 from pytest_auepora.errors import CallTimeoutError, OutputShapeError
 
 from .asking import SAMPLE, ask, ids

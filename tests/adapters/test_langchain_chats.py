@@ -26,8 +26,8 @@ from pytest_auepora.adapters.langchain import from_langchain
 from pytest_auepora.adapters.streams import FIRST_TOKEN
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.conversation import CHAT_HISTORY, PRINCIPAL
+from pytest_auepora.core.model_calls import USAGE
 from pytest_auepora.core.types import EvaluationSample
-from pytest_auepora.core.usage import USAGE
 
 from .asking import SAMPLE, ask, ids
 

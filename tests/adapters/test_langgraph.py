@@ -16,7 +16,7 @@ from pytest_auepora.adapters.langchain import from_langchain
 from pytest_auepora.adapters.streams import FIRST_TOKEN
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.conversation import CHAT_HISTORY
-from pytest_auepora.core.usage import USAGE
+from pytest_auepora.core.model_calls import USAGE
 
 from .asking import ask, ids
 from .test_langchain_chats import ALONE, CHAT, COUNTED, WAIT, Echo, Search

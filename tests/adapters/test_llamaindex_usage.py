@@ -15,7 +15,7 @@ from llama_index.core.llms import MockLLM
 from pytest_auepora.adapters.llamaindex import from_llamaindex
 from pytest_auepora.adapters.streams import FIRST_TOKEN
 from pytest_auepora.adapters.systems import as_system
-from pytest_auepora.core.usage import USAGE
+from pytest_auepora.core.model_calls import USAGE
 
 from .asking import ask, ids
 from .test_llamaindex_chats import ALONE, CHAT, WAIT, Priced, chat_engine, collected, index

@@ -111,11 +111,10 @@ def differences(python: str, plugin: Plugin, green: Seen, red: Seen) -> list[str
         if seen.code != wanted.code:
             out.append(f"{name}: exit code {seen.code}, wanted {wanted.code}")
         golden = {k: n * plugin.cases for k, n in wanted.of("golden").items()}
-        told = {k: n for k, n in seen.of("golden").items() if k not in ("rerun", "retried")}
-        if told != golden:
-            out.append(f"{name}: golden cases {told}, wanted {golden}")
-        if seen.of("suite") != wanted.of("suite"):
-            out.append(f"{name}: suites {seen.of('suite')}, wanted {wanted.of('suite')}")
+        for kind, counts in (("golden", golden), ("suite", wanted.of("suite"))):
+            told = {k: n for k, n in seen.of(kind).items() if k not in ("rerun", "retried")}
+            if told != counts:
+                out.append(f"{name}: {kind} {told}, wanted {counts}")
     if plugin.report and plugin.told not in broken.report:
         out.append(f"the report {plugin.report} has no {plugin.told!r}")
     return out

@@ -25,9 +25,9 @@ from pytest_auepora.metrics.additional import (
     ResponseDiversity,
 )
 from pytest_auepora.metrics.coverage import SpanIoU, SpanPrecision, SpanRecall
-from pytest_auepora.metrics.privacy import BlockEfficacy, RedactionEfficacy
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
 from pytest_auepora.metrics.robustness import NegativeRejectionRate, NoiseRobustness, OverRefusal
+from pytest_auepora.metrics.service.privacy import BlockEfficacy, RedactionEfficacy
 
 np = pytest.importorskip("numpy", reason="numpy is the oracle of quantiles and cosines")
 

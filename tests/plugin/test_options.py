@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from .conftest import Example
@@ -53,14 +51,3 @@ def test_an_unknown_word_is_a_usage_error(project: Example, option: str, said: s
     result = project.run(option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert said in str(result.stderr)
-
-
-@pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest reads native TOML from 9.0 on")
-def test_numbers_of_native_toml(project: Example) -> None:
-    (project.path / "tox.ini").unlink()
-    settings = "auepora_concurrency = 2\nauepora_timeout = 9.5\nauepora_keep = ['runs=2']"
-    project.write("pytest.toml", f"[pytest]\n{settings}\n")
-    assert project.run("--auepora-report=json:r.json").ret == 0
-    assert {
-        case["concurrency"] for case in json.loads(project.read("r.json"))["suites"][0]["run"]["cases"].values()
-    } == {2}

@@ -15,7 +15,8 @@ def pytest_sessionstart(session):
 """
 
 RUNS_CASES = {
-    "auepora-collecting", "auepora-exits", "auepora-running", "auepora-session", "auepora-suites", "auepora-watchdog",
+    "auepora-collecting", "auepora-exits", "auepora-running", "auepora-session", "auepora-suites",
+    "auepora-time-limits", "auepora-watchdog",
 }  # fmt: skip
 JUDGES = {"auepora-controller", "auepora-recorder", "auepora-short-failures", "auepora-terminal"}
 

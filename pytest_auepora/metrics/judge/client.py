@@ -19,7 +19,7 @@ from ...base.files import write_atomically
 from ...base.http import HttpError, Secret, mask, request_json
 from ...base.retry import RetryPolicy
 from ...base.text import shorten
-from ...core.usage import read_tokens
+from ...core.model_calls import read_tokens
 from ...errors import AueporaError, MetricError
 from .critic import Form, Judgement, JudgeReplyError, LLMCritic, Question, form_of, unwrap
 from .usage import REPEAT, Budget, JudgeUsage, Prices, count

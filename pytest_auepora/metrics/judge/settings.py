@@ -29,7 +29,8 @@ KEYS = {
     "query": "what follows the `?` of the URL, as `{api-version: …}`",
     "parameters": "of the model: `temperature` (0), `seed` (0), `max_tokens`, any other; `null` leaves one out",
     "schema": "how the form of replies is asked for: `auto` (default), `json_schema`, `json_object`, `none`",
-    "prices": "of a million tokens: `{input: 0.25, output: 2.00, cached_input: 0.025}`, or such a table by model",
+    "prices": "of a million tokens: `{input: 0.25, output: 2.00, cached_input: 0.025}`; or such a table by model, "
+    "with those of the system",
     "budget": "what one run may spend: a cost, or `{cost: 2, tokens: 1000000, requests: 500}`",
     "concurrency": "requests at once (8)",
     "timeout": "seconds that a request may take (60)",
@@ -84,13 +85,21 @@ class JudgeSettings:
         return Path(self.path).parent / Path(name).expanduser()
 
     def _prices(self) -> Prices | None:
+        if self.values.get("prices") is None:
+            return None
+        if (prices := self.prices_of(model := self.values["model"])) is None:
+            raise self.error_at("prices", f"no prices of {model}")
+        return prices
+
+    def prices_of(self, model: str) -> Prices | None:
+        """Return the prices of *model*; None where the file has none, or only those of another judge."""
         table = self.values.get("prices")
+        if isinstance(table, Mapping) and not {"input", "output"} & set(table):
+            table = table.get(model)
+        elif self.values.get("model") not in (None, model):
+            return None
         if table is None:
             return None
-        if isinstance(table, Mapping) and not {"input", "output"} & set(table):
-            table = table.get(model := self.values["model"])
-            if table is None:
-                raise self.error_at("prices", f"no prices of {model}")
         if not _are_amounts(table, Prices._fields) or not {"input", "output"} <= set(table):
             raise self.error_at("prices", f"prices are {{input: N, output: N, cached_input: N}}, not {table!r}")
         return Prices(**table)
@@ -198,6 +207,15 @@ def critic_from_environment() -> OpenAICompatibleCritic:
     if _ACTIVE.cached_critic is None or _ACTIVE.cached_critic[0] != repr(settings.values):
         _ACTIVE.cached_critic = repr(settings.values), settings.critic(_ACTIVE.concurrency, _ACTIVE.processes)
     return _ACTIVE.cached_critic[1]
+
+
+def prices_in_use(model: str) -> Prices | None:
+    """Return the prices of *model* in the settings of the judge; None where they have none.
+
+    Raises:
+        MetricError: the file is wrong.
+    """
+    return _current_settings().prices_of(model)
 
 
 def prompts_in_use() -> Path | None:

@@ -24,7 +24,7 @@ from ...reporting.formats.registry import WITH_TRENDS, Target, check_installed, 
 from ...reporting.numbers import number
 from ...reporting.text import harmless
 from ..keys import CASE_REPORTS, SUFFIXES
-from ..options import check_words, runs_tests
+from ..options import check_words, lines_of, runs_tests, words_of
 from ..session import AueporaSession
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Reports:
     def __init__(self, controller: RunController) -> None:
         self.controller, self.config = controller, controller.config
         self.targets = _read_targets(self.config)
-        words = self.config.getini("auepora_github")
+        words = words_of(self.config, "auepora_github")
         check_words("auepora_github", words, _GITHUB)
         self.github = frozenset() if "off" in words else frozenset(words)
         self.written: list[Target] = []
@@ -172,7 +172,7 @@ class Reports:
 
 def _read_targets(config: pytest.Config) -> list[Target]:
     requests = [(text, config.invocation_params.dir) for text in config.getoption("auepora_report") or ()]
-    requests += [(text, config.rootpath) for text in config.getini("auepora_report")]
+    requests += [(text, config.rootpath) for text in lines_of(config, "auepora_report")]
     targets: list[Target] = []
     for text, folder in requests:
         target = _target(text, folder)

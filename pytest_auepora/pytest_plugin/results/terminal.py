@@ -17,6 +17,7 @@ from ...reporting.terminal.session import accepted_lines, accepted_worse, case_w
 from ...reporting.text import harmless, printable, symbols
 from ..case_reports import unpack
 from ..controller import RunController
+from ..options import words_of
 from ..output import in_ci, is_ascii, terminal_width, wrapped, write_lines
 from ..session import AueporaSession
 
@@ -34,7 +35,7 @@ class Terminal:
         """Say that golden files are collected, and with what settings."""
         options = self.controller.session.options
         return header_lines(
-            files=config.getini("auepora_files"),
+            files=words_of(config, "auepora_files"),
             concurrency=options.concurrency,
             timeout=options.timeout,
             seed=options.seed,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_auepora.pytest_plugin.compat import parameters_of, positional_fixtures
+
 from ..conftest import Example
 
 AUTOUSE = """
@@ -141,3 +143,52 @@ def test_another_order_of_nameless_configurations_is_not_worse(project: Example,
     result = project.run("-W", "default", *workers, plugins=plugins)
     assert "newly failing" not in str(result.stdout)
     assert "regression:" not in str(result.stdout)
+
+
+NAMELESS = """
+import functools
+import pytest
+
+
+class Model:
+    name = "m"
+
+
+def ask(query): ...
+
+
+@pytest.fixture(params=[Model(), ask, Model, "gpt4", "rag4", 1, 1.5, None, "x", b"x", functools.partial(ask),
+                        lambda q: 1, lambda q: 2, {}, pytest.param(Model(), id="zed"), pytest.param({}, id="rag15")])
+def rag(request): ...
+
+
+@pytest.fixture(params=[Model(), Model()], ids=lambda m: m.name)
+def twice(request): ...
+
+
+@pytest.fixture(params=[Model(), ask], ids=["named0", "ask4"])
+def named(request): ...
+
+
+@pytest.fixture
+def system(twice): ...
+
+
+def test_rag(rag): ...
+def test_system(system): ...
+def test_named(named): ...
+
+
+@pytest.mark.parametrize("model", [Model(), "m"])
+def test_its_own(model): ...
+"""
+
+
+def test_ids_that_are_positions_are_found(pytester: pytest.Pytester) -> None:
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    items = pytester.getitems(NAMELESS)
+    system = {item: item.name.removeprefix("test_").partition("[")[0] for item in items}
+    found = {parameters_of(item) for item, fixture in system.items() if positional_fixtures(item, fixture)}
+    assert found == {"rag0", "x0", "x1", "rag10", "<lambda>0", "<lambda>1", "rag13", "m0", "m1"}
+    assert positional_fixtures(items[-2], "") == ["model"]
+    assert positional_fixtures(items[-1], "") == []

@@ -16,8 +16,8 @@ from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import OutputShapeError
 from pytest_auepora.metrics.additional import MeanLatency
-from pytest_auepora.metrics.operational import ErrorRatePer1k, Retries
-from pytest_auepora.metrics.privacy import SecureFieldBypass
+from pytest_auepora.metrics.service.operational import ErrorRatePer1k, Retries
+from pytest_auepora.metrics.service.privacy import SecureFieldBypass
 
 A, B = {"id": "a", "text": "ta"}, {"id": "b", "text": "tb"}
 NONE: Any = None

@@ -13,8 +13,8 @@ import pytest
 from pytest_auepora.adapters.outputs import NOTES
 from pytest_auepora.adapters.streams import FIRST_TOKEN
 from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.core.model_calls import USAGE
 from pytest_auepora.core.types import SystemOutputs
-from pytest_auepora.core.usage import USAGE
 from pytest_auepora.errors import OutputShapeError
 
 from .asking import Finder, ask

@@ -148,7 +148,9 @@ def test_what_does_not_compare(shell: Shell, three: list[str]) -> None:
 def test_the_policy_of_a_suite_with_metrics_of_the_project(shell: Shell) -> None:
     run = run_of([])
     run.path = "billing.golden.yaml"
-    said = "metrics: [of_our_own]\nregression: {case_guard: suite, metrics: {of_our_own: {policy: report}}}\ncases: []\n"
+    said = (
+        "metrics: [of_our_own]\nregression: {case_guard: suite, metrics: {of_our_own: {policy: report}}}\ncases: []\n"
+    )
     shell.write(run.path, said)
     found = policy_of(shell.path, run)
     assert found is not None

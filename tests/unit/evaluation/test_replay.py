@@ -39,7 +39,7 @@ def kept(name: str = "one") -> Recording:
 
 
 def earlier(times: int = 1, **more: Any) -> RecordedRun:
-    result = CaseResult("one", content_hash="h", **more)
+    result = CaseResult("one", content_hash="h", **{"repeats": times} | more)
     left = CaseResult("left", "skipped", error="not today")
     return RecordedRun("run-1", Run("s", cases={"one": result, "left": left}), {"one": [kept()] * times})
 

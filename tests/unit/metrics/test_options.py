@@ -19,7 +19,6 @@ from pytest_auepora.metrics.additional import (
 )
 from pytest_auepora.metrics.catalogue import SPELLINGS
 from pytest_auepora.metrics.coverage import CitationCoverage, CoverageEntities, SpanIoU, SpanRecall
-from pytest_auepora.metrics.operational import TimeoutRate
 from pytest_auepora.metrics.pairs import SlicedMetric
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.retrieval_basic import HitRateAtK, PrecisionAtK, RecallAtK
@@ -33,6 +32,7 @@ from pytest_auepora.metrics.robustness import (
     NoiseRobustness,
     OverRefusal,
 )
+from pytest_auepora.metrics.service.operational import TimeoutRate
 
 REGISTRY = Registry()
 ELSEWHERE = ("generation", "annotation", "claims")

@@ -13,7 +13,6 @@ from pytest_auepora.pytest_plugin.compat import (
     is_anyio_automatic,
     is_worker,
     loop_scope,
-    parameters_of,
     positional_fixtures,
     process_count,
     variant_of,
@@ -64,55 +63,6 @@ def test_what_a_worker_is_told() -> None:
     alone: Any = SimpleNamespace()
     assert not is_worker(alone)
     assert (worker_input(alone, "said"), process_count(alone)) == (None, 1)
-
-
-NAMELESS = """
-import functools
-import pytest
-
-
-class Model:
-    name = "m"
-
-
-def ask(query): ...
-
-
-@pytest.fixture(params=[Model(), ask, Model, "gpt4", "rag4", 1, 1.5, None, "x", b"x", functools.partial(ask),
-                        lambda q: 1, lambda q: 2, {}, pytest.param(Model(), id="zed"), pytest.param({}, id="rag15")])
-def rag(request): ...
-
-
-@pytest.fixture(params=[Model(), Model()], ids=lambda m: m.name)
-def twice(request): ...
-
-
-@pytest.fixture(params=[Model(), ask], ids=["named0", "ask4"])
-def named(request): ...
-
-
-@pytest.fixture
-def system(twice): ...
-
-
-def test_rag(rag): ...
-def test_system(system): ...
-def test_named(named): ...
-
-
-@pytest.mark.parametrize("model", [Model(), "m"])
-def test_its_own(model): ...
-"""
-
-
-def test_ids_that_are_positions_are_found(pytester: pytest.Pytester) -> None:
-    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
-    items = pytester.getitems(NAMELESS)
-    system = {item: item.name.removeprefix("test_").partition("[")[0] for item in items}
-    found = {parameters_of(item) for item, fixture in system.items() if positional_fixtures(item, fixture)}
-    assert found == {"rag0", "x0", "x1", "rag10", "<lambda>0", "<lambda>1", "rag13", "m0", "m1"}
-    assert positional_fixtures(items[-2], "") == ["model"]
-    assert positional_fixtures(items[-1], "") == []
 
 
 def test_without_ids_no_parameter_is_a_position() -> None:

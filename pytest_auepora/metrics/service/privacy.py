@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from ..core.conversation import asked_text
-from ..core.metrics_base import CaseScore, Measurement, NotApplicable
-from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
-from ..errors import MetricError
-from .options import Configured
-from .text.comparands import answer_text
-from .text.tokens import answer_words
-from .values import read_entries
+from ...core.conversation import asked_text
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
+from ...errors import MetricError
+from ..options import Configured
+from ..text.comparands import answer_text
+from ..text.tokens import answer_words
+from ..values import read_entries
 
 Words = tuple[str, ...]
 

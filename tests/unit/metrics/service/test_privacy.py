@@ -9,10 +9,10 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.privacy import BlockEfficacy, RedactionEfficacy, SecureFieldBypass
+from pytest_auepora.metrics.service.privacy import BlockEfficacy, RedactionEfficacy, SecureFieldBypass
 
-from .rankings import score
-from .samples import reason
+from ..rankings import score
+from ..samples import reason
 
 
 def about(*sensitive: Any, query: str = "Who called?", **labels: Any) -> EvaluationSample:

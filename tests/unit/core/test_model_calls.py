@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.usage import Tokens, read_tokens
+from pytest_auepora.core.model_calls import Tokens, read_tokens
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.metrics_base import CaseScore, Measurement, NotApplicable
-from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
-from ..errors import MetricError
-from .options import Configured, limited
-from .values import nonempty, read_list, read_number
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
+from ...errors import MetricError
+from ..options import Configured, limited
+from ..values import nonempty, read_list, read_number
 
 CLIENT_ABORT = 499
 

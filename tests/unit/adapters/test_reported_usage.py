@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.outputs import NOTES, to_outputs
+from pytest_auepora.core.model_calls import USAGE
 from pytest_auepora.core.types import Response, SystemOutputs
-from pytest_auepora.core.usage import USAGE
 
 OPENAI = {
     "prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15, "prompt_tokens_details": {"cached_tokens": 8},

@@ -1,4 +1,4 @@
-"""The usage that a system reports with its answer, in whatever form its models' API has → `core.usage`.
+"""The usage that a system reports with its answer, in whatever form its models' API has → `core.model_calls`.
 
 It stands under one of `USAGE_KEYS`, beside the answer or in its metadata: the usage of one model call, a list of such,
 or one for each model by its name.  A call's model is the one it names, else that under `MODEL_KEYS` beside it.
@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..core.model_calls import TOKEN_KEYS, USAGE, read_tokens
 from ..core.types import SystemOutputs
-from ..core.usage import TOKEN_KEYS, USAGE, read_tokens
 from .shapes import describe, fields_of, first_of
 
 USAGE_KEYS = (USAGE, "usage_metadata", "token_usage")

@@ -12,10 +12,10 @@ from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.core.scoring import aggregate, failed_scores, score_case
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.operational import CpuPercent, ErrorRatePer1k, MemoryMb, Retries, TimeoutRate
+from pytest_auepora.metrics.service.operational import CpuPercent, ErrorRatePer1k, MemoryMb, Retries, TimeoutRate
 
-from .rankings import score
-from .samples import reason
+from ..rankings import score
+from ..samples import reason
 
 CASE = EvaluationSample("s", "q")
 
