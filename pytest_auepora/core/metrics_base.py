@@ -7,6 +7,7 @@ and a re-judged old run, because measurements are small and JSON-able.
 from __future__ import annotations
 
 import math
+from abc import ABC
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -49,7 +50,7 @@ CaseScore = Measurement | NotApplicable
 """The result of a metric for one case: a measurement, or why it does not apply."""
 
 
-class Metric:
+class Metric(ABC):
     """A named measure of one target.
 
     A subclass sets ``name`` and ``target`` and implements ``measure``; the aggregate is the mean unless
@@ -169,10 +170,10 @@ class Metric:
         """Measure every sample and aggregate.
 
         Raises:
-            ValueError: *samples* and *outputs* differ in length.
+            AssertionError: *samples* and *outputs* differ in length.
         """
-        if len(samples) != len(outputs):
-            raise ValueError(f"{self.name}: {len(samples)} samples but {len(outputs)} outputs")
+        if len(samples) != len(outputs):  # not by assert, which Python may be told to leave out
+            raise AssertionError(f"{self.name}: {len(samples)} samples but {len(outputs)} outputs")
         outcomes = self.measure_many(samples, outputs)
         result = self.aggregate([m for m in outcomes if isinstance(m, Measurement)])
         result.details["num_skipped"] = sum(isinstance(m, NotApplicable) for m in outcomes)
@@ -181,6 +182,9 @@ class Metric:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {getattr(self, 'name', '?')}>"
+
+
+Metric.__abstractmethods__ = frozenset({"measure"})  # or compute: for a decorator, a subclass would need both
 
 
 def mean_of(metric: Metric, values: Iterable[float | None]) -> MetricResult:

@@ -87,8 +87,8 @@ TIMINGS = {
 """Field in milliseconds → the names its seconds go by in ``SystemOutputs.timings``."""
 
 REPORTED = (
-    "request_id", "adapter", "surface", "retry", "retries", "privacy", "status", "soft_deadline_ms", "aborted", "usage",
-    "model",
+    "request_id", "adapter", "surface", "retry", "retries", "tools", "privacy", "status", "soft_deadline_ms", "aborted",
+    "usage", "model",
 )  # fmt: skip
 """Fields of a request that an orchestration layer reports; `metrics.service` reads them in ``SystemOutputs.extra``."""
 
