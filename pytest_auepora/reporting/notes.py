@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..base.grouping import grouped
+from ..base.pages import reference
 from ..base.text import names_words
 from ..core.run import Run
 from ..metrics.judge.usage import JudgeUsage, usage_of
@@ -22,8 +23,8 @@ _MOST_METRICS = 4
 _MOST_UNEVEN = 5
 _CLEAR = 0.001  # below this p-value, a drop is not called possible chance
 _MOST_OPEN = 12  # most gates in a group that is open by default
-_PAGE = "see the page Non-deterministic systems"
-_PERHAPS = f"nothing changed: metrics that vary make a share `alpha` of such runs red; run again, {_PAGE}"
+_VARIES = "non-deterministic"
+_PERHAPS = "nothing changed: metrics that vary make a share `alpha` of such runs red; run again, see "
 _STOPPED = "JudgeBudgetError: "
 
 
@@ -134,14 +135,14 @@ def next_steps(verdict: Verdict, html: str | None = None) -> list[str]:
         failed = [gate for gate in verdict.gates if gate.state == "failed"]
         steady = verdict.comparison.steady if verdict.comparison is not None else ()
         small = all(g.p is not None and g.p >= _CLEAR and g.metric not in steady for g in failed)
-        steps += [_PERHAPS] if small and not verdict.failed_cases else []
+        steps += [_PERHAPS + reference(_VARIES)] if small and not verdict.failed_cases else []
         kinds, words = {gate.kind for gate in failed if gate.word == "worse"}, ""
         if "anchor" in kinds:
             words = " all,anchor" if verdict.regressed_cases or "regression" in kinds else " anchor"
         steps.append(f"intended: accept it with `pytest --auepora-update{words}`, and commit the baseline")
     if verdict.varies:
         cases = plural(len(verdict.varies), "case")
-        steps.append(f"varies: {cases} answered differently when asked again; {_PAGE}")
+        steps.append(f"varies: {cases} answered differently when asked again; see {reference(_VARIES)}")
     if html is None and (is_worse or not steps):
         shows = " shows each case beside its baseline" if is_worse else ""
         html = f"`pytest --auepora-report html:report.html`{shows}"

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...base.grouping import grouped
+from ...base.pages import reference
 from ...base.text import names_words
 from ...core.run import Run
 from ...core.scoring import Aggregate
@@ -25,7 +26,7 @@ _MATCH_TEXTS = {
     "fallback_doc": "by document (fallback_doc)",
 }
 _MAX_IDS = 3
-_LABEL_HINT = "a plain label is an id, {doc: …} names a source document: see the page Recall is 0"
+_LABEL_HINT = "a plain label is an id, {doc: …} names a source document: see "
 _PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)  # in the name of a label, after its document
 _CHECK_HINT = "pytest --auepora-labels check lists them"
 
@@ -111,7 +112,9 @@ def no_match_notes(run: Run, gates: Iterable[GateOutcome]) -> list[str]:
     if len(cases) < 2 and hits and source is None:
         return []
     message = f"no label was met in {cases_words(len(cases))}"
-    hint = _LABEL_HINT if source is None else f"a plain label is an id; did you mean {{doc: {source}}}?"
+    hint = f"a plain label is an id; did you mean {{doc: {source}}}?"
+    if source is None:
+        hint = _LABEL_HINT + reference("recall-is-zero")
     if not hits:
         hint = "no document was returned; does the system return (answer, documents)?"
     for gate in gates:

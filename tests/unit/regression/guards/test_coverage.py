@@ -82,7 +82,7 @@ def test_unmet_labels_are_told_with_the_form_that_meets() -> None:
     assert "does the system return (answer, documents)?" in no_match_notes(nothing, [])[0]
     (note,) = no_match_notes(asked("refunds.md", doc="/kb/returns.md"), [])
     assert "did you mean" not in note
-    assert note.endswith("see the page Recall is 0")
+    assert note.endswith("see `auepora help recall-is-zero`")
 
 
 @pytest.mark.parametrize("label", ['refunds.md: "30 days"', "refunds.md[0:9]"])
