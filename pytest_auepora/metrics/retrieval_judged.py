@@ -138,7 +138,7 @@ class RPrecision(Ranked):
     source = "trec_eval Rprec"
     oracle = "pytrec_eval Rprec, 1e-12"
 
-    def value(self, ranking: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> float:
         """Return a share of the first R slots."""
         size = ranking.relevant()
         return ranking.found_labels(size) / size
