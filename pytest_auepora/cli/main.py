@@ -14,7 +14,6 @@ from typing import Any
 
 from ..base.text import did_you_mean
 from ..errors import AueporaError, UnknownRunError
-from ..history.settings import OPTIONAL_MODULES
 from .common import FAILED, PASSED, UNJUDGED, USAGE, UsageError
 
 COMMANDS = {
@@ -124,9 +123,9 @@ def _run(argv: list[str]) -> int:
     except (AueporaError, OSError) as exc:
         return _report_error(exc, UNJUDGED)
     except ModuleNotFoundError as exc:
-        if (missing := (exc.name or "").removeprefix("_")) not in OPTIONAL_MODULES:
+        if exc.name != "_sqlite3":
             raise
-        return _report_error(f"this Python has no {missing}, which stores runs", UNJUDGED)
+        return _report_error("this Python has no sqlite3, which stores runs", UNJUDGED)
     except KeyboardInterrupt:
         return 130
 

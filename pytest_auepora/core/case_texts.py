@@ -12,18 +12,19 @@ from tempfile import TemporaryFile
 from typing import IO, Annotated, Any
 
 from ..base.json import encode, loads
-from .result_shapes import Expected, Outputs
+from ..base.records import Record
+from .result_shapes import Expected, Outputs, ReadAs
 
 _READ_SIZE = 64 * 1024  # bytes that are read at once
 
 
 @dataclass(slots=True)
-class CaseTexts:
+class CaseTexts(Record):
     """What a case asks, what it expects, and what reports show of the answer."""
 
     query: str = ""
-    expected: Annotated[dict[str, Any], Expected] = field(default_factory=dict)
-    outputs: Annotated[dict[str, Any], Outputs] = field(default_factory=dict)
+    expected: Annotated[dict[str, Any], ReadAs(Expected), Expected] = field(default_factory=dict)
+    outputs: Annotated[dict[str, Any], ReadAs(Outputs), Outputs] = field(default_factory=dict)
 
     def read(self) -> CaseTexts:
         """Return the texts, as `StoredTexts.read` does."""

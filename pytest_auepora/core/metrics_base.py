@@ -10,13 +10,19 @@ import math
 from abc import ABC
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from .types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 
 __all__ = ["CHUNK_KEYS", "JUDGE_KEYS", "Direction", "Measurement", "Metric", "NotApplicable"]
 
 Direction = Literal["higher", "lower"]
+
+AnswerPart = Literal[
+    "answer", "structured", "metadata", "ranking", "documents", "document_metadata", "timings", "extra"
+]
+"""What there is of an answer: text, structured answer and metadata of the response; ids and scores of the documents in
+order, their texts, their metadata; times; all else."""
 
 CHUNK_KEYS = ("chunker", "chunker_version", "chunk_ids")
 """Provenance keys of the chunker: where one differs, chunks have other ids and other lengths."""
@@ -79,6 +85,8 @@ class Metric(ABC):
             not overridden, else ``bootstrap``.
         additive: the ``data`` of its measurements are lists of whole numbers, all equally long, and the aggregate's
             value depends on nothing but their sums.
+        reads: what it reads of an answer, by default everything; what a recorded answer has not whole is not measured
+            again.  Where labels are quotes or spans, ``ranking`` includes ``documents``.
         required: attributes of `EvaluationSample` that must not be None.
         formula, source, oracle: for the reference page: the definition in one line, where it comes
             from, and whose numbers the tests hold it to.
@@ -100,6 +108,7 @@ class Metric(ABC):
     across_chunkers: Literal["", "passages", "documents"] = ""
     interval: str | None = None
     additive: ClassVar[bool] = False
+    reads: ClassVar[frozenset[AnswerPart]] = frozenset(get_args(AnswerPart))
     required: tuple[str, ...] = ()
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""

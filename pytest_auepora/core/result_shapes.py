@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 says too little of itself for pydantic
 
 from ..shapes import Kind, is_number
 
@@ -44,6 +48,16 @@ StoredScore = Kind("a score, with a finite number where that is its state", _is_
 Times = dict[str, Annotated[float, Kind("a number of seconds", lambda value: type(value) in (int, float))]]
 
 
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """In ``Annotated``: what a file holds where the program has a plain mapping."""
+
+    kind: Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        return handler.generate_schema(self.kind)  # type: ignore[attr-defined]
+
+
 class _WithId(TypedDict):
     id: str
 
@@ -56,7 +70,7 @@ class Label(_WithId, total=False):
     match: str
     quote: str
     ids: list[str]
-    span: tuple[int, int]
+    span: list[int]
 
 
 class Expected(TypedDict, total=False):
@@ -76,7 +90,7 @@ class _Hit(_WithId, total=False):
     score: float | None
     grade: int
     text: str | None
-    span: tuple[int, int]
+    span: list[int]
 
 
 class Outputs(TypedDict, total=False):
@@ -128,3 +142,7 @@ class Extra(TypedDict, total=False):
     again: _RepeatCounts
     varies: _PassCounts
     usage: dict[str, dict[str, Any]]
+
+
+for _shape in (_WithId, Label, Expected, _Hit, Outputs):
+    setattr(_shape, "__pydantic_config__", {"strict": True, "allow_inf_nan": False, "extra": "allow"})  # noqa: B010

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from ..base.records import Checked, Number, Record
 from ..errors import MetricError
 from .metrics_base import CaseScore, Measurement, Metric, NotApplicable, mean_of
 from .types import EvaluationSample, MetricResult, SystemOutputs
@@ -16,7 +17,7 @@ ScoreState = Literal["number", "n/a", "error", "aggregate"]
 
 
 @dataclass(slots=True)
-class Score:
+class Score(Record):
     """One metric on one case: a number, or why there is none.
 
     ``state`` is ``"number"``; ``"n/a"`` with a ``reason``; ``"error"`` with a ``reason``; or
@@ -24,7 +25,7 @@ class Score:
     """
 
     state: ScoreState
-    value: float | None = None
+    value: Number | None = None
     reason: str = ""
     data: Any = None
     details: dict[str, Any] = field(default_factory=dict)
@@ -51,6 +52,14 @@ class Score:
         if self.state in ("n/a", "error"):
             return None
         return Measurement(self.value, self.data, self.details)
+
+
+def _is_consistent(score: Score) -> bool:
+    return (score.state == "number") == (score.value is not None)
+
+
+StoredScore = Annotated[Score, Checked("a score, with a finite number where that is its state", _is_consistent)]
+"""A score in a file."""
 
 
 class ScoreList(list[Score]):

@@ -112,10 +112,10 @@ class RecordedRun:
         from .recording import RecordedAnswer
 
         try:
-            texts = self.recordings.get(case.id, ())
-            if repeat >= len(texts):
+            recordings = self.recordings.get(case.id, ())
+            if repeat >= len(recordings):
                 raise NotRecordedError(self._why_missing(case, repeat))
-            recorded = RecordedAnswer(texts[repeat], self.keys, self.run_id)
+            recorded = RecordedAnswer(recordings[repeat], self.keys, self.run_id)
             if reason := recorded.differs(case):
                 raise NotRecordedError(f"run {self.run_id} does not answer this case: {reason}")
         except HistoryError as exc:
@@ -155,7 +155,7 @@ class Answering(System):
         if self.base is None:
             return lambda: self._answer_or_error(case, repeat)
         with suppress(NotRecordedError):
-            if (recorded := self.source.answer(case, repeat)).is_answer:
+            if (recorded := self.source.answer(case, repeat)).outputs is not None:
                 return lambda: recorded
         return None
 

@@ -31,9 +31,6 @@ FILE = f"{FOLDER}/history.sqlite"
 VARIABLE = "AUEPORA_HISTORY"
 """The environment variable for the place of the history: a path, or a URL that must not be in a file."""
 
-OPTIONAL_MODULES = ("sqlite3", "zstd") if sys.version_info >= (3, 14) else ("sqlite3",)
-"""What keeping runs takes and a Python may be built without; before 3.14 zstd is a package of its own."""
-
 JOURNALS = "unfinished-*.jsonl"
 """The names of journals, each with the id of its run."""
 
@@ -95,10 +92,9 @@ def find_place(configured: str, root: Path) -> str | Path | None:
     return configured if is_url(configured) else root / (configured or FILE)
 
 
-def missing_module(place: str | Path) -> str:
-    """Return which of `OPTIONAL_MODULES` a history at *place* takes and this Python lacks; an empty string for none."""
-    needed = [name for name in OPTIONAL_MODULES if name != "sqlite3" or not is_url(place)]
-    return next((name for name in needed if find_spec(f"_{name}") is None), "")
+def lacks_sqlite(place: str | Path) -> bool:
+    """Whether a history at *place* is a SQLite file, and this Python was built without SQLite."""
+    return not is_url(place) and find_spec("_sqlite3") is None
 
 
 def journal_folder(place: str | Path, root: Path) -> Path:

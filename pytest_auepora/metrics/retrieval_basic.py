@@ -33,6 +33,7 @@ class Matched(Configured):
 
     unjudged = "irrelevant"
     required = ("relevant_docs",)
+    reads = frozenset({"ranking"})
     target = TargetCategory.RETRIEVAL_ACCURACY
 
     def __post_init__(self) -> None:
@@ -156,6 +157,7 @@ class EmptyResultRate(Metric):
 
     name = "empty_result_rate"
     target = TargetCategory.RETRIEVAL_RELEVANCE
+    reads = frozenset({"ranking"})
     provenance_keys = ()
     direction = "lower"
     formula = "1 if nothing was returned, else 0"

@@ -314,7 +314,7 @@ def _schema_of(kind: Any) -> dict[str, Any]:
     origin, args = get_origin(kind), get_args(kind)
     if origin is Annotated:
         meanings = [{"description": text} for text in args[1:] if isinstance(text, str)]
-        written = args[-1] if is_dataclass(args[-1]) else args[0]
+        written = args[-1] if isinstance(args[-1], type) else args[0]
         return {**_schema_of(written), **(meanings[0] if meanings else {})}
     if origin is Literal:
         return {"enum": list(args)}
