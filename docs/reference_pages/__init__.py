@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from .commands import commands_page
 from .golden_file import golden_file_page
+from .llms import llms_page
 from .metrics import metrics_page
 from .options import options_page
 
@@ -16,4 +17,5 @@ PAGES: dict[str, Callable[[], str]] = {
     "options.md": options_page,
     "commands.md": commands_page,
     "golden-file.md": golden_file_page,
+    "../llms.txt": llms_page,  # last, as it reads the others
 }

@@ -1,6 +1,7 @@
 """JSON of the data that a run keeps and sends, whatever systems put into it.
 
-Infinity and NaN are in Python's spelling; keys that JSON does not have become strings.
+Infinity and NaN are in Python's spelling; keys that JSON does not have become strings.  Lone surrogates, which no file
+can hold, become question marks.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ def dumps(value: Any) -> str:
 def encode(value: Any) -> bytes:
     """Return `dumps` of *value* as UTF-8 bytes; raises RecursionError where a value holds itself."""
     try:
-        return _ENCODER.encode(value).encode()
+        text = _ENCODER.encode(value)
     except TypeError:  # keys
-        return _ENCODER.encode(_with_text_keys(value)).encode()
+        text = _ENCODER.encode(_with_text_keys(value))
+    return text.encode("utf-8", "replace")
 
 
 def encode_finite(value: Any) -> bytes:
@@ -96,4 +98,4 @@ def _with_text_keys(value: Any) -> Any:
     return _with_text_keys(_plain(value))
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=_plain)
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False, ensure_ascii=False, default=_plain)

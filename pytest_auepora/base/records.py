@@ -243,13 +243,13 @@ def parse_json(text: str | bytes) -> Any:
 def _explained(exc: ValidationError, kind: type[Record], text: str | bytes) -> RecordError:
     faults = exc.errors(include_url=False)
     fault = next((fault for fault in faults if fault["loc"] == ("format",)), faults[0])
-    found = _shown(fault["input"])
     if fault["type"] == "json_invalid":
         try:
             parse_json(text)
         except RecordError as why:
             return why
         return RecordError(f"not JSON: {fault['ctx']['error']}")  # the standard library is content with it
+    found = _shown(fault["input"])
     schema, missing = record_schema(kind), fault["type"] == "missing"
     too_short = missing and isinstance(fault["loc"][-1], int)  # a list of a fixed length
     keys, inner = _follow(schema, fault["loc"][:-1] if too_short else fault["loc"])

@@ -15,7 +15,7 @@ from ..base.files import read_text
 from ..base.git import git
 from ..base.records import RecordError
 from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem
-from ..history.settings import VARIABLE, find_place, find_settings, project_place, project_root
+from ..history.settings import VARIABLE, find_place, find_settings, project_folders, project_place, project_root
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
@@ -85,7 +85,7 @@ def load_suite(path: Path, registry: Registry, max_bytes: int = MAX_BYTES) -> Go
 def _with_hint(problem: Problem, golden: Path) -> Problem:
     if not problem.message.startswith("unknown metric"):
         return problem
-    for folder in golden.resolve().parents:
+    for folder in project_folders(golden.resolve().parent):
         conftest = folder / "conftest.py"
         with suppress(OSError):
             if METRICS_HOOK in conftest.read_text(encoding="utf-8", errors="replace"):

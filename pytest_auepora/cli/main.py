@@ -14,11 +14,11 @@ from typing import Any
 
 from ..base.text import did_you_mean
 from ..errors import AueporaError, UnknownRunError
-from ..history.settings import OPTIONAL_MODULES
 from .common import FAILED, PASSED, UNJUDGED, USAGE, UsageError
 
-_COMMANDS = {
+COMMANDS = {
     "new": "write a fixture, golden cases and a small system to begin with",
+    "help": "print a page of the documentation: what fails a test, why recall is 0, CI, …",
     "runs": "list the stored runs",
     "view": "show the stored runs as a page in the browser",
     "compare": "compare two runs, baselines or reports, case by case; or several, side by side",
@@ -123,9 +123,9 @@ def _run(argv: list[str]) -> int:
     except (AueporaError, OSError) as exc:
         return _report_error(exc, UNJUDGED)
     except ModuleNotFoundError as exc:
-        if (missing := (exc.name or "").removeprefix("_")) not in OPTIONAL_MODULES:
+        if exc.name != "_sqlite3":
             raise
-        return _report_error(f"this Python has no {missing}, which stores runs", UNJUDGED)
+        return _report_error("this Python has no sqlite3, which stores runs", UNJUDGED)
     except KeyboardInterrupt:
         return 130
 
@@ -145,7 +145,7 @@ def parser_for(argv: Sequence[str]) -> Parser:
     parser = Parser("auepora", description=description, epilog=_EXIT)
     parser.add_argument("--version", action="version", version=f"pytest-auepora {__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    for name, summary in _COMMANDS.items():
+    for name, summary in COMMANDS.items():
         sentence = f"{summary[0].upper()}{summary[1:]}{'' if summary.endswith('?') else '.'}"
         command = commands.add_parser(name, help=summary, description=sentence, epilog=_EXIT)
         if name in argv:  # the modules of the others stay unread

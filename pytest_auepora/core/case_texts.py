@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from typing import IO, Annotated, Any
 
 from ..base.json import encode, loads
-from ..base.records import Record
+from ..base.records import ReadAs, Record
 from .result_shapes import Expected, Outputs
 
 _READ_SIZE = 64 * 1024  # bytes that are read at once
@@ -24,9 +24,9 @@ class CaseTexts(Record):
 
     query: str = ""
     """What is asked."""
-    expected: Annotated[dict[str, Any], Expected] = field(default_factory=dict)
+    expected: Annotated[dict[str, Any], ReadAs(Expected), Expected] = field(default_factory=dict)
     """What the case expects."""
-    outputs: Annotated[dict[str, Any], Outputs] = field(default_factory=dict)
+    outputs: Annotated[dict[str, Any], ReadAs(Outputs), Outputs] = field(default_factory=dict)
     """What is shown of the answer: answer, retrieved (id, score, grade, text; in rank order), timings in seconds."""
 
     def read(self) -> CaseTexts:

@@ -7,15 +7,22 @@ and a re-judged old run, because measurements are small and JSON-able.
 from __future__ import annotations
 
 import math
+from abc import ABC
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from .types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 
 __all__ = ["CHUNK_KEYS", "JUDGE_KEYS", "Direction", "Measurement", "Metric", "NotApplicable"]
 
 Direction = Literal["higher", "lower"]
+
+AnswerPart = Literal[
+    "answer", "structured", "metadata", "ranking", "documents", "document_metadata", "timings", "extra"
+]
+"""What there is of an answer: text, structured answer and metadata of the response; ids and scores of the documents in
+order, their texts, their metadata; times; all else."""
 
 CHUNK_KEYS = ("chunker", "chunker_version", "chunk_ids")
 """Provenance keys of the chunker: where one differs, chunks have other ids and other lengths."""
@@ -49,7 +56,7 @@ CaseScore = Measurement | NotApplicable
 """The result of a metric for one case: a measurement, or why it does not apply."""
 
 
-class Metric:
+class Metric(ABC):
     """A named measure of one target.
 
     A subclass sets ``name`` and ``target`` and implements ``measure``; the aggregate is the mean unless
@@ -78,6 +85,8 @@ class Metric:
             not overridden, else ``bootstrap``.
         additive: the ``data`` of its measurements are lists of whole numbers, all equally long, and the aggregate's
             value depends on nothing but their sums.
+        reads: what it reads of an answer, by default everything; what a recorded answer has not whole is not measured
+            again.  Where labels are quotes or spans, ``ranking`` includes ``documents``.
         required: attributes of `EvaluationSample` that must not be None.
         formula, source, oracle: for the reference page: the definition in one line, where it comes
             from, and whose numbers the tests hold it to.
@@ -99,6 +108,7 @@ class Metric:
     across_chunkers: Literal["", "passages", "documents"] = ""
     interval: str | None = None
     additive: ClassVar[bool] = False
+    reads: ClassVar[frozenset[AnswerPart]] = frozenset(get_args(AnswerPart))
     required: tuple[str, ...] = ()
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
@@ -169,10 +179,10 @@ class Metric:
         """Measure every sample and aggregate.
 
         Raises:
-            ValueError: *samples* and *outputs* differ in length.
+            AssertionError: *samples* and *outputs* differ in length.
         """
-        if len(samples) != len(outputs):
-            raise ValueError(f"{self.name}: {len(samples)} samples but {len(outputs)} outputs")
+        if len(samples) != len(outputs):  # not by assert, which Python may be told to leave out
+            raise AssertionError(f"{self.name}: {len(samples)} samples but {len(outputs)} outputs")
         outcomes = self.measure_many(samples, outputs)
         result = self.aggregate([m for m in outcomes if isinstance(m, Measurement)])
         result.details["num_skipped"] = sum(isinstance(m, NotApplicable) for m in outcomes)
@@ -181,6 +191,9 @@ class Metric:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {getattr(self, 'name', '?')}>"
+
+
+Metric.__abstractmethods__ = frozenset({"measure"})  # or compute: for a decorator, a subclass would need both
 
 
 def mean_of(metric: Metric, values: Iterable[float | None]) -> MetricResult:

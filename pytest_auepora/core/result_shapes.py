@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 says too little of itself for pydantic
 
 from ..shapes import Kind, is_number
 
@@ -74,7 +76,7 @@ class Label(_WithId, total=False):
     match: str
     quote: str
     ids: list[str]
-    span: tuple[int, int]
+    span: list[int]
 
 
 class Expected(TypedDict, total=False):
@@ -94,7 +96,7 @@ class _Hit(_WithId, total=False):
     score: float | None
     grade: int
     text: str | None
-    span: tuple[int, int]
+    span: list[int]
 
 
 class Outputs(TypedDict, total=False):
@@ -117,3 +119,7 @@ class MovedLabels(_MovedLabel):
     """How the labels of a case were matched after their chunks changed."""
 
     labels: dict[str, _MovedLabel]
+
+
+for _shape in (_WithId, Label, Expected, _Hit, Outputs):
+    setattr(_shape, "__pydantic_config__", {"strict": True, "allow_inf_nan": False, "extra": "allow"})  # noqa: B010

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from ..base.records import Record
+from ..base.records import Checked, Number, Record
 from ..errors import MetricError
 from .metrics_base import CaseScore, Measurement, Metric, NotApplicable, mean_of
 from .types import EvaluationSample, MetricResult, SystemOutputs
@@ -22,7 +22,7 @@ class Score(Record):
 
     state: ScoreState
     """Whether there is a number, or why not; an aggregate has no value of its own and counts in the aggregate only."""
-    value: float | None = None
+    value: Number | None = None
     """Null unless the state is number."""
     reason: str = ""
     """Why there is no number."""
@@ -53,6 +53,14 @@ class Score(Record):
         if self.state in ("n/a", "error"):
             return None
         return Measurement(self.value, self.data, self.details)
+
+
+def _is_consistent(score: Score) -> bool:
+    return (score.state == "number") == (score.value is not None)
+
+
+StoredScore = Annotated[Score, Checked("a score, with a finite number where that is its state", _is_consistent)]
+"""A score in a file."""
 
 
 class ScoreList(list[Score]):

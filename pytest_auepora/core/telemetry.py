@@ -86,9 +86,12 @@ TIMINGS = {
 }
 """Field in milliseconds → the names its seconds go by in ``SystemOutputs.timings``."""
 
+REQUEST = ("request_id", "adapter", "surface")
+"""What names a request elsewhere, kept with each answer."""
+
 REPORTED = (
-    "request_id", "adapter", "surface", "retry", "retries", "privacy", "status", "soft_deadline_ms", "aborted", "usage",
-    "model",
+    *REQUEST, "retry", "retries", "tools", "privacy", "status", "soft_deadline_ms", "aborted",
+    "usage", "model",
 )  # fmt: skip
 """Fields of a request that an orchestration layer reports; `metrics.service` reads them in ``SystemOutputs.extra``."""
 

@@ -1,253 +1,187 @@
-"""`Parts`: an answer as plain data that JSON carries unchanged, and back.
-
-Reading a part that is missing raises an error that says why.
-"""
+"""`RecordedOutputs`: what a metric may read of an answer, as plain data that JSON carries, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NoReturn
+from typing import Any, Literal
 
-from ..base.json import known_fields
-from ..core.result_shapes import Place, Times
+from ..base.json import encode
+from ..base.records import Free, Number, Record
+from ..core.metrics_base import AnswerPart
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
-from ..errors import NotRecordedError
+from ..metrics.ranking.gold import SOURCE_KEYS
+from .case_result import without_text
 
-Path = tuple[str | int, ...]
-"""``("answer",)``, ``("retrieved", 3, "text")``, ``("extra", "trace")``; ``("extra",)`` for all that it lacks."""
+Loss = Literal["cut", "changed", "unseen", "not JSON"]
+"""Why a part of an answer is not as it was: for its size; changed by the project's redaction, or not shown to it; it
+held what JSON cannot carry."""
 
-TEXT, _METADATA = 1, 4  # places in a hit
+CUT_END = "…"
+"""End of a text that was cut."""
 
-
-_StoredHits = list[tuple[str, Place | None, Any, int, dict[str, Any]]] | None  # with the place of its text in every hit
-
-
-class _NotPlainError(TypeError):
-    pass
+_PLACE_KEYS = (*SOURCE_KEYS, "start", "end")  # metadata of a document that labels are matched by; never cut
+_FLAGS = ("refused", "grounded", "citations")
 
 
-@dataclass(eq=False, repr=False, slots=True)
-class Parts:
-    """What a metric may read of an answer: the fields of `SystemOutputs` and its response.
+@dataclass(slots=True)
+class RecordedDocument(Record):
+    """A document of a ranking."""
 
-    ``retrieved`` has ``[id, text, score, rank, metadata]`` in rank order; it and ``answer`` are None where they are not
-    there.  ``gaps`` says what is not there, and why.
-    """
+    id: str | int
+    text: str | None
+    score: Number | str | None
+    """A text where JSON has no such number: ``inf``, ``nan``."""
+    rank: int
+    metadata: dict[str, Free] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class RecordedOutputs(Record):
+    """The fields of `SystemOutputs` and its response."""
 
     answer: str | None
-    retrieved: Annotated[list[list[Any]] | None, _StoredHits]
-    timings: Annotated[dict[str, float], Times]
-    structured: Any = None
-    metadata: dict[str, Any] = field(default_factory=dict)
-    extra: dict[str, Any] = field(default_factory=dict)
-    gaps: Annotated[dict[Path, str], list[tuple[list[str | int], str]]] = field(default_factory=dict)
+    retrieved: list[RecordedDocument]
+    timings: dict[str, Number]
+    structured: dict[str, Free] | None = None
+    metadata: dict[str, Free] = field(default_factory=dict)
+    extra: dict[str, Free] = field(default_factory=dict)
+    lost: dict[AnswerPart, Loss] = field(default_factory=dict)
+    """The parts that are not as they were."""
 
     @classmethod
-    def of(cls, outputs: SystemOutputs) -> Parts:
-        """Return *outputs* as parts; what JSON cannot carry becomes a gap."""
+    def of(cls, outputs: SystemOutputs) -> RecordedOutputs:
+        """Return *outputs* as plain data, without what JSON cannot carry."""
         response = outputs.response
-        out = cls(response.text, None, {str(k): float(v) for k, v in outputs.timings.items()})
-        out.metadata = out._mapping(response.metadata, ("metadata",))
-        out.structured = out._value(response.structured, ("structured",))
-        out.retrieved = [
-            [(doc := r.doc).doc_id, doc.text, score if type(score := r.score) is float else _number(score), r.rank,
-             out._mapping(doc.metadata, ("retrieved", i, "metadata")) if doc.metadata else {}]
-            for i, r in enumerate(outputs.retrieved)
-        ]  # fmt: skip
-        out.extra = out._mapping(outputs.extra, ("extra",))
+        out = cls(response.text, [], {})
+        for name, seconds in outputs.timings.items():
+            if isinstance(number := _score(seconds), float):
+                out.timings[str(name)] = number
+            else:
+                out.lost["timings"] = "not JSON"
+        out.metadata = out._plain(response.metadata, "metadata")
+        out.structured = None if response.structured is None else out._plain(response.structured, "structured")
+        out.extra = out._plain(outputs.extra, "extra")
+        for r in outputs.retrieved:
+            metadata = out._plain(r.doc.metadata, "document_metadata") if r.doc.metadata else {}
+            out.retrieved.append(RecordedDocument(r.doc.doc_id, r.doc.text, _score(r.score), r.rank, metadata))
         return out
 
-    def _mapping(self, mapping: Mapping[str, Any] | None, path: Path) -> dict[str, Any]:
-        out = {}
+    def _plain(self, mapping: Mapping[str, Any] | None, part: AnswerPart) -> dict[str, Any]:
+        out: dict[str, Any] = {}
         for key, value in (mapping or {}).items():
-            if not isinstance(key, str):
-                self.gaps[path] = f"was not recorded: its key {key!r} is not a text"
-            elif (plain_value := self._value(value, (*path, key))) is not None or value is None:
-                out[key] = plain_value
+            try:
+                out |= plain({key: value})
+            except TypeError:
+                self.lost[part] = "not JSON"
         return out
-
-    def _value(self, value: Any, path: Path) -> Any:
-        try:
-            return plain(value)
-        except _NotPlainError as exc:
-            self.gaps[path] = f"was not recorded: {exc} is nothing that JSON can carry"
-            return None
-
-    @classmethod
-    def from_dict(cls, raw: Mapping[str, Any]) -> Parts:
-        """Read what `to_dict` gave."""
-        gaps = {tuple(path): reason for path, reason in raw.get("gaps", ())}
-        return cls(**{**known_fields(cls, raw), "gaps": gaps})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        out: dict[str, Any] = {"answer": self.answer, "retrieved": self.retrieved, "timings": self.timings}
-        if self.structured is not None:
-            out["structured"] = self.structured
-        if self.metadata:
-            out["metadata"] = self.metadata
-        if self.extra:
-            out["extra"] = self.extra
-        if self.gaps:
-            out["gaps"] = [[list(path), reason] for path, reason in self.gaps.items()]
-        return out
-
-    def drop(self, path: Path, reason: str, known: Mapping[str, Any] | None = None) -> None:
-        """Remove one part, for *reason*; of a mapping the *known* keys may stay."""
-        self.gaps = {p: r for p, r in self.gaps.items() if p[: len(path)] != path}
-        self.gaps[path] = reason
-        match path:
-            case ("retrieved", int(i), "text") if self.retrieved is not None:
-                self.retrieved[i][TEXT] = None
-            case ("retrieved", int(i), "metadata") if self.retrieved is not None:
-                self.retrieved[i][_METADATA] = dict(known or {})
-            case ("answer" | "structured" | "retrieved" as name,):
-                setattr(self, name, None)
-            case ("metadata" | "timings" | "extra" as name,):
-                setattr(self, name, dict(known or {}))
-            case _:
-                raise KeyError(path)
-
-    def pieces(self) -> dict[Path, Any]:
-        """Return what can be dropped without losing ids, scores and times, by path."""
-        out: dict[Path, Any] = {(name,): getattr(self, name) for name in ("answer", "structured", "metadata", "extra")}
-        for i, hit in enumerate(self.retrieved or ()):
-            out["retrieved", i, "text"] = hit[TEXT]
-            out["retrieved", i, "metadata"] = hit[_METADATA]
-        return {path: value for path, value in out.items() if value}
 
     def restore(self) -> SystemOutputs:
-        """Return the answer; reading a part that is a gap raises `NotRecordedError`."""
-        metadata = self._restored("the answer's metadata", self.metadata, ("metadata",))
-        structured = self.structured
-        if reason := self.gaps.get(("structured",)):
-            structured = PartialMapping("the structured answer", {}, {}, reason)
-        if self.answer is None:
-            response: Response = WithheldResponse(self.gaps.get(("answer",), ""), structured, metadata)
-        else:
-            response = Response(self.answer, structured, metadata)
-        retrieved: list[Any] = WithheldList(self.gaps.get(("retrieved",), ""))
-        if self.retrieved is not None:
-            retrieved = [self._hit(i, hit) for i, hit in enumerate(self.retrieved)]
-        timings = self._restored("timings", self.timings, ("timings",))
-        return SystemOutputs(retrieved, response, timings, self._restored("extra", self.extra, ("extra",)))
+        """Return the answer, as far as it is there."""
+        retrieved = [
+            RetrievedDocument(
+                Document(hit.id, hit.text, dict(hit.metadata)),  # type: ignore[arg-type]  # as the system gave them
+                float(hit.score) if isinstance(hit.score, str) else hit.score,  # type: ignore[arg-type]
+                hit.rank,
+            )
+            for hit in self.retrieved
+        ]
+        response = Response(self.answer, self.structured, dict(self.metadata))  # type: ignore[arg-type]
+        return SystemOutputs(retrieved, response, dict(self.timings), dict(self.extra))
 
-    def _hit(self, i: int, hit: list[Any]) -> RetrievedDocument:
-        doc_id, text, score, rank, raw_metadata = hit
-        metadata = self._restored(f"the metadata of {doc_id!r}", raw_metadata, ("retrieved", i, "metadata"))
-        if text is None:
-            doc: Document = WithheldDocument(doc_id, self.gaps.get(("retrieved", i, "text"), ""), metadata)
-        else:
-            doc = Document(doc_id, text, metadata)
-        return RetrievedDocument(doc, score, rank)
+    def cut(self, cap: int) -> None:
+        """Cut what is longest until there are no more than *cap* characters; ids, scores and times do not count."""
+        values: list[Any] = [self.answer, self.structured, self.metadata, self.extra]
+        values += [hit.text for hit in self.retrieved] + [hit.metadata for hit in self.retrieved]
+        longest = _longest(list(map(_size, values)), cap)
+        if longest is None:
+            return
+        if _size(self.answer) > longest:
+            self.answer, self.lost["answer"] = _cut(self.answer, longest), "cut"
+        if _size(self.structured) > longest:
+            self.structured, self.lost["structured"] = None, "cut"
+        if _size(self.metadata) > longest:
+            self.metadata, self.lost["metadata"] = {}, "cut"
+        if _size(self.extra) > longest:
+            self.extra, self.lost["extra"] = {}, "cut"
+        for hit in self.retrieved:
+            if _size(hit.text) > longest:
+                hit.text, self.lost["documents"] = _cut(hit.text, longest), "cut"
+            if _size(hit.metadata) > longest:
+                hit.metadata = {key: hit.metadata[key] for key in _PLACE_KEYS if key in hit.metadata}
+                self.lost["document_metadata"] = "cut"
 
-    def _restored(self, what: str, known: dict[str, Any], path: Path) -> dict[str, Any]:
-        if not self.gaps:
-            return dict(known)
-        gaps = {str(p[-1]): r for p, r in self.gaps.items() if p[:-1] == path}
-        rest = self.gaps.get(path, "")
-        return PartialMapping(what, known, gaps, rest) if gaps or rest else dict(known)
+    def redact(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        """Change what the project's redaction changed, and leave out what it was not shown.
+
+        *before* and *after* are what `case_result.shown_outputs` gave, whole, and what became of it.
+        """
+        if after.get("answer") != before["answer"]:
+            self.answer, self.lost["answer"] = _text(after.get("answer")), "changed"
+        self._redact_ranking(before["retrieved"], after.get("retrieved"))
+        if after.get("timings") != before["timings"]:
+            self.timings, self.lost["timings"] = {}, "changed"
+        if self.metadata:
+            self.metadata = {key: before[key] for key in _FLAGS if key in before and after.get(key) == before[key]}
+            changed = any(key in before and key not in self.metadata for key in _FLAGS)
+            self.lost["metadata"] = "changed" if changed else "unseen"
+        if self.structured is not None:
+            self.structured, self.lost["structured"] = None, "unseen"
+        if self.extra or "extra" in self.lost:
+            self.extra, self.lost["extra"] = {}, "unseen"
+
+    def _redact_ranking(self, before: list[dict[str, Any]], after: Any) -> None:
+        hits = after if isinstance(after, list) and all(isinstance(hit, dict) for hit in after) else []
+        if list(map(without_text, hits)) != list(map(without_text, before)):
+            self.retrieved, self.lost["ranking"] = [], "changed"
+            return
+        for hit, old, new in zip(self.retrieved, before, hits, strict=True):
+            if new.get("text") != old["text"]:
+                hit.text, self.lost["documents"] = _text(new.get("text")), "changed"
+            if hit.metadata:
+                hit.metadata, self.lost["document_metadata"] = {SOURCE_KEYS[0]: old.get("doc", old["id"])}, "unseen"
+                hit.metadata |= dict(zip(("start", "end"), old.get("span", ()), strict=False))
 
 
-def _number(score: Any) -> int | float | None:
-    if isinstance(score, (int, float)):
-        return score
-    try:
-        return float(score)
-    except (TypeError, ValueError):
-        return None
+def _size(value: Any) -> int:
+    return len(value) if isinstance(value, str) else len(encode(value)) if value else 0
+
+
+def _longest(sizes: Sequence[int], cap: int) -> int | None:
+    """Return how long a text may be so that texts of these *sizes* are no more than *cap* together; None for any."""
+    left = cap
+    for i, size in enumerate(sorted(sizes)):
+        n_left = len(sizes) - i
+        if size * n_left > left:
+            return left // n_left
+        left -= size
+    return None
+
+
+def _cut(text: str | None, length: int) -> str:
+    return (text or "")[: max(0, length - len(CUT_END))] + CUT_END
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _score(score: Any) -> float | str | None:
+    with suppress(TypeError, ValueError):
+        number = float(score)
+        return number if number - number == 0 else str(number)
+    return None
 
 
 def plain(value: Any) -> Any:
     """Return *value* in the types JSON has; raises TypeError where JSON cannot carry all of it unchanged."""
-    if value is None or isinstance(value, (str, int, float)):
+    if value is None or isinstance(value, (str, int)) or (isinstance(value, float) and value - value == 0):
         return value
     if isinstance(value, (list, tuple)):
         return [plain(part) for part in value]
-    if isinstance(value, Mapping):
-        if not all(isinstance(key, str) for key in value):
-            raise _NotPlainError("a mapping whose keys are not texts")
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {key: plain(part) for key, part in value.items()}
     if hasattr(value, "tolist"):
         return plain(value.tolist())
-    raise _NotPlainError(f"a {type(value).__name__}")
-
-
-class _WithheldText:
-    """In place of a text that is not there; the message says which, and why."""
-
-    message: str
-
-    @property
-    def text(self) -> str:
-        """Raises `NotRecordedError`."""
-        raise NotRecordedError(self.message)
-
-    def __repr__(self) -> str:
-        return f"<{self.message}>"
-
-
-class WithheldDocument(_WithheldText, Document):  # type: ignore[override]  # it raises
-    """A retrieved document of which the text is not there."""
-
-    def __init__(self, doc_id: str, reason: str, metadata: dict[str, Any]) -> None:
-        self.doc_id, self.metadata = doc_id, metadata
-        self.message = f"the text of {doc_id!r} {reason}"
-
-
-class WithheldResponse(_WithheldText, Response):  # type: ignore[override]  # it raises
-    """An answer of which the text is not there."""
-
-    def __init__(self, reason: str, structured: dict[str, Any] | None, metadata: dict[str, Any]) -> None:
-        self.structured, self.metadata = structured, metadata
-        self.message = f"the answer {reason}"
-
-
-class WithheldList(list[Any]):
-    """A ranking that is not there."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__()
-        self.message = f"what was retrieved {reason}"
-
-    def _refuse(self, *_: Any) -> NoReturn:
-        raise NotRecordedError(self.message)
-
-    __iter__ = __len__ = __getitem__ = __contains__ = __reversed__ = __bool__ = _refuse
-
-
-class PartialMapping(dict[str, Any]):
-    """A mapping, *what* in messages, of which only the *known* keys are there; listing its keys raises.
-
-    *gaps* says why some keys are not there, *rest* why any other may have been; empty where there were no others.
-    """
-
-    def __init__(self, what: str, known: Mapping[str, Any], gaps: Mapping[str, str], rest: str) -> None:
-        super().__init__(known)
-        self.what, self.gaps, self.rest = what, gaps, rest
-
-    def __contains__(self, key: Any) -> bool:
-        if super().__contains__(key):
-            return True
-        if reason := self.gaps.get(key, self.rest):
-            raise NotRecordedError(f"{self.what}[{key!r}] {reason}")
-        return False
-
-    def __getitem__(self, key: str) -> Any:
-        if key not in self:
-            raise KeyError(key)
-        return super().__getitem__(key)
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """Return what is under *key*, or *default*; raises `NotRecordedError` where that is not known."""
-        return super().__getitem__(key) if key in self else default
-
-    def __bool__(self) -> bool:
-        return True
-
-    def _refuse(self) -> NoReturn:
-        reason = self.rest or next(iter(self.gaps.values()), "is not all there")
-        raise NotRecordedError(f"{self.what} {reason}")
-
-    __iter__ = __len__ = keys = values = items = _refuse
+    raise TypeError(type(value).__name__)

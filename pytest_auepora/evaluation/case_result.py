@@ -20,6 +20,7 @@ from ..core.metrics_base import Measurement, Metric
 from ..core.model_calls import USAGE
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores
+from ..core.telemetry import REQUEST
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import MetricError
 from ..io.golden.model import GoldenCase
@@ -158,7 +159,7 @@ _RETRIES = Retries()
 
 
 def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bool = False) -> dict[str, Any]:
-    """Return ``answer``, ``retrieved``, ``timings``; ``retries``, ``refused``, ``grounded``, ``citations`` where said.
+    """Return ``answer``, ``retrieved``, ``timings``; if said, ``retries``, ``refused``, ``citations``, `REQUEST`, ….
 
     *whole* leaves texts and lists as long as they are.
     """
@@ -170,6 +171,7 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
     }
     if isinstance(retries := _RETRIES.measure(sample, outputs), Measurement):
         out["retries"] = retries.value
+    out |= {key: snippet(str(value)) for key in REQUEST if (value := outputs.extra.get(key)) is not None}
     if isinstance(calls := outputs.extra.get(USAGE), list):
         out["usage"] = [dict(call) for call in calls if isinstance(call, Mapping)]
     metadata = outputs.response.metadata

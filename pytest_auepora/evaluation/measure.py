@@ -21,7 +21,7 @@ from ..core.run import CaseResult
 from ..core.scoring import Score, failed_scores, score_case, score_cases
 from ..core.telemetry import SampledCall
 from ..core.types import EvaluationSample, SystemOutputs
-from ..errors import NotRecordedError, RecordedError
+from ..errors import RecordedError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known_citations
 from ..metrics.judge.usage import USAGE, metered, pop_usage, repeated
@@ -121,13 +121,13 @@ def judge_task(
     """Return what judges are asked about *answer*, without *metrics* whose scores were recorded; None for nothing."""
     if isinstance(answer, SystemOutputs):
         return JudgeTask(metrics, case_call.case.sample, answer, repeat)
-    if isinstance(answer, BaseException) or not answer.is_answer:
+    if isinstance(answer, BaseException) or answer.outputs is None:
         return None
-    asked_metrics = [metric for metric in metrics if _reusable_score(metric, answer) is None]
+    sample = answer.relabelled(case_call.case).sample
+    asked_metrics = [m for m in metrics if _reusable_score(m, answer) is None and not answer.lacks(m, sample)]
     if not asked_metrics:
         return None
-    outputs = _with_notes(case_call, answer.parts().restore())
-    return JudgeTask(asked_metrics, answer.relabelled(case_call.case).sample, outputs, repeat)
+    return JudgeTask(asked_metrics, sample, _with_notes(case_call, answer.outputs.restore()), repeat)
 
 
 def _early_scores(case_call: CaseCall) -> Mapping[str, Score]:
@@ -194,28 +194,28 @@ def _rescored_result(
 ) -> CaseResult:
     """Measure an answer of an earlier run with the metrics and the golden case of today; times are those of then.
 
-    A score of a metric that is not deterministic, or that reads what was not recorded, is the one it had then if the
-    metric has the same version and parameters; where it has none, what was not recorded is an error of that metric.
+    A score of a metric that is not deterministic, or that reads what was not recorded whole, is the one it had then if
+    the metric has the same version and parameters; where it has none, the metric is not comparable, which is an error.
     *judge_scores* are those that judges gave since.
     """
-    case = recorded.relabelled(case_call.case)
-    raw, result = recorded.raw, blank_result(case)
-    result.seconds, result.concurrency = raw["seconds"], raw["concurrency"]
+    case, recording = recorded.relabelled(case_call.case), recorded.recording
+    result = blank_result(case)
+    result.seconds, result.concurrency = recording.seconds, recording.concurrency
     if recorded.run_id:
         result.recorded_in = recorded.run_id
-    if not recorded.is_answer:
-        result.state, result.error = "error", raw["error"]
-        message = (raw["error"] or "?").splitlines()[0]
+    if recording.outputs is None:
+        result.state, result.error = "error", recording.error or "?"
+        message = result.error.splitlines()[0]
         result.scores = failed_scores(metrics.values(), case.sample, message, RecordedError(message))
         return result
-    outputs = _with_notes(case_call, recorded.parts().restore())
+    outputs = _with_notes(case_call, recording.outputs.restore())
     result.scores = {
         name: _score_again(m, case.sample, outputs, recorded, judge_scores.get(name)) for name, m in metrics.items()
     }
     result.assertions = held_assertions(result.scores, case.sample.labels)
     result.judge_usage = pop_usage(result.scores)
-    if "shown" in raw:
-        result.outputs, result.ranks = raw["shown"], raw["ranks"]
+    if recording.shown is not None:
+        result.outputs, result.ranks = recording.shown, dict(recording.ranks)
     else:
         result.outputs, result.ranks = shown_outputs(case.sample, outputs), ranks_of_relevant(case.sample, outputs)
     _explain_missing_labels(result, case)
@@ -233,11 +233,9 @@ def _score_again(
 ) -> Score:
     if fresh is None and (reusable := _reusable_score(metric, recorded)) is not None:
         return reusable
-    score = fresh or score_case([metric], sample, outputs)[metric.name]
-    if score.state == "error" and score.reason.startswith(f"{NotRecordedError.__name__}: "):
-        reason = f"cannot be measured again: {score.reason.partition(': ')[2]}"
-        return recorded.score(metric) or Score.failed(reason)
-    return score
+    if lacking := recorded.lacks(metric, sample):
+        return recorded.score(metric) or Score.failed(f"not comparable: {lacking}")
+    return fresh or score_case([metric], sample, outputs)[metric.name]
 
 
 def _explain_missing_labels(result: CaseResult, case: GoldenCase) -> None:

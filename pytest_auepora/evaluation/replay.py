@@ -124,12 +124,12 @@ class RecordedRun:
         from .recording import RecordedAnswer
 
         try:
-            texts = self.recordings.get(case.id, ())
+            recordings = self.recordings.get(case.id, ())
             if repeat == SECOND_LOOK and (look := self.look(case)) is not None:
                 repeat = look
-            if repeat >= len(texts):
+            if repeat >= len(recordings):
                 raise NotRecordedError(self._why_missing(case, repeat))
-            recorded = RecordedAnswer(texts[repeat], self.keys, self.run_id)
+            recorded = RecordedAnswer(recordings[repeat], self.keys, self.run_id)
             if reason := recorded.differs(case):
                 raise NotRecordedError(f"run {self.run_id} does not answer this case: {reason}")
         except HistoryError as exc:
@@ -169,7 +169,7 @@ class Answering(System):
         if self.base is None:
             return lambda: self._answer_or_error(case, repeat)
         with suppress(NotRecordedError):
-            if (recorded := self.source.answer(case, repeat)).is_answer:
+            if (recorded := self.source.answer(case, repeat)).outputs is not None:
                 return lambda: recorded
         return None
 

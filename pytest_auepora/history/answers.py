@@ -16,9 +16,10 @@ from ..base.files import write_atomically
 from ..base.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError
+from ..evaluation.answer_codec import CUT_END
 from ..evaluation.replay import RecordedRun
 from ..labels.corpus import Chunk, Recall
-from .codec import AnswerBlock, RecordedAnswers, ResultPacker, decode_run, encode_run
+from .codec import CaseRow, RecordedAnswers, decode_run, encode_run, rows_of
 
 if TYPE_CHECKING:
     from .store import HistoryStore
@@ -57,8 +58,8 @@ def _read_accepted(path: Path) -> dict[str, dict[str, str]]:
 RunIds = dict[tuple[str, str, str], str]
 """Run ids by suite, configuration and golden file; an empty path stands for any file of the suite."""
 
-SentRun = tuple[str, list[bytes], list[AnswerBlock]]
-"""A run with its answers, encoded for another host."""
+SentRun = tuple[str, list[tuple[str, str, bytes, bytes]]]
+"""A run with its answers, encoded for another host: builtins alone."""
 
 
 def choose_runs(store: HistoryStore, name: str) -> RunIds:
@@ -103,25 +104,21 @@ def _golden_paths(store: HistoryStore, runs: Iterable[StoredRun]) -> Iterable[st
 
 def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
     """Return a stored run with its answers; raises `HistoryError` where it cannot be read."""
-    return RecordedRun(run_id, store.load(run_id), store.recordings(run_id), store.name)
+    return RecordedRun(run_id, store.load(run_id, answers=False), store.recordings(run_id), store.name)
 
 
 def encode_recorded(recorded: RecordedRun) -> SentRun:
     """Return *recorded* encoded for another host; of its results, only the state of each case."""
     run = recorded.run
     cases = (CaseResult(i, state=case.state, error=case.error) for i, case in run.cases.items())
-    packer = ResultPacker.of(cases, recorded.recordings)
-    return encode_run(run), packer.results(), packer.answers()
+    return encode_run(run), [(*row,) for row in rows_of(cases, recorded.recordings)]
 
 
 def decode_recorded(run_id: str, sent: SentRun) -> RecordedRun:
     """Return the run that `encode_recorded` encoded."""
-    text, results, answers = sent
-    return RecordedRun(run_id, decode_run(text, results), RecordedAnswers(answers))
+    text, rows = sent[0], [CaseRow(*row) for row in sent[1]]
+    return RecordedRun(run_id, decode_run(text, rows), RecordedAnswers(rows))
 
-
-_CUT_END = "…"
-"""End of a text that was cut when it was stored; such a text identifies no passage."""
 
 _MAX_RUNS = 10
 """Runs that are read from either end of the history."""
@@ -171,7 +168,7 @@ def _retrieved_passages(run: Run, origin: str) -> dict[str, Chunk]:
     passages: dict[str, Chunk] = {}
     for hit in chain.from_iterable(case.outputs.get("retrieved", ()) for case in run.cases.values()):
         text = hit.get("text", "")
-        text = "" if text.endswith(_CUT_END) else text
+        text = "" if text.endswith(CUT_END) else text  # which identifies no passage
         span = hit.get("span")
         passage = Chunk(hit["id"], text, hit.get("doc", ""), (span[0], span[1]) if span else None, origin)
         if passage.is_known and (text or hit["id"] not in passages):

@@ -23,7 +23,7 @@ from ..errors import HistoryError
 from ..evaluation.recording import Recording
 from ..regression.baseline import GIT_COMMIT
 from ..shapes import check_shape
-from .codec import CaseJson, encode_run
+from .codec import CaseJson, encode_run, read_answers
 from .settings import JOURNALS, Keep, find_journals, make_folder
 from .store import HistoryStore
 from .tables import new_run_id
@@ -159,20 +159,16 @@ class _RunLine(TypedDict):
     commit: str
 
 
-class _ResultKeys(TypedDict):
+class _ResultLine(TypedDict):
     of: tuple[str, str]
     provenance: dict[str, Any] | None
     result: CaseResult
 
 
-class _ResultLine(_ResultKeys, total=False):
-    answers: list[tuple[str, list[str]]]
-
-
 def _read_runs(lines: Iterable[bytes]) -> list[Unfinished]:
     runs: dict[tuple[str, str], Unfinished] = {}
     started = datetime.now(timezone.utc)
-    for line in _complete_lines(lines):
+    for text, line in _complete_lines(lines):
         if "started" in line:
             started = datetime.fromisoformat(line["started"])
             continue
@@ -188,11 +184,11 @@ def _read_runs(lines: Iterable[bytes]) -> list[Unfinished]:
             unfinished.run.provenance = line["provenance"] or unfinished.run.provenance
             if unfinished.commit:
                 unfinished.run.provenance[GIT_COMMIT] = unfinished.commit
-            unfinished.recordings[result.case_id] = [(answer, texts) for answer, texts in line.get("answers", ())]
+            unfinished.recordings[result.case_id] = read_answers(text)
     return list(runs.values())
 
 
-def _complete_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
+def _complete_lines(lines: Iterable[bytes]) -> Iterator[tuple[bytes, dict[str, Any]]]:
     for line in lines:
         try:
             value = json.loads(line)
@@ -201,7 +197,7 @@ def _complete_lines(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
                 raise
             continue  # the process died while it wrote this one, or the disk was full
         check_shape(value, dict)
-        yield value
+        yield line, value
 
 
 def _lock(file: IO[bytes]) -> bool:

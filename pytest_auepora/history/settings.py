@@ -8,7 +8,7 @@ from __future__ import annotations
 import configparser
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,9 +30,6 @@ FILE = f"{FOLDER}/history.sqlite"
 
 VARIABLE = "AUEPORA_HISTORY"
 """The environment variable for the place of the history: a path, or a URL that must not be in a file."""
-
-OPTIONAL_MODULES = ("sqlite3", "zstd") if sys.version_info >= (3, 14) else ("sqlite3",)
-"""What keeping runs takes and a Python may be built without; before 3.14 zstd is a package of its own."""
 
 JOURNALS = "unfinished-*.jsonl"
 """The names of journals, each with the id of its run."""
@@ -95,10 +92,9 @@ def find_place(configured: str, root: Path) -> str | Path | None:
     return configured if is_url(configured) else root / (configured or FILE)
 
 
-def missing_module(place: str | Path) -> str:
-    """Return which of `OPTIONAL_MODULES` a history at *place* takes and this Python lacks; an empty string for none."""
-    needed = [name for name in OPTIONAL_MODULES if name != "sqlite3" or not is_url(place)]
-    return next((name for name in needed if find_spec(f"_{name}") is None), "")
+def lacks_sqlite(place: str | Path) -> bool:
+    """Whether a history at *place* is a SQLite file, and this Python was built without SQLite."""
+    return not is_url(place) and find_spec("_sqlite3") is None
 
 
 def journal_folder(place: str | Path, root: Path) -> Path:
@@ -111,18 +107,33 @@ def find_journals(folder: Path) -> list[Path]:
     return sorted(folder.glob(JOURNALS)) if folder.is_dir() else []
 
 
+def project_folders(start: Path) -> Iterator[Path]:
+    """Yield *start* and the folders above it that may be of the same project: up to its repository, below the home."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is none
+    for folder in (start, *start.parents):
+        if folder == home and folder != start:
+            return
+        yield folder
+        if (folder / ".git").exists():
+            return
+
+
 def find_settings(start: Path) -> tuple[Path, dict[str, Any]]:
-    """Return the nearest directory from *start* upwards that has settings of pytest, and the settings.
+    """Return the nearest directory of the project around *start* that has settings of pytest, and the settings.
 
     If there are none, *start* itself.  A file that cannot be read has none: pytest reports it.
     """
-    for folder in (start, *start.parents):
+    return _find_settings(start) or (start, {})
+
+
+def _find_settings(start: Path) -> tuple[Path, dict[str, Any]] | None:
+    for folder in project_folders(start):
         for name, table in _TABLES.items():
             if not (path := folder / name).is_file():
                 continue
             if (settings := _read_table(path, table)) is not None or name in _ROOT_FILES:
                 return folder, settings or {}
-    return start, {}
+    return None
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -131,11 +142,10 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def project_root(start: Path) -> Path:
-    """Return the root of the project: the folder of its history, else that of its settings, else *start* itself."""
-    for folder in (start, *start.parents):
-        if (folder / FILE).is_file():
-            return folder
-    return find_settings(start)[0]
+    """Return the root of the project: the folder of its settings, else that of its history, else *start* itself."""
+    if (found := _find_settings(start)) is not None:
+        return found[0]
+    return next((folder for folder in project_folders(start) if (folder / FILE).is_file()), start)
 
 
 def project_place(start: Path) -> str | Path | None:

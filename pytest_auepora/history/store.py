@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..base.json import dumps
+from ..base.json import dumps, encode_finite
 from ..base.text import did_you_mean, message_of
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
@@ -20,7 +20,7 @@ from ..evaluation.recording import Recording
 from ..shapes import check_shape
 from . import tables
 from .aggregates import AggregateMetrics, compute_aggregate, unmapped_cases
-from .codec import RecordedAnswers, ResultPacker, decode_run, decode_verdict, encode_comparisons
+from .codec import CaseRow, RecordedAnswers, decode_run, decode_verdict, rows_of
 from .database import Execute, Row, ServerDatabase, SqliteFile
 from .settings import KEEP, KEEP_RECORDED, is_url
 from .tables import StoredRun
@@ -73,7 +73,8 @@ class HistoryStore:
         seconds: float = 0.0,
         git_commit: str = "",
         keep: int = KEEP,
-        recordings: Recordings | ResultPacker | None = None,
+        recordings: Recordings | None = None,
+        rows: Iterable[CaseRow] | None = None,
         keep_recorded: int = KEEP_RECORDED,
     ) -> str:
         """Store *run* with its *verdict* and aggregate, all of it or nothing.
@@ -85,8 +86,8 @@ class HistoryStore:
             seconds: how long it took.
             git_commit: the commit of the project.
             keep: how many runs of this golden file and configuration stay, this one included; 0 for all.
-            recordings: the answers, each as `evaluation.recording.record` returns it; or a packer that has them and the
-                results already.
+            recordings: the answers, each as `evaluation.recording.record` returns it.
+            rows: instead, the results of *run* with their answers, encoded already.
             keep_recorded: how many of these runs keep their recordings; 0 for all.
 
         Returns:
@@ -99,13 +100,13 @@ class HistoryStore:
         row = tables.run_columns(run, verdict, compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison)))
         start = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
         row |= {"started": start, "aggregated": start, "seconds": float(seconds), "git_commit": git_commit}
-        if not isinstance(recordings, ResultPacker):
-            recordings = ResultPacker.of(run.cases.values(), recordings or {})
+        if rows is None:
+            rows = rows_of(run.cases.values(), recordings or {})
+        cases = verdict.comparison.cases if verdict.comparison is not None else {}
+        compared = {case_id: encode_finite(case).decode() for case_id, case in cases.items()}
         with self._database.transaction(write=True) as execute:
             run_id = tables.insert_run(execute, row)
-            tables.insert_blocks(execute, "results", run_id, recordings.results())
-            tables.insert_blocks(execute, "compared", run_id, encode_comparisons(verdict))
-            tables.insert_recordings(execute, run_id, recordings.answers())
+            tables.insert_cases(execute, run_id, rows, compared)
             if keep > 0:
                 tables.prune_runs(execute, run.suite, run.variant, run.path, keep)
             if keep_recorded > 0:
@@ -206,17 +207,14 @@ class HistoryStore:
         with self._explaining_damage(f"run {run_id}"):
             with self._database.transaction() as execute:
                 (text,) = _row(execute, run_id, "run_json")
-                results = tables.read_blocks(execute, "results", run_id)
-                answers_by_case = tables.read_recordings(execute, run_id) if answers else RecordedAnswers(())
-            run = decode_run(text, results)
-            run.cases = {case_id: answers_by_case.with_outputs(case) for case_id, case in run.cases.items()}
-        return run
+                rows = tables.read_cases(execute, run_id, answers=answers)
+            return decode_run(text, rows)
 
     def recordings(self, name: str) -> Mapping[str, list[Recording]]:
         """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         with self._explaining_damage(f"the answers of run {run_id}"), self._database.transaction() as execute:
-            return tables.read_recordings(execute, run_id)
+            return RecordedAnswers(tables.read_cases(execute, run_id, answers=True))
 
     def recorded(self) -> list[StoredRun]:
         """Return the runs whose answers are kept, latest first."""
@@ -228,7 +226,7 @@ class HistoryStore:
         run_id = self.resolve(name)
         with self._explaining_damage(f"the verdict of run {run_id}"), self._database.transaction() as execute:
             (text,) = _row(execute, run_id, "verdict_json")
-            return decode_verdict(text, tables.read_blocks(execute, "compared", run_id))
+            return decode_verdict(text, tables.read_compared(execute, run_id))
 
     def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[dict[str, Any], float | None]]]:
         """Return the metrics of runs as stored: run id → name → description and value."""

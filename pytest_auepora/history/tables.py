@@ -8,14 +8,14 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from ..base.json import dumps
 from ..core.run import Run, run_title
 from ..errors import HistoryError
 from ..shapes import check_shape
 from .aggregates import AggregateMetrics
-from .codec import AnswerBlock, RecordedAnswers, encode_run, encode_verdict
+from .codec import CaseRow, encode_run, encode_verdict
 from .database import Execute, Row, ServerDatabase, SqliteFile, blob
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RECORDINGS = "eval_recordings"
 """The table of recorded answers."""
 
-VERSION = 5
+VERSION = 6
 """Raised when the tables change; a history of another version is not read."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # sorts like its values; no i, l, o, u to misread
@@ -53,15 +53,21 @@ _TABLES = (
         verdict_json {long_text} NOT NULL,
         origin VARCHAR(200) DEFAULT '' NOT NULL
     )""",
-    *(
-        f"""CREATE TABLE IF NOT EXISTS eval_{name} (
+    """CREATE TABLE IF NOT EXISTS eval_query_results (
         run_id VARCHAR(40) NOT NULL,
         place INTEGER NOT NULL,
-        {further_columns}{name} {{long_bytes}} NOT NULL,
+        query_id {long_text} NOT NULL,
+        result_json {long_text} NOT NULL,
+        texts {long_bytes} NOT NULL,
+        compared_json {long_text} NOT NULL,
         PRIMARY KEY (run_id, place)
-    )"""
-        for name, further_columns in (("results", ""), ("recordings", "cases {long_text} NOT NULL, "), ("compared", ""))
-    ),
+    )""",
+    """CREATE TABLE IF NOT EXISTS eval_recordings (
+        run_id VARCHAR(40) NOT NULL,
+        place INTEGER NOT NULL,
+        answers {long_bytes} NOT NULL,
+        PRIMARY KEY (run_id, place)
+    )""",
 )
 
 _SELECT_VERSION = "SELECT value FROM auepora_meta WHERE name = 'version'"
@@ -98,7 +104,7 @@ def ensure_tables(database: SqliteFile | ServerDatabase) -> None:
             for table in _TABLES:
                 execute(table.format_map(database.column_types))
             if not execute(_SELECT_VERSION):  # else another process was first
-                _insert(execute, "auepora_meta", name="version", value=str(VERSION))
+                _insert(execute, "auepora_meta", {"name": "version", "value": str(VERSION)})
     except HistoryError:
         if not has_tables(database):  # else another process created them at the same time
             raise
@@ -139,38 +145,45 @@ def insert_run(execute: Execute, row: dict[str, Any]) -> str:
     """Insert the *row* of a run, and return its new id."""
     while execute("SELECT 1 FROM eval_runs WHERE run_id = :id", id=(run_id := new_run_id())):
         pass
-    _insert(execute, "eval_runs", run_id=run_id, **row)
+    _insert(execute, "eval_runs", {"run_id": run_id, **row})
     return run_id
 
 
-def _insert(execute: Execute, table: str, **row: Any) -> None:
-    execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join(f':{column}' for column in row)})", **row)
+def _insert(execute: Execute, table: str, *rows: Mapping[str, Any]) -> None:
+    for row in rows[:1]:
+        columns = f"({', '.join(row)}) VALUES ({', '.join(f':{column}' for column in row)})"
+        execute(f"INSERT INTO {table} {columns}", rows)
 
 
-def insert_blocks(
-    execute: Execute, table: Literal["results", "compared"], run_id: str, blocks: Iterable[bytes]
-) -> None:
-    """Insert *blocks* of a run: its results, or how its cases compare with the baseline."""
-    for place, block in enumerate(blocks):
-        _insert(execute, f"eval_{table}", run_id=run_id, place=place, **{table: block})
+def insert_cases(execute: Execute, run_id: str, rows: Iterable[CaseRow], compared: Mapping[str, str]) -> None:
+    """Insert the cases of a run; *compared* says, as JSON, how they compare with the baseline."""
+    results, recordings = [], []
+    for place, row in enumerate(rows):
+        key = {"run_id": run_id, "place": place}
+        result = {"query_id": row.case_id, "result_json": row.result, "texts": row.texts}
+        results.append({**key, **result, "compared_json": compared.get(row.case_id, "")})
+        if row.answers:
+            recordings.append({**key, "answers": row.answers})
+    _insert(execute, "eval_query_results", *results)
+    _insert(execute, RECORDINGS, *recordings)
 
 
-def read_blocks(execute: Execute, table: Literal["results", "compared"], run_id: str) -> list[bytes]:
-    """Return what `insert_blocks` wrote."""
-    rows = execute(f"SELECT {table} FROM eval_{table} WHERE run_id = :id ORDER BY place", id=run_id)
-    return [blob(row[0]) for row in rows]
+def read_cases(execute: Execute, run_id: str, *, answers: bool) -> list[CaseRow]:
+    """Return the cases of a run; with their *answers*, where they are kept."""
+    sql = f"SELECT place, answers FROM {RECORDINGS} WHERE run_id = :id"
+    recorded = {place: blob(packed) for place, packed in (execute(sql, id=run_id) if answers else ())}
+    sql = "SELECT place, query_id, result_json, texts FROM eval_query_results WHERE run_id = :id ORDER BY place"
+    return [
+        CaseRow(name, result, blob(texts), recorded.get(i, b"")) for i, name, result, texts in execute(sql, id=run_id)
+    ]
 
 
-def insert_recordings(execute: Execute, run_id: str, blocks: Iterable[AnswerBlock]) -> None:
-    """Insert the answers of a run."""
-    for place, (cases, block) in enumerate(blocks):
-        _insert(execute, RECORDINGS, run_id=run_id, place=place, cases=cases, recordings=block)
-
-
-def read_recordings(execute: Execute, run_id: str) -> RecordedAnswers:
-    """Return the answers of a run by case, repeats in order."""
-    rows = execute(f"SELECT cases, recordings FROM {RECORDINGS} WHERE run_id = :id ORDER BY place", id=run_id)
-    return RecordedAnswers((cases, blob(block)) for cases, block in rows)
+def read_compared(execute: Execute, run_id: str) -> dict[str, str]:
+    """Return how the cases of a run compare with the baseline, as JSON by case."""
+    rows = execute(
+        "SELECT query_id, compared_json FROM eval_query_results WHERE run_id = :id ORDER BY place", id=run_id
+    )
+    return {case_id: compared for case_id, compared in rows if compared}
 
 
 class StoredRun(NamedTuple):
@@ -235,5 +248,5 @@ def prune_recordings(execute: Execute, suite: str, variant: str, path: str, keep
 
 def delete_run(execute: Execute, run_id: str) -> None:
     """Delete a run and all that belongs to it."""
-    for table in (RECORDINGS, "eval_compared", "eval_results", "eval_runs"):
+    for table in (RECORDINGS, "eval_query_results", "eval_runs"):
         execute(f"DELETE FROM {table} WHERE run_id = :id", id=run_id)

@@ -46,6 +46,7 @@ class DistinctN(Configured):
     stem = "distinct_{n}"
     interval = "jackknife"
     target = TargetCategory.DIVERSITY
+    reads = frozenset({"answer"})
     formula = "different n-grams / n-grams, over all answers together"
     source = "Li et al. 2016 (arXiv:1510.03055)"
     oracle = "a set over all answers, exact"
@@ -168,6 +169,7 @@ class Latency(Configured):
     """Base of the metrics over one of the timings of a call, in seconds."""
 
     target = TargetCategory.LATENCY
+    reads = frozenset({"timings"})
     direction = "lower"
     range = (0.0, math.inf)
     deterministic = False

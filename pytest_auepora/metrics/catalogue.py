@@ -35,9 +35,10 @@ _MODULES = (
     ("pairs", "sliced"),
     ("additional", "mean_latency quantile_latency p{percent}_latency"),
     ("additional", "distinct_{n} intra_list_diversity@{top_k} response_diversity"),
-    ("service.operational", "error_rate_per_1k timeout_rate retries cpu_percent memory_mb"),
+    ("service.operational", "error_rate_per_1k timeout_rate retries tool_success_rate cpu_percent memory_mb"),
     ("service.system_usage", "mean_tokens p{percent}_tokens mean_cost total_cost"),
     ("service.privacy", "redaction_efficacy block_efficacy secure_field_bypass"),
+    ("service.leaks", "no_leak leak_rate@{k}"),
     ("retrieval_basic", "recall@{k}_doc precision@{k}_doc hit@{k}_doc"),
     ("retrieval_ranking", "mrr_doc mrr@{k}_doc map_doc map@{k}_doc ndcg@{k}_doc"),
     ("retrieval_judged", "judged@{k}_doc bpref_doc r_precision_doc rbp_doc"),
@@ -52,6 +53,8 @@ PAPER_SPELLINGS = {
     "mean_average_precision": "map",
     "normalized_discounted_cumulative_gain": "ndcg",
     "hit_rate": "hit",
+    "p": "precision",
+    "cov_entities": "coverage_entities",
     **{f"{s}_rate": s for s, module in SPELLINGS.items() if module == "annotation.measures" and "@" not in s},
 }
 """Names as papers and the label taxonomy write them, and the spelling each is read as."""

@@ -50,6 +50,7 @@ class SquadMetric(AgainstTexts):
     multilingual: bool = True
 
     target = TargetCategory.GENERATION_CORRECTNESS
+    reads = frozenset({"answer"})
     required = ("reference_answer",)
     source = "Rajpurkar et al. 2016, SQuAD (arXiv:1606.05250)"
     oracle = "the SQuAD v1.1 evaluation, exact"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from ..core.metrics_base import CaseScore, Measurement, NotApplicable
@@ -12,7 +13,7 @@ from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
 from .options import UNSPELLED, choice
 from .text.comparands import Compared, answer_text, targets
-from .vectors import BertEncoder, Embedder, EmbedFn, fingerprint, layers_of, match, model_fingerprint, versions
+from .vectors import Embedder, EmbedFn, bert_scorer, fingerprint, layers_of, model_fingerprint, versions
 
 __all__ = ["BertScoreMetric", "EmbeddingSimilarity"]
 
@@ -67,7 +68,6 @@ class BertScoreMetric(_Semantic):
         aliases = {"f1": "F1", "f": "F1", "p": "precision", "r": "recall"}
         self.score_type = aliases.get(str(self.score_type).lower(), str(self.score_type).lower())
         super().__post_init__()
-        self._encoder = BertEncoder(self.model_type, self.num_layers, self.device)
 
     def params(self) -> dict[str, Any]:
         """Return the options with the model that makes the vectors."""
@@ -78,11 +78,12 @@ class BertScoreMetric(_Semantic):
         return params
 
     def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
-        references = [text for texts, _ in pairs for text in texts]
-        vectors = self._encoder.vectors([*references, *(a for _, a in pairs)], keep=references)
-        matches = [max((match(vectors[t], vectors[a]) for t in texts), key=lambda m: m.f1) for texts, a in pairs]
-        score = attrgetter(self.score_type.lower())
-        return [Measurement(min(max(score(best), 0.0), 1.0), details=best._asdict()) for best in matches]
+        scorer = bert_scorer(self.model_type, self.num_layers, self.device)
+        flat = [(answer, text) for texts, answer in pairs for text in texts]
+        columns = [column.tolist() for column in scorer.score(*map(list, zip(*flat, strict=True)))]
+        scores = (dict(zip(("precision", "recall", "f1"), row, strict=True)) for row in zip(*columns, strict=True))
+        best = [max(islice(scores, len(texts)), key=itemgetter("f1")) for texts, _ in pairs]
+        return [Measurement(min(max(of_case[self.score_type.lower()], 0.0), 1.0), details=of_case) for of_case in best]
 
 
 @dataclass(eq=False, repr=False)

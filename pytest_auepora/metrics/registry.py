@@ -158,6 +158,7 @@ def _own_name(obj: Any) -> str:
 def _from_paper_spelling(head: str) -> str:
     """Return the spelling of a metric that is written as in papers: ``NDCG@5``, ``On-Topic Rate``."""
     stem, at, cutoff = re.sub(r"[ -]|(?<=[a-z])(?=[A-Z])", "_", head).lower().partition("@")
+    stem = re.sub(r"end_to_end_(p\d+)", r"\1_latency", stem)
     return PAPER_SPELLINGS.get(stem, stem) + at + cutoff
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
-from .ranking.matching import Matching, Ranking, at_least_one, at_most_one, no_relevant, ranking_of
+from .ranking.matching import Matching, Ranking, no_relevant, ranking_of
 
 __all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked", "RecallAtK"]
 
@@ -33,6 +33,7 @@ class Matched(Configured):
 
     unjudged = "irrelevant"
     required = ("relevant_docs",)
+    reads = frozenset({"ranking"})
     target = TargetCategory.RETRIEVAL_ACCURACY
 
     def __post_init__(self) -> None:
@@ -70,13 +71,10 @@ class Ranked(Matched):
         ranking = ranking_of(sample, outputs, self.matching)
         if isinstance(ranking, NotApplicable):
             return ranking
-        return Measurement(float(self.value(ranking)), details=self.details(ranking))
+        return Measurement(self.value(ranking), details=self.details(ranking))
 
-    def value(self, ranking: Ranking) -> Any:
-        """Return the score: the formula, of one ranking, or of many at once, which answer with arrays.
-
-        There is at least one relevant label.
-        """
+    def value(self, ranking: Ranking) -> float:
+        """Return the score of a ranking; there is at least one relevant label."""
         raise NotImplementedError
 
     def details(self, ranking: Ranking) -> dict[str, Any]:
@@ -98,10 +96,10 @@ class RecallAtK(Ranked):
     source = "trec_eval recall; capped: BEIR (arXiv:2104.08663)"
     oracle = "pytrec_eval recall, 1e-12; ranx recall"
 
-    def value(self, ranking: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> float:
         """Return a share of the labels."""
         if self.capped:
-            return at_most_one(ranking.found_labels(self.k) / ranking.relevant(self.k))
+            return min(ranking.found_labels(self.k) / ranking.relevant(self.k), 1.0)
         return ranking.found_labels(self.k) / ranking.relevant()
 
     def details(self, ranking: Ranking) -> dict[str, Any]:
@@ -122,10 +120,10 @@ class PrecisionAtK(Ranked):
     source = "trec_eval P"
     oracle = "pytrec_eval P, 1e-12; ranx precision"
 
-    def value(self, ranking: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> float:
         """Return a share of the slots; nothing returned is 0."""
         hits = ranking.hits(self.k)
-        return hits / (self.k if self.denominator == "k" else at_least_one(ranking.returned(self.k)))
+        return hits / (self.k if self.denominator == "k" else max(ranking.returned(self.k), 1))
 
     def counts(self, samples: Sequence[EvaluationSample]) -> dict[str, int]:
         """Return ``skipped_empty_gold``, the number of samples without relevant documents."""
@@ -145,9 +143,9 @@ class HitRateAtK(Ranked):
     source = "trec_eval success"
     oracle = "pytrec_eval success, exact; ranx hit_rate"
 
-    def value(self, ranking: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> float:
         """Return 1 or 0."""
-        return (ranking.hits(self.k) > 0) * 1.0
+        return float(ranking.hits(self.k) > 0)
 
     def details(self, ranking: Ranking) -> dict[str, Any]:
         """Return the ``rank`` of the first relevant slot in the whole list, or None."""
@@ -159,6 +157,7 @@ class EmptyResultRate(Metric):
 
     name = "empty_result_rate"
     target = TargetCategory.RETRIEVAL_RELEVANCE
+    reads = frozenset({"ranking"})
     provenance_keys = ()
     direction = "lower"
     formula = "1 if nothing was returned, else 0"

@@ -138,7 +138,7 @@ class RPrecision(Ranked):
     source = "trec_eval Rprec"
     oracle = "pytrec_eval Rprec, 1e-12"
 
-    def value(self, ranking: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> float:
         """Return a share of the first R slots."""
         size = ranking.relevant()
         return ranking.found_labels(size) / size
@@ -156,6 +156,7 @@ class DuplicateRateAtK(Configured):
 
     stem = "duplicate_rate@{k}"
     target = TargetCategory.RETRIEVAL_RELEVANCE
+    reads = frozenset({"ranking"})
     direction = "lower"
     formula = "repeated ids in the top k / min(k, returned)"
     source = "companion of the first-occurrence rule for duplicate ids"
@@ -182,6 +183,7 @@ class RetrievalAccuracy(Configured):
 
     stem = "retrieval_accuracy@{k}"
     target = TargetCategory.RETRIEVAL_ACCURACY
+    reads = frozenset({"ranking"})
     required = ("relevant_docs", "candidate_docs")
     formula = "(relevant candidates in the top k + other candidates not in it) / candidates"
     source = "Auepora (arXiv:2405.07437), accuracy of relevant against candidate documents"
@@ -219,6 +221,7 @@ class DocumentNoiseAtK(Configured):
     version = 2
     provenance_keys = CHUNK_KEYS
     target = TargetCategory.NOISE_ROBUSTNESS
+    reads = frozenset({"ranking"})
     direction = "lower"
     formula = "noise documents in the top k / min(k, returned)"
     source = "RGB (arXiv:2309.01431), noise ratio"

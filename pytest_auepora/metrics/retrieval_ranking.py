@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass
-from functools import cached_property
-from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import MetricError
 from .options import choice
-from .ranking.matching import Matching, Ranking, Worth, at_least_one, at_most_one
+from .ranking.matching import Matching, Ranking, Worth, ranking_of_ids
 from .registry import Registry
 from .retrieval_basic import Ranked
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from .ranking.many import Qrels, RankedLists
-
 __all__ = ["MRRAtK", "MeanAveragePrecision", "NDCGAtK", "RankingScores", "score_rankings"]
+
+Qrels = Mapping[str, Mapping[str, int] | Collection[str]]
+"""Query id → what is relevant: document id → grade (1 and above is relevant), or just the ids."""
+
+RankedLists = Mapping[str, Sequence[str] | Mapping[str, float]]
+"""Query id → document ids, best first; or document id → score, read as trec_eval does: by score, then id, falling."""
 
 _WORTH: dict[str, Worth] = {
     "exp": lambda grade: (1 << grade) - 1,
@@ -39,7 +39,7 @@ class MRRAtK(Ranked):
     source = "trec_eval recip_rank"
     oracle = "pytrec_eval recip_rank, ir_measures RR@k, 1e-12"
 
-    def value(self, ranking: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> float:
         """Return 1 / rank, or 0."""
         return ranking.reciprocal_rank(self.k)
 
@@ -60,10 +60,10 @@ class MeanAveragePrecision(Ranked):
     source = "trec_eval map, map_cut"
     oracle = "pytrec_eval map and map_cut, 1e-12"
 
-    def value(self, ranking: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> float:
         """Return the average precision; nothing found is 0."""
-        denominator = at_least_one(ranking.hits(self.k) if self.norm == "found" else ranking.distinct_relevant(self.k))
-        return ranking.precisions(self.k) / denominator
+        n = ranking.hits(self.k) if self.norm == "found" else ranking.distinct_relevant(self.k)
+        return ranking.precisions(self.k) / max(n, 1)
 
 
 @dataclass(eq=False, repr=False)
@@ -90,14 +90,23 @@ class NDCGAtK(Ranked):
         self.gain = self.gain if gain_scheme is None else gain_scheme
         super().__post_init__()
 
-    def value(self, ranking: Ranking) -> Any:
+    def value(self, ranking: Ranking) -> float:
         """Return the share of the ideal gain; the ideal order is over every relevant label, returned or not."""
         worth = _WORTH[self.gain]
-        return at_most_one(ranking.gain(self.k, worth) / ranking.ideal_gain(self.k, worth))
+        return min(ranking.gain(self.k, worth) / ranking.ideal_gain(self.k, worth), 1.0)
+
+
+class RankingScores(dict[str, dict[str, float]]):
+    """What many rankings scored: query id → metric → score."""
+
+    def means(self) -> dict[str, float]:
+        """Return the mean of each metric over the queries, as `Metric.compute` gives it; empty without a query."""
+        names = next(iter(self.values()), {})
+        return {name: sum(scores[name] for scores in self.values()) / len(self) for name in names}
 
 
 def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranked]) -> RankingScores:
-    """Score the rankings of many queries, as pytrec_eval does.
+    """Score the rankings of many queries, as pytrec_eval does; an id returned twice counts at its first place.
 
     Args:
         qrels: the judgments.
@@ -105,61 +114,33 @@ def score_rankings(qrels: Qrels, run: RankedLists, metrics: Iterable[str | Ranke
         metrics: names (``"recall@5"``, ``"ndcg@10"``) or objects of the metrics over a ranking.
 
     Returns:
-        Query id → metric → score.  Queries without a relevant document have no score and are left out, as are those
-        of *run* that nobody judged.
+        The scores.  Queries without a relevant document have none and are left out, as are those of *run* that nobody
+        judged.
 
     Raises:
         MetricError: a metric is not one over rankings of ids, or holds them in a way of its own (``_doc``, ``ties``,
-            ``duplicates``, ``unjudged``): `Metric.compute` does that.
+            ``duplicates``, ``unjudged``): `Metric.compute` does that.  Or a score is NaN, or a text stands where a
+            list of ids should.
         UnknownNameError: no metric has that name.
     """
-    import numpy as np
+    chosen = [_as_ranked(metric) for metric in metrics]
+    scores = RankingScores()
+    for query, judged in qrels.items():
+        grades = judged if isinstance(judged, Mapping) else dict.fromkeys(judged, 1)
+        if relevant := {doc: grade for doc, grade in grades.items() if grade > 0}:
+            ranking = ranking_of_ids(relevant, _ordered_ids(query, run.get(query, ())))
+            scores[query] = {metric.name: metric.value(ranking) for metric in chosen}
+    return scores
 
-    from .ranking.many import match_rankings
 
-    chosen = [_as_ranked(m) for m in metrics]
-    batch: Any = match_rankings(qrels, run)
-    return RankingScores(batch.queries, {m.name: np.asarray(m.value(batch), float) for m in chosen})
-
-
-class RankingScores(Mapping[str, dict[str, float]]):
-    """What many rankings scored: query id → metric → score, to be read like the dictionary of dictionaries it equals.
-
-    Scores are kept as columns; the dictionary of each query, which takes longer than most of the scoring, is made when
-    first asked for.
-
-    Attributes:
-        queries: the ids, in the order of the judgments.
-        columns: metric → the scores of all queries, in that order.
-    """
-
-    def __init__(self, queries: list[str], columns: dict[str, NDArray[Any]]) -> None:
-        self.queries, self.columns = queries, columns
-
-    def means(self) -> dict[str, float]:
-        """Return the mean of each metric over the queries, as `Metric.compute` gives it; 0 if there are none."""
-        return {
-            name: sum(column.tolist()) / len(column) if len(column) else 0.0 for name, column in self.columns.items()
-        }
-
-    @cached_property
-    def _by_query(self) -> dict[str, dict[str, float]]:
-        names = list(self.columns)
-        columns = [column.tolist() for column in self.columns.values()]
-        rows = zip(*columns, strict=True) if columns else repeat(())
-        return {query: dict(zip(names, row, strict=True)) for query, row in zip(self.queries, rows, strict=False)}
-
-    def __getitem__(self, query: str) -> dict[str, float]:
-        return self._by_query[query]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_query)
-
-    def __len__(self) -> int:
-        return len(self.queries)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {len(self)} queries by {', '.join(self.columns)}>"
+def _ordered_ids(query: str, returned: Sequence[str] | Mapping[str, float]) -> Sequence[str]:
+    if isinstance(returned, str):
+        raise MetricError(f"query {query!r} has the text {returned!r} where a list of document ids is expected")
+    if not isinstance(returned, Mapping):
+        return returned
+    if any(map(math.isnan, returned.values())):
+        raise MetricError(f"a score of query {query!r} is NaN")
+    return sorted(returned, key=lambda doc: (returned[doc], doc), reverse=True)
 
 
 def _as_ranked(metric: str | Ranked) -> Ranked:

@@ -1,8 +1,4 @@
-"""Vectors of texts: of each token for BERTScore, and embeddings of whole texts; in batches, each text once.
-
-Models and tokenizers of BERTScore are loaded by bert-score.  Texts are de-duplicated, sorted by length and batched by a
-token budget, and the vectors of references are kept: the same numbers, without encoding a reference again.
-"""
+"""Models: embeddings of texts, in batches, each text once; what identifies a model; bert-score's scorer."""
 
 from __future__ import annotations
 
@@ -12,51 +8,20 @@ import re
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from hashlib import sha256
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..calls.caller import Caller
-from ..core.metrics_base import f1
 from ..errors import MetricError, MissingExtraError
 
 Vector = NDArray[np.float64]
-
-_BATCH_TOKENS = 8192
-_MAX_CACHED_BYTES = 256 * 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class TokenVectors:
-    """Unit vectors of a text's tokens (tokens x dimensions), and how much each counts (0 for special ones)."""
-
-    rows: NDArray[np.float32]
-    weights: NDArray[np.float32]
-
-
-class BertMatch(NamedTuple):
-    """Precision, recall and F1 of greedy matching."""
-
-    precision: float
-    recall: float
-    f1: float
-
-
-def match(reference: TokenVectors, answer: TokenVectors) -> BertMatch:
-    """Match every token with the most similar one of the other side; 0 where either text is empty."""
-    if not (reference.weights.any() and answer.weights.any()):
-        return BertMatch(0.0, 0.0, 0.0)
-    similarity = answer.rows @ reference.rows.T
-    precision = float((similarity.max(axis=1) * answer.weights).sum() / answer.weights.sum())
-    recall = float((similarity.max(axis=0) * reference.weights).sum() / reference.weights.sum())
-    return BertMatch(precision, recall, f1(precision, recall))
 
 
 def _package(module: str, what: str, extra: str) -> Any:
@@ -67,7 +32,14 @@ def _package(module: str, what: str, extra: str) -> Any:
 
 
 def _bert_score() -> Any:
-    return _package("bert_score.utils", "bertscore", "bertscore")
+    return _package("bert_score", "bertscore", "bertscore")
+
+
+@lru_cache(maxsize=4)
+def bert_scorer(model_type: str, num_layers: int | None, device: str | None) -> Any:
+    """Return bert-score's ``BERTScorer``, one for all metrics of a model, without idf weights and rescaling."""
+    layers = layers_of(model_type) if num_layers is None else num_layers
+    return _bert_score().BERTScorer(model_type=model_type, num_layers=layers, device=device)
 
 
 def versions() -> str:
@@ -80,7 +52,7 @@ def versions() -> str:
 
 def layers_of(model_type: str) -> int:
     """Return the layer that bert-score uses for *model_type*; raises `MetricError` for one that it does not know."""
-    layers = _bert_score().model2layers
+    layers = _bert_score().utils.model2layers
     if model_type not in layers:
         raise MetricError(f"bert-score knows no layer for {model_type!r}; give num_layers")
     return int(layers[model_type])
@@ -99,71 +71,6 @@ def model_fingerprint(model_type: str) -> str:
             while block := stream.read(2**20):
                 digest.update(block)
     return f"{folder.name}@{digest.hexdigest()[:16]}"
-
-
-class BertEncoder:
-    """Token vectors from one layer of one model, loaded when the first text comes."""
-
-    def __init__(self, model_type: str, num_layers: int | None = None, device: str | None = None) -> None:
-        self.model_type = model_type
-        self.num_layers = num_layers
-        self.device = device
-        self._cache: dict[str, TokenVectors] = {}
-        self._lock = threading.Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """In another process the model is loaded anew."""
-        return type(self), (self.model_type, self.num_layers, self.device)
-
-    def vectors(self, texts: Iterable[str], *, keep: Iterable[str] = ()) -> dict[str, TokenVectors]:
-        """Return the token vectors of each text, and remember those in *keep*."""
-        with self._lock:
-            unique = dict.fromkeys(texts)
-            cached = {t: self._cache[t] for t in unique if t in self._cache}
-            vectors = cached | dict(self._encode([t for t in unique if t not in cached]))
-            for text in cached:
-                del self._cache[text]
-            self._cache |= cached | {t: vectors[t] for t in keep if t in vectors}  # the latest last
-            size = sum(encoded.rows.nbytes for encoded in self._cache.values())
-            while size > _MAX_CACHED_BYTES and len(self._cache) > 1:
-                size -= self._cache.pop(next(iter(self._cache))).rows.nbytes
-            return vectors
-
-    @cached_property
-    def _model_tokenizer_device(self) -> tuple[Any, Any, Any]:
-        utils = _bert_score()
-        import torch
-
-        layers = layers_of(self.model_type) if self.num_layers is None else self.num_layers
-        device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        tokenizer = utils.get_tokenizer(self.model_type)
-        return utils.get_model(self.model_type, layers).to(device), tokenizer, device
-
-    def _encode(self, texts: list[str]) -> Iterator[tuple[str, TokenVectors]]:
-        if not texts:
-            return
-        model, tokenizer, device = self._model_tokenizer_device
-        utils = _bert_score()
-        ids = {text: utils.sent_encode(tokenizer, text) for text in texts}
-        special = {tokenizer.cls_token_id, tokenizer.sep_token_id}
-        for batch in _batches(ids):
-            padded, lengths, mask = utils.padding([ids[text] for text in batch], tokenizer.pad_token_id)
-            layer = utils.bert_encode(model, padded.to(device), attention_mask=mask.to(device)).cpu()
-            for text, n_tokens, rows in zip(batch, lengths.tolist(), layer, strict=True):
-                counts = np.array([token not in special for token in ids[text]], np.float32)
-                yield text, TokenVectors(_unit_rows(rows[:n_tokens].numpy()).astype(np.float32), counts)
-
-
-def _batches(ids: dict[str, list[int]]) -> Iterator[list[str]]:
-    """Group texts of like length so that no batch, padded, holds more tokens than the budget."""
-    batch: list[str] = []
-    for text in sorted(ids, key=lambda t: len(ids[t])):
-        if batch and len(ids[text]) * (len(batch) + 1) > _BATCH_TOKENS:
-            yield batch
-            batch = []
-        batch.append(text)
-    if batch:
-        yield batch
 
 
 def _unit_rows(rows: NDArray[Any]) -> NDArray[Any]:

@@ -74,15 +74,16 @@ def _to_lines(case_report: CaseReport) -> tuple[str, str, str]:
 
     shared = dumps([case_report.path, case_report.variant, case_report.provenance])
     case = CaseJson.of(case_report.result, case_report.recordings)
-    return case.result.decode(), shared, case.answers.decode() or "[]"
+    return case.result.decode(), shared, f'{{"answers":{case.answers.decode()}}}' if case.answers else ""
 
 
 def _from_lines(result: str, shared: str, recordings: str) -> CaseReport:
     from ..core.run import CaseResult
+    from ..history.codec import read_answers
 
     path, variant, provenance = _shared_part(shared)
     case_result = CaseResult.from_dict(json.loads(result))
-    return CaseReport(path, variant, case_result, provenance, json.loads(recordings))
+    return CaseReport(path, variant, case_result, provenance, read_answers(recordings) if recordings else [])
 
 
 @lru_cache(maxsize=64)

@@ -71,7 +71,7 @@ def pytest_auepora_redact(result: CaseResult, config: pytest.Config) -> None:
 
     Called for every answer to a case, before its repeats are merged and judged, and for a case that has none because
     it was skipped or failed.  Called once more for every recorded answer, with a copy of its result and its texts in
-    full: what is changed there is not recorded (see "Replay recorded answers").
+    full, which are recorded as it leaves them (see "Replay recorded answers").
     """
 
 

@@ -117,16 +117,14 @@ class Options:
         """Where runs are kept, or None where no history is wanted.
 
         Raises:
-            pytest.UsageError: this Python has no sqlite3 or zstd; a worker keeps no runs, and may do without.
+            pytest.UsageError: this Python has no sqlite3; a worker keeps no runs, and may do without.
         """
-        from ..history.settings import find_place, missing_module
+        from ..history.settings import find_place, lacks_sqlite
         from .compat import is_worker
 
         place = find_place(self.config.getini("auepora_history"), self.config.rootpath)
-        if place is not None and (missing := missing_module(place)) and not is_worker(self.config):
-            raise pytest.UsageError(
-                f"this Python has no {missing} to keep runs with; -o auepora_history=off does without"
-            )
+        if place is not None and lacks_sqlite(place) and not is_worker(self.config):
+            raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
         return place
 
     @property

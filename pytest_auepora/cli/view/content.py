@@ -12,8 +12,7 @@ from ...base.files import shown_path
 from ...base.grouping import grouped
 from ...core.run import CaseResult
 from ...errors import AueporaError
-from ...evaluation.answer_codec import TEXT
-from ...evaluation.recording import RecordedAnswer
+from ...evaluation.recording import Recording
 from ...history.tables import StoredRun
 from ...regression.compare import provenance_changes
 from ...regression.guards.gates import in_slice
@@ -317,30 +316,32 @@ def _repeat_values(library: Library, pair: Pair, case: CaseResult, before: CaseR
             then = [metric_value(value, info) for value in earlier.values(name)] if earlier is not None else []
             values += [{"metric": safe_text(name), "now": now, "then": then}] if now or then else []
     infos = (pair.info, pair.other_info)
-    texts = ([_answer_text(raw) for raw in _recorded_answers(library, info, case.case_id)] for info in infos)
+    texts = (
+        [_answer_text(recording) for recording in _recorded_answers(library, info, case.case_id)] for info in infos
+    )
     answers = [{"now": now, "then": then} for now, then in zip_longest(*texts)]
     varies_text = f"{varies['passed']} of {varies['answers']} answers passed when it was asked again" if varies else ""
     return {"values": values, "answers": answers, "varies": varies_text}
 
 
-def _answer_text(raw: dict[str, Any]) -> str:
-    return safe_text(raw["parts"].get("answer") or "" if "parts" in raw else raw.get("error", ""), keep_lines=True)
+def _answer_text(recording: Recording) -> str:
+    text = recording.error if recording.outputs is None else recording.outputs.answer
+    return safe_text(text or "", keep_lines=True)
 
 
-def _recorded_answers(library: Library, info: StoredRun | None, case_id: str) -> list[dict[str, Any]]:
+def _recorded_answers(library: Library, info: StoredRun | None, case_id: str) -> list[Recording]:
     """Return the recorded answers to a case, as far as they are still kept."""
     try:
-        recordings = library.store.recordings(info.run_id).get(case_id, []) if info is not None else []
-        return [RecordedAnswer(recording).raw for recording in recordings]
+        return library.store.recordings(info.run_id).get(case_id, []) if info is not None else []
     except AueporaError:
         return []
 
 
 def evidence_of(library: Library, pair: Pair, case: CaseResult) -> list[str]:
     """Return the texts of the documents of a case: whole where its answer is recorded, else what is kept of them."""
-    raws = _recorded_answers(library, pair.info, case.case_id)
-    hits = raws[0]["parts"].get("retrieved") if raws and "parts" in raws[0] else None
-    texts = [hit[TEXT] for hit in hits] if hits else [hit.get("text") for hit in case.outputs.get("retrieved") or ()]
+    recordings = _recorded_answers(library, pair.info, case.case_id)
+    hits = recordings[0].outputs.retrieved if recordings and recordings[0].outputs is not None else None
+    texts = [hit.text for hit in hits] if hits else [hit.get("text") for hit in case.outputs.get("retrieved") or ()]
     return [str(text) for text in texts if text]
 
 

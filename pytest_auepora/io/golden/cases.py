@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from ...core.document_forms import FORBIDDEN_DOCS
 from ...core.types import Document, EvaluationSample, Response
 from ...regression.thresholds import Bound
 from ..source import Source
@@ -42,6 +43,8 @@ def content_hash(values: Mapping[str, Any]) -> str:
         if name in _DOCUMENTS:
             texts = [_as_json(doc) if doc.metadata or doc.text else encode_basestring(doc.doc_id) for doc in value]
             parts[name] = orjson.Fragment(f"[{','.join(sorted(texts))}]")
+        elif name == FORBIDDEN_DOCS and value:
+            parts[name] = orjson.Fragment(f"[{','.join(sorted(map(_encode, value)))}]")
         elif value and (name, value) != ("match", "word"):
             parts[name] = value if _is_text(value) else orjson.Fragment(_encode(value))
     return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:12]
@@ -127,8 +130,18 @@ class CaseReader:
         if "match" in values and values["match"] == "regex":
             self._check_regexes(values, raw)
         self._check_labels(raw)
+        if FORBIDDEN_DOCS in values and (relevant := values.get("relevant_docs")):
+            self._check_forbidden(values[FORBIDDEN_DOCS], relevant, raw)
         if "must_pass" in values and values["must_pass"] and values.get("xfail") is not None:
             self.source.report(raw, None, "must_pass and xfail contradict each other")
+
+    def _check_forbidden(self, forbidden: Sequence[Any], relevant: Sequence[Document], raw: dict[str, Any]) -> None:
+        ids = {doc.doc_id for doc in relevant if doc.metadata.get("match") in (None, "doc")}
+        for form in forbidden:
+            name = form if isinstance(form, str) else form.get("doc") if form.keys() == {"doc"} else None
+            if name in ids:
+                key = FORBIDDEN_DOCS if FORBIDDEN_DOCS in raw else None
+                self.source.report(raw, key, f"{FORBIDDEN_DOCS}: {name!r} is relevant to the case as well")
 
     def _check_labels(self, raw: Mapping[str, Any]) -> None:
         if isinstance(labels := raw.get("labels"), dict):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.types import Document, id_of_text
+from ...core.document_forms import document_of
+from ...core.types import Document
 from ..source import Source, describe
 from .kinds import BAD, Field, FieldType, Free, ListOf, Record, Text, Whole, misnomers
 
@@ -27,6 +28,9 @@ _RELEVANT = Record(
     hints=_HINTS,
 )  # fmt: skip
 _CANDIDATE = Record("a candidate document", _ID, _TEXT, _METADATA, hints=_HINTS)
+_FORBIDDEN = Record(
+    "a forbidden document", *(_RELEVANT.fields[name] for name in ("id", "doc", "quote", "span")), hints=_HINTS
+)
 
 
 class _DocumentType(FieldType):
@@ -43,42 +47,27 @@ class _DocumentType(FieldType):
         return BAD if values is BAD else self._build_document(values, value, source)
 
     def _build_document(self, values: dict[str, Any], value: Any, source: Source) -> Any:
-        metadata = dict(values["metadata"]) if "metadata" in values else {}
-        doc_id, text = values.get("id"), values.get("text", "")
-        if doc_id is None and values.keys() - {"grade", "metadata"} == {"quote"}:
-            doc_id, text = id_of_text(values["quote"]), values["quote"]
-            metadata |= {"match": "quote", "anywhere": True}
-        elif doc_id is None and "doc" not in values:
-            source.report(value, None, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
-            return BAD
-        elif doc_id is None:
-            if (passage := self._passage_metadata(values, value, source)) is None:
-                return BAD
-            metadata.update(passage)
-            doc_id, text = values["doc"], values.get("quote", text)
-        elif "quote" in values or "span" in values:
-            misplaced = "quote" if "quote" in values else "span"
-            source.report_key(value, misplaced, f"a {misplaced} is looked up in a source document: write doc, not id")
-            return BAD
-        elif "doc" in values:
-            metadata["document_id"] = values["doc"]
-        if "grade" in values:
-            metadata["grade"] = values["grade"]
-        return Document(doc_id, text, metadata)
+        if not self._has_problem(values, value, source):
+            return document_of(values)
+        return BAD
 
-    def _passage_metadata(self, values: dict[str, Any], value: Any, source: Source) -> dict[str, Any] | None:
-        if "quote" in values and len({"quote", "span", "text"} & values.keys()) > 1:
+    def _has_problem(self, values: dict[str, Any], value: Any, source: Source) -> bool:
+        if "id" in values:
+            if misplaced := next((key for key in ("quote", "span") if key in values), None):
+                message = f"a {misplaced} is looked up in a source document: write doc, not id"
+                source.report_key(value, misplaced, message)
+            return misplaced is not None
+        if "doc" not in values and values.keys() - {"grade", "metadata"} != {"quote"}:
+            source.report(value, None, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
+            return True
+        if "quote" in values and {"span", "text"} & values.keys():
             source.report_key(value, "quote", "a quote stands alone: no span or text beside it")
-            return None
-        if "quote" in values:
-            return {"match": "quote"}
-        if "span" not in values:
-            return {"match": "doc"}
-        span = values["span"]
-        if len(span) != 2 or span[0] >= span[1]:
+            return True
+        span = values.get("span")
+        if span is not None and (len(span) != 2 or span[0] >= span[1]):
             source.report(value, "span", f"span: expected [start, end] with start < end, got {span}")
-            return None
-        return {"match": "span", "start": span[0], "end": span[1]}
+            return True
+        return False
 
     def schema(self) -> dict[str, Any]:
         schema = self.record.schema()
@@ -120,6 +109,23 @@ class Documents(ListOf):
 
     def schema(self) -> dict[str, Any]:
         return {**super().schema(), "uniqueItems": True}
+
+
+class ForbiddenDocuments(ListOf):
+    """Documents that must not be returned; read as they are written, for ``labels``, an id alone as a text."""
+
+    def __init__(self) -> None:
+        super().__init__(_FormType(_FORBIDDEN), one_ok=True, unique=True)
+
+
+class _FormType(_DocumentType):
+    def _build_document(self, values: dict[str, Any], value: Any, source: Source) -> Any:
+        if self._has_problem(values, value, source):
+            return BAD
+        return values["id"] if values.keys() == {"id"} else values
+
+    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+        return value if type(value) is str and value.strip() else super().read(value, holder, key, source)
 
 
 def _all_ids(value: list[Any]) -> bool:

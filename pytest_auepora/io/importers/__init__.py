@@ -39,6 +39,7 @@ FORMATS = {
     "deepeval": Format("deepeval goldens: JSON, JSON Lines, CSV", "deepeval", written=(".json", ".jsonl", ".csv")),
     "promptfoo": Format("promptfoo tests: YAML, JSON, JSON Lines, CSV", "promptfoo", written=_AS_DATA),
     "pydantic-evals": Format("pydantic-evals: YAML, JSON", "pydantic_evals", written=_AS_DATA),
+    "openai": Format("OpenAI lists of messages: JSON, JSON Lines", "openai", written=(".jsonl", ".json")),
     "csv": Format("one case a row: CSV, TSV", "table", written=(".csv", ".tsv")),
     "parquet": Format("one case a row: Parquet", "table", suffix="_parquet"),
 }

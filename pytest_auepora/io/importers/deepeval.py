@@ -2,7 +2,8 @@
 
 ``input``, ``expected_output``, ``context``, ``name``, ``source_file``, ``additional_metadata``, … in snake or camel
 case.  A context with a ``source_file`` becomes a quote from that document; one without matches by its whole text.
-In CSV the contexts of a row stand between ``|``.
+In CSV the contexts of a row stand between ``|``.  Of a conversational golden with ``turns`` the last question is a
+case, the turns before it its ``chat_history``, and ``expected_outcome`` what a judge looks for (``rubric``).
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .cells import parsed_cell, text_cell, texts_cell
-from .model import Cases, Dropped, ImportedSuite, as_quotes, quote_notes, reference_text, relevant_documents
+from .cells import list_cell, parsed_cell, text_cell, texts_cell
+from .model import Cases, Dropped, ImportedSuite, as_quotes, filled, quote_notes, reference_text, relevant_documents
 from .rows import dump_json, read_rows, write_csv, write_data
+from .turns import Exchange, exchanges_of, is_messages
 
 _COLUMNS = (
     "input", "actual_output", "expected_output", "retrieval_context", "context", "name", "comments", "source_file",
     "tools_called", "expected_tools", "additional_metadata", "custom_column_key_values",
 )  # fmt: skip
-_TEXTS = ("source_file", "expected_output")
+_OUTCOME = "expected_outcome"
+_CHAT_COLUMNS = ("scenario", "user_description", "turns", _OUTCOME)
+_TEXTS = ("source_file", "expected_output", _OUTCOME)
 _OUTPUTS = ("actual_output", "retrieval_context", "tools_called")
 _METADATA_COLUMNS = ("comments", "source_file", "custom_column_key_values")
 _EXTRA = "additional_metadata"
@@ -31,20 +35,29 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     cases = Cases(dropped)
     for raw in read_rows(path, "goldens", "test_cases"):
         row = {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", k).lower(): v for k, v in raw.items() if v not in (None, "", [])}
-        place, query = raw.place, row.get("input")
+        place, query, history = raw.place, row.get("input"), list[dict[str, str]]()
+        if "turns" in row:
+            turns = list_cell(row["turns"], f"{place}, column turns")
+            exchanges = exchanges_of(turns, dropped) if is_messages(turns) else []
+            query, history, said = exchanges[-1] if exchanges else Exchange("", [])
+            dropped.add("the answer to the last question: a recorded answer", said is not None)
         if not isinstance(query, str) or not query.strip():
-            is_chat = "scenario" in row or "turns" in row
-            dropped.add("a conversation: a golden case is one question" if is_chat else "a golden without an input")
+            is_scenario = "scenario" in row or "turns" in row
+            dropped.add("a conversation without turns: there is no user simulator" if is_scenario
+                        else "a golden without an input")  # fmt: skip
             continue
         texts = {key: text_cell(row[key], f"{place}, column {key}") for key in _TEXTS if key in row}
         source = {"doc": texts["source_file"]} if "source_file" in texts else {}
         docs = as_quotes(texts_cell(row.get("context"), f"{place}, column context", "|"), **source)
         answer, metadata = texts.get("expected_output"), _metadata(row, place)
-        cases.add(row.get("name"), query, relevant_docs=docs, reference_answer=answer, metadata=metadata)
+        case = cases.add(row.get("name"), query, chat_history=history, relevant_docs=docs, reference_answer=answer)
+        case |= filled({"rubric": [texts[_OUTCOME]] if _OUTCOME in texts else None, "metadata": metadata})
         for key in _OUTPUTS:
             dropped.add(f"{key}: a recorded answer", key in row)
         dropped.add("expected_tools: no metric here reads it", "expected_tools" in row)
-        dropped.add_unsupported(row, _COLUMNS, "{}: not one of the columns of a golden")
+        dropped.add_unsupported(
+            row, (*_COLUMNS, *_CHAT_COLUMNS, _OUTCOME, "turns"), "{}: not one of the columns of a golden"
+        )
     return ImportedSuite(cases, notes=quote_notes(cases))
 
 
@@ -52,6 +65,7 @@ def _metadata(row: Mapping[str, Any], place: str) -> dict[str, Any]:
     columns = {
         key: parsed_cell(row[key], f"{place}, column {key}") for key in (_EXTRA, *_METADATA_COLUMNS) if key in row
     }
+    columns |= {key: row[key] for key in _CHAT_COLUMNS[:2] if key in row}
     additional = columns.pop(_EXTRA, None)
     metadata = dict(additional) if isinstance(additional, Mapping) else {_EXTRA: additional} if additional else {}
     return {**metadata, **columns}

@@ -2,11 +2,17 @@
 
 The question is the variable named as in `_QUERY_VARS`, or the only one.  Values are templates over the variables; what
 only promptfoo can render, and assertions without a counterpart (`promptfoo_assertions`), are counted.
+
+Tests of one ``conversationId`` in their metadata (what ``_conversation`` holds in a prompt) are turns of one
+conversation; of an earlier turn's answer only the expected one is known.  A variable of messages, as a list or as
+JSON, has the turns before the question, and the question where no other variable does.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -15,15 +21,17 @@ from typing import Any
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text
 from .promptfoo_assertions import case_assertions, parse_expected_cell, read_assertions
 from .promptfoo_templates import NotRenderedError, Variables, literal, text_of
-from .rows import list_or_empty, mapping_or_empty, read_data, write_data
+from .rows import dump_json, list_or_empty, mapping_or_empty, read_data, write_data
+from .turns import HISTORY_KEYS, Exchange, exchanges_of, is_messages, messages_of
 
 _QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt", "message", "q")
 _NOTES = "promptfoo"
 _MAX_COMBINATIONS = 10_000
 """How many tests the lists of one test may stand for."""
+_THREADS = ("conversationId", "threadId", "sessionId")
 _KEYS = (
-    "id", "query", "reference_answer", "must_contain", "forbidden", "match", "expect", "answer_schema", "rubric",
-    "metadata",
+    "id", "query", "chat_history", "conversation", "reference_answer", "must_contain", "forbidden", "match", "expect",
+    "answer_schema", "rubric", "metadata",
 )  # fmt: skip
 
 
@@ -43,7 +51,30 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         dropped.add("a test with an empty list for a variable", [] in variables.values())
         for values in _combinations(variables, options, f"{path}: test {number}"):
             _add_case(cases, test, values, assertions, dropped)
+    _join_conversations(cases, dropped)
     return ImportedSuite(cases)
+
+
+def _join_conversations(cases: list[dict[str, Any]], dropped: Dropped) -> None:
+    """Give the cases of one conversation the turns before them."""
+    turns: dict[str, list[dict[str, str]]] = {}
+    for case in cases:
+        metadata = case.get("metadata", {})
+        key = next((key for key in _THREADS if metadata.get(key) not in (None, "")), None)
+        if key is None:
+            continue
+        name = str(metadata[key])
+        case["conversation"], earlier = name, turns.setdefault(name, [])
+        case["metadata"] = {k: v for k, v in metadata.items() if k != key}
+        if earlier and "chat_history" not in case:
+            case["chat_history"] = list(earlier)
+            dropped.add("the answer of an earlier turn: promptfoo takes what the system said", "user" in earlier[-1])
+        earlier.append({"user": case["query"]})
+        if isinstance(answer := case.get("reference_answer"), str):
+            earlier.append({"assistant": answer})
+    for case in cases:
+        if case.get("metadata") == {}:
+            del case["metadata"]
 
 
 def _combinations(variables: dict[str, Any], options: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
@@ -61,13 +92,22 @@ def _combinations(variables: dict[str, Any], options: Mapping[str, Any], place: 
 def _add_case(
     cases: Cases, test: Mapping[str, Any], raw: Mapping[str, Any], assertions: list[Any], dropped: Dropped
 ) -> None:
-    variables, unrendered = Variables(raw), "a template or a file that only promptfoo reads"
-    query_var = next((k for k in _QUERY_VARS if k in raw), next(iter(raw)) if len(raw) == 1 else "")
+    raw, unrendered = dict(raw), "a template or a file that only promptfoo reads"
+    messages = next((m for key in HISTORY_KEYS if (m := _messages_in(raw.get(key))) is not None), None)
+    for key in HISTORY_KEYS if messages is not None else ():
+        raw.pop(key, None)
+    variables = Variables(raw)
+    only_var = next(iter(raw)) if len(raw) == 1 and messages is None else ""
+    query_var = next((k for k in _QUERY_VARS if k in raw), only_var)
     try:
         query = text_of(variables[query_var]) if query_var else ""
     except NotRenderedError:
         dropped.add(f"a test whose question is {unrendered}")
         return
+    history: list[dict[str, str]] = []
+    if messages is not None:  # the question stands behind them, or is the last of them
+        exchanges = exchanges_of([*messages, *([{"role": "user", "content": query}] if query.strip() else [])], dropped)
+        query, history, _ = exchanges[-1] if exchanges else Exchange("", [])
     if not query.strip():
         dropped.add(f"a test without one of the variables {', '.join(_QUERY_VARS)}")
         return
@@ -75,7 +115,7 @@ def _add_case(
         name = variables.render(test.get("description"))
     except NotRenderedError:
         name = None
-    case = cases.add(name, query)
+    case = cases.add(name, query, chat_history=history)
     fields, assertion_notes = read_assertions(assertions, variables, dropped)
     other_vars = {}
     for key in [key for key in raw if key != query_var]:
@@ -86,6 +126,14 @@ def _add_case(
     notes = {"query": query_var if query_var != "query" else None, **assertion_notes, "vars": other_vars}
     metadata = {**mapping_or_empty(test.get("metadata")), **filled({_NOTES: filled(notes)})}
     case.update(fields | filled({"metadata": metadata}))
+
+
+def _messages_in(value: Any) -> Any:
+    """Return the messages in a variable, a list or JSON of one; None where it has none."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    return value if is_messages(value) else None
 
 
 def _read_tests(
@@ -147,6 +195,10 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
         metadata = dict(case.get("metadata", {}))
         notes = pop_notes(metadata, _NOTES)
         variables = {str(notes.get("query", "query")): literal(case["query"]), **mapping_or_empty(notes.get("vars"))}
+        if "chat_history" in case:  # as JSON: a list would stand for several tests
+            variables["chat_history"] = literal(dump_json(messages_of(case)[:-1]))
+        if "conversation" in case:
+            metadata[_THREADS[0]] = case["conversation"]
         assertions = case_assertions(case, notes, reference_text(case, dropped))
         optional = filled({"assert": assertions, "metadata": metadata})
         tests.append({"description": case["id"], "vars": variables, **optional})

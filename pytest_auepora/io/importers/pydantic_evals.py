@@ -12,10 +12,12 @@ from typing import Any
 
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text, texts_of
 from .rows import as_text, list_or_empty, mapping_or_empty, read_data, write_data
+from .turns import HISTORY_KEYS, Exchange, exchanges_of, is_messages, messages_of
 
 _QUERY_KEYS = ("query", "question", "user_input", "input", "prompt", "text")
 _ANSWER_KEYS = ("answer", "response", "output", "text")
 _NOTES = "pydantic_evals"
+_KEYS = ("id", "query", "chat_history", "reference_answer", "must_contain", "match", "metadata")
 
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
@@ -31,11 +33,12 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
             dropped.add("a case that is not a mapping")
             continue
         notes: dict[str, Any] = {}
-        query = _find_query(raw.get("inputs"), notes)
+        inputs, history = _split_history(raw.get("inputs"), dropped)
+        query = _find_query(inputs, notes)
         if query is None:
             dropped.add(f"a case whose inputs hold no question ({', '.join(_QUERY_KEYS)})")
             continue
-        case = cases.add(raw.get("name"), query)
+        case = cases.add(raw.get("name"), query, chat_history=history)
         if (expected := raw.get("expected_output")) is not None and (answer := _find_answer(expected, notes)).strip():
             case["reference_answer"] = answer
         for evaluator in [*list_or_empty(data.get("evaluators")), *list_or_empty(raw.get("evaluators"))]:
@@ -47,6 +50,21 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         case |= filled({"metadata": {**metadata, **filled({_NOTES: notes})}})
     dropped.add("report_evaluators", len(list_or_empty(data.get("report_evaluators"))))
     return ImportedSuite(cases, suite=str(data.get("name") or ""))
+
+
+def _split_history(inputs: Any, dropped: Dropped) -> tuple[Any, list[dict[str, str]]]:
+    """Return the inputs without messages, with the last question of these where they have no other, and its turns."""
+    if is_messages(inputs):
+        inputs = {HISTORY_KEYS[0]: inputs}
+    key = next((key for key in HISTORY_KEYS if is_messages(mapping_or_empty(inputs).get(key))), None)
+    if key is None:
+        return inputs, []
+    rest = {name: value for name, value in inputs.items() if name != key}
+    question = _find_query(rest, {})
+    asked = [{"role": "user", "content": question}] if question is not None else []
+    exchanges = exchanges_of([*inputs[key], *asked], dropped)
+    query, history, _ = exchanges[-1] if exchanges else Exchange("", [])
+    return (rest if asked else {"query": query, **rest}), history
 
 
 def _find_query(inputs: Any, notes: dict[str, Any]) -> str | None:
@@ -98,8 +116,10 @@ def _build_case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     metadata = dict(case.get("metadata", {}))
     notes = pop_notes(metadata, _NOTES)
     inputs: Any = case["query"]
-    if "query" in notes:
-        inputs = {str(notes["query"]): inputs, **mapping_or_empty(notes.get("inputs"))}
+    if "query" in notes or "chat_history" in case:
+        inputs = {str(notes.get("query", "query")): inputs, **mapping_or_empty(notes.get("inputs"))}
+    if "chat_history" in case:
+        inputs["chat_history"] = messages_of(case)[:-1]
     row = {"name": case["id"], "inputs": inputs, **filled({"metadata": metadata})}
     if (answer := reference_text(case, dropped)) is not None:
         expected: Any = answer
@@ -114,5 +134,7 @@ def _build_case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     elif texts:
         row["evaluators"] = [{"Contains": {"value": t, "case_sensitive": False}} for t in texts]
         dropped.add("that a text is looked for word by word", case.get("match", "word") == "word")
-    dropped.add_unsupported(case, ("id", "query", "reference_answer", "must_contain", "match", "metadata"))
+    dropped.add_unsupported(
+        case, ("id", "query", "chat_history", "reference_answer", "must_contain", "match", "metadata")
+    )
     return row

@@ -1,7 +1,8 @@
 """ragas: ``EvaluationDataset`` and test sets, as JSON, JSON Lines or CSV.
 
 ``user_input``, ``reference``, ``reference_contexts``, ``reference_context_ids``; the names of older versions
-(``question``, ``ground_truth``, ``ground_truths``) are read too.  Other columns become metadata.
+(``question``, ``ground_truth``, ``ground_truths``) are read too.  Other columns become metadata.  Of a multi-turn
+sample, whose ``user_input`` are messages, the last question is a case, and the messages before it its turns.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .cells import alternatives_cell, is_structured, texts_cell
+from .cells import alternatives_cell, is_structured, list_cell, texts_cell
 from .model import (
     Cases,
     Dropped,
     ImportedSuite,
+    ImportProblem,
     as_quotes,
     ids_and_grades,
     quote_notes,
@@ -22,6 +24,7 @@ from .model import (
     split_metadata,
 )
 from .rows import Row, dump_json, first_filled, read_rows, write_csv, write_data
+from .turns import Exchange, exchanges_of, is_messages
 
 _QUERY = ("user_input", "question")
 _ANSWER = ("reference", "ground_truth", "ground_truths")
@@ -35,20 +38,33 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read a data set of ragas; see the module."""
     cases = Cases(dropped)
     for row in read_rows(path, "samples", "data"):
-        query = row.get(first_filled(row, _QUERY) or "")
+        key = first_filled(row, _QUERY) or ""
+        query, history = row.get(key), list[dict[str, str]]()
         if isinstance(query, list) or is_structured(query):
-            dropped.add("a conversation: a golden case is one question")
-            continue
+            exchanges = _exchanges(query, f"{row.place}, column {key}", dropped)
+            if not exchanges:
+                dropped.add("a conversation without a question, or not as JSON")
+                continue
+            query, history, said = exchanges[-1]
+            dropped.add("the answer to the last question: a recorded answer", said is not None)
         if not isinstance(query, str) or not query.strip():
             dropped.add("a sample without a question")
             continue
         docs, answers, metadata = _documents(row, dropped), _answers(row), split_metadata(row, _KNOWN)
         answer = answers[0] if len(answers) == 1 else answers
-        cases.add(None, query, relevant_docs=docs, reference_answer=answer, metadata=metadata)
+        cases.add(None, query, chat_history=history, relevant_docs=docs, reference_answer=answer, metadata=metadata)
         for key in (*_OUTPUTS, *_RULES):
             why = "a recorded answer" if key in _OUTPUTS else "no metric here reads it"
             dropped.add(f"{key}: {why}", first_filled(row, [key]) is not None)
     return ImportedSuite(cases, notes=quote_notes(cases))
+
+
+def _exchanges(query: Any, place: str, dropped: Dropped) -> list[Exchange]:
+    try:
+        messages = list_cell(query, place)
+    except ImportProblem:  # objects as Python shows them
+        return []
+    return exchanges_of(messages, dropped) if is_messages(messages) else []
 
 
 def _answers(row: Row) -> list[str]:

@@ -28,6 +28,7 @@ _ALIASES = {
     "query": ("question", "user_input", "input", "prompt", "user_query"),
     "reference_answer": ("expected_answer", "expected_output", "expected", "reference", "ground_truth", "gold_answer",
                          "answer"),
+    "chat_history": ("history", "conversation_history", "turns"),
     "relevant_docs": ("relevant_doc_ids", "relevant_ids", "doc_ids", "relevant_documents", "gold_docs",
                       "reference_context_ids"),
 }  # fmt: skip

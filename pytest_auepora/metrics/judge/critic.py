@@ -9,6 +9,7 @@ import json
 import math
 import re
 import sys
+from abc import ABC
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -243,7 +244,7 @@ class Question:
     form: Form[Any] | None = None
 
 
-class LLMCritic:
+class LLMCritic(ABC):  # noqa: B024 - see below the class
     """A judge of answers.  Implement `score` (a number) or `complete` (the model's text, which is then read).
 
     Metrics that need more than a score (claims, for instance) need `complete`.  A critic that keeps its reasons
@@ -313,6 +314,9 @@ class LLMCritic:
     def params(self) -> dict[str, Any]:
         """What changes the numbers: model, temperature, …; JSON-able."""
         return {"critic": type(self).__qualname__}
+
+
+LLMCritic.__abstractmethods__ = frozenset({"score"})  # or complete: for a decorator, a subclass would need both
 
 
 def unwrap(reply: T | Exception) -> T:

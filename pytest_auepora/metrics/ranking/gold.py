@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, cast
 
 from ...base.text import canonical, did_you_mean
+from ...core.document_forms import FORBIDDEN_DOCS, document_of
 from ...core.types import Document, EvaluationSample
 from ...errors import MetricError
+from ..values import read_entries
 
 LabelType = Literal["id", "quote", "span", "doc"]
 Behaviour = Literal["answer", "refuse", "clarify"]
@@ -150,6 +152,23 @@ def labels_of(sample: EvaluationSample, *, level: str = "chunk") -> list[GoldLab
     return _merge_by_name(_at_document_level(label) for label in labels) if level == "doc" else _merge_by_name(labels)
 
 
+def forbidden_labels(sample: EvaluationSample) -> list[GoldLabel]:
+    """Return the documents that must not be returned for *sample*; a plain id is that of a chunk or of a document.
+
+    Raises:
+        MetricError: one cannot be read.
+    """
+    labels = []
+    for form in read_entries(sample.labels.get(FORBIDDEN_DOCS), FORBIDDEN_DOCS):
+        try:
+            label = label_of(form if isinstance(form, Document) else document_of(form))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise MetricError(f"{FORBIDDEN_DOCS}: {form!r:.80} names no document") from None
+        is_plain = label.kind == "id" and label.source == label.name
+        labels.append(label._replace(kind="doc") if is_plain else label)
+    return labels
+
+
 def _at_document_level(label: GoldLabel) -> GoldLabel:
     if label.source == ANYWHERE:
         return label
@@ -231,14 +250,14 @@ class LabelMatcher:
         """Return the grades of the labels that *chunk* covers."""
         return [self.labels[at].grade for at in self.covered_labels(chunk)]
 
-    def check(self) -> None:
-        """Check that each label could be compared with a chunk of its document.
+    def check(self, *, every: bool = False) -> None:
+        """Check that each label could be compared with a chunk of its document, or with *every* one.
 
         Raises:
             MetricError: one could not, and would count as missed.
         """
         for at, chunk_id in self._incomparable.items():
-            if at not in self._compared:
+            if every or at not in self._compared:
                 need = "start and end" if self.labels[at].kind == "span" else "text"
                 raise MetricError(
                     f"cannot tell whether chunk {chunk_id!r} covers {self.labels[at].name}: it has no {need}"

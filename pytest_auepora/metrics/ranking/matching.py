@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
@@ -129,16 +129,6 @@ def _discounted_gain(slots: Iterable[int], grades: Iterable[int], worth: Worth) 
     return total
 
 
-def at_most_one(value: Any) -> Any:
-    """Return *value*, or each of an array of them, but no more than 1."""
-    return value.clip(max=1.0) if hasattr(value, "clip") else min(value, 1.0)
-
-
-def at_least_one(count: Any) -> Any:
-    """Return *count*, or each of an array of them, but no less than 1."""
-    return count.clip(1) if hasattr(count, "clip") else max(count, 1)
-
-
 class Matching(NamedTuple):
     """How slots are matched with labels; see the options of `retrieval_basic.Ranked`."""
 
@@ -194,14 +184,19 @@ def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocume
             return None
         elif (grade := grade_of(doc)) > grades.get(doc.doc_id, 0):
             grades[doc.doc_id] = grade
-    slot_grades = {slot: grades[r.doc.doc_id] for slot, r in enumerate(retrieved) if r.doc.doc_id in grades}
+    return ranking_of_ids(grades, [r.doc.doc_id for r in retrieved])
+
+
+def ranking_of_ids(grades: Mapping[str, int], ids: Sequence[str]) -> Ranking:
+    """Return the ranking of *ids*, best first, held against the *grades* of the relevant ones."""
+    slot_grades = {slot: grades[doc_id] for slot, doc_id in enumerate(ids) if doc_id in grades}
     places: dict[str, int] = {}
     for slot in slot_grades:
-        places.setdefault(retrieved[slot].doc.doc_id, slot)
+        places.setdefault(ids[slot], slot)
     slots = list(places.values())
     ideal = sorted(grades.values(), reverse=True)
     earned = [slot_grades[slot] for slot in slots]
-    return Ranking(list(grades), ideal, slots, earned, slots, places, len(retrieved), slot_grades=slot_grades)
+    return Ranking(list(grades), ideal, slots, earned, slots, places, len(ids), slot_grades=slot_grades)
 
 
 def _sort_retrieved(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[RetrievedDocument]:

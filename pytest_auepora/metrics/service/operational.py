@@ -1,6 +1,6 @@
 """What running the system costs: errors, missed deadlines, retries, processor time, memory.
 
-Read from ``outputs.extra``: ``status``, ``retry``, ``resources``; see `core.telemetry.REPORTED`.
+Read from ``outputs.extra``: ``status``, ``retry``, ``tools``, ``resources``; see `core.telemetry.REPORTED`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Direction, Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ...errors import MetricError
 from ..options import Configured, limited
-from ..values import nonempty, read_list, read_number
+from ..values import nonempty, read_entries, read_list, read_number
 
 CLIENT_ABORT = 499
 
@@ -24,7 +24,7 @@ class Operational(Configured):
     """Base of the metrics over what a service reports; lower is better, and nothing is compared with a baseline."""
 
     target = TargetCategory.OPERATIONAL
-    direction = "lower"
+    direction: Direction = "lower"
     deterministic = False
     baselined = False
     oracle = "counted"
@@ -130,6 +130,41 @@ class Retries(Operational):
         counts = Counter(reason for m in measurements for reason in m.data or ())
         result.details["reasons"] = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
         return result
+
+
+class ToolSuccessRate(Operational):
+    """Share of the tool calls of the system that succeeded; higher is better.
+
+    ``extra["tools"]`` lists the calls: mappings with ``ok`` (true or false), or with ``error`` where one failed.
+    """
+
+    stem = "tool_success_rate"
+    direction = "higher"
+    additive = True
+    formula = "tool calls that succeeded / tool calls, over all cases together"
+    source = "metric ownership: tool_success_rate of the workshop layer"
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """N/a where no tool was called.  Details: ``failed``, the names of the tools that failed."""
+        tools = read_entries(outputs.extra.get("tools"), "extra['tools']")
+        if not tools:
+            return NotApplicable("no tool was called")
+        failed = [str(tool.get("name") or "?") for tool in tools if not _succeeded(tool)]
+        n_ok = len(tools) - len(failed)
+        return Measurement(n_ok / len(tools), data=[n_ok, len(tools)], details=nonempty(failed=failed))
+
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        """Details: ``calls``, how many there were."""
+        n_ok, calls = (sum(m.data[at] for m in measurements) for at in (0, 1))
+        details = {"num_samples": len(measurements), "calls": calls}
+        return MetricResult(self.name, self.target, n_ok / calls if calls else 0.0, details)
+
+
+def _succeeded(tool: Any) -> bool:
+    says = isinstance(tool, Mapping) and isinstance(tool.get("ok", False), bool) and {"ok", "error"} & tool.keys()
+    if not says:
+        raise MetricError(f"extra['tools'] must list mappings with ok (true or false) or error, got {tool!r:.80}")
+    return bool(tool.get("ok", not tool.get("error")))
 
 
 class Resource(Operational):

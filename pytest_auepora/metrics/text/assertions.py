@@ -30,6 +30,7 @@ class AssertionPass(Configured):
 
     stem = "assertion_pass"
     target = TargetCategory.GENERATION_CORRECTNESS
+    reads = frozenset({"answer"})
     formula = "[all of must_contain in the answer] · [none of forbidden in the answer]"
     source = "phrase assertions of golden-query suites"
     oracle = "by hand"
@@ -241,6 +242,7 @@ class NuggetRecall(Configured):
 
     stem = "nugget_recall"
     target = TargetCategory.GENERATION_CORRECTNESS
+    reads = frozenset({"answer"})
     formula = "(supported + ½ half supported) / vital nuggets; strict: supported / vital nuggets"
     source = "TREC 2024 RAG, nugget evaluation (arXiv:2411.09607), matched by wording"
     oracle = "by hand"
@@ -278,6 +280,7 @@ class InformationIntegration(Configured):
 
     stem = "information_integration"
     target = TargetCategory.GENERATION_CORRECTNESS
+    reads = frozenset({"answer"})
     formula = "[every nugget has a wording in the answer]"
     source = "RGB, information integration (arXiv:2309.01431)"
     oracle = "by hand"

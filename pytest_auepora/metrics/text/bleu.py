@@ -34,6 +34,7 @@ class _BleuMetric(AgainstTexts):
     lowercase: bool = field(default=False, kw_only=True)
 
     target = TargetCategory.GENERATION_CORRECTNESS
+    reads = frozenset({"answer"})
     required = ("reference_answer",)
     effective_order = False
     formula = "brevity penalty · geometric mean of the clipped n-gram precisions, in [0, 1]"
@@ -169,6 +170,7 @@ class Chrf(Configured):
     stem = "chrf"
     interval = ""  # the mean, with a detail added
     target = TargetCategory.GENERATION_CORRECTNESS
+    reads = frozenset({"answer"})
     required = ("reference_answer",)
     formula = "(1 + β²)·P·R / (β²·P + R), P and R averaged over the orders 1 to char_order that both have"
     source = "Popović 2015, chrF"

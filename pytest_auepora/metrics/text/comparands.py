@@ -29,6 +29,8 @@ class Compared(AgainstTexts):
 
     compare_to: str
 
+    reads = frozenset({"answer"})
+
     def __post_init__(self) -> None:
         super().__post_init__()
         by_query = self.compare_to == "query"
@@ -51,6 +53,7 @@ class AgainstEvidence(Configured):
     evidence_source: str = choice("retrieved", "relevant")
 
     target = TargetCategory.GENERATION_FAITHFULNESS
+    reads = frozenset({"answer", "ranking", "documents"})
 
     def __post_init__(self) -> None:
         super().__post_init__()

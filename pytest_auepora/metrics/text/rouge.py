@@ -15,8 +15,6 @@ from ..options import choice
 from .comparands import Compared, answer_text
 from .tokens import common_count, is_mostly_ascii, ngrams, words
 
-_FILTER_FROM = 100  # words of two texts together: below it, a filter of common words takes longer than it saves
-
 
 class RougeScore(NamedTuple):
     """Precision, recall and their harmonic mean, each in [0, 1]."""
@@ -33,11 +31,6 @@ def _score(common: int, n_prediction: int, n_target: int) -> RougeScore:
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     """Return the length of the longest common subsequence of two word lists."""
-    if len(a) + len(b) > _FILTER_FROM:
-        common = set(a).intersection(b)
-        a, b = [w for w in a if w in common], [w for w in b if w in common]
-    if len(a) < len(b):
-        a, b = b, a  # the loop runs over the shorter one
     places: dict[str, int] = {}
     place, bit = places.get, 1
     for word in a:

@@ -9,10 +9,9 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cached_property, lru_cache, partial
-from itertools import chain
-from typing import Any, Literal, cast
+from collections.abc import Hashable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Literal
 
 Cut = Literal["default", "unicode"]
 
@@ -23,8 +22,7 @@ _ARTICLE_ANY_CASE = rf"(?i){_ARTICLE}"
 _NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _CACHED_TEXTS = 1024  # those of some batches, whose metrics ask for the same ones
 _MAX_CACHED_CHARACTERS = 50_000  # a longer text is cut again each time instead of being kept in memory
-_MAX_CACHED_PARTS = 200_000
-_MAX_CACHED_PART_LENGTH = 100  # characters; a longer one is no word, but a text without spaces
+_CACHED_STEMS = 100_000
 
 # Scripts written without spaces between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, bopomofo, Han.
 # Characters beyond U+FFFF stand in classes of their own, because they would make the others slow.
@@ -40,36 +38,18 @@ _FOREIGN = f"[{_FOREIGN_PUNCTUATION}\uff61-\uff65]"
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
 
-class _RougeWords(dict[str, tuple[str, ...]]):
-    """Cache of rouge-score's words, with or without stems, for each part of a text between white space.
+@lru_cache(maxsize=1)
+def _stemming_tokenizer() -> Any:
+    from rouge_score.tokenizers import DefaultTokenizer  # takes long, as it imports all of nltk
 
-    Its tokenizer never looks past white space, so the words of a text are those of its parts.
-    """
-
-    def __init__(self, *, stem: bool) -> None:
-        super().__init__()
-        self._stem = stem
-
-    @cached_property
-    def _tokenize(self) -> Callable[[str], list[str]]:
-        if self._stem:
-            from rouge_score.tokenizers import DefaultTokenizer  # takes long, as it imports all of nltk
-
-            return cast("Callable[[str], list[str]]", DefaultTokenizer(use_stemmer=True).tokenize)
-        from rouge_score.tokenize import tokenize
-
-        return partial(tokenize, stemmer=None)
-
-    def __missing__(self, part: str) -> tuple[str, ...]:
-        tokens = tuple(self._tokenize(part))
-        if len(part) <= _MAX_CACHED_PART_LENGTH:
-            if len(self) >= _MAX_CACHED_PARTS:
-                self.clear()
-            self[part] = tokens
-        return tokens
+    return DefaultTokenizer(use_stemmer=True)
 
 
-_ROUGE_WORDS = {stem: _RougeWords(stem=stem) for stem in (False, True)}
+@lru_cache(maxsize=_CACHED_STEMS)
+def _stem(word: str) -> str:
+    """Return the stem of a word of ASCII letters and digits; without the cache, ROUGE is as slow as rouge-score."""
+    (stem,) = _stemming_tokenizer().tokenize(word)
+    return str(stem)
 
 
 def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, ...]:
@@ -87,13 +67,15 @@ def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, 
 
 def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
     if cut == "default":
-        return tuple(chain.from_iterable(map(_ROUGE_WORDS[stem].__getitem__, text.split())))
-    if text.isascii():
+        from rouge_score.tokenize import tokenize
+
+        tokens = tokenize(text, None)
+    elif text.isascii():
         tokens = re.findall(_ASCII_WORD, text.lower())  # as below, without the expression for every script
     else:
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
         tokens = _unicode_word(_is_far(text)).findall(text)
-    return tuple([_ROUGE_WORDS[True][w][0] if w.isascii() else w for w in tokens]) if stem else tuple(tokens)
+    return tuple([_stem(word) if word.isascii() else word for word in tokens]) if stem else tuple(tokens)
 
 
 _cached_words = lru_cache(maxsize=_CACHED_TEXTS)(_words)

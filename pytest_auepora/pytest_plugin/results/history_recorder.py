@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...errors import AueporaError
-from ...evaluation.recording import CUT
-from ...history.codec import CaseJson, RecordedAnswers, ResultPacker, without_answer_texts
+from ...history.codec import CaseJson, CaseRow, RecordedAnswers, without_answer_texts
 from ...history.journal import Journal, recover
 from ...history.settings import Keep, find_journals, journal_folder
 from ...history.store import HistoryStore
@@ -48,7 +47,7 @@ class Recorder:
         self.config, self.place, self._session, self._to_keep = session.config, place, session, session.options.keep
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
-        self._packers: dict[tuple[str, str], ResultPacker] = {}  # the results of each run that is not judged yet
+        self._rows: dict[tuple[str, str], dict[str, CaseRow]] = {}  # the cases of each run that is not judged yet
         self._cut: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)  # cases whose answers are not kept whole
         self._ids: dict[tuple[str, str], str] = {}
         self._unread = unread
@@ -75,16 +74,16 @@ class Recorder:
     def _write(self, case_report: CaseReport) -> None:
         path, variant, result = case_report.path, case_report.variant, case_report.result
         key = path, variant
-        if key not in self._packers:
-            self._packers[key] = ResultPacker()
+        if key not in self._rows:
+            self._rows[key] = {}
             run = self._session.load(path).variant(variant).blank_run()
             run.provenance = dict(case_report.provenance)
             self._journal.begin(run, self._session.commit)
         result_to_store = self._stored_result(result)
         case = CaseJson.of(result_to_store, case_report.recordings)
-        self._packers[key].add(case)
+        self._rows[key][result.case_id] = case.row()
         self._cut[key].pop(result.case_id, None)
-        if any(answer.startswith(CUT) for answer, _ in case_report.recordings):
+        if any(recording.is_cut for recording in case_report.recordings):
             self._cut[key][result.case_id] = None
         stored = self._journal.add(path, variant, case, case_report.provenance)
         if stored is not None and result_to_store is result and self._results_are_final:
@@ -94,19 +93,20 @@ class Recorder:
         """Return *result* as it is stored: without its answer where none is to be stored."""
         return result if self._to_keep.answers != 0 else without_answer_texts(result)
 
-    def _packed(self, run: Run, packer: ResultPacker) -> ResultPacker:
-        """Return the results of *run* as they stand now, with the answers in *packer*."""
-        if not self._results_are_final or packer.case_ids - run.cases.keys():
-            return ResultPacker.of(run.cases.values(), RecordedAnswers(packer.answers()))
-        for case_id in run.cases.keys() - packer.case_ids:  # nobody reported them, as a worker died
-            packer.add(CaseJson.of(run.cases[case_id]))
-        return packer
+    def _current_rows(self, run: Run, rows: Mapping[str, CaseRow]) -> Iterator[CaseRow]:
+        """Yield the cases of *run* as they stand now, with the answers in *rows*."""
+        answers = RecordedAnswers(rows.values())
+        for case_id, result in run.cases.items():
+            if self._results_are_final and case_id in rows:  # else nobody reported the case, as a worker died
+                yield rows[case_id]
+            else:
+                yield CaseJson.of(result, answers.get(case_id, ())).row()
 
     @pytest.hookimpl(trylast=True)
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
         key = run.path, run.variant
-        packer = self._packers.pop(key, ResultPacker())
+        rows = self._rows.pop(key, {})
         if self._unread:
             verdict.notes.append(Note("history not read", detail=self._unread))
             self._unread = ""
@@ -117,7 +117,7 @@ class Recorder:
             self._ids[key] = self._store().add(
                 stored_run, verdict, started=self.started, seconds=perf_counter() - self._began,
                 git_commit=self._session.commit, keep=self._to_keep.runs or 0,
-                recordings=self._packed(stored_run, packer), keep_recorded=self._to_keep.answers or 0,
+                rows=self._current_rows(stored_run, rows), keep_recorded=self._to_keep.answers or 0,
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(Note("history not written", detail=str(exc)))
@@ -138,4 +138,4 @@ class Recorder:
     def pytest_sessionfinish(self) -> None:
         """Close the journal; keep it if a run was not judged, as something else broke."""
         if "_journal" in vars(self):
-            self._journal.close(keep=bool(self._packers))
+            self._journal.close(keep=bool(self._rows))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
 from ...core.metrics_base import Measurement
 from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scoring import Aggregate
+from ...core.telemetry import REQUEST
 from ...metrics.additional import PercentileLatency
 from ...metrics.ranking.matching import Ranking
 from ...metrics.retrieval_basic import PrecisionAtK
@@ -28,7 +29,7 @@ COLUMNS = (
     "id", "p_at_5", "p_at_10", "ndcg_10", "mrr_10", "cov_entities", "p50_ms", "p95_ms", "errors", "retries",
     "privacy_leak",
 )  # fmt: skip
-"""The specified columns; ``suite``, ``variant``, ``state``, ``owner`` and a column per metric follow."""
+"""The specified columns; ``suite``, ``variant``, ``state``, ``owner``, one per metric and those of `REQUEST` follow."""
 
 VERSION = "v0"
 """The version of the format of the totals."""
@@ -60,13 +61,15 @@ def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
     """Write `csv_report` to *file*, row by row."""
     names = list(dict.fromkeys(n for run in runs for n in run.metrics))
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([*COLUMNS, "suite", "variant", "state", "owner", *names])
+    writer.writerow([*COLUMNS, "suite", "variant", "state", "owner", *names, *REQUEST])
     for run in runs:
         metric_names = {column: find_metric(run.metrics, *wanted) for column, wanted in _METRIC_OF.items()}
         suite, variant, owner = map(spreadsheet_text, (run.suite, run.variant, run.owner))
         for case in run.cases.values():
             values = [spreadsheet_text(case.case_id), *(_cell(case, metric_names, column) for column in COLUMNS[1:])]
-            writer.writerow([*values, suite, variant, case.state, owner, *(_value(case, name) for name in names)])
+            scores = [_value(case, name) for name in names]
+            request = [spreadsheet_text(str(case.outputs.get(key, ""))) for key in REQUEST]
+            writer.writerow([*values, suite, variant, case.state, owner, *scores, *request])
 
 
 def find_metric(metrics: Mapping[str, MetricInfo], *names: str) -> str | None:
@@ -103,16 +106,22 @@ def _milliseconds(case: CaseResult, percent: int) -> str:
 
 
 def _unlisted_value(case: CaseResult, column: str) -> str:
-    """Return the value of a metric that the suite does not list: the mean over the stored rankings."""
+    """Return the value of a metric that the suite does not list."""
     if column == "retries":
-        retries = None if case.repeats > 1 else case.outputs.get("retries")
-        return "" if retries is None else number(retries, 4)
+        value = None if case.repeats > 1 else case.outputs.get("retries")
+    else:
+        value = _ranked_value(case, column)
+    return "" if value is None else number(value, 4)
+
+
+def _ranked_value(case: CaseResult, column: str) -> float | None:
+    """Return the mean over the stored rankings of a case; None where there are none, or the column needs no ranking."""
     if column not in _RANKED or "retrieved" not in case.outputs:
-        return ""
+        return None
     answers = [replace(case, ranks=ranks) for ranks in case.ranks_of_repeats] or [case]
     rankings = [_ranking(answer) for answer in answers]
     values = [float(_RANKED[column].value(ranking)) for ranking in rankings if ranking is not None]
-    return number(sum(values) / len(values), 4) if len(values) == len(rankings) else ""
+    return sum(values) / len(values) if len(values) == len(rankings) else None
 
 
 def _ranking(case: CaseResult) -> Ranking | None:
@@ -133,7 +142,8 @@ def summary_json(report: Report) -> str:
     With several runs there is such an object for each under ``suites``, by title.  ``null`` is a number that was not
     measured.  Errored cases are not in the values of quality; ``error_rate`` counts them, and ``n`` has the number
     of cases behind each value, ``owners`` those of single metrics, where there are any.  Precision is called ``p@5``,
-    as specified; ``leak_rate`` is 1 - redaction_efficacy.
+    as specified; it, ``ndcg@10`` and ``mrr@10`` are filled even where they are not listed.  ``leak_rate`` is 1 -
+    redaction_efficacy.
     """
     titles = distinct_names([run.title for run in report.runs])
     totals = {title: _totals(*pair) for title, pair in zip(titles, report.pairs, strict=True)}
@@ -144,18 +154,40 @@ def summary_json(report: Report) -> str:
 def _totals(run: Run, verdict: Verdict) -> dict[str, Any]:
     wanted = {name for name, info in run.metrics.items() if info.target not in _NOT_QUALITY}
     quality = {_short_name(name): aggregate for name, aggregate in verdict.aggregates.items() if name in wanted}
+    unlisted = _unlisted_quality(run, quality)
     names = [find_metric(run.metrics, name) or "" for name in ("p50_latency", "p95_latency", "redaction_efficacy")]
     p50, p95, redaction = map(verdict.aggregates.get, names)
     redacted = _rounded(redaction)
     ran = list(run.in_state("passed", "failed", "error"))
     error_rate = round(sum(is_counted(c, "error_rate") for c in ran) / len(ran), 4) if ran else None
     owners = {_short_name(name): info.owner for name, info in run.metrics.items() if info.owner}
+    owners |= {
+        gate.metric: gate.owner for gate in verdict.gates if gate.metric == "error_rate" and gate.owner != run.owner
+    }
     return {
-        "quality": {name: _rounded(aggregate) for name, aggregate in quality.items()},
+        "quality": {
+            **{name: round(sum(values) / len(values), 4) if values else None for name, values in unlisted.items()},
+            **{name: _rounded(aggregate) for name, aggregate in quality.items()},
+        },
         "operational": {"p50_ms": _rounded(p50, 1, 1000), "p95_ms": _rounded(p95, 1, 1000), "error_rate": error_rate},
         "privacy": {"leak_rate": None if redacted is None else round(1 - redacted, 4)},
-        "n": {"cases": len(ran), **{name: aggregate.n for name, aggregate in quality.items()}},
+        "n": {
+            "cases": len(ran),
+            **{name: len(values) for name, values in unlisted.items()},
+            **{name: aggregate.n for name, aggregate in quality.items()},
+        },
         **({"owners": owners} if owners else {}),
+    }
+
+
+def _unlisted_quality(run: Run, listed: Container[str]) -> dict[str, list[float]]:
+    """Return the values of the cases for the specified figures that the suite does not list, from their rankings."""
+    ran = list(run.in_state("passed", "failed"))
+    wanted = {"p_at_5": "p@5", "ndcg_10": "ndcg@10", "mrr_10": "mrr@10"}
+    return {
+        name: [value for case in ran if (value := _ranked_value(case, column)) is not None]
+        for column, name in wanted.items()
+        if name not in listed
     }
 
 

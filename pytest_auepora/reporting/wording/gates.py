@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from ...base.pages import reference
 from ...base.text import names_words
 from ...core.run import MetricInfo, Run
 from ...regression.outcomes import HAS_NUMBER, PASS_RATE, GateOutcome, Interval, Note, Test
@@ -12,7 +13,6 @@ from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
 from ..numbers import number, plural
 from .changes import by_reason, metrics_text, unpaired_text
-from .pages import RECALL_IS_ZERO, page
 
 MOST_OPEN = 12
 """Most gates in a group that is open by default."""
@@ -188,7 +188,7 @@ def label_hint(note: Note) -> str:
         return "no document was returned; does the system return (answer, documents)?"
     if source := note.data.get("source"):
         return f"a plain label is an id; did you mean {{doc: {source}}}?"
-    return f"a plain label is an id, {{doc: …}} names a source document: {page(RECALL_IS_ZERO)}"
+    return f"a plain label is an id, {{doc: …}} names a source document: {reference('recall-is-zero')}"
 
 
 # -- against the baseline

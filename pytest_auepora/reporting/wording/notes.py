@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...base.grouping import grouped
+from ...base.pages import reference
 from ...base.text import names_words
 from ...core.run import CaseResult, MetricInfo, Run
 from ...metrics.judge.usage import JudgeUsage, usage_of
@@ -18,7 +19,6 @@ from ..text import listed
 from .changes import changes_text, incomparable_text
 from .checks import advisory_lines, finding_line
 from .gates import label_hint, part_text, reason_text
-from .pages import BASELINES, JUDGES, page
 
 _MATCHES = {
     "exact": "by the same text under another id",
@@ -46,7 +46,7 @@ def note_text(note: Note) -> str:
             cases = plural(data.get("cases", len(note.names)), "case")
             return (
                 f"one accepted answer of {cases}: chance in them cannot be told from a change; "
-                f"`pytest --auepora-update` asks them again ({page(BASELINES)})"
+                f"`pytest --auepora-update` asks them again ({reference('baselines')})"
             )
         case "falls add up":
             change = f"from {number(data.get('before', 0.0))} to {number(data.get('after', 0.0))}"
@@ -180,7 +180,7 @@ def advisory_text(why: Advisory) -> str:
     if why.reason == "unusable":
         return why.detail
     said = {
-        "no calibration": f"there is no {why.place or 'calibration'}; {page(JUDGES)}",
+        "no calibration": f"there is no {why.place or 'calibration'}; {reference('judges')}",
         "another judge": (
             f"the calibration is of another one ({changes_text(why.changes)}); run `auepora calibrate` again"
         ),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...base.grouping import grouped
+from ...base.pages import reference
 from ...core.run import CaseResult, Run
 from ...errors import Problem
 from ...regression.outcomes import BaselineNote, GateOutcome
@@ -20,7 +21,6 @@ from .changes import by_reason, provenance_lines
 from .checks import problem_lines
 from .gates import detectable_text, gate_sentence, metric_names
 from .notes import baseline_text, flaky_line, notes_of
-from .pages import NON_DETERMINISTIC, page
 
 _MOST_LINES = 20  # of a failed assertion
 
@@ -287,11 +287,13 @@ def _if_nothing_changed(verdict: Verdict) -> list[str]:
         alpha = max(gate.test.alpha for gate in varying if gate.test is not None)
         return [
             f"if nothing was changed: today's answers alone decided, which is chance in up to {alpha * 100:g} % "
-            f"of such runs; a run in one process looks again: {page(NON_DETERMINISTIC)}"
+            f"of such runs; a run in one process looks again: {reference('non-deterministic')}"
         ]
     if all(g.steady for g in failed if g.word == "worse") and not verdict.varies and not verdict.regressed_cases:
         return ["if nothing was changed here: the index or the documents may have"]
-    return [f"if nothing was changed here: a hosted model or an index may have drifted: {page(NON_DETERMINISTIC)}"]
+    return [
+        f"if nothing was changed here: a hosted model or an index may have drifted: {reference('non-deterministic')}"
+    ]
 
 
 def _if_it_varies(run: Run) -> list[str]:
@@ -307,7 +309,7 @@ def _if_it_varies(run: Run) -> list[str]:
         return []
     return [
         f"if {listed([*names])} holds in some right answers only: `assertions: report` in the golden file judges it "
-        f"over all cases: {page(NON_DETERMINISTIC)}"
+        f"over all cases: {reference('non-deterministic')}"
     ]
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-
-from pytest_auepora.evaluation.recording import RecordedAnswer
 
 from ..conftest import Example
 from ..counting import lock_out, store
@@ -29,7 +25,7 @@ def pytest_auepora_redact(result):
     counted.edit("metrics: [", "metrics: [assertion_pass, ")
     counted.run()
     for texts in store(counted).recordings("last").values():
-        assert "30 days" not in json.dumps(RecordedAnswer(texts[0]).raw)
+        assert "30 days" not in repr(texts[0])
     lock_out(counted)
     counted.run("--auepora-replay")
     replayed, then = (store(counted).load(f"last{back}") for back in ("", "~1"))
@@ -39,13 +35,13 @@ def pytest_auepora_redact(result):
     result = counted.run("--auepora-replay")
     assert result.ret == 1  # a number over a text with holes would be a wrong one
     scores = store(counted).load("last").cases["refund-window"].scores
-    assert "the answer was changed by pytest_auepora_redact" in scores["rougeL"].reason
+    assert "not comparable: answer changed by pytest_auepora_redact" in scores["rougeL"].reason
     assert scores["token_f1"].value == 1.0
     assert store(counted).load("last").cases["warehouse"].scores["rougeL"].value == 1.0  # nothing was taken out there
 
 
 def test_too_large_an_answer_says_so_then_and_when_it_is_missed(counted: Example) -> None:
-    counted.pytester.makeini("[pytest]\nauepora_keep = characters=700")
+    counted.pytester.makeini("[pytest]\nauepora_keep = characters=300")
     counted.edit("return client(query)", "text, docs = client(query)\n        return text, [{**d, 'text': d['text'] + "
                  "' and so on' * 20} for d in docs]", "conftest.py")  # fmt: skip
     result = counted.run()
@@ -55,7 +51,7 @@ def test_too_large_an_answer_says_so_then_and_when_it_is_missed(counted: Example
     counted.edit("metrics: [", "metrics: [k_precision, ")
     counted.run("--auepora-replay")
     reasons = [c.scores["k_precision"].reason for c in store(counted).load("last").cases.values()]
-    assert any("is larger than auepora_keep = characters=700" in reason for reason in reasons)
+    assert any("not comparable: documents cut when they were recorded" in reason for reason in reasons)
 
 
 def test_a_cap_of_nothing_records_nothing(counted: Example) -> None:

@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-from pytest_auepora.evaluation.recording import RecordedAnswer
-
 from ..conftest import Example
 from ..counting import store
 
@@ -111,7 +109,7 @@ def told(project: Example, *args: str, hooks: str = REDACT_ALL, apart: bool = Fa
     kept = store(project)
     written.append(json.dumps(kept.load("last").to_dict(), default=str))
     for texts in kept.recordings("last").values():
-        written += [json.dumps(RecordedAnswer(text).raw) for text in texts]
+        written += map(repr, texts)
     return "\n".join(written)
 
 

@@ -58,6 +58,18 @@ def test_fields_of_an_orchestration_layer(shell: Shell) -> None:
     assert (row["p50_ms"], row["retries"]) == ("220.0", "1.0000")
 
 
+def test_what_names_a_request_stays_with_its_answer(shell: Shell) -> None:
+    request = {"request_id": "r-1", "adapter": "slack", "surface": "=dm"}
+    shell("score", shell.outputs(OUTPUTS[0] | request), GOLDEN, "--save")
+    for row_text in ((shell.path / "out/metrics.csv").read_text(encoding="utf-8"),
+                     shell("report", "last", "--format", "csv").out):  # fmt: skip
+        row = next(csv.DictReader(row_text.splitlines()))
+        assert (row["request_id"], row["adapter"], row["surface"]) == ("r-1", "slack", "'=dm")
+    cases = json.loads(shell("report", "last", "--format", "json").out)["suites"][0]["run"]["cases"]
+    outputs = cases["refund-window"]["texts"]["outputs"]
+    assert {key: outputs[key] for key in request} == request
+
+
 def test_the_files_lie_in_out_unless_told_otherwise(shell: Shell) -> None:
     shell("score", "outputs.jsonl", GOLDEN)
     assert sorted(p.name for p in (shell.path / "out").iterdir()) == ["metrics.csv", "summary.json"]

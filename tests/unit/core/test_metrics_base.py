@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+from abc import ABC
 from collections.abc import Sequence
 
 import pytest
 
+from pytest_auepora.core.dataset import EvaluationDataset
 from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable, f1, nearest_rank
+from pytest_auepora.core.rag_interface import Generator, RAGSystem, Retriever
 from pytest_auepora.core.types import (
     EvaluationSample,
     MetricResult,
@@ -14,6 +18,7 @@ from pytest_auepora.core.types import (
     SystemOutputs,
     TargetCategory,
 )
+from pytest_auepora.metrics.judge.critic import LLMCritic
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
 
 
@@ -23,7 +28,7 @@ def test_without_valid_samples_the_value_is_zero() -> None:
 
 
 def test_lengths_must_agree() -> None:
-    with pytest.raises(ValueError, match="1 samples but 0 outputs"):
+    with pytest.raises(AssertionError, match="1 samples but 0 outputs"):
         RecallAtK(5).compute([EvaluationSample("1", "q")], [])
 
 
@@ -49,6 +54,16 @@ def test_a_metric_is_abstract_until_it_can_measure() -> None:
     for unable in (Metric, Nothing):
         with pytest.raises(TypeError, match="is abstract: it implements neither measure"):
             unable()
+
+
+@pytest.mark.parametrize("base", [Metric, LLMCritic, RAGSystem, Retriever, Generator, EvaluationDataset])
+def test_the_bases_of_the_specification_are_abstract(base: type) -> None:
+    assert issubclass(base, ABC)
+    assert inspect.isabstract(base)
+
+
+def test_what_can_measure_is_not_abstract() -> None:
+    assert not inspect.isabstract(RecallAtK)
 
 
 def test_f1_is_the_harmonic_mean_and_0_where_nothing_is_shared() -> None:

@@ -73,13 +73,13 @@ def test_a_case_that_would_not_reach_the_system_is_not_asked(sample: EvaluationS
 
 def test_a_replay_answers_as_the_run_did_and_asks_nobody() -> None:
     system = replayed(earlier(2))
-    assert ask_case(system, case(), 1)().parts().restore().response.text == "old"
+    assert ask_case(system, case(), 1)().outputs.restore().response.text == "old"
     assert is_recorded(system, case())
     assert system.times(case()) == 2
     for asked, words in ((case("new"), "it is new"), (case("one"), "there is no answer number 3")):
         told = ask_case(system, asked, 2)()
-        assert not told.is_answer
-        assert words in told.raw["error"]
+        assert told.outputs is None
+        assert words in told.recording.error
     with pytest.raises(NotRecordedError, match="calls nothing"):
         system.invoke(case().sample, 5)
     with pytest.raises(CaseEndedError, match="not today"):
@@ -89,7 +89,7 @@ def test_a_replay_answers_as_the_run_did_and_asks_nobody() -> None:
 def test_a_replay_without_a_run_says_why() -> None:
     system = replayed(None, missing="no run of this suite")
     assert (system.times(case()), system.further(case())) == (1, range(0))
-    assert "no run of this suite" in ask_case(system, case())().raw["error"]
+    assert "no run of this suite" in ask_case(system, case())().recording.error
 
 
 def test_a_resumed_run_asks_for_the_rest() -> None:

@@ -33,6 +33,8 @@ from pytest_auepora.regression.accept import Acceptance, accept
 from pytest_auepora.regression.baseline import anchor_path, baseline_path, load_baseline
 from pytest_auepora.regression.verdict import Verdict
 
+from .recordings import said
+
 CASES = 60
 
 
@@ -49,9 +51,9 @@ def run_of(value: float) -> Run:
 
 
 def recordings_of(run: Run) -> dict[str, list[Recording]]:
-    """Two answers to each case, from which its score can be told; a document was found for both, one for each case."""
+    """Two answers to each case, from which its score can be told."""
     scores = {name: case.scores["token_f1"].value for name, case in run.cases.items()}
-    return {n: [(str(v), []), (f'={{"score":"{v}"}}', ["common", f"found by {n}", str(v)])] for n, v in scores.items()}
+    return {n: [said(str(v)), said(f"score {v}", "common", f"found by {n}", str(v))] for n, v in scores.items()}
 
 
 def check_stored(store: HistoryStore) -> None:

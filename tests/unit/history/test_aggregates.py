@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.history.aggregates import AggregateMetrics, compute_aggregate, restore_case
-from pytest_auepora.history.codec import ResultPacker, decode_run, encode_run
+from pytest_auepora.history.codec import decode_run, encode_run, rows_of
 from pytest_auepora.history.store import HistoryStore
 
 from ..reporting.builders import METRICS, REGISTRY, Case, verdict_of
@@ -129,7 +129,7 @@ def test_it_reads_back() -> None:
 
 def test_a_stored_run_gives_the_same_figures() -> None:
     run = by_ranks()
-    again = decode_run(encode_run(run), ResultPacker.of(run.cases.values(), {}).results())
+    again = decode_run(encode_run(run), rows_of(run.cases.values(), {}))
     assert compute_aggregate(again) == compute_aggregate(run) == compute_aggregate(run)
 
 

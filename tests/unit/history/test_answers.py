@@ -27,6 +27,7 @@ from pytest_auepora.labels.corpus import Chunk
 from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import Case, run_of
+from .recordings import failed, said
 
 
 def answered(**answers: str) -> Run:
@@ -60,7 +61,7 @@ def test_what_is_sent_answers_alike() -> None:
         [Case("one"), Case("down", error="E: refused\n  at line 3"), Case("left", skipped=True)],
         expected=["one", "down", "left", "later"],
     )
-    here = RecordedRun("run-1", run, {"one": [("first", ["a"]), ("second \u2028 line", [])], "down": [("E", [])]})
+    here = RecordedRun("run-1", run, {"one": [said("first", "a"), said("second \u2028 line")], "down": [failed("E")]})
     there = decode_recorded("run-1", encode_recorded(here))
     assert dict(there.recordings) == dict(here.recordings)
     assert there.keys == here.keys
@@ -70,12 +71,12 @@ def test_what_is_sent_answers_alike() -> None:
     }
     assert not any(case.outputs for case in there.run.cases.values())  # answers are sent once
     for name in ("left", "later", "nobody"):
-        said = []
+        told = []
         for recorded in (here, there):
             with pytest.raises(NotRecordedError) as caught:
                 recorded.answer(GoldenCase(EvaluationSample(name, "q")), 0)
-            said.append(str(caught.value))
-        assert said[0] == said[1]
+            told.append(str(caught.value))
+        assert told[0] == told[1]
 
 
 def run_with(text: str, content_hash: str = "h", **label: Any) -> Run:

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
-from pytest_auepora.history import codec
 from pytest_auepora.history.codec import (
-    BlockWriter,
     CaseJson,
-    block_lines,
-    decode_blocks,
     decode_run,
     encode_run,
+    rows_of,
     without_answer_texts,
 )
-
-from .blocks import block_of
 
 NUMBERS = st.floats(-1e9, 1e9) | st.integers(-3, 3)
 _REST = (
@@ -46,36 +40,15 @@ def test_a_result(result: CaseResult) -> None:
 @given(RESULTS)
 def test_a_run_with_its_results(result: CaseResult) -> None:
     run = Run("shop", "shop.golden.yaml", provenance={"model": None}, expected_ids=("one", "two"))
-    blocks = BlockWriter()
-    blocks.add(CaseJson.of(result).result)
-    back = decode_run(encode_run(run), blocks.finish())
+    back = decode_run(encode_run(run), rows_of([result], {}))
     assert back.cases == {result.case_id: result}
     assert (back.suite, back.provenance, back.expected_ids) == ("shop", {"model": None}, ("one", "two"))
 
 
 def test_results_are_in_the_order_of_the_suite() -> None:
-    run, blocks = Run("shop", "", expected_ids=("one", "two")), BlockWriter()
-    for case_id, state in (("other", "passed"), ("two", "passed"), ("one", "failed"), ("one", "passed")):
-        blocks.add(CaseJson.of(CaseResult(case_id, state)).result)  # type: ignore[arg-type]
-    back = decode_run(encode_run(run), blocks.finish())
-    assert [(case.case_id, case.state) for case in back.cases.values()] == [
-        ("one", "passed"), ("two", "passed"), ("other", "passed"),
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("data", [b"{", b"", block_of(b"{")])
-def test_a_damaged_block_is_told(data: bytes) -> None:
-    with pytest.raises((ValueError, TypeError)):
-        list(decode_blocks([data]))
-
-
-def test_a_block_is_full_at_some_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codec, "BLOCK_SIZE", 1000)
-    blocks = BlockWriter()
-    full = [blocks.add(b'"%s"' % (b"x" * 250) if i else b"1") for i in range(10)]
-    assert full == [False] * 4 + [True] + [False] * 3 + [True] + [False]
-    assert [len(block_lines(block)) for block in blocks.finish()] == [5, 4, 1]
-    assert len([*decode_blocks(blocks.finish())]) == 10
+    run = Run("shop", "", expected_ids=("one", "two"))
+    rows = rows_of([CaseResult("other"), CaseResult("two"), CaseResult("one")], {})
+    assert list(decode_run(encode_run(run), rows).cases) == ["one", "two", "other"]
 
 
 def test_what_a_score_does_not_say_takes_no_room() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import zlib
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from random import Random
@@ -21,7 +22,7 @@ from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.recording import Recording, record
 from pytest_auepora.evaluation.replay import replayed
 from pytest_auepora.history.answers import choose_runs, load_recorded
-from pytest_auepora.history.codec import CaseJson, block_lines
+from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal, recover
 from pytest_auepora.history.settings import Keep
 from pytest_auepora.history.store import HistoryStore
@@ -31,7 +32,6 @@ from pytest_auepora.regression.accept import Acceptance, accept
 from pytest_auepora.regression.baseline import baseline_path
 
 from ...mutations import JUNK, damaged, mutated, tries
-from .blocks import block_of
 
 GOLDEN = """\
 suite: shop
@@ -44,7 +44,7 @@ CASE = """\
   - {{id: c{0}, query: question {0}, relevant_docs: [d{0}, {{id: e{0}, doc: f}}], reference_answer: 'a b c {0}',
      must_contain: [a], tags: [t], labels: {{kind: k{1}}}, thresholds: {{mrr: 0.1}}}}
 """
-TABLES = ("eval_runs", "eval_results", "eval_recordings", "eval_compared", "auepora_meta")
+TABLES = ("eval_runs", "eval_query_results", "eval_recordings", "auepora_meta")
 
 
 def answer(query: str) -> tuple[str, list[dict[str, str]]]:
@@ -110,7 +110,9 @@ def spoilt(value: Any, pick: Random) -> Any:
     if isinstance(value, bytes):
         if pick.random() < 0.1:
             return pick.choice([damaged(value, pick), "text", 3, 10**12, 2.5, b""])
-        return block_of(*(mutated(line.decode(), pick).encode() for line in block_lines(value)))
+        with suppress(zlib.error):  # answers are compressed with a dictionary
+            return zlib.compress(mutated(zlib.decompress(value).decode(), pick).encode())
+        return damaged(value, pick)
     if isinstance(value, str) and value[:1] in ("{", "[") and pick.random() < 0.9:
         return mutated(value, pick)
     return pick.choice([*(one for one in JUNK if not isinstance(one, (list, dict))), b"bytes", -(10**9)])
@@ -138,7 +140,7 @@ def test_commands_over_a_damaged_history(
             assert (code in (0, 1)) == (not told) or command[0] == "runs" or str(path) in told, (code, told)
             assert code != 2 or "no run" in told or "runs begin with" in told, told
             refused += code == 3
-    assert refused > tries / 10
+    assert refused >= tries / 10
 
 
 @tries(50, 3_000)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,11 +14,12 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.replay import RecordedRun
 from pytest_auepora.history.answers import choose_runs, load_recorded
-from pytest_auepora.history.codec import ResultPacker
+from pytest_auepora.history.codec import CaseRow, rows_of
 from pytest_auepora.history.database import ServerDatabase
 from pytest_auepora.history.store import HistoryStore
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
+from .recordings import said
 
 URL = os.environ.get("AUEPORA_TEST_DATABASE", "")
 ROOT = Path(__file__).resolve().parents[3]
@@ -69,9 +69,9 @@ def test_a_run_with_its_answers_comes_back_as_it_was(store: HistoryStore) -> Non
     run = a_run("billing")
     run.origin = {"kind": "resumed", "run": "261121-101010-00abc", "taken": 1}
     verdict = verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))
-    run_id = store.add(run, verdict, recordings={"case-0": [("=x", []), ("=y", [])]})
+    run_id = store.add(run, verdict, recordings={"case-0": [said("x"), said("y")]})
     assert store.load(run_id) == run
-    assert store.recordings(run_id) == {"case-0": [("=x", []), ("=y", [])]}
+    assert store.recordings(run_id) == {"case-0": [said("x"), said("y")]}
     (line,) = store.runs(suite="billing", variant="")
     assert (line.run_id, line.complete, line.cases, line.origin) == (run_id, True, 3, "resumed 261121-101010-00abc")
     assert store.aggregate(run_id)["total_queries"] == 3
@@ -108,14 +108,11 @@ def test_many_processes_make_the_tables_and_write_at_once(store: HistoryStore) -
 
 
 def test_a_run_that_cannot_be_stored_leaves_nothing(store: HistoryStore) -> None:
-    class Damaged(ResultPacker):
-        def answers(self) -> list[Any]:
-            return [(None, b"")]
-
     run = a_run("billing")
     store.add(run, verdict_of(run))
+    rows = [*rows_of(run.cases.values(), {}), CaseRow("one", None, b"", b"")]  # type: ignore[arg-type]
     with pytest.raises(HistoryError, match="null value"):
-        store.add(run, verdict_of(run), recordings=Damaged())  # its results are written before
+        store.add(run, verdict_of(run), rows=rows)
     assert len(store.runs()) == 1
 
 

@@ -20,6 +20,7 @@ from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import Case, run_of, verdict_of
+from .recordings import said
 
 ROOT = Path(__file__).resolve().parents[3]
 STARTED = datetime(2031, 5, 6, 7, 8, 9, tzinfo=timezone.utc)
@@ -40,8 +41,7 @@ def a_run() -> Run:
 
 def answers_to(case: int) -> list[Recording]:
     """What was recorded of the answers to a case: texts of documents are found again."""
-    documents = [f'document "{n}" \u3042 \ud800' for n in (case, 0)]
-    return [(f"=text {case}", []), (f'={{"hash":"{case}"}}', documents)]
+    return [said(f"text {case}"), said(f'in "{case}"', *(f'document "{n}" \u3042 \x00' for n in (case, 0)))]
 
 
 def write(folder: Path, cases: int) -> Journal:
@@ -59,7 +59,7 @@ def write(folder: Path, cases: int) -> Journal:
 
 def test_texts_of_a_result_are_read_from_the_journal(tmp_path: Path) -> None:
     results = list(a_run().cases.values())
-    results[0].query = "\u3042 \x00 \ud800"
+    results[0].query = "\u3042 \x00"
     journal = Journal(tmp_path, STARTED)
     journal.begin(Run("shop"))
     for result in results:
@@ -73,7 +73,7 @@ def test_texts_of_a_result_are_read_from_the_journal(tmp_path: Path) -> None:
     journal.close()
     assert not journal.path.exists()
     assert [result.query for result in results[1:]] == [c.query for c in list(a_run().cases.values())[1:]]
-    assert results[0].query == "\u3042 \x00 \ud800"
+    assert results[0].query == "\u3042 \x00"
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_which_run_answers(store: HistoryStore) -> None:
         run = run_of([Case("one")], suite=suite, variant=variant)
         if replayed:
             run.origin = {"kind": "replayed", "run": replayed, "taken": 1}
-        return store.add(run, verdict_of(run), recordings={"one": [("=x", []), ("=y", [])]} if recorded else None)
+        return store.add(run, verdict_of(run), recordings={"one": [said("x"), said("y")]} if recorded else None)
 
     first, other, second = add("a"), add("a", "bm25"), add("a")
     add("a", recorded=False)
@@ -170,7 +170,7 @@ def test_which_run_answers(store: HistoryStore) -> None:
     assert choose_runs(store, "last") == {("a", "", ""): second, ("a", "bm25", ""): other}
     assert choose_runs(store, "last~1") == {("a", "", ""): first}
     assert choose_runs(store, again) == choose_runs(store, first) == {("a", "", ""): first}
-    assert load_recorded(store, first).recordings == {"one": [("=x", []), ("=y", [])]}
+    assert load_recorded(store, first).recordings == {"one": [said("x"), said("y")]}
     for name in ("last~2", "nonsense", store.runs()[1].run_id):
         with pytest.raises(UnknownRunError):
             choose_runs(store, name)

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from pytest_auepora.evaluation.recording import Recording
-from pytest_auepora.history.codec import block_lines
 from pytest_auepora.history.compare import CompareReport, compare
 from pytest_auepora.history.database import SqliteFile
 from pytest_auepora.history.store import HistoryStore
 
 from ..reporting.builders import Case, run_of, verdict_of
+from .recordings import said
 
 RUNS, CASES = 100, 1000
 
@@ -28,16 +28,16 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> HistoryStore:
     path = tmp_path_factory.mktemp("many") / "history.sqlite"
     store = HistoryStore(path)
     run = run_of([Case(f"case-{i}") for i in range(CASES)], provenance={"model": "m"})
-    recordings: dict[str, list[Recording]] = {name: [("an answer and its documents" * 20, [])] for name in run.cases}
+    recordings: dict[str, list[Recording]] = {name: [said("an answer and its documents" * 20)] for name in run.cases}
     first = store.add(run, verdict_of(run), recordings=recordings)
     with SqliteFile(path).transaction(write=True) as execute:
-        for table in ("eval_runs", "eval_results", "eval_recordings"):
+        for table in ("eval_runs", "eval_query_results", "eval_recordings"):
             columns = [row[1] for row in execute(f"PRAGMA table_info({table})")]
             copied = ", ".join("printf('%s-%03d', run_id, :n)" if c == "run_id" else c for c in columns)
             sql = f"INSERT INTO {table} ({', '.join(columns)}) SELECT {copied} FROM {table} WHERE run_id = :first"
             for n in range(1, RUNS):
                 execute(sql, n=n, first=first)
-        assert execute("SELECT COUNT(DISTINCT run_id) FROM eval_results") == [(RUNS,)]
+        assert execute("SELECT COUNT(DISTINCT run_id) FROM eval_query_results") == [(RUNS,)]
     return store
 
 
@@ -72,8 +72,11 @@ def test_comparing_reads_two_runs_only(full: HistoryStore) -> None:
     def by_hand() -> None:
         raw = sqlite3.connect(full.name)
         for run_id in (old, new):
-            rows = raw.execute("SELECT results FROM eval_results WHERE run_id = ? ORDER BY place", (run_id,))
-            assert sum(len([json.loads(line) for line in block_lines(row[0])]) for row in rows.fetchall()) == CASES
+            rows = raw.execute(
+                "SELECT result_json, answers FROM eval_query_results JOIN eval_recordings USING (run_id, place) "
+                "WHERE run_id = ? ORDER BY place", (run_id,),
+            ).fetchall()  # fmt: skip
+            assert len([(json.loads(result), len(answers)) for result, answers in rows]) == CASES
         raw.close()
 
     def ours() -> CompareReport:

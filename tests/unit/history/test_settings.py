@@ -62,6 +62,51 @@ def test_a_history_makes_a_root_by_itself(tmp_path: Path, monkeypatch: pytest.Mo
     assert project_place(Path.cwd()) == history
 
 
+def keeps_runs(folder: Path) -> Path:
+    (folder / ".auepora").mkdir(parents=True)
+    (folder / ".auepora" / "history.sqlite").touch()
+    return folder
+
+
+@pytest.mark.parametrize("mark", ["pytest.ini", ".git", "home"])
+def test_a_history_of_a_folder_above_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
+    keeps_runs(tmp_path)
+    project = tmp_path / "project"
+    inside = project / "src" / "deep"
+    inside.mkdir(parents=True)
+    if mark == "pytest.ini":
+        (project / mark).write_text("")
+    elif mark == ".git":
+        (project / mark).write_text("gitdir: elsewhere")  # as in a work tree; usually a folder
+    else:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    root = project if mark == "pytest.ini" else inside
+    assert project_root(inside) == root
+    assert project_place(inside) == root / ".auepora" / "history.sqlite"
+    assert project_root(tmp_path) == tmp_path
+
+
+def test_settings_of_a_folder_above_the_repository_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text(INI)
+    inside = tmp_path / "repository" / "src"
+    inside.mkdir(parents=True)
+    (tmp_path / "repository" / ".git").mkdir()
+    assert project_place(inside) == inside / ".auepora" / "history.sqlite"
+
+
+def test_the_history_of_the_repository_is_that_of_its_folders(tmp_path: Path) -> None:
+    keeps_runs(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "src").mkdir()
+    assert project_root(tmp_path / "src") == tmp_path
+
+
+def test_a_stray_history_below_the_root_is_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("")
+    assert project_root(keeps_runs(tmp_path / "src")) == tmp_path
+
+
 def test_how_much_is_kept(tmp_path: Path) -> None:
     assert read_keep(KEEP) == Keep() == project_keep(tmp_path)
     (tmp_path / "pytest.toml").write_text("[pytest]\nauepora_keep = ['runs=all', 'answers=none']\n")

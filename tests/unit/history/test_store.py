@@ -7,6 +7,7 @@ import math
 import os
 import sqlite3
 import sys
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
@@ -18,13 +19,11 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
 from pytest_auepora.history import database, tables
-from pytest_auepora.history.codec import CaseJson, block_lines
 from pytest_auepora.history.database import without_password
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import baseline_of, verdict_of
-from .blocks import block_of
 from .conftest import a_run
 
 
@@ -53,12 +52,13 @@ def test_a_run_that_is_deleted_while_it_is_asked_for_is_told(
             read("last")
 
 
-def test_results_are_compressed_json(kept: HistoryStore) -> None:
+def test_a_case_is_a_row_of_json_and_compressed_texts(kept: HistoryStore) -> None:
     run = a_run()
     kept.add(run, verdict_of(run))
     with kept._database.transaction() as execute:
-        ((data,),) = execute("SELECT results FROM eval_results")
-    assert block_lines(data) == [CaseJson.of(case).result for case in run.cases.values()]
+        rows = execute("SELECT query_id, result_json, texts FROM eval_query_results ORDER BY place")
+    assert [row[0] for row in rows] == [json.loads(row[1])["case_id"] for row in rows] == list(run.cases)
+    assert [json.loads(zlib.decompress(row[2]))["query"] for row in rows] == [c.query for c in run.cases.values()]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
@@ -224,11 +224,14 @@ def edit(folder: Path, statement: str, values: tuple[Any, ...]) -> None:
     raw.close()
 
 
-@pytest.mark.parametrize("data", [b"{", block_of(b"{"), block_of(b"[]")])
-def test_a_damaged_run_is_told(tmp_path: Path, data: bytes) -> None:
+@pytest.mark.parametrize(
+    ("column", "data"),
+    [("result_json", "{"), ("result_json", "[]"), ("texts", b"{"), ("texts", zlib.compress(b"[]")), ("texts", 3)],
+)
+def test_a_damaged_run_is_told(tmp_path: Path, column: str, data: Any) -> None:
     kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
     run_id = kept.add(run, verdict_of(run))
-    edit(tmp_path, "UPDATE eval_results SET results = ?", (data,))
+    edit(tmp_path, f"UPDATE eval_query_results SET {column} = ?", (data,))
     with pytest.raises(HistoryError, match=f"run {run_id} cannot be read"):
         kept.load(run_id)
 

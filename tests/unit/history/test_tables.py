@@ -12,10 +12,11 @@ import pytest
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.evaluation.recording import Recording
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.history.tables import new_run_id
+from pytest_auepora.history.tables import VERSION, new_run_id
 
 from ..reporting.builders import verdict_of
 from .conftest import a_run
+from .recordings import said
 
 
 def test_only_the_last_of_each_suite_and_configuration_stay(kept: HistoryStore) -> None:
@@ -36,7 +37,7 @@ def test_deleting_takes_the_results_along(tmp_path: Path) -> None:
     first, second = kept.add(run, verdict_of(run)), kept.add(run, verdict_of(run))
     assert kept.delete(first) == first
     with sqlite3.connect(tmp_path / "h.sqlite") as raw:
-        assert raw.execute("SELECT DISTINCT run_id FROM eval_results").fetchall() == [(second,)]
+        assert raw.execute("SELECT DISTINCT run_id FROM eval_query_results").fetchall() == [(second,)]
     raw.close()
 
 
@@ -50,7 +51,7 @@ def test_a_history_of_another_version_is_left_alone(tmp_path: Path, version: int
     raw.close()
     before = (tmp_path / "h.sqlite").read_bytes()
     for act in (kept.runs, kept.exists, lambda: kept.load("last"), lambda: kept.add(run, verdict_of(run))):
-        with pytest.raises(HistoryError, match=rf"version {version}, this pytest-auepora reads 5; {hint}"):
+        with pytest.raises(HistoryError, match=rf"version {version}, this pytest-auepora reads {VERSION}; {hint}"):
             act()
     assert (tmp_path / "h.sqlite").read_bytes() == before
 
@@ -90,7 +91,7 @@ def test_ids_ascend_and_differ(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_pruned_makes_the_file_smaller(tmp_path: Path) -> None:
     kept, run, random = HistoryStore(tmp_path / "h.sqlite"), a_run(), Random(1)
-    answers: dict[str, list[Recording]] = {"one": [("=" + random.randbytes(500_000).hex(), [])]}
+    answers: dict[str, list[Recording]] = {"one": [said(random.randbytes(500_000).hex())]}
     for _ in range(4):
         kept.add(run, verdict_of(run), recordings=answers)
     before = (tmp_path / "h.sqlite").stat().st_size

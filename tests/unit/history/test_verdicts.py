@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_auepora.base.json import dumps
 from pytest_auepora.errors import HistoryError
-from pytest_auepora.history import codec
-from pytest_auepora.history.codec import encode_comparisons, encode_verdict
+from pytest_auepora.history.codec import decode_verdict, encode_verdict
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange
@@ -23,7 +22,6 @@ from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.formats.json_report import FORMAT, read_json_report
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
-from .blocks import block_of
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-3, 3)
 CHANGES = st.builds(ScoreChange, NUMBERS, NUMBERS, NUMBERS, st.booleans())
@@ -35,18 +33,14 @@ CASES = st.builds(
 
 
 def back(verdict: Verdict) -> dict[str, Any]:
-    return codec.decode_verdict(encode_verdict(verdict), list(encode_comparisons(verdict)))
+    cases = verdict.comparison.cases if verdict.comparison is not None else {}
+    return decode_verdict(encode_verdict(verdict), {case_id: dumps(case) for case_id, case in cases.items()})
 
 
-@given(st.text(), st.dictionaries(st.text(), CASES), st.sampled_from([1, 500, 1_000_000]))
-def test_a_verdict(title: str, cases: dict[str, CaseComparison], block: int) -> None:
+@given(st.text(), st.dictionaries(st.text(), CASES))
+def test_a_verdict(title: str, cases: dict[str, CaseComparison]) -> None:
     verdict = Verdict(title, comparison=Comparison(cases), notes=[Note("stopped")])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(codec, "BLOCK_SIZE", block)
-        assert back(verdict) == json.loads(dumps(verdict))
-        number, fewest = len(list(encode_comparisons(verdict))), min(len(cases), 1)
-    assert fewest <= number <= {1: len(cases), 500: len(cases), 1_000_000: fewest}[block]
-    assert block > 1 or number == len(cases)
+    assert back(verdict) == json.loads(dumps(verdict))
 
 
 def test_a_real_verdict_is_read_back() -> None:
@@ -77,19 +71,15 @@ def rows(tmp_path: Path, sql: str) -> list[Any]:
         connection.close()
 
 
-def test_a_store_keeps_and_deletes_the_blocks(kept: tuple[HistoryStore, Verdict, str], tmp_path: Path) -> None:
+def test_a_store_keeps_and_deletes_comparisons(kept: tuple[HistoryStore, Verdict, str], tmp_path: Path) -> None:
     store, verdict, run_id = kept
     assert store.verdict(run_id) == json.loads(dumps(verdict))
-    assert rows(tmp_path, "SELECT run_id FROM eval_compared") == [(run_id,)]
     store.delete(run_id)
-    assert rows(tmp_path, "SELECT run_id FROM eval_compared") == []
+    assert rows(tmp_path, "SELECT run_id FROM eval_query_results") == []
 
 
-@pytest.mark.parametrize("block", [b"not compressed", block_of(b"no json")])
-def test_a_damaged_block_is_told(
-    kept: tuple[HistoryStore, Verdict, str], tmp_path: Path, block: bytes
-) -> None:  # fmt: skip
+def test_a_damaged_comparison_is_told(kept: tuple[HistoryStore, Verdict, str], tmp_path: Path) -> None:
     store, _, run_id = kept
-    rows(tmp_path, f"UPDATE eval_compared SET compared = x'{block.hex()}'")
+    rows(tmp_path, "UPDATE eval_query_results SET compared_json = 'no json'")
     with pytest.raises(HistoryError, match=f"history.sqlite: the verdict of run {run_id} cannot be read: "):
         store.verdict(run_id)

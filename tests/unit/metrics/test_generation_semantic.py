@@ -1,4 +1,4 @@
-"""Embedding similarity with functions of one's own, the matching of BERTScore, and what happens without extras."""
+"""Embedding similarity with functions of one's own, and what happens without extras."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_metrics_of_models_travel_without_the_model() -> None:
     assert again.measure(case("aab"), gave("ab")) == expected
     assert (again.name, again.params(), again._embedder._batch_size) == (metric.name, metric.params(), 3)
     scorer = pickle.loads(pickle.dumps(BertScoreMetric("some/model", 5, device="cpu")))
-    assert (scorer._encoder.model_type, scorer._encoder.num_layers, scorer._encoder.device) == ("some/model", 5, "cpu")
+    assert (scorer.model_type, scorer.num_layers, scorer.device) == ("some/model", 5, "cpu")
 
 
 def test_an_async_function_is_awaited_always_in_one_loop() -> None:

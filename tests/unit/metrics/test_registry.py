@@ -70,6 +70,12 @@ def test_the_base_of_a_metric_comes_from_the_same_registry() -> None:
         ("Mean Reciprocal Rank@10", "mrr@10"),
         ("HitRate@5", "hit@5"),
         ("on_topic_rate", "on_topic"),
+        ("P@5", "precision@5"),
+        ("p@10", "precision@10"),
+        ("cov_entities", "coverage_entities"),
+        ("cov_entities@5", "coverage_entities@5"),
+        ("end_to_end_p95", "p95_latency"),
+        ("end_to_end_p50", "p50_latency"),
     ],
 )
 def test_names_as_papers_write_them(written: str, spelling: str) -> None:

@@ -101,7 +101,7 @@ def test_compute_counts_what_it_left_out() -> None:
     assert result.details == {"num_samples": 2, "num_skipped": 2, "skipped_empty_gold": 2}
     nothing = RecallAtK(5).compute([wants()], [got("a")])
     assert (nothing.value, nothing.details["num_samples"]) == (0.0, 0)
-    with pytest.raises(ValueError, match="recall@5: 1 samples but 2 outputs"):
+    with pytest.raises(AssertionError, match="recall@5: 1 samples but 2 outputs"):
         RecallAtK(5).compute([wants()], [got("a"), got("b")])
 
 

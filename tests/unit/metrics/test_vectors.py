@@ -1,4 +1,4 @@
-"""Embeddings of texts, and BERTScore's token vectors: batches, names of models, matching."""
+"""Embeddings of texts, names of models, and what bert-score is asked."""
 
 from __future__ import annotations
 
@@ -7,25 +7,16 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+from pytest_auepora.core.metrics_base import Measurement, NotApplicable
 from pytest_auepora.errors import MetricError, MissingExtraError
 from pytest_auepora.metrics.generation_semantic import BertScoreMetric, EmbeddingSimilarity
-from pytest_auepora.metrics.vectors import (
-    BertEncoder,
-    BertMatch,
-    Embedder,
-    TokenVectors,
-    _batches,
-    fingerprint,
-    load_model,
-    match,
-    model_fingerprint,
-)
+from pytest_auepora.metrics.vectors import Embedder, bert_scorer, fingerprint, load_model, model_fingerprint
 
 from .samples import case, gave
 
@@ -113,26 +104,10 @@ def test_what_differs_by_machine_is_no_part_of_it() -> None:
 
 
 def test_bertscore_without_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "bert_score.utils", None)
     monkeypatch.setitem(sys.modules, "bert_score", None)
+    bert_scorer.cache_clear()
     with pytest.raises(MissingExtraError, match=r"pytest-auepora\[bertscore\]"):
         BertScoreMetric(num_layers=3).measure(case("a"), gave("b"))
-
-
-def vectors(rows: list[list[float]], weights: list[float]) -> TokenVectors:
-    return TokenVectors(np.array(rows, np.float32), np.array(weights, np.float32))
-
-
-def test_greedy_matching_by_hand() -> None:
-    reference = vectors([[1, 0], [0, 1]], [1, 1])
-    answer = vectors([[1, 0], [0.6, 0.8], [0, 1]], [1, 1, 0])
-    found = match(reference, answer)
-    assert found.precision == pytest.approx((1 + 0.8) / 2)
-    assert found.recall == pytest.approx(1)
-    assert found.f1 == pytest.approx(2 * 0.9 / 1.9)
-    assert match(reference, vectors([[1, 0]], [0])) == BertMatch(0, 0, 0)
-    opposite = match(vectors([[1, 0]], [1]), vectors([[-1, 0]], [1]))
-    assert opposite.f1 == 0
 
 
 def test_a_text_that_fails_leaves_the_others_known() -> None:
@@ -142,24 +117,59 @@ def test_a_text_that_fails_leaves_the_others_known() -> None:
         asked.extend(texts)
         return [[1.0 / (text != "bad")] for text in texts]
 
-    class Encoder(BertEncoder):
-        def _encode(self, texts: list[str]) -> Iterator[tuple[str, TokenVectors]]:
-            return ((text, vectors([row], [1])) for text, row in zip(texts, embed(texts), strict=True))
-
-    for known in (Embedder(embed), Encoder("m")):
-        keep: dict[str, Any] = {"keep": ["reference"]} if isinstance(known, Encoder) else {}
-        known.vectors(["reference"], **keep)
-        with pytest.raises(ZeroDivisionError):
-            known.vectors(["reference", "bad"], **keep)
-        known.vectors(["reference"], **keep)
-    assert asked == ["reference", "bad"] * 2
+    known = Embedder(embed)
+    known.vectors(["reference"])
+    with pytest.raises(ZeroDivisionError):
+        known.vectors(["reference", "bad"])
+    known.vectors(["reference"])
+    assert asked == ["reference", "bad"]
 
 
-def test_batches_keep_the_budget_and_lose_nothing() -> None:
-    ids = {f"t{i}": [1] * (i % 700) for i in range(2000)}
-    batches = list(_batches(ids))
-    assert sorted(t for b in batches for t in b) == sorted(ids)
-    assert all(max(len(ids[t]) for t in b) * len(b) <= 8192 for b in batches)
+class Scorer:
+    """Stands in for bert-score's: every score is the share of equal letters."""
+
+    made: ClassVar[list[dict[str, Any]]] = []
+
+    def __init__(self, **options: Any) -> None:
+        self.made.append(options)
+
+    def score(self, answers: list[str], references: list[str]) -> tuple[Any, Any, Any]:
+        shares = np.array([len({*a} & {*r}) / len({*a} | {*r}) for a, r in zip(answers, references, strict=True)])
+        return shares / 2, shares, shares * 2 - 1
+
+
+@pytest.fixture
+def bert_score(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Scorer]]:
+    module = ModuleType("bert_score")
+    module.__dict__.update(BERTScorer=Scorer, utils=SimpleNamespace(model2layers={"known": 7}))
+    monkeypatch.setitem(sys.modules, "bert_score", module)
+    bert_scorer.cache_clear()
+    Scorer.made.clear()
+    yield Scorer
+    bert_scorer.cache_clear()
+
+
+def test_bertscore_is_of_the_best_reference(bert_score: type[Scorer]) -> None:
+    metric = BertScoreMetric("m", 3, device="cpu")
+    samples = [case(["xy", "abc"]), case(), case("ab"), case("z")]
+    seen = metric.measure_many(samples, [gave("abc"), gave("a"), gave(" "), gave("a")])
+    assert seen == [
+        Measurement(1.0, details={"precision": 0.5, "recall": 1.0, "f1": 1.0}),
+        NotApplicable("no reference_answer"),
+        Measurement(0.0, details={"note": "the answer is empty"}),
+        Measurement(0.0, details={"precision": 0.0, "recall": 0.0, "f1": -1.0}),
+    ]
+    assert BertScoreMetric("m", 3, score_type="p", device="cpu").measure(case("abc"), gave("abc")) == Measurement(
+        0.5, details={"precision": 0.5, "recall": 1.0, "f1": 1.0}
+    )
+    assert bert_score.made == [{"model_type": "m", "num_layers": 3, "device": "cpu"}]
+
+
+def test_bertscore_takes_the_layer_that_bert_score_knows(bert_score: type[Scorer]) -> None:
+    BertScoreMetric("known").measure(case("a"), gave("a"))
+    assert bert_score.made == [{"model_type": "known", "num_layers": 7, "device": None}]
+    with pytest.raises(MetricError, match="bert-score knows no layer for 'unknown'; give num_layers"):
+        BertScoreMetric("unknown").measure(case("a"), gave("a"))
 
 
 def test_a_folder_is_known_by_its_weights_not_by_its_place(tmp_path: Path) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from pytest_auepora.cli.view import content
 from pytest_auepora.cli.view.content import case_page, cases_page, evidence_of, filter_rows
-from pytest_auepora.evaluation.recording import ANSWERED, Recording
 
+from ...history.recordings import failed, said
 from ...reporting.builders import Case, run_of, verdict_of
 from .histories import Stored
 
@@ -82,9 +80,7 @@ def test_every_repeat_is_there_with_its_answer(history: Stored) -> None:
     store = history.library.store
     run = run_of([Case("one")])
     run.cases["one"].extra |= {"repeats": {"recall@5": [1.0, 0.0]}, "varies": {"answers": 3, "passed": 2}}
-    head = '{"hash": "", "top_k": 5, "seconds": 0.1, "concurrency": 1, '
-    kept = f'{ANSWERED}{head}"parts": {{"answer": "Yes.", "retrieved": [], "timings": {{}}}}}}'
-    recordings: dict[str, list[Recording]] = {"one": [(kept, []), (f'!{head}"error": "TimeoutError: late"}}', [])]}
+    recordings = {"one": [said("Yes."), failed("TimeoutError: late")]}
     pair = history.library.pair(store.add(run, verdict_of(run), recordings=recordings))
     told = case_page(history.library, pair, "one", {})["repeats"]
     assert told["values"] == [{"metric": "recall@5", "now": ["1.000", "0.000"], "then": []}]
@@ -100,9 +96,7 @@ def test_what_the_judge_says_stands_beside_its_reasons(history: Stored) -> None:
 
 def test_evidence_is_whole_where_answers_are_recorded(history: Stored) -> None:
     store, run = history.library.store, run_of([Case("one", got=["a.md"])])
-    parts = {"answer": "Yes.", "retrieved": [["a.md", 0, 1.0, 1, {}]], "timings": {}}
-    said = {"hash": "h", "top_k": 1, "seconds": 0.0, "concurrency": 1, "parts": parts}
-    recorded = {"one": [(ANSWERED + json.dumps(said), ["All of it."])]}
+    recorded = {"one": [said("Yes.", "All of it.")]}
     for recordings, expected in (({}, "What a.md says about money."), (recorded, "All of it.")):
         pair = history.library.pair(store.add(run, verdict_of(run), recordings=recordings))
         assert evidence_of(history.library, pair, pair.run.cases["one"]) == [expected]

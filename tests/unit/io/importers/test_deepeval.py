@@ -23,7 +23,7 @@ def test_deepeval_in_camel_case(tmp_path: Path) -> None:
     assert suite.dropped == [
         "actual_output: a recorded answer (1 time)",
         "expected_tools: no metric here reads it (1 time)",
-        "a conversation: a golden case is one question (1 time)",
+        "a conversation without turns: there is no user simulator (1 time)",
     ]
 
 

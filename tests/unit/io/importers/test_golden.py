@@ -106,6 +106,7 @@ EVERY_KEY: dict[str, Any] = {
     "reference_answer": "Because.",
     "must_contain": ["so"],
     "forbidden": ["no"],
+    "forbidden_docs": ["salary.md", {"doc": "hr.md", "quote": "earns"}],
     "match": "substring",
     "expect": "answer",
     "expect_change": True,

@@ -19,7 +19,7 @@ from .test_files import imported
 def test_ragas(tmp_path: Path) -> None:
     suite = imported(tmp_path, "ragas", [
         {"user_input": "Why?", "response": "So.", "retrieved_contexts": ["a"], "rubrics": {"score1": "bad"}},
-        {"user_input": [{"content": "hi", "type": "human"}]},
+        {"user_input": [{"content": "hi", "type": "ai"}]},
         {"question": "Old?", "ground_truths": ["Yes.", "Yes, sir."], "contexts": ["c"]},
         {"reference": "x"},
         {"user_input": "Odd?", "reference_contexts": ["a"], "reference_context_ids": [1, 2]},
@@ -31,7 +31,7 @@ def test_ragas(tmp_path: Path) -> None:
         "response: a recorded answer (1 time)",
         "retrieved_contexts: a recorded answer (1 time)",
         "rubrics: no metric here reads it (1 time)",
-        "a conversation: a golden case is one question (1 time)",
+        "a conversation without a question, or not as JSON (1 time)",
         "contexts: a recorded answer (1 time)",
         "a sample without a question (1 time)",
         "reference_contexts that are not as many as their ids (1 time)",

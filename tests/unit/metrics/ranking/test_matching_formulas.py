@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
-from pytest_auepora.metrics.ranking.matching import Ranking, at_least_one, at_most_one
+from pytest_auepora.metrics.ranking.matching import Ranking
 
 # a at rank 2 with grade 1; b and c, of grades 2 and 1, in one chunk at rank 4; d nowhere
 HELD = Ranking(
@@ -52,9 +51,3 @@ def test_a_cut_in_chunks_counts_documents_it_has_seen() -> None:
     assert [documents.hits(k) for k in (1, 3, 4)] == [0, 0, 1]
     assert [documents.returned(k) for k in (1, 3, 4)] == [1, 1, 2]
     assert HELD.returned(9) == 5
-
-
-def test_bounds_hold_for_one_number_and_for_many() -> None:
-    assert (at_most_one(1.5), at_least_one(0)) == (1.0, 1)
-    assert at_most_one(np.array([0.5, 1.5])).tolist() == [0.5, 1.0]
-    assert at_least_one(np.array([0, 3])).tolist() == [1, 3]

@@ -12,7 +12,14 @@ from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.core.scoring import aggregate, failed_scores, score_case
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.service.operational import CpuPercent, ErrorRatePer1k, MemoryMb, Retries, TimeoutRate
+from pytest_auepora.metrics.service.operational import (
+    CpuPercent,
+    ErrorRatePer1k,
+    MemoryMb,
+    Retries,
+    TimeoutRate,
+    ToolSuccessRate,
+)
 
 from ..rankings import score
 from ..samples import reason
@@ -64,6 +71,27 @@ def test_half_of_the_calls_fail(tmp_path: Path) -> None:
 def test_a_status_that_is_none(status: Any) -> None:
     with pytest.raises(MetricError, match="status must be an HTTP status"):
         ErrorRatePer1k().measure(CASE, gave(status=status))
+
+
+def test_the_share_of_tool_calls_that_succeeded() -> None:
+    metric = ToolSuccessRate()
+    outputs = [
+        gave(tools=[{"name": "search", "ok": True}, {"name": "sum", "ok": False}, {"name": "sum", "error": "none"}]),
+        gave(tools=[{"name": "search", "error": None}]),
+        gave(tools=[]),
+        gave(),
+    ]
+    assert score(metric, CASE, outputs[0]) == pytest.approx(1 / 3)
+    assert reason(metric, CASE, outputs[2]) == reason(metric, CASE, outputs[3]) == "no tool was called"
+    result = metric.compute([CASE] * 4, outputs)
+    assert (result.value, result.details) == (0.5, {"num_samples": 2, "calls": 4, "num_skipped": 2})
+    assert metric.compute([], []).value == 0.0
+
+
+@pytest.mark.parametrize("tools", [["search"], [{"name": "x"}], [{"ok": "yes"}], "search", 3])
+def test_tool_calls_that_are_none(tools: Any) -> None:
+    with pytest.raises(MetricError, match=r"extra\['tools'\] must"):
+        ToolSuccessRate().measure(CASE, gave(tools=tools))
 
 
 def test_soft_deadlines() -> None:

@@ -165,7 +165,7 @@ def test_nothing_to_measure(name: str) -> None:
     result = metric.compute([], [])
     assert (result.value, result.details["num_samples"]) == (0.0, 0)
     assert result.name == metric.name
-    with pytest.raises(ValueError, match="1 samples but 0 outputs"):
+    with pytest.raises(AssertionError, match="1 samples but 0 outputs"):
         metric.compute([EvaluationSample("s", "q")], [])
 
 

@@ -38,7 +38,9 @@ def test_the_specified_columns_come_first() -> None:
         "id,p_at_5,p_at_10,ndcg_10,mrr_10,cov_entities,p50_ms,p95_ms,errors,retries,privacy_leak,"
         "suite,variant,state,owner,precision@5,"
     )
-    assert csv_report(Report()).splitlines() == [",".join([*COLUMNS, "suite", "variant", "state", "owner"])]
+    assert header.endswith(",mean_latency,request_id,adapter,surface")
+    empty = [*COLUMNS, "suite", "variant", "state", "owner", "request_id", "adapter", "surface"]
+    assert csv_report(Report()).splitlines() == [",".join(empty)]
 
 
 def test_a_row_per_query() -> None:
@@ -147,15 +149,23 @@ def test_the_specified_shape() -> None:
     }
 
 
+def test_figures_of_quality_need_no_metric_in_the_golden_file() -> None:
+    cases = [*CASES, Case("b", got=["x", "refunds.md"]), Case("down", error="E: x"), Case("n", relevant=None)]
+    known, listed = run_of(cases, ["token_f1"]), run_of(cases, [*TOTALLED, "token_f1"])
+    found, expected = (json.loads(summary_json(Report([run], [verdict_of(run)])))["quality"] for run in (known, listed))
+    for name in ("p@5", "ndcg@10", "mrr@10"):
+        assert found[name] == expected[name] is not None
+
+
 def test_refusals_are_quality_too() -> None:
     run = run_of([Case("a", relevant=[], answer="I don't know.", got=[])], ["refusal_correctness", "mean_latency"])
-    assert json.loads(summary_json(Report([run], [verdict_of(run)])))["quality"] == {"refusal_correctness": 1.0}
+    assert json.loads(summary_json(Report([run], [verdict_of(run)])))["quality"]["refusal_correctness"] == 1.0
 
 
 def test_what_was_not_measured_is_null() -> None:
     run = run_of([Case("a", relevant=None, reference=None)], ["mrr@10", "rougeL"])
     raw = json.loads(summary_json(Report([run], [verdict_of(run)])))
-    assert raw["quality"] == {"mrr@10": None, "rougeL": None}
+    assert raw["quality"] == dict.fromkeys(("p@5", "ndcg@10", "mrr@10", "rougeL"))
     assert raw["operational"] == {"p50_ms": None, "p95_ms": None, "error_rate": 0.0}
     skipped = run_of([Case("a", skipped=True)], ["mrr@10"])
     assert json.loads(summary_json(Report([skipped], [verdict_of(skipped)])))["operational"]["error_rate"] is None

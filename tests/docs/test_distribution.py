@@ -1,0 +1,88 @@
+"""What is built: the wheel has the pages and the examples, links of the README hold once an address is given."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from email import message_from_bytes
+from email.message import Message
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from pytest_auepora import __version__
+
+from .pages import PAGES, ROOT
+
+pytest.importorskip("hatchling", reason="builds the wheel")
+
+ADDRESS = "https://example.org/team/pytest-auepora"
+
+
+def build(folder: Path, **environment: str) -> ZipFile:
+    """Build the wheel of this tree without a network, and return it."""
+    env = {**os.environ, **environment}
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)], cwd=ROOT, env=env,
+                   check=True, capture_output=True)  # fmt: skip
+    (wheel,) = folder.glob("*.whl")
+    return ZipFile(wheel)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
+    return build(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def addressed(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
+    return build(tmp_path_factory.mktemp("addressed"), AUEPORA_REPOSITORY=f"{ADDRESS}/")
+
+
+def metadata(wheel: ZipFile) -> Message:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    return message_from_bytes(wheel.read(name))
+
+
+def links(wheel: ZipFile) -> list[str]:
+    return re.findall(r"\]\(([^)]+)\)", str(metadata(wheel).get_payload()))
+
+
+def test_every_page_is_in_the_wheel(wheel: ZipFile) -> None:
+    pages = {
+        f"pytest_auepora/pages/{path.relative_to(PAGES).as_posix()}" for path in PAGES.rglob("*") if path.is_file()
+    }
+    assert pages <= set(wheel.namelist())
+    assert "pytest_auepora/pages/llms.txt" in pages
+
+
+def test_the_wheel_has_the_package_alone(wheel: ZipFile) -> None:
+    assert {name.partition("/")[0] for name in wheel.namelist()} == {
+        "pytest_auepora", f"pytest_auepora-{__version__}.dist-info"
+    }  # fmt: skip
+
+
+def test_without_an_address_no_link_leads_nowhere(wheel: ZipFile) -> None:
+    assert [link for link in links(wheel) if not link.startswith("https://")] == []
+    assert metadata(wheel).get_all("Project-URL") is None
+    assert "Everything that fails a test is one" in " ".join(str(metadata(wheel).get_payload()).split())
+
+
+def test_with_an_address_every_link_leads_to_a_file(addressed: ZipFile) -> None:
+    files = f"{ADDRESS}/blob/v{__version__}/"
+    own = [link.removeprefix(files).partition("#")[0] for link in links(addressed) if link.startswith(files)]
+    assert len(own) >= 20
+    assert [link for link in own if not (ROOT / link).exists()] == []
+    assert [link for link in links(addressed) if not link.startswith("https://")] == []
+    urls = dict(url.split(", ") for url in metadata(addressed).get_all("Project-URL") or ())
+    assert urls["Documentation"] == f"{files}docs/pages"
+    assert urls["Repository"] == ADDRESS
+
+
+def test_the_description_has_no_directive_of_the_tests(wheel: ZipFile) -> None:
+    text = str(metadata(wheel).get_payload())
+    assert "<!--" not in text
+    assert "pip install pytest-auepora" in text
+    assert metadata(wheel)["Author"] == "the pytest-auepora maintainers"
