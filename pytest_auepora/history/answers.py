@@ -108,9 +108,12 @@ def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:
 
 
 def encode_recorded(recorded: RecordedRun) -> SentRun:
-    """Return *recorded* encoded for another host; of its results, only the state of each case."""
+    """Return *recorded* encoded for another host; of its results, what a replay reads."""
     run = recorded.run
-    cases = (CaseResult(i, state=case.state, error=case.error) for i, case in run.cases.items())
+    cases = (
+        CaseResult(i, case.state, error=case.error, repeats=case.repeats, looked=case.looked)
+        for i, case in run.cases.items()
+    )
     return encode_run(run), [(*row,) for row in rows_of(cases, recorded.recordings)]
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_auepora.core.case_texts import CaseTexts
+from pytest_auepora.core.findings import Finding
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.history.codec import (
@@ -26,9 +27,10 @@ _REST = (
 SCORES = st.builds(Score, st.just("number"), NUMBERS, *_REST) | st.builds(
     Score, st.sampled_from(["n/a", "error", "aggregate"]), st.none(), *_REST
 )
+FINDINGS = st.builds(Finding, st.just("fell"), st.text(), st.just("varies"), st.none() | NUMBERS, details=st.just({"a": [1]}))
 RESULTS = st.builds(
     CaseResult, st.text(), st.sampled_from(["passed", "failed"]), st.dictionaries(st.text(), SCORES),
-    st.lists(st.text()), st.text(), st.text(), ranks=st.dictionaries(st.text(), st.none() | st.integers(1, 9_999)),
+    st.text(), st.text(), st.text(), findings=st.lists(FINDINGS), ranks=st.dictionaries(st.text(), st.none() | st.integers(1, 9_999)),
 )  # fmt: skip
 
 

@@ -143,7 +143,7 @@ def test_commands_over_a_damaged_history(
     assert refused >= tries / 10
 
 
-@tries(50, 3_000)
+@tries(120, 3_000)
 def test_replays_of_a_damaged_history(kept: Path, golden: Path, tmp_path: Path, tries: int) -> None:
     pick, path, suite = Random(2), tmp_path / "h.sqlite", load_golden(golden, Registry())
     refused = errored = 0

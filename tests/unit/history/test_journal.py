@@ -96,7 +96,8 @@ def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Pa
     (line,) = store.runs()
     assert (line.started, line.git_commit, line.complete) == ("2031-05-06T07:08:09+00:00", "abc123", False)
     assert line.outcome == "not judged"
-    assert "after 2 of 3 cases" in store.verdict(run_id)["notes"][0]
+    (gate,) = store.verdict(run_id)["gates"]
+    assert (gate["reason"], gate["n"], gate["total"]) == ("not finished", 2, 3)
     assert recover(store, tmp_path, Keep()) == []
 
 

@@ -35,7 +35,7 @@ def test_a_run_comes_back_as_it_was(kept: HistoryStore) -> None:
     run_id = kept.add(run, verdict)
     assert kept.load(run_id) == run
     stored = kept.verdict(run_id)
-    assert stored["gates"][0]["title"] == verdict.gates[0].title
+    assert stored["gates"][0]["metric"] == verdict.gates[0].metric
     assert stored["aggregates"]["recall@5"]["value"] == verdict.aggregates["recall@5"].value
     assert stored["comparison"]["cases"].keys() == run.cases.keys()
 

@@ -19,7 +19,7 @@ from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.compare import CaseComparison, Comparison, ScoreChange
 from pytest_auepora.regression.outcomes import Note
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.formats.json_report import FORMAT, read_json_report
+from pytest_auepora.reporting.formats.json_report import read_verdict
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 
@@ -46,8 +46,7 @@ def test_a_verdict(title: str, cases: dict[str, CaseComparison]) -> None:
 def test_a_real_verdict_is_read_back() -> None:
     run = run_of([Case("one"), Case("two", got=["x", "y"]), Case("three", error="ConnectionError: no route")])
     verdict = verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))
-    stored = {"run": json.loads(dumps(run)), "verdict": back(verdict)}
-    (read,) = read_json_report(json.dumps({"format": FORMAT, "suites": [stored]})).verdicts
+    read = read_verdict(back(verdict))
     assert read.comparison == verdict.comparison
     assert read.gates == verdict.gates
     verdict.comparison = None
