@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         return PASSED
     runs = store.runs(args.limit or None, args.suite)
     if args.json:
-        print(json.dumps([stored_run._asdict() for stored_run in runs], indent=1))
+        print(json.dumps([stored_run.to_dict() for stored_run in runs], indent=1))
         return PASSED
     if not runs:
         of_suite = f" of {args.suite}" if args.suite else ""
@@ -68,16 +68,15 @@ def _runs_table(runs: Sequence[StoredRun]) -> str:
     for stored in runs:
         remarks = [*([] if stored.complete else ["partial"]), *stored.origin.split()[:1]]
         outcome = stored.outcome + (f" ({', '.join(remarks)})" if remarks else "")
-        hit_rates = stored.aggregate.get("hit_at_k")
-        hit_rate = score(hit_rates.get("5") if isinstance(hit_rates, dict) else hit_rates)
+        hit_rate = score(stored.aggregate.hit_at_k.get(5))
         texts = [stored.run_id, stored.started[:19].replace("T", " "), stored.title, outcome, f"{stored.cases}"]
-        texts += [f"{stored.failed}", hit_rate, score(stored.aggregate.get("mrr")), _judge_cost(stored)]
+        texts += [f"{stored.failed}", hit_rate, score(stored.aggregate.mrr), _judge_cost(stored)]
         rows.append([Cell(text) for text in (*texts, stored.git_commit[:8])])
     return render(table(_COLUMNS, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))
 
 
 def _judge_cost(stored_run: StoredRun) -> str:
-    usage = stored_run.aggregate.get("judge", {})
+    usage = stored_run.aggregate.judge
     if (cost := usage.get("cost")) is not None:
         return cost_text(cost)
     tokens = usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0)

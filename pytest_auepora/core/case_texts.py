@@ -11,11 +11,63 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO, Annotated, Any
 
+from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 says too little of itself for pydantic
+
 from ..base.json import encode, loads
-from ..base.records import ReadAs, Record
-from .result_shapes import Expected, Outputs
+from ..base.records import Number, ReadAs, Record
 
 _READ_SIZE = 64 * 1024  # bytes that are read at once
+
+
+class _WithId(TypedDict):
+    id: str
+
+
+class Label(_WithId, total=False):
+    """A relevant label of a case."""
+
+    doc: str
+    grade: int
+    match: str
+    quote: str
+    ids: list[str]
+    span: list[int]
+
+
+class Expected(TypedDict, total=False):
+    """What a case expects."""
+
+    expect: str
+    relevant: list[Label]
+    reference: str
+    references: list[str]
+    must_contain: list[Any]
+    forbidden: list[Any]
+    chat_history: list[dict[str, str]]
+
+
+class _Hit(_WithId, total=False):
+    doc: str
+    score: float | None
+    grade: int
+    text: str | None
+    span: list[int]
+
+
+class Outputs(TypedDict, total=False):
+    """What reports show of an answer."""
+
+    answer: str | None
+    retrieved: list[_Hit]
+    timings: dict[str, Number]
+    refused: bool
+    grounded: bool
+    citations: list[int | str]
+    usage: list[dict[str, Any]]
+
+
+for _shape in (_WithId, Label, Expected, _Hit, Outputs):
+    setattr(_shape, "__pydantic_config__", {"strict": True, "allow_inf_nan": False, "extra": "allow"})  # noqa: B010  # keys that are not named are free
 
 
 @dataclass(slots=True)
@@ -24,9 +76,9 @@ class CaseTexts(Record):
 
     query: str = ""
     """What is asked."""
-    expected: Annotated[dict[str, Any], ReadAs(Expected), Expected] = field(default_factory=dict)
+    expected: Annotated[dict[str, Any], ReadAs(Expected)] = field(default_factory=dict)
     """What the case expects."""
-    outputs: Annotated[dict[str, Any], ReadAs(Outputs), Outputs] = field(default_factory=dict)
+    outputs: Annotated[dict[str, Any], ReadAs(Outputs)] = field(default_factory=dict)
     """What is shown of the answer: answer, retrieved (id, score, grade, text; in rank order), timings in seconds."""
 
     def read(self) -> CaseTexts:

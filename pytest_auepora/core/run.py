@@ -13,14 +13,35 @@ from datetime import date
 from numbers import Real
 from typing import Annotated, Any, Literal
 
-from ..base.json import known_fields
-from ..base.records import ReadAs, Record
+from ..base.json import dumps
+from ..base.records import Checked, Count, ReadAs, Record, read_record
 from ..errors import NotMeasuredError
 from .case_texts import CaseTexts, StoredTexts
 from .findings import Answers, Finding, FindingStatus, WorstRepeat
 from .metrics_base import Metric, interval_of, provenance_keys_of
-from .result_shapes import Count, Ends, Origin, Range, Rank, StoredScore
-from .scoring import Aggregate, Score, ScoreList
+from .scoring import Aggregate, ScoreList, StoredScore
+
+_ORIGIN = Checked("kind, run and taken, or nothing", lambda origin: not origin or origin.keys() >= {"kind", "run"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Both ends of a range, in ``Annotated``: JSON of others cannot say infinity, and has null."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        from pydantic import AllowInfNan
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        end = Annotated[float, AllowInfNan()] | None
+        return no_info_after_validator_function(self._read, handler(tuple[end, end]))
+
+    @staticmethod
+    def _read(ends: tuple[float | None, float | None]) -> tuple[float, float]:
+        low, high = -math.inf if ends[0] is None else ends[0], math.inf if ends[1] is None else ends[1]
+        if low > high:
+            raise ValueError("a lowest and a highest number")
+        return low, high
+
 
 CaseState = Literal["passed", "failed", "error", "skipped"]
 
@@ -33,7 +54,7 @@ class CaseResult(Record):
     """Its id in the golden file."""
     state: CaseState = "passed"
     """What became of it."""
-    scores: dict[str, Annotated[Score, StoredScore]] = field(default_factory=dict)
+    scores: dict[str, StoredScore] = field(default_factory=dict)
     """By metric."""
     error: str = ""
     """The exception, first line first, or why it was skipped; else empty."""
@@ -45,13 +66,13 @@ class CaseResult(Record):
     """Cases of one cluster are not independent of each other."""
     labels: dict[str, Any] = field(default_factory=dict)
     """Its labels and tags."""
-    texts: Annotated[CaseTexts | StoredTexts, ReadAs(CaseTexts), CaseTexts] = field(default_factory=CaseTexts)
+    texts: Annotated[CaseTexts | StoredTexts, ReadAs(CaseTexts)] = field(default_factory=CaseTexts)
     """What it asks and expects, and what reports show of the answer; redacted, and capped in size."""
-    ranks: dict[str, Annotated[int | None, Rank]] = field(default_factory=dict)
+    ranks: dict[str, Count | None] = field(default_factory=dict)
     """By relevant label, the 1-based rank it was found at; null where it was not found."""
     seconds: float = 0.0
     """How long the system took."""
-    concurrency: Annotated[int, Count] = 1
+    concurrency: Count = 1
     """Calls in flight."""
     findings: list[Finding] = field(default_factory=list)
     """The checks that failed in the first answer, and what became of them."""
@@ -69,11 +90,11 @@ class CaseResult(Record):
     """Why it is expected to fail; null where it is not."""
     moved: dict[str, Any] | None = None
     """How labels were matched whose chunks have other ids now; null where every label is where it was."""
-    repeats: Annotated[int, Count] = 1
+    repeats: Count = 1
     """How many of its answers the scores are the mean of."""
     answers: Answers | None = None
     """Its answers one by one, where it was asked several times: the first `repeats` make the scores."""
-    ranks_of_repeats: list[dict[str, Annotated[int | None, Rank]]] = field(default_factory=list)
+    ranks_of_repeats: list[dict[str, Count | None]] = field(default_factory=list)
     """The ranks in each repeat, where they differ."""
     worst_repeat: WorstRepeat | None = None
     """Of a failed case that was repeated, the answer that failures show."""
@@ -153,17 +174,6 @@ class CaseResult(Record):
         """Return plain JSON-able data."""
         return asdict(replace(self, texts=self.texts.read()))
 
-    @classmethod
-    def from_dict(cls, raw: Mapping[str, Any]) -> CaseResult:
-        """Read what `to_dict` gave; keys of newer versions are ignored."""
-        data = known_fields(cls, raw)
-        data["scores"] = {name: Score(**score) for name, score in raw.get("scores", {}).items()}
-        data["texts"] = CaseTexts(**known_fields(CaseTexts, raw.get("texts", {})))
-        data["findings"] = [Finding(**known_fields(Finding, finding)) for finding in raw.get("findings", ())]
-        for name, kind in (("answers", Answers), ("worst_repeat", WorstRepeat)):
-            data[name] = kind(**known_fields(kind, raw[name])) if raw.get(name) is not None else None
-        return cls(**data)
-
 
 @dataclass(slots=True)
 class MetricInfo(Record):
@@ -177,9 +187,9 @@ class MetricInfo(Record):
     """Its options."""
     target: str
     """Target category of the Auepora framework."""
-    direction: Annotated[str, Literal["higher", "lower"]]
+    direction: Literal["higher", "lower"]
     """Whether higher or lower is better."""
-    range: Annotated[tuple[float, float], Ends(), Range]
+    range: Annotated[tuple[float, float], Ends()]
     """Lowest and highest value; null where there is no bound."""
     deterministic: bool
     """Whether one answer always gets one score."""
@@ -218,13 +228,6 @@ class MetricInfo(Record):
         """Return by how much *after* is better than *before*; a drop is negative in either direction."""
         return after - before if self.direction == "higher" else before - after
 
-    @classmethod
-    def from_dict(cls, raw: Mapping[str, Any]) -> MetricInfo:
-        """Read plain data; keys of newer versions are ignored."""
-        low, high = raw["range"]  # null where a report could not say infinity
-        ends = (-math.inf if low is None else low, math.inf if high is None else high)
-        return cls(**{**known_fields(cls, raw), "range": ends})
-
 
 def run_title(suite: str, variant: str) -> str:
     """Return ``billing`` or ``billing[bm25]``."""
@@ -251,7 +254,7 @@ class Run(Record):
     """What the project said of corpus, chunker, model."""
     owner: str = ""
     """Who answers for the suite."""
-    origin: Annotated[dict[str, Any], Origin] = field(default_factory=dict)
+    origin: Annotated[dict[str, Any], _ORIGIN] = field(default_factory=dict)
     """The earlier run that answers are from (run), whether all were replayed or the rest was asked for when it was
     resumed (kind), and how many (taken); empty where every answer is new."""
 
@@ -302,12 +305,12 @@ class Run(Record):
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> Run:
-        """Read what `to_dict` gave, also after a trip through JSON."""
-        data = known_fields(cls, raw)
-        data["cases"] = {k: CaseResult.from_dict(v) for k, v in raw.get("cases", {}).items()}
-        data["metrics"] = {k: MetricInfo.from_dict(v) for k, v in raw.get("metrics", {}).items()}
-        data["expected_ids"] = tuple(raw.get("expected_ids", ()))
-        return cls(**data)
+        """Read what `to_dict` gave; keys of newer versions are passed over.
+
+        Raises:
+            ValueError: it is not that, with the key, what was expected and what was found.
+        """
+        return read_record(cls, dumps(raw), by_hand=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

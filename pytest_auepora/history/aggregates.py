@@ -11,9 +11,9 @@ from enum import Enum
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
-from ..base.json import known_fields
+from ..base.records import Number, ReadAs, Record
 from ..core.metrics_base import CHUNK_KEYS, Measurement
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
@@ -32,41 +32,31 @@ MRR_CUT = 10
 """A first hit below this rank counts as none."""
 
 
-class _JudgeSpending(TypedDict, total=False):
-    requests: float
-    prompt_tokens: float
-    completion_tokens: float
-    cost: float | None
-
-
 @dataclass(slots=True)
-class AggregateMetrics:
-    """Summary figures of a run; None where nothing was measured.  Values are in [0, 1].
-
-    Attributes:
-        hit_at_k: share of the cases with relevant chunks that had one in the top k.
-        mrr: mean of 1 / rank of the first relevant chunk, 0 below rank 10, over the same cases.
-        recall_at_k_doc: mean share of a case's relevant documents that the top k chunks come from.
-        citation_coverage: of the grounded answers, the share that cites something and nothing that is not there.
-        groundedness: of the answers with phrases to hold, the share with all of
-            ``must_contain`` and none of ``forbidden``; answers to cases that call for a refusal do not count.
-        empty_result_rate: share of the cases for which nothing was returned.
-        refusal_correctness: of the answered cases that call for a refusal, the share that was refused.
-        total_queries: cases that ran.
-        failed_queries: of these, the ones that errored; they are in no other figure.
-        judge: what LLM judges spent, all metrics together: ``requests``, ``prompt_tokens``, ``cost``, …
-    """
+class AggregateMetrics(Record):
+    """Summary figures of a run; None where nothing was measured.  Values are in [0, 1]."""
 
     hit_at_k: dict[int, float | None] = field(default_factory=dict)
+    """Share of the cases with relevant chunks that had one in the top k."""
     mrr: float | None = None
+    """Mean of 1 / rank of the first relevant chunk, 0 below rank 10, over the same cases."""
     recall_at_k_doc: dict[int, float | None] = field(default_factory=dict)
+    """Mean share of a case's relevant documents that the top k chunks come from."""
     citation_coverage: float | None = None
+    """Of the grounded answers, the share that cites something and nothing that is not there."""
     groundedness: float | None = None
+    """Of the answers with phrases to hold, the share with all of ``must_contain`` and none of ``forbidden``; answers to
+    cases that call for a refusal do not count."""
     empty_result_rate: float | None = None
+    """Share of the cases for which nothing was returned."""
     refusal_correctness: float | None = None
+    """Of the answered cases that call for a refusal, the share that was refused."""
     total_queries: int = 0
+    """Cases that ran."""
     failed_queries: int = 0
-    judge: Annotated[dict[str, Any], _JudgeSpending] = field(default_factory=dict)
+    """Of these, the ones that errored; they are in no other figure."""
+    judge: Annotated[dict[str, Any], ReadAs(dict[str, int | Number | list[str] | None])] = field(default_factory=dict)
+    """What LLM judges spent, all metrics together: ``requests``, ``prompt_tokens``, ``cost``, …"""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is stored: four decimals, ``null`` for what is undefined, k as text."""
@@ -75,14 +65,6 @@ class AggregateMetrics:
             for name, value in asdict(self).items()
             if name != "judge" or value
         }
-
-    @classmethod
-    def from_dict(cls, raw: Mapping[str, Any]) -> AggregateMetrics:
-        """Read what `to_dict` gave; keys of newer versions are ignored."""
-        data = known_fields(cls, raw)
-        for name in ("hit_at_k", "recall_at_k_doc"):
-            data[name] = {int(k): v for k, v in raw.get(name, {}).items()}
-        return cls(**data)
 
     def flat(self) -> dict[str, float | None]:
         """Return every figure under one name each: ``hit@1``, ``mrr@10``, ``recall@5_doc``, …"""

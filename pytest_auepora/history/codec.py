@@ -20,7 +20,6 @@ from ..core.scoring import Score
 from ..errors import HistoryError
 from ..evaluation.case_result import without_text
 from ..evaluation.recording import Recording
-from ..shapes import check_shape
 
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
@@ -156,9 +155,9 @@ def decode_run(text: str, rows: Iterable[CaseRow]) -> Run:
     """Return the run of *text* with the cases of *rows* in the suite's order.
 
     Raises:
-        ValueError, TypeError: one is damaged.
+        ValueError: one is damaged.
     """
-    run = Run.from_dict(check_shape(json.loads(text), Run))
+    run = read_record(Run, text, by_hand=False)
     run.add(map(_decode_case, rows))
     places = {case_id: i for i, case_id in enumerate(run.expected_ids)}
     run.cases = dict(sorted(run.cases.items(), key=lambda item: places.get(item[0], len(places))))
@@ -166,7 +165,7 @@ def decode_run(text: str, rows: Iterable[CaseRow]) -> Run:
 
 
 def _decode_case(row: CaseRow) -> CaseResult:
-    case = CaseResult.from_dict(check_shape(json.loads(row.result), CaseResult))
+    case = read_record(CaseResult, row.result, by_hand=False)
     if row.answers:
         case.texts = _unpack_answers(row).texts
     else:

@@ -6,7 +6,6 @@ next run finds the file, which no process has locked, and stores its content.
 
 from __future__ import annotations
 
-import json
 import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -14,16 +13,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypedDict
+from typing import IO, TYPE_CHECKING, Any
 
 from ..base.json import dumps
+from ..base.records import Record, read_record
 from ..core.case_texts import ResultFile, StoredTexts
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError
 from ..evaluation.recording import Recording
 from ..regression.baseline import GIT_COMMIT
-from ..shapes import check_shape
-from .codec import CaseJson, encode_run, read_answers
+from .codec import CaseJson, encode_run
 from .settings import JOURNALS, Keep, find_journals, make_folder
 from .store import HistoryStore
 from .tables import new_run_id
@@ -154,50 +153,54 @@ def recover(store: HistoryStore, folder: Path, keep: Keep) -> list[str]:
     return run_ids
 
 
-class _RunLine(TypedDict):
+@dataclass(slots=True)
+class _Header(Record):
+    started: str
+
+
+@dataclass(slots=True)
+class _RunLine(Record):
     run: Run
     commit: str
 
 
-class _ResultLine(TypedDict):
+@dataclass(slots=True)
+class _ResultLine(Record):
     of: tuple[str, str]
     provenance: dict[str, Any] | None
     result: CaseResult
+    answers: list[Recording] = field(default_factory=list)
+
+
+_LINES = {b'{"started"': _Header, b'{"run"': _RunLine, b'{"of"': _ResultLine}
+"""How the lines of each kind begin."""
 
 
 def _read_runs(lines: Iterable[bytes]) -> list[Unfinished]:
     runs: dict[tuple[str, str], Unfinished] = {}
     started = datetime.now(timezone.utc)
-    for text, line in _complete_lines(lines):
-        if "started" in line:
-            started = datetime.fromisoformat(line["started"])
-            continue
-        if "run" in line:
-            check_shape(line, _RunLine)
-            run = Run.from_dict(line["run"])
-            runs[run.path, run.variant] = Unfinished(run, started, line["commit"])
-            continue
-        check_shape(line, _ResultLine)
-        if (unfinished := runs.get(tuple(line["of"]))) is not None:
-            result = CaseResult.from_dict(line["result"])
-            unfinished.run.add([result])
-            unfinished.run.provenance = line["provenance"] or unfinished.run.provenance
+    for line in _complete_lines(lines):
+        if isinstance(line, _Header):
+            started = datetime.fromisoformat(line.started)
+        elif isinstance(line, _RunLine):
+            runs[line.run.path, line.run.variant] = Unfinished(line.run, started, line.commit)
+        elif isinstance(line, _ResultLine) and (unfinished := runs.get(line.of)) is not None:
+            unfinished.run.add([line.result])
+            unfinished.run.provenance = line.provenance or unfinished.run.provenance
             if unfinished.commit:
                 unfinished.run.provenance[GIT_COMMIT] = unfinished.commit
-            unfinished.recordings[result.case_id] = read_answers(text)
+            unfinished.recordings[line.result.case_id] = line.answers
     return list(runs.values())
 
 
-def _complete_lines(lines: Iterable[bytes]) -> Iterator[tuple[bytes, dict[str, Any]]]:
+def _complete_lines(lines: Iterable[bytes]) -> Iterator[Record]:
     for line in lines:
-        try:
-            value = json.loads(line)
-        except ValueError:
-            if line.endswith(b"\n"):
-                raise
-            continue  # the process died while it wrote this one, or the disk was full
-        check_shape(value, dict)
-        yield line, value
+        if not line.endswith(b"\n"):
+            return  # the process died while it wrote this one, or the disk was full
+        kind = _LINES.get(line.partition(b":")[0])
+        if kind is None:
+            raise ValueError(f"a line of another kind: {line[:40]!r}")
+        yield read_record(kind, line, by_hand=False)
 
 
 def _lock(file: IO[bytes]) -> bool:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.json import dumps, encode_finite
+from ..base.records import Record, read_record
 from ..base.text import did_you_mean, message_of
 from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.recording import Recording
-from ..shapes import check_shape
 from . import tables
 from .aggregates import AggregateMetrics, compute_aggregate, unmapped_cases
 from .codec import CaseRow, RecordedAnswers, decode_run, decode_verdict, rows_of
@@ -30,6 +30,12 @@ if TYPE_CHECKING:
 
 Recordings = Mapping[str, Sequence[Recording]]
 """Case id → the recorded answers, one for each repeat."""
+
+
+@dataclass(slots=True)
+class _Measured(Record):
+    aggregates: dict[str, Aggregate] = field(default_factory=dict)
+
 
 LAST = r"last(?:~(\d+))?"
 """Names of the latest run and of those before it."""
@@ -228,22 +234,22 @@ class HistoryStore:
             (text,) = _row(execute, run_id, "verdict_json")
             return decode_verdict(text, tables.read_compared(execute, run_id))
 
-    def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[dict[str, Any], float | None]]]:
+    def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[MetricInfo, float | None]]]:
         """Return the metrics of runs as stored: run id → name → description and value."""
-        measured: dict[str, dict[str, tuple[dict[str, Any], float | None]]] = {}
-        for run_id, (metrics, verdict) in self._rows_of(run_ids, "metrics", "verdict_json"):
+        measured: dict[str, dict[str, tuple[MetricInfo, float | None]]] = {}
+        for run_id, (run, verdict) in self._rows_of(run_ids, "run_json", "verdict_json"):
             with self._explaining_damage(f"the metrics of run {run_id}"):
-                infos = check_shape(json.loads(metrics), dict[str, MetricInfo])
-                values = check_shape(json.loads(verdict).get("aggregates", {}), dict[str, Aggregate])
-                measured[run_id] = {n: (infos[n], values[n]["value"]) for n in infos if n in values}
+                infos = read_record(Run, run, by_hand=False).metrics
+                values = read_record(_Measured, verdict, by_hand=False).aggregates
+                measured[run_id] = {n: (infos[n], values[n].value) for n in infos if n in values}
         return measured
 
     def provenance(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return the provenance of runs, by id."""
         provenance: dict[str, dict[str, Any]] = {}
-        for run_id, (text,) in self._rows_of(run_ids, "provenance"):
+        for run_id, (text,) in self._rows_of(run_ids, "run_json"):
             with self._explaining_damage(f"the provenance of run {run_id}"):
-                provenance[run_id] = check_shape(json.loads(text), dict[str, Any])
+                provenance[run_id] = read_record(Run, text, by_hand=False).provenance
         return provenance
 
     def _rows_of(self, run_ids: Sequence[str], *columns: str) -> list[tuple[str, Row]]:
@@ -260,13 +266,11 @@ class HistoryStore:
         with self._explaining_damage(f"run {run_id}"), self._database.transaction() as execute:
             return tables.parse_stored_run(_row(execute, run_id, *tables.LIST_COLUMNS))
 
-    def aggregate(self, name: str) -> dict[str, Any]:
+    def aggregate(self, name: str) -> AggregateMetrics:
         """Return the stored aggregate of a run, four decimals; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         with self._explaining_damage(f"the aggregate of run {run_id}"), self._database.transaction() as execute:
-            raw: dict[str, Any] = json.loads(_row(execute, run_id, "aggregate_json")[0])
-            check_shape(raw, AggregateMetrics)
-        return raw
+            return read_record(AggregateMetrics, _row(execute, run_id, "aggregate_json")[0], by_hand=False)
 
     def store_aggregate(self, name: str, aggregate: AggregateMetrics) -> None:
         """Replace the stored aggregate of a run, and record when."""

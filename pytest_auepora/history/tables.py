@@ -7,13 +7,13 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
-from ..base.json import dumps
+from ..base.json import dumps, fields_of
+from ..base.records import Record, read_record
 from ..core.run import Run, run_title
 from ..errors import HistoryError
-from ..shapes import check_shape
 from .aggregates import AggregateMetrics
 from .codec import CaseRow, encode_run, encode_verdict
 from .database import Execute, Row, ServerDatabase, SqliteFile, blob
@@ -186,45 +186,49 @@ def read_compared(execute: Execute, run_id: str) -> dict[str, str]:
     return {case_id: compared for case_id, compared in rows if compared}
 
 
-class StoredRun(NamedTuple):
-    """One line of the list of runs.
-
-    ``started`` is ISO 8601 in UTC; ``complete`` whether every case of the suite ran; ``failed`` how many cases
-    failed or errored; ``aggregate`` the stored aggregate, four decimals; ``origin`` is ``replayed RUN`` or
-    ``resumed RUN`` where answers came from an earlier run.
-    """
+@dataclass(frozen=True, slots=True)
+class StoredRun(Record):
+    """One line of the list of runs."""
 
     run_id: str
     started: str
+    """ISO 8601 in UTC."""
     suite: str
     variant: str
     path: str
     git_commit: str
     seconds: float
     complete: bool
+    """Whether every case of the suite ran."""
     outcome: str
     cases: int
     failed: int
-    aggregate: Annotated[Mapping[str, Any], AggregateMetrics] = MappingProxyType({})
+    """How many cases failed or errored."""
+    aggregate: AggregateMetrics = field(default_factory=AggregateMetrics)
+    """As stored, four decimals."""
     origin: str = ""
+    """``replayed RUN`` or ``resumed RUN`` where answers came from an earlier run."""
 
     @property
     def title(self) -> str:
         """``billing`` or ``billing[bm25]``."""
         return run_title(self.suite, self.variant)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON-able data."""
+        return {**fields_of(self), "aggregate": self.aggregate.to_dict()}
 
-LIST_COLUMNS = tuple("aggregate_json" if name == "aggregate" else name for name in StoredRun._fields)
+
+_FIELDS = tuple(f.name for f in fields(StoredRun))
+LIST_COLUMNS = tuple("aggregate_json" if name == "aggregate" else name for name in _FIELDS)
 """The columns of `StoredRun`, in its order."""
 
 
 def parse_stored_run(row: Row) -> StoredRun:
     """Return a row of `LIST_COLUMNS` as `StoredRun`; raises ValueError or TypeError where it is damaged."""
-    values = dict(zip(StoredRun._fields, row, strict=True))
+    values = dict(zip(_FIELDS, row, strict=True))
     values["complete"], values["aggregate"] = bool(values["complete"]), json.loads(values["aggregate"])
-    check_shape(values, StoredRun)
-    AggregateMetrics.from_dict(values["aggregate"])  # its keys are numbers
-    return StoredRun(**values)
+    return read_record(StoredRun, dumps(values), by_hand=False)
 
 
 _OF_FILE = "SELECT run_id FROM eval_runs WHERE suite = :suite AND variant = :variant AND path = :path"

@@ -78,11 +78,12 @@ def _to_lines(case_report: CaseReport) -> tuple[str, str, str]:
 
 
 def _from_lines(result: str, shared: str, recordings: str) -> CaseReport:
+    from ..base.records import read_record
     from ..core.run import CaseResult
     from ..history.codec import read_answers
 
     path, variant, provenance = _shared_part(shared)
-    case_result = CaseResult.from_dict(json.loads(result))
+    case_result = read_record(CaseResult, result, by_hand=False)
     return CaseReport(path, variant, case_result, provenance, read_answers(recordings) if recordings else [])
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.metrics_base import CHUNK_KEYS
-from ..core.run import Run
+from ..core.run import MetricInfo, Run
 from ..errors import Problem
-from ..history.aggregates import AggregateMetrics
 from ..regression.baseline import metric_key
 from ..regression.compare import provenance_changes
 from ..regression.verdict import Outcome, Verdict
@@ -113,7 +112,7 @@ def trend_of(store: HistoryStore, run: Run, run_id: str) -> Trend:
     for record in earlier:
         # the chunker differed in that run, while the labels are those of today's chunks
         changed_keys = chunk_keys.intersection(provenance_changes(provenance.get(record.run_id, {}), run.provenance))
-        flat = AggregateMetrics.from_dict(record.aggregate).flat()
+        flat = record.aggregate.flat()
         figures = {n: None if changed_keys and n.startswith(_BY_CHUNK) else value for n, value in flat.items()}
         metrics = {
             n: value
@@ -124,6 +123,6 @@ def trend_of(store: HistoryStore, run: Run, run_id: str) -> Trend:
     return Trend(tuple(out), previous)
 
 
-def _is_same_metric(earlier: Mapping[str, Any], run: Run, name: str) -> bool:
+def _is_same_metric(earlier: MetricInfo, run: Run, name: str) -> bool:
     info = run.metrics.get(name)
-    return info is not None and metric_key(info) == {key: earlier.get(key) for key in ("version", "params")}
+    return info is not None and metric_key(info) == metric_key(earlier)

@@ -31,8 +31,8 @@ def test_every_run_is_kept_with_its_verdict(project: Example) -> None:
     assert (latest.suite, latest.path, latest.cases, latest.failed) == ("shop", "shop.golden.yaml", 5, 1)
     assert latest.complete
     assert latest.seconds > 0
-    assert first.aggregate["hit_at_k"]["1"] == 1.0
-    assert latest.aggregate["hit_at_k"]["1"] == 0.75
+    assert first.aggregate.hit_at_k[1] == 1.0
+    assert latest.aggregate.hit_at_k[1] == 0.75
     run = store(project).load(latest.run_id)
     assert run.cases["refund-window"].ranks == {"refunds": None}
     assert (project.path / ".auepora" / ".gitignore").read_text(encoding="utf-8") == "*\n"
@@ -119,7 +119,7 @@ def test_what_is_redacted_never_gets_there(project: Example) -> None:
     project.run()
     run = store(project).load("last")
     assert {c.outputs["answer"] for c in run.cases.values()} == {"REDACTED"}
-    assert store(project).runs()[0].aggregate["groundedness"] == 1.0  # scored before, from the real text
+    assert store(project).runs()[0].aggregate.groundedness == 1.0  # scored before, from the real text
 
 
 def test_without_sqlite_no_system_is_called(project: Example) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import json
 import pickle
 from copy import deepcopy
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.base.records import read_record
 from pytest_auepora.core.case_texts import CaseTexts, ResultFile, StoredTexts
 from pytest_auepora.core.run import CaseResult, Run
 
@@ -33,7 +35,7 @@ def test_a_result_reads_the_same_with_its_texts_put_away() -> None:
     assert isinstance(away.texts, StoredTexts)
     assert (away.query, away.expected, away.outputs) == (here.query, here.expected, here.outputs)
     assert away.to_dict() == here.to_dict()
-    assert CaseResult.from_dict(away.to_dict()) == here
+    assert read_record(CaseResult, json.dumps(away.to_dict())) == here
     assert Run.from_dict(Run("s", cases={"c3": away}).to_dict()) == Run("s", cases={"c3": here})
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.base.records import read_record
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.history.aggregates import AggregateMetrics, compute_aggregate, restore_case
@@ -123,7 +124,7 @@ def test_what_is_undefined_is_null() -> None:
 
 def test_it_reads_back() -> None:
     found = compute_aggregate(by_ranks())
-    stored = AggregateMetrics.from_dict({**json.loads(json.dumps(found.to_dict())), "later": 1})
+    stored = read_record(AggregateMetrics, json.dumps({**found.to_dict(), "later": 1}))
     assert stored.to_dict() == found.to_dict()
 
 
@@ -154,9 +155,9 @@ def test_old_runs_can_be_aggregated_anew_and_that_is_recorded(tmp_path: object) 
     run_id = kept.add(run, verdict_of(run))
     old = AggregateMetrics(mrr=0.123456)
     kept.store_aggregate(run_id, old)
-    assert kept.runs()[0].aggregate["mrr"] == kept.aggregate("last")["mrr"] == 0.1235
+    assert kept.runs()[0].aggregate.mrr == kept.aggregate("last").mrr == 0.1235
     kept.store_aggregate(run_id, compute_aggregate(kept.load(run_id)))
-    assert kept.aggregate(run_id) == compute_aggregate(run).to_dict()
+    assert kept.aggregate(run_id).to_dict() == compute_aggregate(run).to_dict()
 
 
 def test_a_run_without_cases() -> None:

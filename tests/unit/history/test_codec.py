@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.base.records import read_record
 from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.findings import Finding
 from pytest_auepora.core.run import CaseResult, Run
@@ -37,7 +36,7 @@ RESULTS = st.builds(
 
 @given(RESULTS)
 def test_a_result(result: CaseResult) -> None:
-    assert CaseResult.from_dict(json.loads(CaseJson.of(result).result)) == result
+    assert read_record(CaseResult, CaseJson.of(result).result) == result
 
 
 @given(RESULTS)

@@ -69,11 +69,11 @@ def test_a_run_stores_no_hits_of_chunks_that_are_gone(tmp_path: Path) -> None:
     store = HistoryStore(tmp_path / "history.sqlite")
     verdict = verdict_of(b, baseline=as_baseline(a))
     stored = store.aggregate(store.add(b, verdict))
-    assert (stored["mrr"], stored["hit_at_k"]["5"], stored["recall_at_k_doc"]["5"]) == (None, None, 1.0)
+    assert (stored.mrr, stored.hit_at_k[5], stored.recall_at_k_doc[5]) == (None, None, 1.0)
     del b.cases["one"].expected["relevant"][0]["doc"]
-    assert store.aggregate(store.add(b, verdict))["recall_at_k_doc"]["5"] is None
+    assert store.aggregate(store.add(b, verdict)).recall_at_k_doc[5] is None
     b.provenance = a.provenance
-    assert store.aggregate(store.add(b, verdict_of(b, baseline=as_baseline(a))))["mrr"] == 0.0
+    assert store.aggregate(store.add(b, verdict_of(b, baseline=as_baseline(a)))).mrr == 0.0
 
 
 def test_new_chunk_ids_are_refused_on_request() -> None:

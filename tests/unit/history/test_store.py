@@ -81,7 +81,7 @@ def test_what_the_list_says(kept: HistoryStore) -> None:
     )
     assert (line.git_commit, line.seconds, line.complete, line.cases, line.failed) == ("abc123", 2.5, True, 3, 1)
     assert line.outcome == "failed"  # one case errored
-    assert line.aggregate["failed_queries"] == 1
+    assert line.aggregate.failed_queries == 1
     assert kept.info(run_id[:-1]) == line
 
 
@@ -240,7 +240,7 @@ def test_a_damaged_run_is_told(tmp_path: Path, column: str, data: Any) -> None:
 def test_damaged_provenance_is_told(tmp_path: Path, text: str) -> None:
     kept, run = HistoryStore(tmp_path / "h.sqlite"), a_run()
     run_id = kept.add(run, verdict_of(run))
-    edit(tmp_path, "UPDATE eval_runs SET provenance = ?", (text,))
+    edit(tmp_path, "UPDATE eval_runs SET run_json = ?", (text,))
     with pytest.raises(HistoryError, match=f"the provenance of run {run_id} cannot be read"):
         kept.provenance([run_id])
 
@@ -263,7 +263,7 @@ def test_a_url_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_empty_run_is_stored(kept: HistoryStore) -> None:
     kept.add(Run("nothing", expected_ids=("a",)), Verdict("nothing"))
     assert kept.load("last").cases == {}
-    assert kept.runs()[0].aggregate["mrr"] is None
+    assert kept.runs()[0].aggregate.mrr is None
 
 
 def test_numbers_of_numpy_are_numbers(kept: HistoryStore) -> None:
