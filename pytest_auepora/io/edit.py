@@ -21,6 +21,7 @@ from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
 from ..errors import GoldenFileError, Problem
 from ..metrics.registry import Registry
+from .golden.fields import EXPECTED_FIELDS
 from .golden.load import load_golden
 from .golden.model import GoldenSuite
 from .importers.golden import case_text
@@ -181,11 +182,11 @@ class LabelFile:
         return load_lines(source) if self._is_jsonl else load_yaml(source)
 
     def _names_in(self, case: Any) -> Iterator[tuple[Slot, tuple[Any, Any]]]:
-        holder = case
-        if "relevant_docs" not in case:  # inherited: written once for many cases
+        holder, key = case, next((key for key in ("relevant_docs", *EXPECTED_FIELDS) if key in case), "")
+        if not key:  # inherited: written once for many cases
             head = self._root[0] if self._is_jsonl else self._root
-            holder = head.get("defaults") or {}
-        labels = holder.get("relevant_docs") or []
+            holder, key = head.get("defaults") or {}, "relevant_docs"
+        labels = holder.get(key) or []
         for number, label in enumerate(labels):
             name = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
             yield (case["id"], number), name

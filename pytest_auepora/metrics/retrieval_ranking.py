@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, replace
 from typing import Any
 
+from ..core.metrics_base import CaseScore, NotApplicable
+from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
 from .options import choice
 from .ranking.matching import Matching, Ranking, Worth, ranking_of_ids
@@ -28,9 +30,32 @@ _WORTH: dict[str, Worth] = {
 }
 
 
+class _OrByLabels(Ranked):
+    """Reads ``chunk_labels`` of a case that has no ``relevant_docs``: sufficient evidence is grade 2, topical 1."""
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        """Return why nothing could be found: nobody said what is relevant, or nothing is."""
+        return super().not_applicable(_with_graded_labels(sample))
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """Score the ranking of one case."""
+        return super().measure(_with_graded_labels(sample), outputs)
+
+
+def _with_graded_labels(sample: EvaluationSample) -> EvaluationSample:
+    if sample.relevant_docs is not None or sample.labels.get("chunk_labels") is None:
+        return sample
+    from .annotation.labels import graded_documents
+
+    return replace(sample, relevant_docs=graded_documents(sample))
+
+
 @dataclass(eq=False, repr=False)
-class MRRAtK(Ranked):
-    """1 / rank of the first relevant slot; 0 if there is none, or none in the top k."""
+class MRRAtK(_OrByLabels):
+    """1 / rank of the first relevant slot; 0 if there is none, or none in the top k.
+
+    A case with ``chunk_labels`` and without ``relevant_docs`` is scored by these.
+    """
 
     k: int | None = None
 
@@ -67,8 +92,11 @@ class MeanAveragePrecision(Ranked):
 
 
 @dataclass(eq=False, repr=False)
-class NDCGAtK(Ranked):
+class NDCGAtK(_OrByLabels):
     """Discounted cumulative gain of the top k, as a share of what an ideal order of all labels would have.
+
+    A case with ``chunk_labels`` and without ``relevant_docs`` is scored by these: sufficient evidence is grade 2,
+    topical relevance 1.
 
     Options:
         gain: what a grade is worth: ``"exp"`` 2^grade - 1, ``"linear"`` the grade, ``"binary"`` 1; also called

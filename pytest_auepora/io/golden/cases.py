@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ...core.document_forms import FORBIDDEN_DOCS
+from ...core.document_forms import FORBIDDEN_DOCS, document_of
 from ...core.types import Document, EvaluationSample, Response
 from ...regression.thresholds import Bound
 from ..source import Source
-from .fields import CASE, CASE_FIELDS, LABELS
+from .fields import CASE, CASE_FIELDS, EXPECTED_FIELDS, LABELS
 from .gates import ThresholdReader
 from .model import DRAFT, GoldenCase
 
@@ -96,6 +96,8 @@ class CaseReader:
             first = self.cases[case_id].line
             self.source.report(raw, "id", f"id {case_id!r} is already taken by the case on line {first}")
             return
+        if not EXPECTED_FIELDS.keys().isdisjoint(values):
+            self._read_expected(values, raw)
         if self.defaults:
             values = {**self.defaults, **values}
         self._check_values(values, raw)
@@ -103,6 +105,22 @@ class CaseReader:
         if "variant_of" in values:
             self._bases[case_id] = _Base(values["variant_of"], raw, self.source)
         self.cases[case_id] = case
+
+    def _read_expected(self, values: dict[str, Any], raw: dict[str, Any]) -> None:
+        """Put what the case names by the keys of `EXPECTED_FIELDS` under ``relevant_docs``."""
+        chunks, docs = (values.pop(key, None) for key in EXPECTED_FIELDS)
+        key = next(key for key in EXPECTED_FIELDS if key in raw)
+        if "relevant_docs" in values:
+            self.source.report_key(raw, key, f"{key} is another name of relevant_docs, which the case has as well")
+        elif chunks and docs and len(docs) > 1:
+            message = "which chunk is of which document? Write relevant_docs: [{id: CHUNK, doc: DOCUMENT}, …]"
+            self.source.report_key(raw, key, message)
+        elif chunks:
+            values["relevant_docs"] = [
+                document_of({"id": chunk, **({"doc": docs[0]} if docs else {})}) for chunk in chunks
+            ]
+        else:
+            values["relevant_docs"] = [document_of({"doc": doc}) for doc in docs or ()]
 
     def _build_case(self, case_id: str, values: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
         labels = {name: value for name, value in values.items() if name in LABELS}

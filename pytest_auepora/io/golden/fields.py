@@ -238,6 +238,13 @@ CASE_FIELDS = {
 }  # fmt: skip
 """All keys of a case, in the order in which people read them."""
 
+EXPECTED_FIELDS = table(
+    Field("expected_chunk_ids", ListOf(Text(), unique=True), "Read as relevant_docs: the ids."),
+    Field("expected_doc_ids", ListOf(Text(), unique=True),
+          "Read as relevant_docs: {doc: …} for each; [] if it should refuse. One beside expected_chunk_ids is theirs."),
+)  # fmt: skip
+"""What other tools call the documents that should be found."""
+
 _CASE_HINTS = {
     "metrics": ": a case has no metrics of its own; list them in metrics of the file",
     **dict.fromkeys(("repeat", "regression", "owner", "owners", "fixture", "suite"), ": it is a key of the whole file"),
@@ -250,7 +257,7 @@ _CASE_HINTS = {
 }  # fmt: skip
 _OWN = ("id", "query", "variant_of")
 
-CASE = Record("a case", *CASE_FIELDS.values(), hints=_CASE_HINTS)
+CASE = Record("a case", *CASE_FIELDS.values(), *EXPECTED_FIELDS.values(), hints=_CASE_HINTS)
 DEFAULTS = Record(
     "defaults",
     *(field for field in CASE_FIELDS.values() if field.name not in _OWN),

@@ -30,7 +30,7 @@ _ALIASES = {
                          "answer"),
     "chat_history": ("history", "conversation_history", "turns"),
     "relevant_docs": ("relevant_doc_ids", "relevant_ids", "doc_ids", "relevant_documents", "gold_docs",
-                      "reference_context_ids"),
+                      "reference_context_ids", "expected_chunk_ids", "expected_doc_ids"),
 }  # fmt: skip
 """Key of a golden case → other names of its column, in order of preference."""
 
@@ -106,7 +106,7 @@ def _build_suite(rows: list[Row], path: Path, dropped: Dropped) -> ImportedSuite
             if (cell := row.get(name)) in (None, ""):
                 continue
             if (value := _parse_cell(key, cell, f"{row.place}, column {name}")) is not None:
-                case[key] = value
+                case[key] = [{"doc": doc} for doc in value] if name == "expected_doc_ids" else value
         rest = split_metadata(row, columns.values())
         for name in [name for name in rest if name in CASE_FIELDS]:  # thresholds, benchmark: settings of the run
             dropped.add(f"the column {name}")

@@ -141,7 +141,7 @@ _PLACE_KEYS = ("id", "chunk", "doc", "quote", "span")
 _OTHER_ANSWER = NotApplicable("label is for another answer")
 
 
-def _read_chunk_row(raw: Mapping[str, Any], where: str) -> tuple[GoldLabel, LabelValues]:
+def _read_chunk_row(raw: Mapping[str, Any], where: str) -> tuple[Document, LabelValues]:
     """Return the place that a row of chunk labels names, an id, a document, or its quote or span, and its labels."""
     fields = {key: raw[key] for key in _PLACE_KEYS if raw.get(key) is not None}
     chunk, doc = fields.pop("id", None) or fields.pop("chunk", None), fields.pop("doc", None)
@@ -159,7 +159,7 @@ def _read_chunk_row(raw: Mapping[str, Any], where: str) -> tuple[GoldLabel, Labe
         except (TypeError, ValueError):
             raise MetricError(f"{where}: a span is [start, end], got {fields['span']!r}") from None
         place = Document(str(doc), "", {"match": "span", "start": start, "end": end})
-    return label_of(place), _read_labels(raw, CHUNK_LABELS, where, beside=_PLACE_KEYS)
+    return place, _read_labels(raw, CHUNK_LABELS, where, beside=_PLACE_KEYS)
 
 
 def _match_chunks(places: Sequence[tuple[GoldLabel, LabelValues]], outputs: SystemOutputs, depth: int) -> ChunkLabels:
@@ -216,10 +216,29 @@ class GoldenLabels(LabelSource):
 
 
 def _labelled_places(sample: EvaluationSample) -> list[tuple[GoldLabel, LabelValues]]:
-    if (raw := sample.labels.get("chunk_labels")) is None:
+    if sample.labels.get("chunk_labels") is None:
         return list(_labels_from_grades(sample))
+    return [(label_of(place), labels) for place, labels in _chunk_rows(sample)]
+
+
+def _chunk_rows(sample: EvaluationSample) -> Iterator[tuple[Document, LabelValues]]:
     where = f"chunk_labels of {sample.sample_id}"
-    return [_read_chunk_row(row, where) for row in _as_rows(raw, where)]
+    return (_read_chunk_row(row, where) for row in _as_rows(sample.labels["chunk_labels"], where))
+
+
+def graded_documents(sample: EvaluationSample) -> list[Document]:
+    """Return the chunks that ``chunk_labels`` of a case grade: 2 for sufficient evidence, 1 for topically relevant.
+
+    Raises:
+        MetricError: the labels cannot be read.
+    """
+    documents = []
+    for place, labels in _chunk_rows(sample):
+        worths = {"evidence_sufficient": 2, "topically_relevant": 1}
+        if worths.keys() & labels.keys():
+            grade = max(worth * labels.get(name, False) for name, worth in worths.items())
+            documents.append(Document(place.doc_id, place.text, {**place.metadata, "grade": grade}))
+    return documents
 
 
 def _as_rows(raw: Any, where: str) -> Sequence[Mapping[str, Any]]:
@@ -305,7 +324,8 @@ class AnnotationFile(LabelSource):
             return
         if case is None:
             raise MetricError(f"{where}: chunk labels need the case they are for")
-        place, labels = _read_chunk_row(row, where)
+        document, labels = _read_chunk_row(row, where)
+        place = label_of(document)
         self._chunks.setdefault(case, {}).setdefault(place.name, (place, []))[1].append(labels)
 
     def chunk_labels(

@@ -76,3 +76,9 @@ def test_a_flag_of_another_word_is_refused(tmp_path: Path) -> None:
     path.write_text("query,must_pass\nWhy?,y\n", encoding="utf-8")
     with pytest.raises(ImportProblem, match="row 2, column must_pass: expected true or false, got 'y'"):
         import_cases(path, "csv")
+
+
+def test_expected_ids_are_relevant_documents(tmp_path: Path) -> None:
+    for column, docs in (("expected_chunk_ids", ["a", "b"]), ("expected_doc_ids", [{"doc": "a"}, {"doc": "b"}])):
+        (tmp_path / "x.csv").write_text(f"query,{column}\nWhy?,a|b\n", encoding="utf-8")
+        assert import_cases(tmp_path / "x.csv", "csv").cases[0]["relevant_docs"] == docs
