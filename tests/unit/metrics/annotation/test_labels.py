@@ -95,6 +95,30 @@ def test_each_answer_label_has_its_rate() -> None:
     }
 
 
+@pytest.mark.parametrize("kind", ALL_ANSWER, ids=lambda k: k.__name__)
+def test_each_label_moves_its_own_rate_and_no_other(kind: Any) -> None:
+    names = [name for name in ANSWER_LABELS if name != "refused"]
+    labels = {name: name == kind.label_names[-1] or name == "source_cited" for name in names}
+    labels["source_cited"] = labels["source_cited"] and kind in (CitationPresence, ConditionalFabrication)
+    rows = [labels, dict.fromkeys(names, False), labels, dict.fromkeys(names, False) | {"source_cited": True}]
+    samples = [case(answer_labels={"answer": ANSWER, **row}) for row in rows]
+    for other in ALL_ANSWER:
+        expected = 0.5 if other is kind else 0.0
+        if other is CitationPresence:
+            expected = 0.75 if kind in (CitationPresence, ConditionalFabrication) else 0.25
+        elif other is kind is ConditionalFabrication:
+            expected = 2 / 3  # of the three answers that cite
+        assert other().compute(samples, [gave(ANSWER)] * 4).value == pytest.approx(expected), other
+
+
+def test_the_page_names_every_label_and_its_metrics() -> None:
+    page = (Path(__file__).resolve().parents[4] / "docs/pages/how-to/human-labels.md").read_text(encoding="utf-8")
+    stems = [kind.stem.replace("{k}", "k") for kind in (*ALL_CHUNK, *ALL_ANSWER)]
+    assert len([*CHUNK_LABELS, *ANSWER_LABELS]) == 13 + 1  # and refused
+    assert [name for name in (*CHUNK_LABELS, *ANSWER_LABELS, *stems) if f"`{name}`" not in page] == []
+    assert f"{len(stems)} metrics".replace("16", "sixteen") in page
+
+
 def test_nothing_retrieved() -> None:
     for kind in ALL_CHUNK:
         if kind is MisleadingRateAtK:
