@@ -10,13 +10,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from ..errors import AueporaError, NotWrittenError
 
 if TYPE_CHECKING:
     from portalocker import Lock
+
+
+_TEMPORARY = ".auepora.tmp"  # the end of the names of temporary files
+_LONGEST_PREFIX = 100
+_DAY = 24 * 3600
+_SWEPT: set[Path] = set()
 
 
 def shown_path(path: Path, root: Path) -> str:
@@ -84,7 +90,7 @@ def locked(path: Path, timeout: float = 60.0) -> Iterator[None]:
     lock = Path(tempfile.gettempdir()) / f"auepora-{name}.lock"
     file_lock = _acquire_lock(lock, path, timeout)
     try:
-        for leftover in path.resolve().parent.glob(f".{escape(path.resolve().name)}.*.tmp"):
+        for leftover in path.resolve().parent.glob(f".{escape(path.resolve().name[:_LONGEST_PREFIX])}.*{_TEMPORARY}"):
             leftover.unlink(missing_ok=True)
         yield
     finally:
@@ -119,27 +125,47 @@ def _is_at(path: Path, file_lock: Lock) -> bool:
         return False
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write *text* to *path* so that readers see the old file or the new one, never a part, even after a crash.
+def write_atomically(path: Path, data: str | bytes) -> None:
+    """Write *data*, a text as UTF-8, so that readers see the old file or the new one, never a part, even after a crash.
 
-    A symbolic link stays one: its target is written.
+    Whatever this package writes as a whole goes through here.  A symbolic link stays one: its target is written.  A
+    special file, such as ``/dev/stdout``, is written as it is.
 
     Raises:
         NotWrittenError: the directory cannot be made or written.
     """
-    temp: str | None = None
+    content = data.encode() if isinstance(data, str) else data
     try:
-        path = path.resolve()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temp = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        if path.exists() and not path.is_file():
+            with path.open("wb") as special:
+                special.write(content)
+        else:
+            _replace(path.resolve(), content)
+    except OSError as exc:
+        raise NotWrittenError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
+
+
+def _replace(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(path.parent)
+    handle, temp = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:_LONGEST_PREFIX]}.", suffix=_TEMPORARY)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         Path(temp).chmod(path.stat().st_mode if path.exists() else 0o644)
         Path(temp).replace(path)
-    except OSError as exc:
-        raise NotWrittenError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
     finally:
-        if temp is not None:
-            Path(temp).unlink(missing_ok=True)
+        Path(temp).unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove the temporary files that killed writers left in *folder* more than a day ago; looks once a process."""
+    if folder in _SWEPT:
+        return
+    _SWEPT.add(folder)
+    with suppress(OSError):  # the folder is not there, or is somebody else's
+        for leftover in folder.glob(f".*{_TEMPORARY}"):
+            if time() - leftover.stat().st_mtime > _DAY:
+                leftover.unlink(missing_ok=True)

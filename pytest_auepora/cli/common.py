@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.files import read_text
+from ..base.files import read_text, write_atomically
 from ..base.git import git
 from ..base.records import RecordError
 from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem
@@ -23,7 +23,6 @@ from ..metrics.judge.settings import use_judge
 from ..metrics.registry import Registry, add_from, add_installed
 from ..regression.baseline import baseline_path, parse_baseline
 from ..regression.guards.calibration import FOLDER
-from ..reporting.formats.registry import write_report
 from .arguments import METRICS_HOOK, METRICS_VARIABLE
 
 if TYPE_CHECKING:
@@ -232,7 +231,7 @@ def is_ascii_output() -> bool:
 def write_output(text: str, path: Path | None) -> None:
     """Write *text* to *path*, or print it where that is None; raises `AueporaError` or `OSError` if it cannot."""
     if path is not None:
-        write_report(path, text)
+        write_atomically(path, text)
     elif text[:1] in ("{", "["):  # JSON: what steers a terminal, or cannot be shown, is written as escapes
         escaped = "[^\x00-\x7e]" if is_ascii_output() else _STEERS
         print(re.sub(escaped, lambda match: json.dumps(match[0])[1:-1], text), end="")

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..base.files import write_atomically
 from ..errors import cut_lines
 from ..io.golden.load import load_golden
 from ..io.importers import FORMATS, export_cases, import_cases
 from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportProblem
-from ..io.importers.rows import write_text
 from ..reporting.numbers import plural
 from ..reporting.text import harmless
 from .arguments import add_shared, existing_path
@@ -56,7 +56,7 @@ def _import(args: argparse.Namespace, options: dict[str, Any]) -> int:
     if output is None:
         print(text, end="")
     else:
-        write_text(output, text)
+        write_atomically(output, text)
         load_golden(output)  # a file that cannot be read fails here, not in the first run
         summary += f" to {output}"
     _print_notes(suite.dropped, summary, suite.notes)

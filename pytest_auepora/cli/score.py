@@ -11,6 +11,7 @@ from pathlib import Path
 from ..api.evaluation import Evaluation
 from ..api.recorded import score_recorded
 from ..base.batches import all_cores
+from ..base.files import write_atomically
 from ..errors import UnsendableError
 from ..history.settings import project_keep
 from ..io.golden.model import GoldenSuite
@@ -19,7 +20,6 @@ from ..io.source import MAX_BYTES
 from ..metrics.registry import Registry
 from ..regression.outcomes import Note
 from ..reporting.formats.json_report import json_report
-from ..reporting.formats.metrics_export import write_csv
 from ..reporting.formats.registry import report_text
 from ..reporting.report import Report
 from ..reporting.text import harmless
@@ -72,10 +72,8 @@ def run(args: argparse.Namespace) -> int:
         run_id = store.add(result.run, verdict, started=started, keep=keep.runs or 0, keep_recorded=keep.answers or 0)
         print(f"kept as {run_id}", file=sys.stderr)
     report = Report([result.run], [verdict])
-    args.out.mkdir(parents=True, exist_ok=True)
-    with (args.out / "metrics.csv").open("w", encoding="utf-8", errors="backslashreplace") as file:
-        write_csv(file, report.runs)
-    (args.out / "summary.json").write_text(report_text("summary", report), encoding="utf-8")
+    write_atomically(args.out / "metrics.csv", report_text("csv", report))
+    write_atomically(args.out / "summary.json", report_text("summary", report))
     if args.json:
         write_output(json_report(report), None)
     else:

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..base.files import write_atomically
 from ..errors import HistoryError
 
 KEEP = 200
@@ -76,7 +77,7 @@ def make_folder(folder: Path) -> None:
     """Create the directory of a history or a journal."""
     folder.mkdir(parents=True, exist_ok=True)
     if folder.name == FOLDER and not (ignore := folder / ".gitignore").exists():
-        ignore.write_text("*\n", encoding="utf-8")
+        write_atomically(ignore, "*\n")
 
 
 def is_url(place: str | os.PathLike[str]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ..base.files import write_atomically
 from ..base.text import did_you_mean
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
@@ -125,7 +126,7 @@ def save_jsonl_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
     for sample in dataset:
         filled = {key: value for key, value in asdict(sample).items() if value is not None}
         lines.append(f"{as_json(sample.sample_id, filled)}\n")
-    Path(path).write_bytes("".join(lines).encode())
+    write_atomically(Path(path), "".join(lines))
 
 
 def as_json(sample_id: str, value: Any) -> str:

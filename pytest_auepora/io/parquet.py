@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from ..base.files import write_atomically
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..errors import AueporaError, MissingExtraError
 from .jsonl import as_json, read_samples
@@ -97,7 +99,14 @@ def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
             is_plain = name in _TEXTS or value is None
             columns[name].append(value if is_plain else as_json(sample.sample_id, value))
     text = pyarrow.string()
-    pyarrow.parquet.write_table(pyarrow.table({n: pyarrow.array(values, text) for n, values in columns.items()}), path)
+    write_parquet(pyarrow.table({n: pyarrow.array(values, text) for n, values in columns.items()}), Path(path))
+
+
+def write_parquet(table: Any, path: Path) -> None:
+    """Write a table of pyarrow; raises `NotWrittenError`."""
+    data = BytesIO()
+    import_pyarrow().parquet.write_table(table, data)
+    write_atomically(path, data.getvalue())
 
 
 def import_pyarrow() -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..base.files import shown_path
+from ..base.files import remove_leftovers, shown_path
 from ..base.git import commit_of
 from ..errors import BaselineError, GoldenFileError
 from ..io.golden.load import load_golden
@@ -104,6 +104,7 @@ class AueporaSession:
         """
         path = self.config.rootpath / path
         if (suite := self._suites.get(path)) is None:
+            remove_leftovers(path.parent)
             golden = load_golden(path, self.project.registry)
             suite = self._suites[path] = SessionSuite(self, golden)
             for tag in sorted({*golden.tags, *(t for c in golden.cases for t in c.tags)}):

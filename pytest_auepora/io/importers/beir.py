@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...base.files import numbered_lines, read_text
+from ...base.files import numbered_lines, read_text, write_atomically
 from .cells import name_of, shown_cell
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, document_name, documents_of, filled, ids_and_grades
-from .rows import Row, mapping_or_empty, read_rows, write_lines, write_text
+from .rows import Row, mapping_or_empty, read_rows, write_lines
 
 _HEADER = ["query-id", "corpus-id", "score"]
 
@@ -107,4 +107,4 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, split: str = "te
         dropped.add_unsupported(case, ("id", "query", "relevant_docs", "metadata"))
     write_lines(path / "queries.jsonl", queries)
     write_lines(path / "corpus.jsonl", corpus.values())
-    write_text(path / "qrels" / f"{split}.tsv", "".join(f"{line}\n" for line in qrels))
+    write_atomically(path / "qrels" / f"{split}.tsv", "".join(f"{line}\n" for line in qrels))

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from ...base.files import numbered_lines, parse_json, read_text
+from ...base.files import numbered_lines, parse_json, read_text, write_atomically
 from ...errors import GoldenFileError
 from ..json_lines import is_jsonl
 from ..source import Source
@@ -165,25 +165,19 @@ def _rows_of_table(text: str, delimiter: str, path: Path, first: int) -> list[Ro
     ]
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write *text* as UTF-8, lines ended by a line feed alone."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
-
-
 def write_data(path: Path, data: Any, indent: int | None = None) -> None:
     """Write *data* as JSON, on one line without *indent*, as JSON Lines, or as YAML, whatever *path* ends in."""
     if path.suffix.lower() == ".json":
-        write_text(path, dump_json(data, indent) + "\n")
+        write_atomically(path, dump_json(data, indent) + "\n")
     elif is_jsonl(path):
         write_lines(path, data)
     else:
-        write_text(path, yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100))
+        write_atomically(path, yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100))
 
 
 def write_lines(path: Path, rows: Iterable[Any]) -> None:
     """Write *rows* as JSON Lines."""
-    write_text(path, "".join(f"{dump_json(row)}\n" for row in rows))
+    write_atomically(path, "".join(f"{dump_json(row)}\n" for row in rows))
 
 
 def dump_json(value: Any, indent: int | None = None) -> str:
@@ -205,7 +199,7 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, An
     writer = csv.DictWriter(buffer, list(columns), delimiter=delimiter, lineterminator="\n")
     writer.writeheader()
     writer.writerows({k: "" if row.get(k) is None else row[k] for k in columns} for row in rows)
-    write_text(path, buffer.getvalue())
+    write_atomically(path, buffer.getvalue())
 
 
 def first_filled(row: Mapping[str, Any], names: Iterable[str]) -> str | None:

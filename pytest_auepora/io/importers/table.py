@@ -18,7 +18,7 @@ from ...base.text import did_you_mean, names_words
 from ..golden.fields import CASE_FIELDS
 from ..golden.kinds import FieldType, Flag, Free, ListOf, Number, Reason, Whole
 from ..golden.passages import Documents
-from ..parquet import import_pyarrow, iter_rows
+from ..parquet import import_pyarrow, iter_rows, write_parquet
 from .cells import alternatives_cell, is_structured, list_cell, looks_like_texts, name_of, shown_cell, text_cell
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, split_metadata
 from .rows import Row, check_values, dump_json, read_rows, write_csv
@@ -172,8 +172,7 @@ def save_parquet(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     pyarrow = import_pyarrow()
     names = _used_columns(suite, dropped)
     columns = {name: pyarrow.array([_scalar(name, case.get(name)) for case in suite.cases]) for name in names}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    write_parquet(pyarrow.table(columns), path)
 
 
 def _scalar(key: str, value: Any) -> Any:

@@ -13,11 +13,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...base.files import numbered_lines, read_text
+from ...base.files import numbered_lines, read_text, write_atomically
 from ...core.types import Document, RetrievedDocument
 from .cells import shown_cell
 from .model import Cases, Dropped, ImportedSuite, ImportProblem, documents_of, ids_and_grades
-from .rows import write_text
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+?)\s*(?=<|\s)", re.IGNORECASE)
@@ -142,8 +141,8 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped, *, topics: str | Pa
         dropped.add("the text of a document: judgements are ids and grades", n_texts)
         metadata_key = ["metadata"] if case.get("metadata", {}).keys() == {"topic"} else []
         dropped.add_unsupported(case, ("id", "query", "relevant_docs", *metadata_key))
-    write_text(path, "".join(qrels))
-    write_text(Path(topics) if topics is not None else path.parent / "topics.tsv", "".join(queries))
+    write_atomically(path, "".join(qrels))
+    write_atomically(Path(topics) if topics is not None else path.parent / "topics.tsv", "".join(queries))
 
 
 def read_run(path: Path) -> dict[str, list[RetrievedDocument]]:

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
-from ...base.files import write_atomically
+from ...base.files import remove_leftovers, write_atomically
 from ...base.http import HttpError, Secret, mask, request_json
 from ...base.retry import RetryPolicy
 from ...base.text import shorten
@@ -330,6 +330,8 @@ class ReplyCache:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
+        for part in self.folder.glob("??"):
+            remove_leftovers(part)
 
     @staticmethod
     def key(url: str, body: Mapping[str, Any], repeat: int = 0) -> str:

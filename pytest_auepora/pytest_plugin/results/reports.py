@@ -18,9 +18,9 @@ from uuid import uuid4
 
 import pytest
 
-from ...base.files import shown_path
+from ...base.files import shown_path, write_atomically
 from ...errors import AueporaError, Problem
-from ...reporting.formats.registry import WITH_TRENDS, Target, check_installed, read_target, report_text, write_report
+from ...reporting.formats.registry import WITH_TRENDS, Target, check_installed, read_target, report_text
 from ...reporting.numbers import number
 from ...reporting.text import harmless
 from ..keys import CASE_REPORTS, SUFFIXES
@@ -86,7 +86,7 @@ class Reports:
         """Write one report; a failure fails the run, as somebody asked for the report."""
         try:
             report = self._report(with_trends=target.kind in WITH_TRENDS)
-            write_report(target.path, report_text(target.kind, report))
+            write_atomically(target.path, report_text(target.kind, report))
         except Exception as exc:  # whatever it is, the verdict stands, and the other reports are still to be written
             self.problems.append(f"{self._title(target)} was not written: {_error_text(exc)}")
             if session.exitstatus == pytest.ExitCode.OK:

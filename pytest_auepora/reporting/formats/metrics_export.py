@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from dataclasses import replace
-from typing import Any, TextIO
+from typing import Any
 
 from ...core.metrics_base import Measurement
 from ...core.run import CaseResult, MetricInfo, Run
@@ -52,15 +52,9 @@ def csv_report(report: Report) -> str:
     once.  ``privacy_leak`` is the share of sensitive items that leaked.  Ids that a spreadsheet would read as a formula
     get an apostrophe in front.
     """
-    out = io.StringIO()
-    write_csv(out, report.runs)
-    return out.getvalue()
-
-
-def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
-    """Write `csv_report` to *file*, row by row."""
+    runs, out = report.runs, io.StringIO()
     names = list(dict.fromkeys(n for run in runs for n in run.metrics))
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*COLUMNS, "suite", "variant", "state", "owner", *names, *REQUEST])
     for run in runs:
         metric_names = {column: find_metric(run.metrics, *wanted) for column, wanted in _METRIC_OF.items()}
@@ -70,6 +64,7 @@ def write_csv(file: TextIO, runs: Sequence[Run]) -> None:
             scores = [_value(case, name) for name in names]
             request = [spreadsheet_text(str(case.outputs.get(key, ""))) for key in REQUEST]
             writer.writerow([*values, suite, variant, case.state, owner, *scores, *request])
+    return out.getvalue()
 
 
 def find_metric(metrics: Mapping[str, MetricInfo], *names: str) -> str | None:

@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...base.files import write_atomically
 from ...base.text import did_you_mean
 from ...errors import AueporaError, MissingExtraError
 
@@ -82,16 +81,3 @@ def report_text(kind: str, report: Report) -> str:
     make: Callable[[Report], str] = getattr(import_module(module, __package__), name)
     text = make(report)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates become escapes, as in JSON
-
-
-def write_report(path: Path, text: str) -> None:
-    """Write *text* to *path*: atomically, except to special files such as ``/dev/stdout``.
-
-    Raises:
-        NotWrittenError: a regular file cannot be written.
-        OSError: a special file cannot be written.
-    """
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
-    else:
-        write_atomically(path, text)

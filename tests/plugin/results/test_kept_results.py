@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 from xml.etree import ElementTree
 
@@ -135,3 +136,12 @@ def test_no_answer_is_on_disk_where_none_is_to_be_stored(project: Example) -> No
     assert not any("text" in hit for case in run.cases.values() for hit in case.outputs["retrieved"])
     assert b'"outputs":{"timings"' in (project.path / "seen").read_bytes()
     assert b'"answer":' not in (project.path / "seen").read_bytes()
+
+
+def test_what_a_killed_writer_left_beside_golden_files_is_removed(project: Example) -> None:
+    left = [project.path / f".shop.golden.yaml.x{i}.auepora.tmp" for i in range(2)]
+    for path in left:
+        path.write_text("half", encoding="utf-8")
+    os.utime(left[0], (0, 0))
+    project.run()
+    assert [path.exists() for path in left] == [False, True]  # the other may be under way

@@ -126,7 +126,7 @@ def test_a_second_interrupt_costs_reports_and_nothing_else(project: Example, mon
     def interrupted(path: Path, text: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pytest_auepora.pytest_plugin.results.reports.write_report", interrupted)
+    monkeypatch.setattr("pytest_auepora.pytest_plugin.results.reports.write_atomically", interrupted)
     result = project.run("--auepora-report", "md:a.md", "--auepora-report", "json:a.json")
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import portalocker
 import pytest
 
-from pytest_auepora.base.files import locked, read_json_lines, write_atomically
+from pytest_auepora.base.files import locked, read_json_lines, remove_leftovers, write_atomically
 from pytest_auepora.errors import CorpusError, NotWrittenError
 
 
@@ -125,9 +127,27 @@ def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_writer_left_is_removed_by_the_next(tmp_path: Path, temporary: Path) -> None:
-    left, other = tmp_path / ".a.json.x1.tmp", tmp_path / ".b.json.x1.tmp"
+    left, other = tmp_path / ".a.json.x1.auepora.tmp", tmp_path / ".b.json.x1.auepora.tmp"
     for path in (left, other):
         path.write_text("half")
     with locked(tmp_path / "a.json"):
         assert not left.exists()
     assert other.exists()
+
+
+@pytest.mark.parametrize("look", [remove_leftovers, lambda folder: write_atomically(folder / "b.json", "new")])
+def test_leftovers_of_yesterday_are_removed(tmp_path: Path, look: Callable[[Path], None]) -> None:
+    names = (".a.json.x1.auepora.tmp", ".a.json.x2.auepora.tmp", ".a.json.tmp", "a.json")
+    for name in names:
+        (tmp_path / name).write_text("half")
+        if "x2" not in name:
+            os.utime(tmp_path / name, (0, 0))
+    look(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} - {"b.json"} == set(names[1:])
+    remove_leftovers(tmp_path / "none")
+
+
+def test_a_name_may_be_as_long_as_any(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 250 + ".json")
+    write_atomically(path, "text")
+    assert path.read_text() == "text"

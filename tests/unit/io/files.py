@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.base.files import write_atomically
 from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.golden.kinds import FieldType
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenCase, GoldenSuite
 from pytest_auepora.io.importers.golden import golden_text
 from pytest_auepora.io.importers.model import ImportedSuite
-from pytest_auepora.io.importers.rows import write_text
 from pytest_auepora.io.source import Source
 
 CASE = "\ncases: [{id: a, query: Q}]\n"
@@ -87,7 +87,7 @@ def problems(folder: Path, text: str | bytes, name: str = "shop.golden.yaml") ->
 
 
 def write_golden(suite: ImportedSuite, path: Path) -> None:
-    write_text(path, golden_text(suite))
+    write_atomically(path, golden_text(suite))
 
 
 @contextmanager

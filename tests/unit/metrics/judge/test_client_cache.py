@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,13 @@ def test_what_a_metric_cannot_use_is_not_kept(tmp_path: Path) -> None:
         with pytest.raises(JudgeReplyError, match="0 or 1"):
             helpful.measure(case(), answer)
         assert value(helpful, case(), answer) == 1
+
+
+def test_what_a_killed_writer_left_in_the_cache_is_removed(tmp_path: Path) -> None:
+    left = [tmp_path / "ab" / f".cd.json.x{i}.auepora.tmp" for i in range(2)]
+    left[0].parent.mkdir()
+    for path in left:
+        path.write_text("half")
+    os.utime(left[0], (0, 0))
+    ReplyCache(tmp_path)
+    assert [path.exists() for path in left] == [False, True]  # the other may be under way
