@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.verdict_rates --write docs/pages/verdict-simulation.md
 
-Each run accepts a baseline as an update does (with its further answers, which say what is steady), asks the candidate
-once, asks failing cases again, and takes the verdict.  Everything is seeded: the same command gives the same table.
+A baseline is accepted as an update does it, with as many answers as it asks for; then the candidate is run against it
+again and again.  Everything is seeded: the same command gives the same tables.
 """
 
 from __future__ import annotations
@@ -11,217 +11,280 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import NamedTuple
 
-from pytest_auepora.regression.determinism import record_repeats, repeat_plan
-from pytest_auepora.regression.guards.case_guard import judge_case, merge_confirmed, wants_confirmation
+import numpy as np
 
-from pytest_auepora.core.run import CaseResult, MetricInfo, Run
-from pytest_auepora.core.scoring import Score
-from pytest_auepora.evaluation.case_flow import merge_repeats
-from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.accept import merge
-from pytest_auepora.regression.compare import compare_case
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.regression.suggest import learn
-from pytest_auepora.regression.thresholds import Gate
-from pytest_auepora.regression.verdict import Verdict, judge
 
-from .score_sources import SAMPLED, ClapNq, Mixture, Source, made_up_answers, real_answers
+from .other_rules import RULES
+from .score_sources import ClapNq, Mixture, Question, Source, made_up_answers, real_answers
+from .simulated_suite import SimulatedSuite, Told, first_scores
 from .verdict_scenarios import (
+    RAISES,
+    Change,
     Scenario,
-    Scores,
-    System,
+    asserted,
     chunks_lost,
     in_slices,
+    lost,
     nearly_steady,
+    neutral,
     one_document,
     sampling,
     swapped,
     uneven,
     variants,
+    with_metric,
+    won,
 )
 
-__all__ = ["Row", "rate", "run_once", "suggested"]
+__all__ = ["SHARED", "Rates", "Row", "rates", "rows"]
 
-SIZES = (6, 10, 20, 50, 100, 200)
-NAIVE_DROP = 0.02
-WORDS = {
-    "red": "**red**", "better": "*better*", "mixed": "*mixed*, of those that are red", "inconclusive": "*inconclusive*",
-    "naive": "a mean fell by 0.02: what a comparison of means would call worse",
-}  # fmt: skip
-SHOWN = {
-    "Nothing got worse": ("red", "inconclusive", "naive"),
-    "Something did": ("red", "inconclusive"),
-    "Something got better": ("red", "mixed", "better"),
-}
+SIZES = (7, 20, 60, 100, 200)
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-REGISTRY = Registry()
+SUITE_ONLY = RegressionPolicy(case_guard="suite")
+UNCHANGED, CHANGED, BETTER = "Nothing got worse", "Something did", "Something got better"
+MAIN, BROKEN = "sampling model", "sampling model, one case broken"
+TENTH, FIFTH = "sampling model, a tenth of the cases lost", "sampling model, a fifth of the cases lost"
+COMPARED = {"unchanged": MAIN, "one case broken": BROKEN, "a tenth lost": TENTH, "a fifth lost": FIFTH}
+"""The rows of which other rules are counted too, by their short names."""
 
 
 class Row(NamedTuple):
-    """A row of the table: what happens, and how it is judged; with *learned* answers, by what is suggested."""
+    """A row of the tables: what happens, how it is judged, and whether nothing can be asked a second time.
+
+    The change is drawn anew in each run; *runs_again* is False where all runs of a baseline are alike.
+    """
 
     scenario: Scenario
+    change: Change | None = None
     policy: RegressionPolicy = RegressionPolicy()
-    learned: int = 0
+    looks_once: bool = False
+    runs_again: bool = True
+    compared: bool = False
 
 
-def run_once(systems: Sequence[System], policy: RegressionPolicy, gates: Sequence[Gate] = ()) -> Verdict:
-    """Accept a baseline, run the candidate, and return the verdict on it."""
-    ids = [f"c{i:03}" for i in range(len(systems))]
-    first = [system.before() for system in systems]
-    metrics = {name: REGISTRY.get(name) for name in first[0]}
-    infos = {name: MetricInfo.of(metric) for name, metric in metrics.items()}
-    plan = repeat_plan(ids, policy.again)
-    accepted, now = (Run("suite", metrics=infos, expected_ids=tuple(ids)) for _ in range(2))
-    for case_id, system, scores in zip(ids, systems, first, strict=True):
-        answers = [result_of(case_id, scores, system)]
-        answers += [result_of(case_id, system.before(), system) for _ in range(plan.get(case_id, 0))]
-        record_repeats(answers[0], answers, infos)
-        accepted.add(answers[:1])
-    baseline, _ = merge(None, accepted, {"all"})
-    asked: list[CaseResult] = []
+class OneBaseline(NamedTuple):
+    """The runs against one baseline, what the update asked, and by other rule in how many runs it is red."""
 
-    def judged(case_id: str, system: System) -> CaseResult:
-        result = result_of(case_id, system.after(), system)
-        comparison = compare_case(result, baseline.cases[case_id], infos)
-        judge_case(result, {}, infos, comparison, policy, steady=baseline.steady)
-        return result
-
-    for case_id, system in zip(ids, systems, strict=True):
-        result = judged(case_id, system)
-        if wants_confirmation(result, asked, len(ids), policy):
-            again = [judged(case_id, system) for _ in range(policy.confirm)]
-            record_repeats(result, [result, *again], infos)
-            merge_confirmed(result, again)
-        now.add([result])
-    return judge(now, gates, policy, metrics, baseline=baseline)
+    runs: Sequence[Told]
+    asked: int
+    others: Sequence[float] = ()
 
 
-def suggested(systems: Sequence[System], policy: RegressionPolicy, answers: int) -> tuple[RegressionPolicy, list[Gate]]:
-    """Return policy and thresholds as `--auepora-suggest` makes them of so many answers to each case."""
-    first = [[system.before() for _ in range(answers)] for system in systems]
-    infos = {name: MetricInfo.of(REGISTRY.get(name)) for name in first[0][0]}
-    run = Run("suite", metrics=infos)
-    for i, (system, scores) in enumerate(zip(systems, first, strict=True)):
-        run.add([merge_repeats([result_of(f"c{i:03}", one, system) for one in scores], infos)])
-    learned = learn(run, (), policy)
-    return (replace(policy, assertions="report") if learned.by_chance else policy), learned.gates
+class Rates(NamedTuple):
+    """What all runs of a row came to.
 
-
-def result_of(case_id: str, scores: Scores, system: System) -> CaseResult:
-    """Return what one answer of *system* measured."""
-    found = {name: Score("number", value) for name, value in scores.items()}
-    cluster = system.cluster or case_id
-    return CaseResult(case_id, scores=found, content_hash=case_id, cluster=cluster, labels=dict(system.labels))
-
-
-def rate(
-    scenario: Scenario, n: int, runs: int, policy: RegressionPolicy, seed: int = 0, *, learned: int = 0
-) -> Counter[str]:
-    """Return in how many runs of *n* cases the verdict was red and each word was said, and a mean fell by 0.02.
-
-    With *learned* answers to each case, suggested settings are taken over before the baseline is accepted.
+    Attributes:
+        red: share of the red runs; ``error`` is its standard error, baselines being drawn.
+        unlucky: the 95th percentile over baselines of the same share.
+        by_case, by_suite: share of runs red by a case, by the suite.
+        words: the share of each word.
+        calls, most_calls: further answers, the mean and the 95th percentile of runs.
+        asked: answers that an update asks for.
+        others: share of the runs that would be red by each of `RULES`.
     """
-    rng, seen = Random(f"{seed} {n}"), Counter[str]()
-    for _ in range(runs):
-        systems = scenario(n, rng)
-        own, gates = suggested(systems, policy, learned) if learned else (policy, ())
-        verdict = run_once(systems, own, gates)
-        changes = [verdict.comparison.metric(name) for name in verdict.aggregates] if verdict.comparison else []
-        seen[verdict.word] += 1
-        seen["red"] += verdict.outcome == "failed"
-        seen["naive"] += any(change is not None and change.gain <= -NAIVE_DROP for change in changes)
-    return seen
+
+    red: float
+    error: float
+    unlucky: float
+    by_case: float
+    by_suite: float
+    words: dict[str, float]
+    calls: float
+    most_calls: float
+    asked: float
+    others: Sequence[float]
 
 
-def tables(data: Path | None) -> dict[str, dict[str, Row]]:
-    """Return the scenarios, by heading and name; of made-up scores where there are no *data*."""
-    net = RegressionPolicy(case_guard="net")
+def one_baseline(row: Row, n: int, runs: int, seed: str) -> OneBaseline:
+    """Accept one baseline of *n* cases, and run the candidate."""
+    rng = Random(seed)
+    suite = SimulatedSuite(row.scenario(n, rng), row.policy, looks_once=row.looks_once)
+    asked, systems, told = suite.calls, suite.systems, list[Told]()
+    for _ in range(runs if row.runs_again else 1):
+        told.append(suite.run(row.change(systems, rng) if row.change else None))
+    if not row.compared:
+        return OneBaseline(told, asked)
+    before = first_scores(suite.accepted)
+    return OneBaseline(told, asked, [fmean(rule(before, one.scores) for one in told) for rule in RULES])
+
+
+def rates_of(baselines: Sequence[OneBaseline]) -> Rates:
+    """Return what the runs against several baselines came to."""
+    red = np.array([fmean(told.red for told in one.runs) for one in baselines])
+    runs = [told for one in baselines for told in one.runs]
+    calls = np.array([told.calls for told in runs])
+    return Rates(
+        float(red.mean()), float(red.std() / len(red) ** 0.5), float(np.quantile(red, 0.95)),
+        fmean(told.by_case for told in runs), fmean(told.by_suite for told in runs),
+        {word: fmean(told.word == word for told in runs) for word in {told.word for told in runs}},
+        float(calls.mean()), float(np.quantile(calls, 0.95)), fmean(one.asked for one in baselines),
+        [fmean(one.others[i] for one in baselines) for i in range(len(RULES) if baselines[0].others else 0)],
+    )  # fmt: skip
+
+
+def rates(row: Row, n: int, baselines: int, runs: int, seed: int = 0) -> Rates:
+    """Return what *runs* against each of so many *baselines* of *n* cases come to."""
+    return rates_of([one_baseline(row, n, runs, f"{seed} {n} {b}") for b in range(baselines)])
+
+
+@lru_cache(maxsize=1)
+def rows(data: Path | None) -> dict[str, dict[str, Row]]:
+    """Return the rows by heading and name; with made-up scores where there are no *data*."""
     source: Source = ClapNq(data / "clapnq-dev") if data else Mixture()
-    steady, mixed = (
-        real_answers(data / "llm-noise-dev", steady=only) if data else made_up_answers(steady=only)
-        for only in (True, False)
+    answers: Sequence[Question] = (
+        real_answers(data / "llm-noise-dev", steady=False) if data else made_up_answers(220, steady=False)
     )
-    slices = ("part", "half")
+    model = sampling(answers)
+
+    def hard(share: float, rate: float) -> Callable[[Random], float]:
+        return lambda rng: rate if rng.random() < share else 1.0
+
+    slices = RegressionPolicy(slices=("part", "half"))
     return {
-        "Nothing got worse": {
-            "sampling model, steady questions": Row(sampling(steady)),
-            "sampling model, mixed questions": Row(sampling(mixed)),
-            "mixed, behind a deterministic retriever": Row(sampling(mixed, retriever=True)),
-            "mixed, five slices": Row(in_slices(sampling(mixed)), RegressionPolicy(slices=slices)),
-            "steady, with assertions": Row(sampling(steady, metrics=SAMPLED)),
-            "mixed, with assertions": Row(sampling(mixed, metrics=SAMPLED)),
-            "mixed, `assertions: report`": Row(
-                sampling(mixed, metrics=SAMPLED), RegressionPolicy(assertions="report")
+        UNCHANGED: {
+            MAIN: Row(model, compared=True),
+            "… one look (`-n`, replays)": Row(model, looks_once=True),
+            "… behind a deterministic retriever": Row(sampling(answers, retriever=True)),
+            "… in five slices": Row(in_slices(model), policy=slices),
+            "… a metric n/a in 30 % of the cases, in 1 of 10 answers": Row(with_metric(model, 0.3, 0.1, None)),
+            "… a metric n/a in 30 % of the cases, in half of the answers": Row(with_metric(model, 0.3, 0.5, None)),
+            "… a metric that raises in 2 % of the answers": Row(with_metric(model, 1.0, 0.02, RAISES)),
+            "… each case better or worse by 0.2 for good": Row(neutral(model)),
+            "assertions: 27 % of the cases pass 60 %": Row(asserted(hard(0.27, 0.6))),
+            "assertions: 27 % of the cases pass 40 %": Row(asserted(hard(0.27, 0.4))),
+            "assertions: every case passes 60 to 100 %, Beta(8, 1)": Row(asserted(lambda rng: rng.betavariate(8, 1))),
+            "assertions: half pass 90 %, a tenth 50 %": Row(
+                asserted(lambda rng: rng.choices((0.9, 0.5, 1.0), (0.5, 0.1, 0.4))[0])
             ),
-            "mixed, with assertions, settings as suggested": Row(
-                sampling(mixed, metrics=SAMPLED, endless=True), learned=5
-            ),
-            "nearly steady: 1 % of the cases vary, bad in 30 %": Row(nearly_steady(0.01, 0.3)),
-            "nearly steady: 10 % of the cases vary, bad in 10 %": Row(nearly_steady(0.1, 0.1)),
             "nearly steady: 10 % of the cases vary, bad in 30 %": Row(nearly_steady(0.1, 0.3)),
-            "re-chunked, `case_guard: net`": Row(swapped(source, "rechunked"), net),
-            "re-chunked, `net`, five slices": Row(
-                in_slices(swapped(source, "rechunked")), RegressionPolicy(case_guard="net", slices=slices)
+            "nearly steady: every case, bad in 5 %": Row(nearly_steady(1.0, 0.05)),
+            "re-chunked, `case_guard: suite`": Row(swapped(source), policy=SUITE_ONLY, runs_again=False),
+            "re-chunked, `suite`, five forms of each question": Row(
+                variants(source), policy=SUITE_ONLY, runs_again=False
             ),
-            "re-chunked, `net`, five forms of each question": Row(variants(source), net),
-            "retuned, `net`": Row(swapped(source, "retuned"), net),
-            "a tenth fell by 0.5, the others rose, `net`": Row(uneven(-0.5), net),
-            "a tenth rose by 0.5, the others fell, `net`": Row(uneven(0.5), net),
+            "a tenth fell by 0.5, the others rose, `suite`": Row(uneven(-0.5), policy=SUITE_ONLY, runs_again=False),
+            "a tenth rose by 0.5, the others fell, `suite`": Row(uneven(0.5), policy=SUITE_ONLY, runs_again=False),
         },
-        "Something did": {
-            "sampling model, steady questions, a tenth of the answers lost": Row(sampling(steady, 0.1)),
-            "sampling model, mixed questions, a tenth of the answers lost": Row(sampling(mixed, 0.1)),
-            "sampling model, steady questions, a fifth of the answers lost": Row(sampling(steady, 0.2)),
-            "sampling model, mixed questions, a fifth of the answers lost": Row(sampling(mixed, 0.2)),
-            "a tenth of the chunks lost": Row(chunks_lost(source, 0.1)),
-            "a tenth of the chunks lost, `case_guard: net`": Row(chunks_lost(source, 0.1), net),
-            "one document lost": Row(one_document),
+        CHANGED: {
+            BROKEN: Row(model, lost(), compared=True),
+            "sampling model, two cases broken": Row(model, lost(cases=2)),
+            TENTH: Row(model, lost(0.1), compared=True),
+            FIFTH: Row(model, lost(0.2), compared=True),
+            "assertions, 27 % of the cases pass 60 %: one case broken": Row(asserted(hard(0.27, 0.6)), lost()),
+            "one document lost, deterministic retriever": Row(one_document, runs_again=False),
+            "a tenth of the chunks lost": Row(chunks_lost(source, 0.1), runs_again=False),
+            "a tenth of the chunks lost, `case_guard: suite`": Row(
+                chunks_lost(source, 0.1), policy=SUITE_ONLY, runs_again=False
+            ),
         },
-        "Something got better": {
-            "sampling model, mixed questions, a fifth of the answers won": Row(sampling(mixed, 0.2, won=True)),
-            "a tenth of the chunks won": Row(chunks_lost(source, 0.1, won=True)),
-            "a tenth of the chunks won, `case_guard: net`": Row(chunks_lost(source, 0.1, won=True), net),
+        BETTER: {
+            "sampling model, a fifth of the answers won": Row(won(model, 0.2)),
+            "a tenth of the chunks won": Row(chunks_lost(source, 0.1, back=True), runs_again=False),
+            "a tenth of the chunks won, `case_guard: suite`": Row(
+                chunks_lost(source, 0.1, back=True), policy=SUITE_ONLY, runs_again=False
+            ),
         },
-    }  # fmt: skip
+    }
+
+
+class Counted(NamedTuple):
+    """How much is simulated: the sizes of suites, the baselines of each, the runs against one baseline."""
+
+    data: Path | None
+    sizes: Sequence[int]
+    baselines: int
+    runs: int
+    seed: int
+
+    def one(self, job: tuple[str, str, int, int]) -> OneBaseline:
+        """Simulate one baseline of a row; scenarios are functions, which do not travel between processes."""
+        heading, name, n, b = job
+        runs = self.runs if heading == UNCHANGED else max(1, self.runs // 5)
+        row = rows(self.data)[heading][name]
+        return one_baseline(row, n, runs, f"{self.seed} {n} {b}")
+
+    def all(self, only: str = "") -> Iterator[tuple[str, str, int, Rates]]:
+        """Simulate everything, side by side: heading, name of the row, size, rates."""
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for products this small, threads cost more than they gain
+        with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+            for heading, of_heading in rows(self.data).items():
+                for name, row in of_heading.items():
+                    for n in self.sizes if only in name else ():
+                        baselines = self.baselines * (1 if row.runs_again else 4)
+                        jobs = [(heading, name, n, b) for b in range(baselines)]
+                        found = rates_of(list(pool.map(self.one, jobs, chunksize=4)))
+                        print(f"{name}, {n}: {found}", file=sys.stderr, flush=True)
+                        yield heading, name, n, found
+
+
+def table(head: str, sizes: Sequence[int], lines: dict[str, Sequence[str]]) -> list[str]:
+    """Return a Markdown table with a column a size."""
+    out = [f"| {head} | {' | '.join(f'n = {n}' for n in sizes)} |", f"|---|{'--:|' * len(sizes)}"]
+    return [*out, *(f"| {name} | {' | '.join(cells)} |" for name, cells in lines.items()), ""]
+
+
+def page(sizes: Sequence[int], found: dict[tuple[str, str], list[Rates]]) -> list[str]:
+    """Return the tables of the page."""
+
+    def lines(heading: str, cell: Callable[[Rates], str]) -> dict[str, Sequence[str]]:
+        return {name: [cell(one) for one in rates] for (of, name), rates in found.items() if of == heading}
+
+    by_name = {name: rates for (_, name), rates in found.items()}
+    out = [f"## {UNCHANGED}", ""]
+    out += table("**red**: mean (95th percentile over baselines)", sizes,
+                 lines(UNCHANGED, lambda r: f"{r.red:.1%} ({r.unlucky:.0%})"))  # fmt: skip
+    out += table("*inconclusive*", sizes, lines(UNCHANGED, lambda r: f"{r.words.get('inconclusive', 0):.0%}"))
+    out += [f"## {CHANGED}", "", *table("**red**", sizes, lines(CHANGED, lambda r: f"{r.red:.0%}"))]
+    out += table("red by a case, red by the suite", sizes,
+                 lines(CHANGED, lambda r: f"{r.by_case:.0%}, {r.by_suite:.0%}"))  # fmt: skip
+    out += [f"## {BETTER}", "", *table("**red**", sizes, lines(BETTER, lambda r: f"{r.red:.1%}"))]
+    out += table("*better*", sizes, lines(BETTER, lambda r: f"{r.words.get('better', 0):.0%}"))
+    if main := by_name.get(MAIN):
+        out += ["## What it costs", ""]
+        out += table("sampling model", sizes, {
+            "answers that an update asks for": [f"{r.asked:.0f}" for r in main],
+            "further answers in an unchanged run: mean (95th percentile)": [
+                f"{r.calls:.1f} ({r.most_calls:.0f})" for r in main
+            ],
+        })  # fmt: skip
+    if all(name in by_name for name in COMPARED.values()):
+        out += ["## What else a team would use", ""]
+        for short, name in COMPARED.items():
+            others = {(rule.__doc__ or "").strip(): [f"{r.others[i]:.0%}" for r in by_name[name]]
+                      for i, rule in enumerate(RULES)}  # fmt: skip
+            out += table(f"sampling model, {short}: red", sizes,
+                         {"**`pytest --auepora`**": [f"**{r.red:.0%}**" for r in by_name[name]], **others})  # fmt: skip
+    return out
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables, and put them below the marker of a page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, default=300, help="simulated runs per row")
+    parser.add_argument("--baselines", type=int, default=150, help="accepted baselines per row and size")
+    parser.add_argument("--runs", type=int, default=20, help="runs against each; a fifth of them where it changed")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), metavar="N")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="rows whose name holds this text")
     parser.add_argument("--data", type=Path, default=SHARED, help="folder with clapnq-dev and llm-noise-dev")
     parser.add_argument("--write", type=Path, help="put the tables below the marker of this Markdown file")
     given = parser.parse_args(arguments)
     data = given.data if given.data.is_dir() else None
-    error = (0.05 * 0.95 / given.runs) ** 0.5
-    told = f"{given.runs} runs per row, seed {given.seed}; one standard error of a share of 5 % is {error:.1%}."
-    lines = [told if data else f"{told} Scores are made up.", ""]
-    for heading, rows in tables(data).items():
-        seen: dict[str, list[Counter[str]]] = {name: [] for name in rows}
-        for name, row in rows.items():
-            for n in given.sizes:
-                seen[name].append(rate(row.scenario, n, given.runs, row.policy, given.seed, learned=row.learned))
-                print(f"{name}, {n}: {dict(seen[name][-1])}", file=sys.stderr, flush=True)
-        lines += [f"## {heading}", ""]
-        for word in SHOWN[heading]:
-            lines += [f"| {WORDS[word]} | {' | '.join(f'n = {n}' for n in given.sizes)} |"]
-            lines += [f"|---|{'--:|' * len(given.sizes)}"]
-            lines += [
-                f"| {name} | {' | '.join(f'{one[word] / given.runs:.1%}' for one in counts)} |"
-                for name, counts in seen.items()
-            ]
-            lines.append("")
-    text = "\n".join(lines)
+    counted = Counted(data, given.sizes, given.baselines, given.runs, given.seed)
+    found: dict[tuple[str, str], list[Rates]] = {}
+    for heading, name, _, of_row in counted.all(given.only):
+        found.setdefault((heading, name), []).append(of_row)
+    told = f"{given.baselines} baselines with {given.runs} runs each per row, seed {given.seed}."
+    text = "\n".join([told if data else f"{told} Scores are made up.", "", *page(given.sizes, found)])
     print(text)
     if given.write:
         head, marker, _ = given.write.read_text("utf-8").partition("<!-- tables -->\n")
@@ -229,6 +292,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    # before numpy is loaded: for products this small, threads cost more than they gain
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     main()

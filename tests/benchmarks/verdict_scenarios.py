@@ -1,4 +1,4 @@
-"""What may happen to a system in the simulation of the verdict: scenarios draw the systems of a run's cases."""
+"""What may happen to a system in the simulation of the verdict: scenarios draw the systems of a suite's cases."""
 
 from __future__ import annotations
 
@@ -10,17 +10,22 @@ from typing import NamedTuple
 from .score_sources import METRICS, SAMPLED, VARIANTS, Pair, Question, Source
 
 __all__ = [
-    "Scenario", "System", "chunks_lost", "in_slices", "nearly_steady", "one_document", "sampling", "swapped", "uneven",
-    "variants",
+    "ASSERTION", "RAISES", "Change", "Scenario", "System", "asserted", "chunks_lost", "in_slices", "lost",
+    "nearly_steady", "neutral", "one_document", "sampling", "swapped", "uneven", "variants", "with_metric", "won",
 ]  # fmt: skip
 
-ANSWER_METRICS = SAMPLED[:2]
+ASSERTION = "must_contain"
+"""Key of a score that is no metric's: whether the answer holds what it must contain."""
 
-Scores = Mapping[str, float]
+RAISES = "error"
+"""Score of an answer about which the metric raises."""
+
+Scores = Mapping[str, "float | str | None"]
+"""None is n/a."""
 
 
 class System(NamedTuple):
-    """What one case's answers score before and after: each function gives the scores of one more answer."""
+    """What one case's answers score before and after a change: each function gives the scores of one more answer."""
 
     before: Callable[[], Scores]
     after: Callable[[], Scores]
@@ -29,6 +34,15 @@ class System(NamedTuple):
 
 
 Scenario = Callable[[int, Random], list[System]]
+"""Draws so many cases, each with its system; a baseline is accepted for them once."""
+
+Change = Callable[[Sequence[System], Random], list[System]]
+"""Changes what comes after, anew in each run."""
+
+
+def _always(answer: Callable[[], Scores], cluster: str = "") -> System:
+    """Return a system that does not change."""
+    return System(answer, answer, cluster)
 
 
 def _fixed(pair: Pair, *, back: bool = False, cluster: str = "") -> System:
@@ -37,31 +51,50 @@ def _fixed(pair: Pair, *, back: bool = False, cluster: str = "") -> System:
     return System(lambda: then, lambda: now, cluster)
 
 
-def sampling(
-    questions: Sequence[Question], lost: float = 0.0, *, retriever: bool = False, won: bool = False,
-    metrics: Sequence[str] = ANSWER_METRICS, endless: bool = False,
-) -> Scenario:  # fmt: skip
-    """A language model that samples; a share of the answers lost in the candidate, or *won* back by it.
-
-    No answer is given twice, unless they are to be *endless*.
-    """
+def sampling(questions: Sequence[Question], *, retriever: bool = False) -> Scenario:
+    """A language model that samples, with an assertion on each answer; behind a *retriever* that never varies."""
 
     def drawn(n: int, rng: Random) -> list[System]:
-        gone = set(rng.sample(range(n), max(1, round(lost * n)))) if lost else set()
-
-        def one(i: int, answers: Question) -> System:
-            left = rng.sample(answers, len(answers))
+        def one(answers: Question) -> System:
             ranking = {"recall@5": float(rng.random() < 0.8)} if retriever else {}
 
-            def answer(*, is_lost: bool) -> Scores:
-                scores = dict(zip(SAMPLED, rng.choice(answers) if endless else left.pop(), strict=True))
-                return {**{name: 0.0 if is_lost else scores[name] for name in metrics}, **ranking}
+            def answer() -> Scores:
+                *scores, holds = rng.choice(answers)
+                return {**dict(zip(SAMPLED, scores, strict=False)), ASSERTION: holds, **ranking}
 
-            return System(
-                lambda: answer(is_lost=won and i in gone), lambda: answer(is_lost=not won and i in gone)
-            )  # fmt: skip
+            return _always(answer)
 
-        return [one(i, rng.choice(questions)) for i in range(n)]
+        return [one(answers) for answers in rng.sample(questions, n)]
+
+    return drawn
+
+
+def asserted(rate: Callable[[Random], float]) -> Scenario:
+    """One assertion a case and nothing else, which holds in a share of its answers that is drawn by *rate*."""
+
+    def drawn(n: int, rng: Random) -> list[System]:
+        def one(share: float) -> System:
+            return _always(lambda: {ASSERTION: float(rng.random() < share)})
+
+        return [one(rate(rng)) for _ in range(n)]
+
+    return drawn
+
+
+def with_metric(scenario: Scenario, share: float, chance: float, value: str | None) -> Scenario:
+    """Add a metric that has *value*, n/a or raised, with a *chance* in each answer to a *share* of the cases."""
+
+    def drawn(n: int, rng: Random) -> list[System]:
+        def one(system: System) -> System:
+            spoilt = rng.random() < share
+
+            def answer() -> Scores:
+                score = value if spoilt and rng.random() < chance else round(rng.uniform(0.6, 1.0), 2)
+                return {**system.before(), "k_precision": score}
+
+            return _always(answer)
+
+        return [one(system) for system in scenario(n, rng)]
 
     return drawn
 
@@ -70,24 +103,63 @@ def nearly_steady(share: float, bad: float) -> Scenario:
     """A share of the cases varies, each answer of theirs bad with a chance of *bad*; the others never change."""
 
     def drawn(n: int, rng: Random) -> list[System]:
-        def one() -> System:
-            varies = rng.random() < share
+        def one(*, varies: bool) -> System:
+            return _always(lambda: {"recall@5": float(not (varies and rng.random() < bad)), "mrr@10": 1.0})
 
-            def answer() -> Scores:
-                return {"recall@5": float(not (varies and rng.random() < bad)), "mrr@10": 1.0}
-
-            return System(answer, answer)
-
-        return [one() for _ in range(n)]
+        return [one(varies=rng.random() < share) for _ in range(n)]
 
     return drawn
 
 
-def swapped(source: Source, kind: str) -> Scenario:
-    """Another retriever that is no better and no worse: before and after exchanged at random in every case."""
+def neutral(scenario: Scenario, size: float = 0.2) -> Scenario:
+    """Nothing changed on average, but the metrics of each case rose or fell by *size* for good, at random."""
 
     def drawn(n: int, rng: Random) -> list[System]:
-        pairs = source.rechunked() if kind == "rechunked" else source.retuned()
+        def one(system: System) -> System:
+            shift = rng.choice((-size, size))
+
+            def moved(by: float) -> Scores:  # from the middle of the range, so that none leaves it
+                scores = system.before().items()
+                return {k: v if k == ASSERTION else size + (1 - 2 * size) * float(v or 0) + by for k, v in scores}
+
+            return System(lambda: moved(0.0), lambda: moved(shift))
+
+        return [one(system) for system in scenario(n, rng)]
+
+    return drawn
+
+
+def _broken(answer: Callable[[], Scores]) -> Callable[[], Scores]:
+    """Return answers of which every score is 0, what must be contained is not."""
+    return lambda: dict.fromkeys(answer(), 0.0)
+
+
+def lost(share: float = 0.0, cases: int = 1) -> Change:
+    """So many *cases*, or a *share* of all, answer wrong for good."""
+
+    def changed(systems: Sequence[System], rng: Random) -> list[System]:
+        gone = set(rng.sample(range(len(systems)), max(cases, round(share * len(systems)))))
+        return [s._replace(after=_broken(s.after)) if i in gone else s for i, s in enumerate(systems)]
+
+    return changed
+
+
+def won(scenario: Scenario, share: float) -> Scenario:
+    """The same backwards: a *share* of the answers was wrong when the baseline was accepted, and is right now."""
+
+    def drawn(n: int, rng: Random) -> list[System]:
+        systems = scenario(n, rng)
+        missing = set(rng.sample(range(n), max(1, round(share * n))))
+        return [s._replace(before=_broken(s.before)) if i in missing else s for i, s in enumerate(systems)]
+
+    return drawn
+
+
+def swapped(source: Source) -> Scenario:
+    """A retriever that is no better and no worse: before and after re-chunking exchanged at random in every case."""
+
+    def drawn(n: int, rng: Random) -> list[System]:
+        pairs = source.rechunked()
         return [_fixed(pairs[i], back=rng.random() < 0.5) for i in rng.sample(range(len(pairs)), n)]
 
     return drawn
@@ -126,17 +198,17 @@ def uneven(rare: float) -> Scenario:
     return drawn
 
 
-def chunks_lost(source: Source, share: float, *, won: bool = False) -> Scenario:
-    """A deterministic retriever whose index has lost a share of its chunks, or *won* it back."""
+def chunks_lost(source: Source, share: float, *, back: bool = False) -> Scenario:
+    """A deterministic retriever whose index has lost a share of its chunks, or got them *back*."""
 
     def drawn(n: int, rng: Random) -> list[System]:
         pairs = source.lost_chunks(share, rng.sample(range(len(source)), n), rng)
-        return [_fixed(pair, back=won) for pair in pairs]
+        return [_fixed(pair, back=back) for pair in pairs]
 
     return drawn
 
 
 def one_document(n: int, rng: Random) -> list[System]:
     """A deterministic retriever that has lost one document."""
-    lost, all_found = rng.randrange(n), (1.0,) * len(METRICS)
-    return [_fixed((all_found, (0.0,) * len(METRICS) if i == lost else all_found)) for i in range(n)]
+    gone, all_found = rng.randrange(n), (1.0,) * len(METRICS)
+    return [_fixed((all_found, (0.0,) * len(METRICS) if i == gone else all_found)) for i in range(n)]
