@@ -9,21 +9,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_auepora.api.evaluation import Evaluation, further_answers
-from pytest_auepora.evaluation.update import UpdatePlan, deciding_metrics
-from pytest_auepora.regression.guards.case_trial import Confirmed
-
 from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.api.evaluation import Evaluation, further_answers
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.metrics_base import CaseScore, Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import Run
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs, TargetCategory
 from pytest_auepora.evaluation.case_flow import CaseFlow
 from pytest_auepora.evaluation.suite import blank_run, run_suite
+from pytest_auepora.evaluation.update import UpdatePlan, deciding_metrics
 from pytest_auepora.io.golden.model import GoldenCase, GoldenSuite
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import Acceptance, merge
 from pytest_auepora.regression.baseline import Baseline
+from pytest_auepora.regression.guards.case_trial import Confirmed
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Gate
 

@@ -1,6 +1,6 @@
 """How often real runs of pytest are red: a project on disk, an update, a changed system, a run, again and again.
 
-    python -m tests.benchmarks.real_runs --baselines 4 --runs 10
+    python -m tests.benchmarks.verdict.real_runs --baselines 4 --runs 10
 
 The simulation in `verdict_rates` counts more runs of more systems; this goes all the way from the golden file to the
 exit code.  The project: an index of 250 passages (BM25), a generator that samples its words, 60 questions with a fact

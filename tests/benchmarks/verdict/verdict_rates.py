@@ -1,6 +1,6 @@
 """How often whole runs are red: default settings, all guards on, through the functions that the plugin calls.
 
-    python -m tests.benchmarks.verdict_rates --write docs/pages/verdict-simulation.md
+    python -m tests.benchmarks.verdict.verdict_rates --write docs/pages/verdict-simulation.md
 
 A baseline is accepted as an update does it, with as many answers as it asks for; then the candidate is run against it
 again and again.  Everything is seeded: the same command gives the same tables.
@@ -49,7 +49,7 @@ from .verdict_scenarios import (
 __all__ = ["SHARED", "Rates", "Row", "rates", "rows"]
 
 SIZES = (7, 20, 60, 100, 200)
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 SUITE_ONLY = RegressionPolicy(case_guard="suite")
 UNCHANGED, CHANGED, BETTER = "Nothing got worse", "Something did", "Something got better"
 MAIN, BROKEN = "sampling model", "sampling model, one case broken"
