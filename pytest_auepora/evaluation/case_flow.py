@@ -27,7 +27,7 @@ from ..regression.compare import CaseComparison, Comparability, comparability_of
 from ..regression.guards.case_trial import CaseTrial, Confirmed, Standing
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
-from .case_result import Ended, blank_result, errored_result
+from .case_result import Ended, blank_result, errored_result, shows_refusal
 from .measure import CaseCall, Convert, MeasuredAnswer, measure_calls
 from .recording import RecordedAnswer, Recording, Redact, record
 from .replay import CaseEndedError
@@ -344,9 +344,9 @@ def _add_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
 
 
 def _text_of(result: CaseResult) -> str | None:
-    """Return the answer, None where there is none."""
-    answer = result.outputs.get("answer")
-    return None if answer is None else str(answer)
+    """Return the answer; None where there is none, or one that a system gives in equal words by itself: a refusal."""
+    answer = str(result.outputs.get("answer") or "").strip()
+    return answer if answer and not shows_refusal(result.outputs) else None
 
 
 def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]) -> CaseResult:

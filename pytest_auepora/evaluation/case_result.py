@@ -21,12 +21,13 @@ from ..core.model_calls import USAGE
 from ..core.run import CaseResult
 from ..core.scoring import failed_scores
 from ..core.telemetry import REQUEST
-from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
+from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import MetricError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import citations_of
 from ..metrics.ranking.gold import expected_behaviour, source_of, span_of
 from ..metrics.ranking.matching import grades_of_retrieved
+from ..metrics.refusal import is_refusal
 from ..metrics.service.operational import Retries
 
 
@@ -192,6 +193,12 @@ def _hit(retrieved: RetrievedDocument, grade: int) -> dict[str, Any]:
         if (place := span_of(doc)) is not None:
             hit["span"] = list(place)
     return hit
+
+
+def shows_refusal(shown: Mapping[str, Any]) -> bool:
+    """Whether the answer in *shown*, as `shown_outputs` gave it, is a refusal."""
+    metadata = {key: shown[key] for key in ("refused",) if key in shown}
+    return bool(is_refusal(SystemOutputs([], Response(str(shown.get("answer") or ""), metadata=metadata))))
 
 
 def crop(shown: dict[str, Any]) -> None:

@@ -166,12 +166,14 @@ class AcceptedChecks:
         failed: by check, in how many of them it failed.
         passed: how many fail no check.
         varied: whether they differ in anything.
+        steady: the metrics in which they do not.
     """
 
     answers: int
     failed: Mapping[Key, int]
     passed: int
     varied: bool
+    steady: Collection[str] = ()
 
     def held(self, key: Key) -> int:
         """Return in how many accepted answers the check held."""
@@ -194,7 +196,8 @@ def accepted_checks(rules: CaseRules, before: BaselineCase) -> AcceptedChecks:
         failing = [key for key in rules.failing(answer) if key[1] not in rules.advisory]
         failed.update(dict.fromkeys(failing, times))
         passed += 0 if failing else times
-    return AcceptedChecks(before.answers, failed, passed, varied)
+    steady = [name for name, values in before.scores.items() if not isinstance(values, list)]
+    return AcceptedChecks(before.answers, failed, passed, varied, steady)
 
 
 def case_rules(

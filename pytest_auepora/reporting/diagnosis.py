@@ -15,8 +15,8 @@ from ..base.text import twin_of, without_case
 from ..core.findings import Finding
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.targets import component_of
-from ..core.types import MADE_UP, Response, SystemOutputs, TargetCategory
-from ..metrics.refusal import is_refusal
+from ..core.types import MADE_UP, TargetCategory
+from ..evaluation.case_result import shows_refusal
 from ..regression.checks import ASSERTIONS
 from ..regression.compare import CaseComparison
 from .relevant_docs import RelevantDoc, grade_of, relevant_docs
@@ -302,9 +302,7 @@ def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> tuple[Fault, Map
     answer = str(result.outputs.get("answer") or "")
     if not answer.strip():
         return "empty", {}
-    refused = result.outputs.get("refused")
-    response = Response(answer, metadata={} if refused is None else {"refused": refused})
-    if is_refusal(SystemOutputs([], response)):
+    if shows_refusal(result.outputs):
         return "refused", {}
     details = [result.scores[name].details for name in blamed if name in result.scores]
     for one in details:

@@ -59,7 +59,7 @@ class CaseTrial:
         result: the result of the first answers, whose findings and state are set here.
         rules: what is held against each answer.
         standing: what is known of it.
-        texts: the answers' texts, to tell cached ones.
+        texts: the answers' texts, to tell cached ones; None of one that tells nothing: none, empty, a refusal.
         open: by check, the findings that further answers may clear.
     """
 
@@ -172,14 +172,23 @@ class CaseTrial:
         """Decide the checks that failed often enough; once one of them fails the case, the others need no answer."""
         for key, finding in list(self.open.items()):
             if finding.asked >= finding.needed:
-                accepted = self.standing.accepted
-                is_cached = accepted is not None and accepted.varied and len({*self.texts}) == 1 < len(self.texts)
-                finding.status, finding.suspect = ("suspect", "cached") if is_cached else ("failed", "")
+                finding.status, finding.suspect = (
+                    ("suspect", "cached") if self._looks_cached(finding) else ("failed", "")
+                )
                 del self.open[key]
         decided = [finding for finding in self.result.findings if finding not in self.open.values()]
         if any(finding.fails for finding in decided):
             self._close("not asked again")
         self._note_state()
+
+    def _looks_cached(self, finding: Finding) -> bool:
+        """Whether today's answers are equal byte for byte where accepted ones differed.
+
+        Equal scores say nothing of a cache where all accepted answers agree in them too, as in those of a retriever.
+        """
+        accepted = self.standing.accepted
+        differed = accepted is not None and accepted.varied and finding.metric not in accepted.steady
+        return differed and None not in self.texts and len({*self.texts}) == 1 < len(self.texts)
 
     def _close(self, status: FindingStatus, suspect: SuspectReason = "") -> None:
         for finding in self.open.values():

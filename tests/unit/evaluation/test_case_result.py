@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.evaluation.case_result import blank_result, describe_error, shown_outputs
+from pytest_auepora.evaluation.case_result import blank_result, describe_error, shown_outputs, shows_refusal
 from pytest_auepora.io.golden.model import GoldenCase
 
 
@@ -153,3 +153,11 @@ def test_a_result_shows_the_turns_before_the_query() -> None:
     assert result.expected["chat_history"] == turns
     assert {"as": "intern", "conversation": "c"}.items() <= result.labels.items()
     assert "chat_history" not in blank_result(GoldenCase(EvaluationSample("a", "Q"))).expected
+
+
+@pytest.mark.parametrize(("shown", "refuses"), [
+    ({"answer": "I do not know."}, True), ({"answer": "Within 30 days."}, False), ({"answer": ""}, False), ({}, False),
+    ({"answer": "Within 30 days.", "refused": True}, True), ({"answer": "I do not know.", "refused": False}, False),
+])  # fmt: skip
+def test_a_shown_answer_may_be_a_refusal(shown: dict[str, object], *, refuses: bool) -> None:
+    assert shows_refusal(shown) is refuses

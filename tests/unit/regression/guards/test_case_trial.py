@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -234,6 +235,25 @@ def test_equal_answers_of_a_case_that_varied_look_cached() -> None:
     alike = trial(bad(), ACCEPTED)
     alike.texts = ["the same"]
     assert ask(alike, BAD, BAD, text="the same").state == "failed", "it always answers so"
+
+
+def test_answers_that_tell_nothing_do_not_look_cached() -> None:
+    """A refusal is worded alike each time; so is an error, and no answer at all."""
+    found = trial(bad(), VARIED)
+    found.texts = [None]
+    for _ in range(2):
+        found.take(OneAnswer.of(BAD), None)
+    assert (found.result.state, the_finding(found.result).suspect) == ("failed", "")
+
+
+def test_equal_scores_of_a_steady_metric_do_not_look_cached() -> None:
+    varied = case("a", mrr=1.0, recall_at_1=[0.9, 1.0, 1.0, 1.0, 1.0])
+    lost = case("a", mrr=0.0, recall_at_1=1.0)
+    for now, status in ((lost, "failed"), (case("a", mrr=1.0, recall_at_1=0.0), "suspect")):
+        found = trial(replace(now, findings=[]), varied)
+        found.texts = ["the same"]
+        ask(found, now, now, text="the same")
+        assert the_finding(found.result).status == status, "the document is gone, whatever is said"
 
 
 def test_where_very_much_varies_a_case_that_varied_cannot_fail_alone() -> None:
