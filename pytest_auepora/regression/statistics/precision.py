@@ -28,12 +28,6 @@ def count_clusters(cases: Collection[str], clusters: Mapping[str, str]) -> int:
     return len({clusters.get(case, case) for case in cases}) if clusters else len(cases)
 
 
-def cases_words(n_cases: int, n_clusters: int | None = None) -> str:
-    """Return ``40 cases``, or ``40 cases in 12 clusters`` if there are fewer clusters than cases."""
-    cases = f"{n_cases} case{'s' * (n_cases != 1)}"
-    return cases if n_clusters in (None, n_cases) else f"{cases} in {n_clusters} cluster{'s' * (n_clusters != 1)}"
-
-
 @dataclass(frozen=True, slots=True)
 class MeanEstimate:
     """A mean paired difference and its standard error.

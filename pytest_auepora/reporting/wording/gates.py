@@ -214,6 +214,8 @@ def moves_text(test: Test) -> str:
 
 
 def _tolerance_text(gate: GateOutcome) -> str:
+    if gate.word == "inconclusive" and gate.look == "second":
+        return "it fell in the first answers, and not in the second"
     if gate.limit is None or gate.before is None or gate.value is None or gate.word != "worse":
         return ""
     drop = abs(gate.value - gate.before)

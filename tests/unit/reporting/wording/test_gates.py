@@ -81,6 +81,14 @@ def test_a_tolerated_drop() -> None:
     assert bound_text(worse) == "loss <= 0.01"
 
 
+def test_a_drop_of_few_steady_cases_that_the_second_look_did_not_see() -> None:
+    undecided = member("inconclusive", "inconclusive")
+    seen_once = replace(undecided, test=None, method="tolerance", limit=0.01, look="second")
+    assert reason_text(seen_once, RUN) == (
+        "0.9200 \u2192 0.7100 over 60 cases: it fell in the first answers, and not in the second"
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
