@@ -38,7 +38,7 @@ def encode_finite(value: Any) -> bytes:
     By orjson, much faster: results are kept and sent by the ten thousand.
     """
     try:
-        return orjson.dumps(value, _plain)
+        return orjson.dumps(value, plain)
     except TypeError:  # what orjson cannot write
         return encode(value)
 
@@ -72,10 +72,12 @@ def _field_names(cls: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(cls))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a JSON-able stand-in for a value that JSON does not know."""
     if is_dataclass(value):
         return fields_of(value)
+    if isinstance(value, Mapping):
+        return dict(value)
     if hasattr(value, "tolist"):  # numbers and arrays of numpy
         return value.tolist()
     if isinstance(value, Enum):
@@ -95,7 +97,7 @@ def _with_text_keys(value: Any) -> Any:
         return {k if isinstance(k, _KEYS) else str(k): _with_text_keys(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [_with_text_keys(item) for item in value]
-    return _with_text_keys(_plain(value))
+    return _with_text_keys(plain(value))
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False, ensure_ascii=False, default=_plain)
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False, ensure_ascii=False, default=plain)

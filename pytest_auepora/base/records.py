@@ -25,8 +25,8 @@ import ast
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -38,7 +38,8 @@ from annotated_types import Ge, Le
 from ..errors import AueporaError
 from .files import RepeatedKeyError, read_text, unique_keys
 from .git import CONFLICT, conflict_line
-from .text import shorten
+from .json import plain
+from .text import did_you_mean, shorten
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -60,11 +61,14 @@ _WORDS = {
 
 
 class RecordError(ValueError):
-    """A text is not the record that it should be.  ``line`` and ``col``, from 1, say where; 0 where a key does."""
+    """A text is not the record that it should be.
 
-    def __init__(self, message: str, line: int = 0, col: int = 0) -> None:
+    ``line`` and ``col``, from 1, say where; 0 where ``keys``, the way to the value, do.
+    """
+
+    def __init__(self, message: str, line: int = 0, col: int = 0, keys: Sequence[int | str] = ()) -> None:
         super().__init__(message)
-        self.line, self.col = line, col
+        self.line, self.col, self.keys = line, col, tuple(keys)
 
     def at(self, path: str | Path) -> str:
         """Return the message with its place in the file at *path*."""
@@ -76,6 +80,13 @@ class Record:
 
     __slots__ = ()
     __pydantic_config__: ClassVar[Any] = {"strict": True, "allow_inf_nan": False, "extra": "ignore"}
+
+
+class HandWritten(Record):
+    """Base of those that people write: a key that the class does not have is a mistake."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[Any] = {**Record.__pydantic_config__, "extra": "forbid"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +163,11 @@ def read_record(kind: type[R], text: str | bytes, *, by_hand: bool = True) -> R:
     return record
 
 
+def check_record(kind: type[R], value: Any) -> R:
+    """Return the record that *value*, as YAML or a table gives it, is; raises `RecordError` as `read_record` does."""
+    return read_record(kind, json.dumps(value, default=str), by_hand=False)
+
+
 def load_record(kind: type[R], path: Path, error: type[AueporaError]) -> R | None:
     """Return the record in the file at *path*; None if there is no such file; raises *error*, which names it."""
     if not path.exists():
@@ -168,8 +184,19 @@ def record_text(record: Record) -> str:
     Raises:
         ValueError: a number is not finite.
     """
-    text = json.dumps(record, default=_plain, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(record, default=plain, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     return f"{text}\n"
+
+
+def record_line(record: Record) -> str:
+    """Return *record* as a line of JSON; fields that have their default are left out."""
+    given = {f.name: getattr(record, f.name) for f in fields(record) if f.init and not _is_default(record, f)}  # type: ignore[arg-type]  # a dataclass
+    return json.dumps(given, default=plain, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _is_default(record: Record, field: Field[Any]) -> bool:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    return bool(getattr(record, field.name) == default)
 
 
 def record_schema(kind: type[Record]) -> dict[str, Any]:
@@ -183,7 +210,7 @@ def record_schema(kind: type[Record]) -> dict[str, Any]:
         def dataclass_schema(self, schema: Any) -> dict[str, Any]:
             made = super().dataclass_schema(schema)
             made.pop("title", None)
-            for name, meaning in _meanings(schema["cls"]).items():
+            for name, meaning in meanings(schema["cls"]).items():
                 made["properties"][name]["description"] = meaning
             return made
 
@@ -198,23 +225,17 @@ def _adapter(kind: type[Record]) -> TypeAdapter[Any]:
     return _ADAPTERS[kind]
 
 
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    return dict(value) if isinstance(value, Mapping) else list(value)
-
-
 @cache
-def _meanings(kind: type) -> Mapping[str, str]:
+def meanings(kind: type) -> Mapping[str, str]:
     """Return the strings below the fields of *kind*."""
-    meanings: dict[str, str] = {}
+    found: dict[str, str] = {}
     for cls in kind.__mro__[: kind.__mro__.index(Record)]:
         for node in ast.parse(dedent(inspect.getsource(cls))).body:
             for part, below in pairwise(node.body if isinstance(node, ast.ClassDef) else []):
                 match part, below:
                     case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                        meanings.setdefault(name, inspect.cleandoc(text))
-    return meanings
+                        found.setdefault(name, inspect.cleandoc(text))
+    return found
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -255,16 +276,20 @@ def _explained(exc: ValidationError, kind: type[Record], text: str | bytes) -> R
     keys, inner = _follow(schema, fault["loc"][:-1] if too_short else fault["loc"])
     path = ".".join(shorten(str(key), _LONGEST) for key in keys)
     if missing and not too_short:
-        return RecordError(f"there is no key {path!r}")
+        return RecordError(f"there is no key {path!r}", keys=keys)
+    if fault["type"] == "unexpected_keyword_argument":
+        _, holder = _follow(schema, keys[:-1])
+        known = [name for variant in _variants(schema, holder) for name in variant.get("properties", ())]
+        return RecordError(f"unknown key {path!r}{did_you_mean(str(keys[-1]), known)}", keys=keys)
     if path == "format":
         by = "another version of pytest-auepora wrote it"
-        return RecordError(f"format {found}, this version reads {inner.get('const')}: {by}")
+        return RecordError(f"format {found}, this version reads {inner.get('const')}: {by}", keys=keys)
     variants = _variants(schema, inner)
     if fault["type"] == "value_error" and any("properties" in variant for variant in variants):
         expected = str(fault["ctx"]["error"])  # what `__post_init__` says
     else:
         expected = " or ".join(map(_words_of, variants))
-    return RecordError(f"{f'{path}: ' if path else ''}expected {expected}, found {found}")
+    return RecordError(f"{f'{path}: ' if path else ''}expected {expected}, found {found}", keys=keys)
 
 
 def _follow(schema: Mapping[str, Any], loc: Sequence[int | str]) -> tuple[list[int | str], Mapping[str, Any]]:
@@ -272,7 +297,7 @@ def _follow(schema: Mapping[str, Any], loc: Sequence[int | str]) -> tuple[list[i
     keys: list[int | str] = []
     inner, in_variant = schema, False
     for key in loc:
-        variants = [variant for variant in _variants(schema, inner) if variant != {"type": "null"}]
+        variants = [variant for variant in _all_variants(schema, inner) if variant != {"type": "null"}]
         in_variant = len(variants) > 1 and not in_variant
         if not in_variant:
             inner = next((part for variant in variants if (part := _part(variant, key)) is not None), {})
@@ -284,6 +309,12 @@ def _variants(schema: Mapping[str, Any], inner: Mapping[str, Any]) -> list[Mappi
     """Return the schemas of which *inner*, a part of *schema*, allows any."""
     variants = inner.get("anyOf", [inner])
     return [schema["$defs"][v["$ref"].rpartition("/")[2]] if "$ref" in v else v for v in variants]
+
+
+def _all_variants(schema: Mapping[str, Any], inner: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield what `_variants` returns, and of a variant that is a union itself its own."""
+    for variant in _variants(schema, inner):
+        yield from _all_variants(schema, variant) if "anyOf" in variant else [variant]
 
 
 def _part(schema: Mapping[str, Any], key: int | str) -> Mapping[str, Any] | None:

@@ -4,11 +4,7 @@
 α: Krippendorff, Content Analysis (2004), chapter 11.  J = sensitivity + specificity - 1: Youden, Cancer 3 (1950).
 
 Intervals are two-sided, 95 %.  Bootstrap: percentiles over resampled groups of items, so that answers to one question,
-which are alike, count as one.  Wilson: JASA 22 (1927).  Newcombe: Statistics in Medicine 17 (1998), p. 873, method 10.
-
-From a score to yes or no: a threshold chosen and measured on the same labels looks better than it is.  ``cv`` therefore
-says of every item what the threshold chosen without its fold says; ``split`` chooses on one half and measures on the
-other.
+which are alike, count as one.  Wilson: JASA 22 (1927).
 """
 
 from __future__ import annotations
@@ -17,61 +13,30 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
-from itertools import accumulate, pairwise, permutations
+from itertools import accumulate, permutations
 from typing import Any, Literal
 
 import numpy as np
 
 from ..base.grouping import grouped
-from ..errors import MetricError
+from ..regression.guards.calibration import Estimate
 
 _DRAWS = 2000
 _Z = 1.959963984540054
 _SEED = 20_160_613
-_FOLDS = 10
 
-IntervalMethod = Literal["bootstrap", "Wilson", "Newcombe", "none"]
 Level = Literal["nominal", "ordinal", "interval"]
 """What the distance of two values means: different or not; how many values lie between; their difference."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A number with its 95 % interval and where that comes from; None where there is none."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    source: IntervalMethod = "none"
-    n: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return JSON-able data, four decimals."""
-        ends = {"value": self.value, "low": self.low, "high": self.high}
-        return {**{k: None if v is None else round(v, 4) + 0.0 for k, v in ends.items()},
-                "interval": self.source, "n": self.n}  # fmt: skip
-
-
 def wilson(hits: float, n: float) -> Estimate:
     """Return *hits* / *n* with Wilson's interval."""
-    return Estimate(*_wilson(hits, n), "Wilson", int(n)) if n else Estimate(None)
-
-
-def newcombe(hits: int, n: int, other_hits: int, other_n: int) -> Estimate:
-    """Return the difference of two shares of different items, *hits* / *n* - *other_hits* / *other_n*."""
-    if not n or not other_n:
+    if not n:
         return Estimate(None)
-    (a, a_low, a_high), (b, b_low, b_high) = _wilson(hits, n), _wilson(other_hits, other_n)
-    low, high = a - b - math.hypot(a - a_low, b_high - b), a - b + math.hypot(a_high - a, b - b_low)
-    return Estimate(a - b, low, high, "Newcombe", n + other_n)
-
-
-def _wilson(hits: float, n: float) -> tuple[float, float, float]:
     share, z2 = hits / n, _Z**2
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = _Z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    return share, max(0.0, middle - half), min(1.0, middle + half)
+    return Estimate(share, max(0.0, middle - half), min(1.0, middle + half), "Wilson", int(n))
 
 
 def resample(groups: Sequence[Hashable], draws: int = _DRAWS) -> list[list[int]]:
@@ -204,64 +169,3 @@ def _distance(level: Level, totals: Mapping[Any, int]) -> Callable[[Any, Any], f
     below = accumulate((totals[value] for value in values), initial=0)
     ranks = {value: n_below + totals[value] / 2 for value, n_below in zip(values, below, strict=False)}
     return lambda a, b: (ranks[a] - ranks[b]) ** 2
-
-
-@dataclass(frozen=True, slots=True)
-class Decisions:
-    """The judge's yes or no for each measured item.
-
-    Attributes:
-        method: how the threshold was found: ``fixed``, ``cv`` or ``split``.
-        threshold: the one to use from now on; a score that reaches it means yes.
-        measured: indices of the items whose labels the threshold has not seen.
-        yes: what the judge says of each of them.
-    """
-
-    method: str
-    threshold: float
-    measured: list[int]
-    yes: list[bool]
-
-
-def apply_threshold(method: str, people: Sequence[bool], scores: Sequence[float], groups: Sequence[str]) -> Decisions:
-    """Turn the judge's *scores* into yes and no by a threshold; *method* is a number, ``"cv"`` or ``"split"``.
-
-    *people* are their labels of the same items; items of one of *groups*, which are not independent, stay together.
-
-    Raises:
-        MetricError: *method* is none of these, or there are too few items to choose a threshold.
-    """
-    if method not in ("cv", "split"):
-        try:
-            threshold = float(method)
-        except ValueError:
-            threshold = math.nan
-        if not math.isfinite(threshold):
-            raise MetricError(f"a threshold is a number, cv or split, got {method!r}")
-        return Decisions("fixed", threshold, list(range(len(scores))), [s >= threshold for s in scores])
-    # whole groups are dealt out, in an order that depends on their names alone
-    order = sorted(set(groups), key=lambda group: sha256(group.encode("utf-8", "surrogatepass")).digest())
-    fold_of = {group: place % (_FOLDS if method == "cv" else 2) for place, group in enumerate(order)}
-    folds = [fold_of[group] for group in groups]
-    if len(set(folds)) < 2 or len(set(people)) < 2:
-        raise MetricError(f"--threshold {method} needs labels of both kinds on more than one independent item")
-    measured, yes = [], []
-    for fold in sorted(set(folds)) if method == "cv" else [1]:
-        rest = [i for i, f in enumerate(folds) if f != fold]
-        threshold = best_threshold([people[i] for i in rest], [scores[i] for i in rest])
-        inside = [i for i, f in enumerate(folds) if f == fold]
-        measured += inside
-        yes += [scores[i] >= threshold for i in inside]
-    return Decisions(method, best_threshold(people, scores) if method == "cv" else threshold, measured, yes)
-
-
-def best_threshold(people: Sequence[bool], scores: Sequence[float]) -> float:
-    """Return the threshold of the greatest J; among equals the one nearest to 0.5, half way between two scores."""
-    distinct = sorted(set(scores))
-    candidates = [(a + b) / 2 for a, b in pairwise(distinct)] or [0.5]
-
-    def quality(threshold: float) -> tuple[float, float]:
-        youden_j = table_of(people, [s >= threshold for s in scores]).youden_j
-        return (-math.inf if youden_j is None else round(youden_j, 9), -abs(threshold - 0.5))
-
-    return max(candidates, key=quality)

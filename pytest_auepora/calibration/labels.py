@@ -1,33 +1,16 @@
-"""The file of human labels: JSON Lines or CSV, one judged answer a row.
-
-========== ===============================================================================================
-id          name of the item; by default its row
-label       what a person says: true / false, a grade from 1 to 5, or a word
-labels      of several people: a list, or a mapping from names (in CSV, between ``|`` or in columns ``label_NAME``)
-score       what the judge said, in the metric's own unit; with ``scores``, a list, of asking more than once
-            (in CSV, columns ``score_2``, …); left out, the judge is asked
-error       why the judge's reply was no score
-swapped     what the judge said with the evidence in the opposite order
-query, answer, evidence   what was judged; evidence is a text or a list (in CSV, columns ``evidence_2``, …)
-case        id of a golden case, for answers of a run that was kept; answer_hash makes sure it is the same answer
-group       items that are not independent share it; by default those of one case, or of one query
-batch       when or where the item was labelled
-model       which judge gave the score
-========== ===============================================================================================
-"""
+"""The file of human labels: JSON Lines or CSV, one judged answer a row."""
 
 from __future__ import annotations
 
 import csv
 import io
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from ..base.records import Checked, HandWritten, Number, RecordError, check_record
 from ..base.text import did_you_mean
 from ..errors import MetricError
 from ..io.importers.rows import LONGEST_CELL
@@ -38,40 +21,75 @@ LabelScale = Literal["boolean", "grade", "class"]
 LabelValue = bool | int | str
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
-_TEXTS = ("query", "answer", "case", "answer_hash", "group", "batch", "model", "error")
-_KEYS = ("id", "label", "labels", "score", "scores", "swapped", "evidence", *_TEXTS)
 _INTEGER = re.compile(r"-?\d{1,9}")
-_LIST_COLUMNS = {"label": "labels", "score": "scores", "evidence": "evidence"}
+_LIST_COLUMNS = {"label": "labels", "evidence": "evidence"}
 """Columns of CSV that may occur several times, such as ``label_anna``, and the key of their values."""
+
+_Label = Annotated[LabelValue, Checked("true, false, a grade from 1 to 5 or a word", lambda _: True)]
+_Score = Annotated[Number, Checked("a number; put a reply that is not a score into error", lambda _: True)]
+_Name = str | int
 
 
 @dataclass(slots=True)
-class Item:
-    """One judged answer.  ``people`` are the values given; ``scores`` the judge's, of which the first counts.
+class Item(HandWritten):
+    """One judged answer."""
 
-    ``error`` is why a reply was no score, ``left_out`` why the metric has nothing to say.
-    """
-
-    id: str
-    people: list[LabelValue] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
-    swapped: float | None = None
-    error: str = ""
-    left_out: str = ""
+    id: _Name | None = None
+    """Name of the item; by default its row."""
+    label: _Label | None = None
+    """What a person says: true or false, a grade from 1 to 5, or a word."""
+    labels: list[_Label] | dict[str, _Label | None] = field(default_factory=list)
+    """Of several people: a list, or a mapping from names (in CSV between ``|``, or in columns ``label_NAME``)."""
     query: str = ""
+    """What was asked."""
     answer: str = ""
-    evidence: list[str] = field(default_factory=list)
-    case: str = ""
+    """What is judged."""
+    evidence: str | list[str] = field(default_factory=list)
+    """What the answer rests on: a text or a list (in CSV, columns ``evidence_2``, …)."""
+    case: _Name = ""
+    """Id of a golden case, for answers of a run that was kept."""
     answer_hash: str = ""
-    group: str = ""
-    batch: str = ""
+    """Makes sure that it is the same answer."""
+    score: _Score | None = None
+    """What the judge said, in the metric's own unit; left out, the judge is asked."""
+    error: str = ""
+    """Why the judge's reply was no score."""
     model: str = ""
-    line: int = 0
+    """Which judge gave the score."""
+    group: _Name = ""
+    """Items that are not independent share it; by default those of one case, or of one query."""
+    line: int = field(default=0, init=False)
+    left_out: str = field(default="", init=False)
+
+    @property
+    def name(self) -> str:
+        """The id, or the line."""
+        return str(self.line if self.id in (None, "") else self.id)
+
+    @property
+    def people(self) -> list[LabelValue]:
+        """The labels of all people."""
+        named = self.labels.values() if isinstance(self.labels, dict) else self.labels
+        return [label for raw in (self.label, *named) if (label := _read_label(raw)) is not None]
+
+    @property
+    def texts(self) -> list[str]:
+        """The evidence as a list."""
+        return [self.evidence] if isinstance(self.evidence, str) else self.evidence
 
     @property
     def cluster(self) -> str:
         """What the item shares with those it is not independent of."""
-        return self.group or self.case or self.query or self.id
+        return str(self.group or self.case or self.query or self.name)
+
+
+def _read_label(raw: LabelValue | None) -> LabelValue | None:
+    if not isinstance(raw, str):
+        return raw
+    text = raw.strip()
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    return int(text) if _INTEGER.fullmatch(text) else text or None
 
 
 @dataclass(slots=True)
@@ -105,12 +123,12 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
         MetricError: *positive* does not fit the labels.
     """
     source = Source.load(path)
-    rows = _csv_rows(source) if path.suffix.lower() in (".csv", ".tsv") else _json_rows(source)
-    items = [_parse_item(raw, line, source) for line, raw in rows]
-    line_of_id: dict[str, int] = {}
+    is_table = path.suffix.lower() in (".csv", ".tsv")
+    items = [*(_csv_items if is_table else _json_items)(source)]
+    line_of_name: dict[str, int] = {}
     for item in items:
-        if (first := line_of_id.setdefault(item.id, item.line)) != item.line:
-            source.report_at(item.line, 1, f"the id {item.id!r} is that of line {first} as well")
+        if (first := line_of_name.setdefault(item.name, item.line)) != item.line:
+            source.report_at(item.line, 1, f"the id {item.name!r} is that of line {first} as well")
     labelled = [item for item in items if item.people]
     scale = _label_scale(labelled, source)
     if not labelled and not source.problems:
@@ -120,15 +138,19 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
     return LabelSet(labelled, scale, _positive_labels(scale, labelled, positive), len(items) - len(labelled))
 
 
-def _json_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def _json_items(source: Source) -> Iterator[Item]:
     for raw in load_lines(source):
-        for key in raw:
-            if key not in _KEYS:
-                source.report_key(raw, key, f"unknown key {key!r}{did_you_mean(key, _KEYS)}")
-        yield source.position(raw)[0], raw
+        line, _ = source.position(raw)
+        try:
+            item = check_record(Item, raw)
+        except RecordError as exc:
+            (source.report_key if exc.keys[0] not in _KEYS else source.report)(raw, exc.keys[0], str(exc))
+        else:
+            item.line = line
+            yield item
 
 
-def _csv_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def _csv_items(source: Source) -> Iterator[Item]:
     csv.field_size_limit(LONGEST_CELL)
     dialect = csv.excel_tab if source.path.lower().endswith(".tsv") else csv.excel
     reader = csv.reader(io.StringIO(source.text, newline=""), dialect, strict=True)
@@ -146,20 +168,28 @@ def _csv_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
                 message = f"{len(cells)} columns, and the header has {len(header)}; quote a text that holds a separator"
                 source.report_at(reader.line_num, 1, message)
             elif any(cell.strip() for cell in cells):
-                yield reader.line_num, _join_columns(dict(zip(header, cells, strict=False)))
+                try:
+                    item = check_record(Item, _join_columns(dict(zip(header, cells, strict=False))))
+                except RecordError as exc:
+                    source.report_at(reader.line_num, 1, str(exc))
+                else:
+                    item.line = reader.line_num
+                    yield item
     except csv.Error as exc:
         source.report_at(reader.line_num, 1, f"not CSV: {exc}")
 
 
 def _join_columns(row: Mapping[str, str]) -> dict[str, Any]:
-    """Join columns of the same key: ``label_anna`` and ``label_ben`` become ``labels``."""
+    """Join columns of the same key: ``label_anna`` and ``label_ben`` become ``labels``; a score becomes a number."""
     joined: dict[str, Any] = {}
     for name, cell in row.items():
         if not cell.strip():
             continue
         stem = name.partition("_")[0]
-        if name in ("labels", "scores"):
+        if name == "labels":
             joined.setdefault(name, []).extend(part.strip() for part in cell.split("|"))
+        elif name == "score":
+            joined[name] = _number_or_text(cell)
         elif name in _KEYS and stem not in _LIST_COLUMNS:
             joined[name] = cell
         else:
@@ -167,51 +197,14 @@ def _join_columns(row: Mapping[str, str]) -> dict[str, Any]:
     return joined
 
 
-def _parse_item(raw: Mapping[str, Any], line: int, source: Source) -> Item:
-    item_id = raw.get("id")
-    item = Item(str(line if item_id in (None, "") else item_id), line=line)
-    for name in _TEXTS:
-        if (value := raw.get(name)) is not None:
-            setattr(item, name, str(value))
-    item.evidence = [str(text) for text in _as_list(raw.get("evidence"))]
-    labels = _as_list(raw.get("label")) + _as_list(raw.get("labels"))
-    scores = _as_list(raw.get("score")) + _as_list(raw.get("scores"))
-    item.people = [value for label in labels if (value := _parse_label(label, line, source)) is not None]
-    item.scores = [value for score in scores if (value := _parse_number(score, "score", line, source)) is not None]
-    item.swapped = _parse_number(raw.get("swapped"), "swapped", line, source)
-    return item
+def _number_or_text(cell: str) -> float | str:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
 
 
-def _as_list(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _parse_label(raw: Any, line: int, source: Source) -> LabelValue | None:
-    if raw is None or isinstance(raw, (bool, int)):
-        return raw
-    if isinstance(raw, float) and raw.is_integer():
-        return int(raw)
-    if isinstance(raw, str):
-        text = raw.strip()
-        if text.lower() in _WORDS:
-            return _WORDS[text.lower()]
-        return int(text) if _INTEGER.fullmatch(text) else text or None
-    source.report_at(line, 1, f"a label is true, false, a grade from 1 to 5 or a word, got {raw!r}")
-    return None
-
-
-def _parse_number(raw: Any, key: str, line: int, source: Source) -> float | None:
-    if raw is None or raw == "":
-        return None
-    with suppress(TypeError, ValueError, OverflowError):
-        if math.isfinite(value := float(raw)):
-            return value
-    source.report_at(line, 1, f"{key} must be a number, got {raw!r}; put a reply that is not a score into error")
-    return None
+_KEYS = tuple(field.name for field in fields(Item) if field.init)
 
 
 def _label_scale(items: Sequence[Item], source: Source) -> LabelScale:

@@ -7,19 +7,19 @@ import sys
 from typing import Any
 
 from ..base.files import write_atomically
+from ..base.records import record_text
 from ..base.text import did_you_mean, names_words
-from ..calibration.agreement import Estimate
 from ..calibration.asking import ask, fill_from_run
 from ..calibration.labels import read_label_file
 from ..calibration.study import Study, study
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo
 from ..metrics.judge.usage import metered
-from ..regression.guards.calibration import CalibrationError, calibration_path, load_calibration
+from ..regression.guards.calibration import CalibrationError, Estimate, calibration_path, load_calibration
 from ..reporting.numbers import plural
 from ..reporting.terminal.layout import Cell, Page, render
 from ..reporting.wording.notes import usage_text
-from .arguments import add_shared, existing_path, whole_number
+from .arguments import add_shared, existing_path
 from .common import (
     FAILED,
     PASSED,
@@ -32,11 +32,6 @@ from .common import (
     write_output,
 )
 
-_WAYS = {
-    "fixed": "fixed beforehand",
-    "cv": "chosen; the figures are of held-out tenths, each with the threshold of the others",
-    "split": "chosen on one half; the figures are of the other",
-}
 _WIDTH = 100
 
 
@@ -45,16 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     answers = "take answers and scores of the labelled cases from a stored run"
     yes = "labels that mean yes, comma-separated; for grades, the lowest (4)"
-    times = "ask N times, to see whether the judge agrees with itself"
     add("labels", type=existing_path, metavar="LABELS", help="human labels: JSON Lines or CSV, one judged answer a row")
     add("--metric", metavar="NAME", help="the judged metric (default: the one of the golden file)")
     add("--golden", type=existing_path, metavar="FILE", help="the golden file; the calibration goes beside it")
     add("--run", dest="kept", default="", metavar="RUN", help=answers)
     add("--positive", default="", metavar="WORDS", help=yes)
-    add("--threshold", default="0.5", metavar="T", help="lowest score that counts as yes: a number (0.5), cv, split")
+    add("--threshold", type=float, default=0.5, metavar="T", help="lowest score that counts as yes (0.5)")
     add("--ask", action="store_true", help="ask the judge also where a score is given")
-    add("--repeat", type=whole_number(1), default=1, metavar="N", help=times)
-    add("--swap", action="store_true", help="ask once more with the evidence in the opposite order")
     add("--dry-run", action="store_true", help="write nothing")
     add("--json", action="store_true", help="print the calibration instead of text")
     add_shared(parser, "--calibrations", "--metrics", "--history")
@@ -73,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if args.ask or not args.kept:
         with metered() as usage:
             try:
-                left_out = ask(metric, labels.items, repeats=args.repeat, swap=args.swap, again=args.ask)
+                left_out = ask(metric, labels.items, again=args.ask)
             finally:  # calls before an error cost money as well
                 if usage.to_dict():
                     print("\n".join([f"judge: {usage_text(usage)}", *usage.notes]), file=sys.stderr)
@@ -85,17 +77,17 @@ def run(args: argparse.Namespace) -> int:
     except CalibrationError as exc:
         print(f"auepora: not compared with the calibration before: {exc}", file=sys.stderr)
         previous = None
-    labels_before = previous.labels if previous is not None and previous.mismatch(judge_info) else None
+    labels_before = previous.pairs if previous is not None and previous.mismatch(judge_info) else None
     result = study(name, labels, threshold=args.threshold, previous=labels_before)
     calibration = result.calibration(judge_info)
     if args.json:
-        write_output(calibration.dumps(), None)
+        write_output(record_text(calibration), None)
     else:
         print(study_text(result, ascii_only=is_ascii_output()), end="")
         if not calibration.judge.get("params", {}).get("judge"):
             print("note: no model is named, so a change of it will go unseen", file=sys.stderr)
     if not args.dry_run:
-        write_atomically(path, calibration.dumps())
+        write_atomically(path, record_text(calibration))
         print(f"written to {path}", file=sys.stderr)
     return PASSED if calibration.gate else FAILED
 
@@ -125,23 +117,14 @@ def _check_models(models: list[str], judge: dict[str, Any]) -> None:
 
 
 def study_text(result: Study, *, ascii_only: bool = False) -> str:
-    """Return the decision, the figures with their intervals, the bias checks, and further remarks."""
+    """Return the decision, the figures with their intervals, and further remarks."""
     page = Page(_WIDTH, ascii_only=ascii_only)
     n_yes, n = sum(answer for answer, _ in result.labels.values()), len(result.labels)
     page.paragraph(f"{result.metric}: {'may gate' if result.gate else 'stays advisory'}: {result.reason}")
-    threshold = f"the judge says yes from {result.decisions.threshold:g} ({_WAYS[result.decisions.method]})"
-    page.paragraph(f"{n} labels, {n_yes} yes and {n - n_yes} no; {threshold}")
+    page.paragraph(f"{n} labels, {n_yes} yes and {n - n_yes} no; the judge says yes from {result.threshold:g}")
     page.lines.append([])
     room = max(map(len, result.figures))
     page.lines += [[Cell(f"  {name:<{room}}  {_figure_text(figure)}")] for name, figure in result.figures.items()]
-    if result.biases:
-        page.lines.append([])
-        page.paragraph("Biases of the judge:")
-        for bias in result.biases:
-            sign = "" if bias.figure.source == "Wilson" else "+"
-            text = f"{bias.name}: {_figure_text(bias.figure, sign)}: {bias.meaning}"
-            page.paragraph(f"{'!' if bias.suspicious else '-'} {text}")
-        page.lines.append([])
     if (change := result.change) is not None:
         page.paragraph(
             f"against the judge calibrated before, on {change.n} items: {change.fixed} now right, "
@@ -152,11 +135,11 @@ def study_text(result: Study, *, ascii_only: bool = False) -> str:
     return render(page.lines) + "\n"
 
 
-def _figure_text(figure: Estimate, sign: str = "") -> str:
+def _figure_text(figure: Estimate) -> str:
     if figure.value is None:
         return "n/a"
-    value = f"{figure.value:{sign}.3f}"
-    if figure.source == "none":
+    value = f"{figure.value:.3f}"
+    if figure.interval == "none":
         return value
-    ends = ["?" if end is None else f"{end:{sign}.3f}" for end in (figure.low, figure.high)]
-    return f"{value}  95 % {ends[0]} to {ends[1]} ({figure.source})"
+    ends = ["?" if end is None else f"{end:.3f}" for end in (figure.low, figure.high)]
+    return f"{value}  95 % {ends[0]} to {ends[1]} ({figure.interval})"

@@ -11,7 +11,6 @@ from pytest_auepora.calibration.agreement import (
     Level,
     bootstrap,
     krippendorff_alpha,
-    newcombe,
     quadratic_kappa,
     table_of,
     wilson,
@@ -67,13 +66,6 @@ def test_alpha_of_several_raters_with_gaps(level: Level, seed: int) -> None:
 def test_wilson(hits: int, n: int) -> None:
     found = wilson(hits, n)
     assert (found.low, found.high) == pytest.approx(proportion.proportion_confint(hits, n, method="wilson"), abs=1e-12)
-
-
-@pytest.mark.parametrize("counts", [(9, 10, 3, 10), (56, 70, 48, 80), (0, 10, 0, 20)])
-def test_newcombe(counts: tuple[int, int, int, int]) -> None:
-    found = newcombe(*counts)
-    expected = proportion.confint_proportions_2indep(*counts, method="newcomb", compare="diff")
-    assert (found.low, found.high) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(("b", "c"), [(0, 1), (3, 3), (1, 9), (12, 25), (200, 240)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ...base.files import locked, read_json_lines, write_atomically
+from ...base.records import RecordError, check_record, record_line
+from ...calibration.labels import Item, LabelValue
 from ...core.run import CaseResult, Run
 from ...errors import AueporaError, UnknownRunError
 from ...history.compare import CompareReport, as_baseline
@@ -163,8 +164,7 @@ def label_path(folder: Path, suite: str, metric: str) -> Path:
 
 def labels_of(path: Path, case: CaseResult) -> dict[str, Any]:
     """Return what people said of the answer of *case*, by name; `AueporaError` where the file holds something else."""
-    key = _row_key(case)
-    return next((dict(row["labels"]) for row in _read_label_rows(path) if row.get("id") == key), {})
+    return _people(_read_label_rows(path).get(_row_key(case)))
 
 
 def put_label(
@@ -194,15 +194,14 @@ def put_label(
         raise AueporaError(f"{case.case_id} has no stored answer to label")
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path):
-        rows = {str(row.get("id")): row for row in _read_label_rows(path)}
-        key = _row_key(case)
-        labels = {**rows.get(key, {}).get("labels", {}), person: label}
+        rows, key = _read_label_rows(path), _row_key(case)
+        labels = {**_people(rows.get(key)), person: label}
         labels = {name: value for name, value in labels.items() if value is not None}
         if labels:
-            rows[key] = {**_label_row(run, case, metric), "labels": labels, "evidence": [*evidence]}
+            rows[key] = _label_row(run, case, metric, labels, evidence)
         else:
             rows.pop(key, None)
-        write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.values()))
+        write_atomically(path, "".join(map(record_line, rows.values())))
     return labels
 
 
@@ -210,21 +209,32 @@ def _row_key(case: CaseResult) -> str:
     return f"{case.case_id} {answer_hash(str(case.outputs.get('answer') or ''))}"
 
 
-def _label_row(run: Run, case: CaseResult, metric: str) -> dict[str, Any]:
-    answer, score = case.outputs["answer"], case.scores.get(metric)
+def _label_row(
+    run: Run, case: CaseResult, metric: str, labels: dict[str, LabelValue | None], evidence: Sequence[str]
+) -> Item:
+    answer, score = str(case.outputs["answer"]), case.scores.get(metric)
     judge = run.metrics[metric].judge.get("params", {}).get("judge", {})
     model = judge.get("model") if isinstance(judge, Mapping) else None
-    return {
-        "id": _row_key(case), "case": case.case_id, "query": case.query, "answer": answer,
-        "answer_hash": answer_hash(str(answer)),
-        **({"score": score.value} if score is not None and score.state == "number" else {}),
-        **({"error": score.reason} if score is not None and score.state == "error" else {}),
-        **({"model": str(model)} if model else {}),
-    }  # fmt: skip
+    return Item(
+        _row_key(case), labels=labels, query=case.query, answer=answer, evidence=[*evidence], case=case.case_id,
+        answer_hash=answer_hash(answer), score=score.value if score is not None else None,
+        error=score.reason if score is not None and score.state == "error" else "", model=str(model or ""),
+    )  # fmt: skip
 
 
-def _read_label_rows(path: Path) -> Iterator[dict[str, Any]]:
-    for where, row in read_json_lines(path) if path.exists() else ():
-        if not isinstance(row, dict) or not isinstance(row.get("labels"), dict):
+def _people(row: Item | None) -> dict[str, Any]:
+    return dict(row.labels) if row is not None and isinstance(row.labels, dict) else {}
+
+
+def _read_label_rows(path: Path) -> dict[str, Item]:
+    """Return the rows of the file by name; raises `AueporaError` where one was not given in ``auepora view``."""
+    rows = {}
+    for where, raw in read_json_lines(path) if path.exists() else ():
+        try:
+            row = check_record(Item, raw)
+        except RecordError as exc:
+            raise AueporaError(f"{where}: {exc}") from None
+        if not _people(row):
             raise AueporaError(f"{where}: expected a label that was given in auepora view")
-        yield row
+        rows[row.name] = row
+    return rows

@@ -8,65 +8,117 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import quote
 
-from ...base.json import known_fields
+from ...base.records import Checked, Free, Number, Place, Record, load_record
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError
-from ...shapes import ShapeError, check_shape
 from ..compare import Change, definition_changes
 from ..outcomes import Advisory, GateOutcome, GateReason
 from ..policy import RegressionPolicy
 from .gates import missing_reason
 
-FORMAT = 1
+_ALPHA = 0.05
 FOLDER = "__calibrations__"
-_Pair = Literal["yes yes", "yes no", "no yes", "no no"]
+LabelPair = Literal["yes yes", "yes no", "no yes", "no no"]
+IntervalMethod = Literal["bootstrap", "Wilson", "none"]
 
 
 class CalibrationError(AueporaError):
     """A calibration file that cannot be read, or whose judge is gone."""
 
 
-class _Judge(TypedDict, total=False):
-    params: dict[str, Any]
+def _has_params(judge: Mapping[str, Any]) -> bool:
+    return isinstance(judge.get("params", {}), Mapping)
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
-    """The calibration of one judged metric against human labels.
+class Estimate(Record):
+    """A figure of agreement with its 95 % interval."""
 
-    Attributes:
-        metric: its name, as in golden files.
-        gate: whether its scores may fail a run.
-        reason: why, in a sentence.
-        judge: what was calibrated: the metric's ``version`` and ``params``, which hold judge model and prompt hash.
-        threshold: scores from here on count as a yes of the judge.
-        statistics: agreement, biases and counts, as `auepora calibrate` prints them.
-        labels: item id → (human label, judge's label), to compare the next judge with this one.
-    """
+    value: Number | None
+    """Null where it cannot be told."""
+    low: Number | None = None
+    """The lower end of the interval; null where there is none."""
+    high: Number | None = None
+    """The upper end."""
+    interval: IntervalMethod = "none"
+    """How the interval was computed."""
+    n: Place = 0
+    """Of how many items."""
+
+    def rounded(self) -> Estimate:
+        """Return it with four decimals, as files have it."""
+        value, low, high = (None if v is None else round(v, 4) + 0.0 for v in (self.value, self.low, self.high))
+        return Estimate(value, low, high, self.interval, self.n)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChange(Record):
+    """How the judge compares with the one calibrated before, on the items that both have judged."""
+
+    n: Place
+    """Items that both have judged, with the same human label."""
+    fixed: Place
+    """Those that were wrong before and are right now."""
+    broken: Place
+    """Those that were right before and are wrong now."""
+    p: Number
+    """Two-sided mid-p value of McNemar's test."""
+
+    @property
+    def outcome(self) -> str:
+        """``better``, ``worse``, or ``no clear difference``."""
+        if self.p > _ALPHA:
+            return "no clear difference"
+        return "better" if self.fixed > self.broken else "worse"
+
+
+def pair_of(people: bool, judge: bool) -> LabelPair:
+    """Return two labels of an item as the file has them."""
+    words: dict[tuple[bool, bool], LabelPair] = {
+        (True, True): "yes yes", (True, False): "yes no", (False, True): "no yes", (False, False): "no no"
+    }  # fmt: skip
+    return words[people, judge]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration(Record):
+    """The calibration of one judged metric against human labels."""
 
     metric: str
+    """Its name, as in golden files."""
     gate: bool
+    """Whether its scores may fail a run."""
     reason: str
-    judge: Annotated[Mapping[str, Any], _Judge]
-    threshold: float = 0.5
-    statistics: Mapping[str, Any] = field(default_factory=dict)
-    labels: Annotated[Mapping[str, tuple[bool, bool]], Mapping[str, _Pair]] = field(default_factory=dict)
+    """Why, in a sentence."""
+    judge: Annotated[dict[str, Free], Checked("a mapping with the judge's params", _has_params)]
+    """What was calibrated: the metric's ``version`` and ``params``, which hold judge model and prompt hash."""
+    threshold: Number = 0.5
+    """Scores from here on count as a yes of the judge."""
+    figures: dict[str, Estimate] = field(default_factory=dict)
+    """Agreement and counts, by name."""
+    remarks: list[str] = field(default_factory=list)
+    """What else is to be known."""
+    change: JudgeChange | None = None
+    """How the judge compares with the one before; null where there was none."""
+    labels: dict[str, LabelPair] = field(default_factory=dict)
+    """Item id → human label and judge's label, to compare the next judge with this one."""
+    format: Literal[1] = 1
+    """Raised when a key changes its meaning."""
+
+    @property
+    def pairs(self) -> dict[str, tuple[bool, bool]]:
+        """Item id → (human label, judge's label)."""
+        return {item: (pair.startswith("yes"), pair.endswith("yes")) for item, pair in self.labels.items()}
 
     def mismatch(self, judge: Mapping[str, Any]) -> list[Change]:
         """Return how *judge* (a `MetricInfo.judge`) differs from the calibrated one; empty if it does not."""
         current: dict[str, Any] = json.loads(json.dumps(dict(judge), default=str))  # as the file has it
         return definition_changes(self.judge, current)
-
-    def dumps(self) -> str:
-        """Return the file's text: sorted keys, no time of day, so that the same labels give the same bytes."""
-        labels = {item: " ".join("yes" if yes else "no" for yes in pair) for item, pair in self.labels.items()}
-        raw = {"format": FORMAT, **asdict(self), "labels": labels}
-        return json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False, default=str) + "\n"
 
 
 class JudgeStanding(NamedTuple):
@@ -93,24 +145,9 @@ def load_calibration(path: Path) -> Calibration | None:
         CalibrationError: it is not a calibration, or has another format.
     """
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except (OSError, ValueError, RecursionError) as exc:
-        why = exc.strerror if isinstance(exc, OSError) else f"not JSON: {exc}"
-        raise CalibrationError(f"{path}: cannot be read: {why}; run auepora calibrate again") from None
-    if not isinstance(raw, dict) or "format" not in raw:
-        raise CalibrationError(f"{path}: not a calibration file: there is no 'format' key")
-    if raw["format"] != FORMAT:
-        raise CalibrationError(
-            f"{path}: calibration format {raw['format']!r}, this version reads {FORMAT}; run auepora calibrate again"
-        )
-    try:
-        check_shape(raw, Calibration)
-    except ShapeError as exc:
-        raise CalibrationError(f"{path}: not a calibration file: {exc}; run auepora calibrate again") from None
-    labels = {item: tuple(label == "yes" for label in pair.split()) for item, pair in raw.get("labels", {}).items()}
-    return Calibration(**known_fields(Calibration, raw) | {"labels": labels})
+        return load_record(Calibration, path, CalibrationError)
+    except CalibrationError as exc:
+        raise CalibrationError(f"{exc}; run auepora calibrate again") from None
 
 
 def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> JudgeStanding:

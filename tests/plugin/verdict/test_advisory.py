@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.base.files import write_atomically
+from pytest_auepora.base.records import record_text
 from pytest_auepora.core.run import MetricInfo
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
 from pytest_auepora.metrics.judge.critic import LLMCritic
@@ -49,7 +50,7 @@ def calibrate(project: Example, folder: str = "__calibrations__") -> None:
     metric = LLMAnswerQuality(Same())
     metric.name = "taste"
     made = Calibration("taste", True, "people agree", MetricInfo.of(metric).judge)
-    write_atomically(calibration_path(project.path / folder, "taste"), made.dumps())
+    write_atomically(calibration_path(project.path / folder, "taste"), record_text(made))
 
 
 def test_it_advises_until_it_is_calibrated_and_then_gates(project: Example) -> None:

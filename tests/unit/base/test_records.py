@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,10 +16,12 @@ from pytest_auepora.base.records import (
     Checked,
     Count,
     Free,
+    HandWritten,
     Number,
     Place,
     Record,
     RecordError,
+    check_record,
     load_record,
     read_record,
     record_schema,
@@ -66,6 +69,7 @@ class Held(Record):
     ids: list[int | str] = field(default_factory=list)
     free: Free = None
     n: Place = 0
+    word: Annotated[int | str, Checked("a word or its number", lambda _: True)] | None = None
     share: Annotated[float, Checked("a share", lambda value: 0 <= value <= 1)] = 0.0
 
 
@@ -80,7 +84,7 @@ def test_reading_gives_the_class_and_passes_over_newer_keys() -> None:
     held = read_record(Held, json.dumps(SOUND))
     assert held == Held(
         "a", "good", 2, {"mrr": 0.5, "bleu": None, "n": 3.0}, [Spot("p", 3)], (1, "x"), 3, Spot("q", 1), Span(1.0, 2.0),
-        [1, "a"], {"a": [1, None, True, 2.5, "x"]}, 0, 1.0,
+        [1, "a"], {"a": [1, None, True, 2.5, "x"]}, 0, None, 1.0,
     )  # fmt: skip
     assert read_record(Held, b'{"name": "a", "state": "bad"}') == Held("a", "bad")
 
@@ -123,6 +127,7 @@ def test_what_is_no_finite_number_is_not_written() -> None:
         ({"ids": ["a", 1.5]}, "ids.1: expected a whole number or a text, found 1.5"),
         ({"free": {"a": [float("nan")]}}, 'free: expected anything but infinity and NaN, found {"a": [NaN]}'),
         ({"n": -1}, "n: expected a whole number from 0 on, found -1"),
+        ({"word": []}, "word: expected a word or its number or null, found []"),
         ({"share": 2}, "share: expected a share, found 2"),
         ({"format": 3, "name": 1}, "format 3, this version reads 2: another version of pytest-auepora wrote it"),
         ({"name": ["x" * 99]}, f'name: expected a text, found ["{"x" * 57}…'),
@@ -157,6 +162,30 @@ def test_what_is_no_record_is_told(text: str, said: str) -> None:
     with pytest.raises(RecordError) as seen:
         read_record(Held, text)
     assert seen.value.at("f").startswith(said)
+
+
+@dataclass(slots=True)
+class Settings(HandWritten):
+    url: str = ""
+    limits: dict[str, Number] = field(default_factory=dict)
+    inner: Settings | None = None
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "keys"),
+    [
+        ({"ulr": "x"}, "unknown key 'ulr' (did you mean 'url'?)", ("ulr",)),
+        ({"inner": {"limit": {}}}, "unknown key 'inner.limit' (did you mean 'limits'?)", ("inner", "limit")),
+        ({"limits": {"cost": "2"}}, 'limits.cost: expected a finite number, found "2"', ("limits", "cost")),
+        ({"limits": {"cost": float("nan")}}, "limits.cost: expected a finite number, found NaN", ("limits", "cost")),
+        ({"url": date(2026, 1, 2), "inner": 3}, "inner: expected a mapping or null, found 3", ("inner",)),
+        ({3: "x"}, "unknown key '3'", ("3",)),
+    ],
+)
+def test_unknown_keys_that_people_write_are_mistakes(value: Any, said: str, keys: tuple[str, ...]) -> None:
+    with pytest.raises(RecordError) as seen:
+        check_record(Settings, value)
+    assert (str(seen.value), seen.value.keys) == (said, keys)
 
 
 def test_programs_texts_are_not_searched_for_repeated_keys() -> None:

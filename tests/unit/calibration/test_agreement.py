@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_auepora.calibration.agreement import Table, krippendorff_alpha, newcombe, quadratic_kappa, table_of, wilson
+from pytest_auepora.calibration.agreement import Table, krippendorff_alpha, quadratic_kappa, table_of, wilson
 from pytest_auepora.calibration.study import compare_judges, mid_p_mcnemar
 
 pairs = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40)
@@ -81,7 +81,6 @@ def test_what_cannot_be_told_is_none() -> None:
     assert krippendorff_alpha([[1, 1], [1, 1]]) is None
     assert quadratic_kappa([], []) is None
     assert wilson(0, 0).value is None
-    assert newcombe(1, 2, 0, 0).value is None
 
 
 @given(st.integers(0, 30), st.integers(0, 30))

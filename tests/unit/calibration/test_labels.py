@@ -21,28 +21,28 @@ def test_json_lines(tmp_path: Path) -> None:
     path = lines(
         tmp_path / "l.jsonl",
         {"id": "a", "label": True, "score": 0.75, "query": "q", "answer": "x", "evidence": "only"},
-        {"labels": {"anna": "yes", "ben": 0, "cleo": 1}, "scores": [0.25, 0.5], "evidence": ["one", "two"]},
+        {"labels": {"anna": "yes", "ben": 0, "cleo": 1}, "score": 0.25, "evidence": ["one", "two"]},
         {"id": "c", "query": "q"},
     )
     found = read_label_file(path)
     assert (found.scale, found.unlabelled, len(found.items)) == ("boolean", 1, 2)
     first, second = found.items
-    assert (first.scores, first.evidence, first.cluster) == ([0.75], ["only"], "q")
-    assert (second.id, second.scores, second.line, found.majority(second)) == ("2", [0.25, 0.5], 2, True)
+    assert (first.score, first.texts, first.cluster) == (0.75, ["only"], "q")
+    assert (second.name, second.score, second.line, found.majority(second)) == ("2", 0.25, 2, True)
 
 
 def test_csv(tmp_path: Path) -> None:
     path = tmp_path / "l.csv"
     path.write_text(
-        "id,label_anna,label_ben,score,score_2,query,answer,evidence,evidence_2\n"
-        'a,yes,no,0.5,0.75,"What, now?","two\nlines",one,two\n'
-        "b,true,,1,,q,x,one,\n\n",
+        "id,label_anna,label_ben,score,query,answer,evidence,evidence_2\n"
+        'a,yes,no,0.5,"What, now?","two\nlines",one,two\n'
+        "b,true,,1,q,x,one,\n\n",
         encoding="utf-8",
     )
     found = read_label_file(path)
     a, b = found.items
-    assert (a.people, a.scores, a.evidence, a.answer) == ([True, False], [0.5, 0.75], ["one", "two"], "two\nlines")
-    assert (b.people, b.scores, b.line) == ([True], [1.0], 4)
+    assert (a.people, a.score, a.texts, a.answer) == ([True, False], 0.5, ["one", "two"], "two\nlines")
+    assert (b.people, b.score, b.line) == ([True], 1.0, 4)
     assert found.majority(a) is None
 
 
@@ -69,7 +69,7 @@ def test_words_need_to_be_told_which_mean_yes(tmp_path: Path, positive: list[str
 
 
 def test_columns_named_twice_are_told_in_their_order(tmp_path: Path) -> None:
-    names = ["score", "label", "id", "model", "batch"]
+    names = ["score", "label", "id", "model", "group"]
     path = tmp_path / "l.csv"
     path.write_text(",".join(names * 2) + "\n", encoding="utf-8")
     with pytest.raises(GoldenFileError) as caught:
@@ -89,7 +89,7 @@ def test_a_label_that_looks_like_a_number_is_a_word(tmp_path: Path, word: str) -
 
 def test_ids_may_be_counted_from_nought(tmp_path: Path) -> None:
     path = lines(tmp_path / "l.jsonl", {"id": 0, "label": 1}, {"id": 1, "label": 0}, {"id": "", "label": 0})
-    assert [item.id for item in read_label_file(path).items] == ["0", "1", "3"]
+    assert [item.name for item in read_label_file(path).items] == ["0", "1", "3"]
 
 
 def test_positive_has_to_fit(tmp_path: Path) -> None:
@@ -106,17 +106,18 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
         {"id": "a", "label": 3, "score": "high"},
         {"label": 7},
         {"label": [{}]},
-        {"label": [{}]},
+        {"id": "b", "label": 2},
+        {"id": "b", "label": 3},
     )
     with pytest.raises(GoldenFileError) as caught:
         read_label_file(path)
     told = str(caught.value).replace(f"{path}:", "")
     assert "1:" in told
-    assert "unknown key 'scor' (did you mean 'score' or 'scores'?)" in told
-    assert "2:1: score must be a number, got 'high'; put a reply that is not a score into error" in told
-    assert "2:1: the id 'a' is that of line 1 as well" in told
+    assert "1:25: unknown key 'scor' (did you mean 'score'?)" in told
+    assert '2:34: score: expected a number; put a reply that is not a score into error or null, found "high"' in told
+    assert "6:1: the id 'b' is that of line 5 as well" in told
     assert "3:1: a grade is a whole number from 1 to 5, got 7" in told
-    assert "4:1: a label is true, false" in told
+    assert "4:11: label: expected true, false, a grade from 1 to 5 or a word or null, found [{}]" in told
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
         ("l.csv", 'id,label\n"a,1\n', "not CSV"),
         ("l.csv", "id,answer,label\na,No, never,yes\n", "2:1: 4 columns, and the header has 3; quote a text"),
         ("l.csv", "label,label\nyes,no\n", "1:1: the column 'label' is named twice"),
-        ("l.jsonl", f'{{"label": 1, "score": {10**400}}}\n', "1:1: score must be a number"),
+        ("l.jsonl", f'{{"label": 1, "score": {10**400}}}\n', "1:23: score: expected a number;"),
         ("l.jsonl", '{"label": "good"}\n{"label": true}\n', "labels are of one kind in a file"),
     ],
 )
@@ -140,11 +141,21 @@ def test_a_file_that_cannot_do(tmp_path: Path, name: str, text: str, said: str) 
     assert said in str(caught.value)
 
 
-def test_several_labels_and_scores_in_one_cell(tmp_path: Path) -> None:
+def test_several_labels_in_one_cell(tmp_path: Path) -> None:
     path = tmp_path / "l.csv"
-    path.write_text("id,labels,label_ann,scores\na,yes | no,yes,0.5|0.75\n", encoding="utf-8")
+    path.write_text("id,labels,label_ann,score\na,yes | no,yes,0.5\n", encoding="utf-8")
     (item,) = read_label_file(path).items
-    assert (item.people, item.scores) == ([True, False, True], [0.5, 0.75])
+    assert (item.people, item.score) == ([True, False, True], 0.5)
+
+
+def test_a_score_in_a_cell_that_is_no_number_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    path.write_text("label,score\nyes,high\nyes,nan\n", encoding="utf-8")
+    with pytest.raises(GoldenFileError, match=r'2:1: score: expected a number; .*found "high"') as seen:
+        read_label_file(path)
+    assert "3:1: score: expected a number; put a reply that is not a score into error or null, found NaN" in str(
+        seen.value
+    )
 
 
 def test_evidence_in_csv_may_be_a_long_document(tmp_path: Path) -> None:
@@ -152,4 +163,4 @@ def test_evidence_in_csv_may_be_a_long_document(tmp_path: Path) -> None:
     path, document = tmp_path / "l.csv", "word " * 40_000
     path.write_text(f"label,answer,evidence\nyes,x,{document}\n", encoding="utf-8")
     (item,) = read_label_file(path).items
-    assert item.evidence == [document]
+    assert item.texts == [document]

@@ -125,38 +125,19 @@ def test_what_asking_costs_is_told(shell: Shell, judge: Any) -> None:
     assert "budget is used up: requests 12 of 12" in said.err
 
 
-def test_repeats_and_the_order_of_evidence(shell: Shell, judge: Any) -> None:
-    write(shell.path / "labels.jsonl", rows(40))
-
-    def answer(body: dict[str, Any]) -> Reply:
-        text = body["messages"][0]["content"]
-        return chat("1" if text.index("first-text") < text.index("second-text") else "0")
-
-    with judge_server(answer=answer) as server:
-        judge("judge-1", server.url)
-        said = shell("calibrate", "labels.jsonl", "--metric=llm_faithfulness", "--repeat=2", "--swap", "--dry-run",
-                     "--json")  # fmt: skip
-        assert len(server.bodies) == 120
-    biases = json.loads(said.out)["statistics"]["biases"]
-    assert biases["position"]["value"] == 1.0
-    assert biases["position"]["suspicious"]
-    assert biases["repeats"]["value"] == 0.0
-    assert not (shell.path / "__calibrations__").exists()
-
-
 def test_a_bar_counts_what_the_judge_is_asked(shell: Shell, judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
     monkeypatch.setattr(Progress, "done", lambda _, more=1: counted.append(more))
     write(shell.path / "labels.jsonl", rows(10, scored=1.0)[:4] + rows(10)[4:])
-    asked = ("calibrate", "labels.jsonl", "--metric=llm_faithfulness", "--repeat=2", "--swap", "--dry-run")
+    asked = ("calibrate", "labels.jsonl", "--metric=llm_faithfulness", "--dry-run")
     with judge_server(chat("1")) as server:
         judge("judge-1", server.url)
-        assert "/26" not in shell(*asked).err
+        assert "/6" not in shell(*asked).err
         monkeypatch.setattr(progress, "is_watched", lambda: True)
         counted.clear()
-        assert "| 0/26 [" in shell(*asked).err  # those that have a score are asked once more
-        assert sum(counted) == 26
-        assert "| 0/30 [" in shell(*asked, "--ask").err
+        assert "| 0/6 [" in shell(*asked).err
+        assert sum(counted) == 6
+        assert "| 0/10 [" in shell(*asked, "--ask").err
     write(shell.path / "labels.jsonl", rows(6, scored=1.0))
     assert "questions" not in shell("calibrate", "labels.jsonl", "--metric=llm_faithfulness").err
 
@@ -169,7 +150,7 @@ def test_unreadable_replies_are_counted_and_an_outage_stops(
     with judge_server(answer=lambda _: next(answers)) as server:
         judge("judge-1", server.url)
         said = shell("calibrate", "labels.jsonl", "--metric=llm_answer_quality", "--dry-run", "--json")
-    assert json.loads(said.out)["statistics"]["figures"]["parse failures"]["value"] == 0.05
+    assert json.loads(said.out)["figures"]["parse failures"]["value"] == 0.05
     with judge_server(Reply({"error": "no"}, status=401)) as server:
         judge("judge-1", server.url)
         said = shell("calibrate", "labels.jsonl", "--metric=llm_answer_quality")
@@ -209,8 +190,7 @@ def test_answers_and_scores_of_a_run_that_was_kept(shell: Shell, judge: Any) -> 
         (("--metric=recall@5",), 2, "recall@5 is not scored by an LLM judge"),
         (("--metric=llm_faithfullness",), 3, "did you mean 'llm_faithfulness'"),
         (("--golden=shop.golden.yaml",), 2, "no judged metric"),
-        (("--metric=llm_faithfulness", "--threshold=best"), 3, "a number, cv or split"),
-        (("--metric=llm_faithfulness", "--repeat=0"), 2, "--repeat: a whole number, 1 or more"),
+        (("--metric=llm_faithfulness", "--threshold=best"), 2, "--threshold: invalid float value: 'best'"),
         (("--metric=llm_faithfulness", "--run=last"), 2, "no"),
     ],
 )

@@ -6,24 +6,24 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.calibration.agreement import Decisions, Estimate
-from pytest_auepora.calibration.study import Bias, JudgeComparison, Study
+from pytest_auepora.calibration.study import Study
 from pytest_auepora.cli.calibrate import study_text
+from pytest_auepora.regression.guards.calibration import Estimate, JudgeChange
 from pytest_auepora.reporting.text import text_width
 
 
-def found(way: Any = "fixed", **more: Any) -> Study:
+def found(**more: Any) -> Study:
     given: dict[str, Any] = {
         "figures": {"kappa": Estimate(0.8125, 0.7, 0.9, "bootstrap", 4)},
         "labels": {"a": (True, True), "b": (True, False), "c": (False, False)},
     }
-    return Study("llm_faithfulness", Decisions(way, 0.5, [0, 1, 2], [True, False, False]), **{**given, **more})
+    return Study("llm_faithfulness", 0.5, **{**given, **more})
 
 
 def test_a_judge_that_may_gate() -> None:
     assert study_text(found()) == (
         "llm_faithfulness: may gate: people agree with the judge\n"
-        "3 labels, 2 yes and 1 no; the judge says yes from 0.5 (fixed beforehand)\n"
+        "3 labels, 2 yes and 1 no; the judge says yes from 0.5\n"
         "\n"
         "  kappa  0.812  95 % 0.700 to 0.900 (bootstrap)\n"
     )
@@ -33,17 +33,6 @@ def test_all_that_keeps_a_judge_from_gating() -> None:
     text = study_text(found(shortfalls=["3 labels, at least 100 are wanted", "κ is 0.31, at least 0.6 is wanted"]))
     told = "stays advisory: 3 labels, at least 100 are wanted; κ is 0.31, at least 0.6 is wanted"
     assert " ".join(text.split()).startswith(f"llm_faithfulness: {told} 3 labels, ")
-
-
-@pytest.mark.parametrize(
-    ("way", "said"),
-    [
-        ("cv", "(chosen; the figures are of held-out tenths, each with the threshold of the others)"),
-        ("split", "(chosen on one half; the figures are of the other)"),
-    ],
-)
-def test_how_the_threshold_was_found(way: str, said: str) -> None:
-    assert f"says yes from 0.5 {said}" in " ".join(study_text(found(way)).split())
 
 
 def test_figures_stand_in_columns_each_as_far_as_it_is_known() -> None:
@@ -61,27 +50,12 @@ def test_figures_stand_in_columns_each_as_far_as_it_is_known() -> None:
     ]
 
 
-def test_the_biases_of_the_judge() -> None:
-    biases = [
-        Bias("length", Estimate(0.2, 0.1, 0.3, "bootstrap"), "longer answers get more", suspicious=True),
-        Bias("repeats", Estimate(0.02, 0.01, 0.05, "Wilson"), "share of other answers"),
-        Bias("drift", Estimate(None), "in the batch 'b'"),
-    ]
-    assert study_text(found(biases=biases)).partition("\n\nBiases of")[2] == (
-        " the judge:\n"
-        "! length: +0.200 95 % +0.100 to +0.300 (bootstrap): longer answers get more\n"
-        "- repeats: 0.020 95 % 0.010 to 0.050 (Wilson): share of other answers\n"
-        "- drift: n/a: in the batch 'b'\n"
-        "\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("fixed", "broken", "p", "outcome"),
     [(9, 1, 0.0117, "better"), (1, 9, 0.0117, "worse"), (3, 2, 0.6875, "no clear difference")],
 )
 def test_the_judge_before(fixed: int, broken: int, p: float, outcome: str) -> None:
-    text = " ".join(study_text(found(change=JudgeComparison(40, fixed, broken, p))).split())
+    text = " ".join(study_text(found(change=JudgeChange(40, fixed, broken, p))).split())
     assert text.endswith(
         f"against the judge calibrated before, on 40 items: {fixed} now right, {broken} now wrong, {outcome} "
         f"(mid-p McNemar {p})"

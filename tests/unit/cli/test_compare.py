@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_auepora.base.files import write_atomically
+from pytest_auepora.base.records import record_text
 from pytest_auepora.cli.compare import policy_of
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
@@ -72,7 +73,7 @@ def test_a_calibrated_judge_counts(shell: Shell, calibrated: bool, code: int, fo
         run.metrics["token_f1"] = replace(run.metrics["token_f1"], judge=judge)
         HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict_of(run))
     path = calibration_path(shell.path / folder, "token_f1")
-    write_atomically(path, Calibration("token_f1", calibrated, "agreement is 0.4", judge).dumps())
+    write_atomically(path, record_text(Calibration("token_f1", calibrated, "agreement is 0.4", judge)))
     said = shell("compare")
     assert (said.code, "advisory" in said.out) == (code, not calibrated)
 

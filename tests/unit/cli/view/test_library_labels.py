@@ -21,12 +21,12 @@ def test_labels_are_read_by_calibrate(history: Stored, tmp_path: Path) -> None:
     put_label(path, run, run.cases["steady"], "helpful", person="ben", label=True)
     found = read_label_file(path)
     assert found.scale == "boolean"
-    assert [(item.case, item.people, item.scores, item.model) for item in found.items] == [
-        ("steady", [True, True], [0.8], "m-9"),
-        ("fell-out", [False], [0.8], "m-9"),
-        ("wrong-answer", [False], [0.8], "m-9"),
+    assert [(item.case, item.people, item.score, item.model) for item in found.items] == [
+        ("steady", [True, True], 0.8, "m-9"),
+        ("fell-out", [False], 0.8, "m-9"),
+        ("wrong-answer", [False], 0.8, "m-9"),
     ]
-    assert found.items[1].evidence == ["What it says."]
+    assert found.items[1].texts == ["What it says."]
 
 
 def test_a_label_is_changed_and_taken_back(history: Stored, tmp_path: Path) -> None:
