@@ -148,7 +148,33 @@ def test_the_golden_file_has_the_last_word(tmp_path: Path, word: str, gate: bool
 
 
 @pytest.mark.parametrize(
-    "text", ["    why = f"{path}: {told}; run auepora calibrate again"
+    "text", ["<<<<<<< ours\n{", "[]", '{"format": 99}', '{"format": 1, "metric": "opinion"}', "[" * 100_000]
+)
+def test_a_broken_calibration_fails_the_run_lest_a_gate_vanish(tmp_path: Path, text: str) -> None:
+    path = calibration_path(tmp_path, "opinion")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CalibrationError, match=r"opinion\.json"):
+        load_calibration(path)
+    verdict = verdict_of(run_of(0.9), tmp_path)
+    assert verdict.outcome == "failed"
+    assert [g.key for g in verdict.gates if g.state == "failed"] == ["calibration: opinion"]
+
+
+@pytest.mark.parametrize(
+    ("edited", "told"),
+    [
+        ({"threshold": "high"}, 'threshold: expected a finite number, found "high"'),
+        ({"threshold": None}, "threshold: expected a finite number, found null"),
+        ({"gate": 1}, "gate: expected true or false, found 1"),
+        ({"judge": {"params": [1]}}, 'judge: expected a mapping with the judge\'s params, found {"params": [1]}'),
+        ({"labels": {"x": "yes"}}, 'labels.x: expected one of yes yes, yes no, no yes, no no, found "yes"'),
+        ({"labels": ["x"]}, 'labels: expected a mapping, found ["x"]'),
+    ],
+)
+def test_an_edited_calibration_tells_the_key(tmp_path: Path, edited: dict[str, object], told: str) -> None:
+    path = calibration_path(calibrated(tmp_path), "opinion")
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | edited), encoding="utf-8")
+    why = f"{path}: {told}; run auepora calibrate again"
     assert [g.detail for g in verdict_of(run_of(0.9), tmp_path).gates if g.state == "failed"] == [why]
 
 
