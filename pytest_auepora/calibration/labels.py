@@ -139,14 +139,14 @@ def read_label_file(path: Path, positive: Sequence[str] = ()) -> LabelSet:
 
 
 def _json_items(source: Source) -> Iterator[Item]:
-    for raw in load_lines(source):
-        line, _ = source.position(raw)
+    for line, raw in load_lines(source).items():
         try:
             item = check_record(Item, raw)
         except RecordError as exc:
-            (source.report_key if exc.keys[0] not in _KEYS else source.report)(raw, exc.keys[0], str(exc))
+            report = source.report if exc.keys[0] in _KEYS else source.report_key
+            report((line, *exc.keys), str(exc))
         else:
-            item.line = line
+            item.line, _ = source.position((line,))
             yield item
 
 

@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import reduce
 from io import StringIO
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ from .golden.load import load_golden
 from .golden.model import GoldenSuite
 from .importers.golden import case_text
 from .json_lines import is_jsonl, load_lines
-from .source import Source
+from .source import KeyPath, Source
 from .yaml.load import Parser, load_yaml
 
 _OWN_KEYS = frozenset(
@@ -174,31 +176,34 @@ class LabelFile:
         self.source = Source.load(path)
         self._is_jsonl = is_jsonl(path)
         self._root = root = self._load(self.source)
-        cases = [line for line in root if {"id", "query"} & line.keys()] if self._is_jsonl else root["cases"]
-        self._names = {slot: name for case in cases for slot, name in self._names_in(case)}
-        """The name of each label: a list or mapping, and the index or key at which it holds the name."""
+        cases: dict[KeyPath, Any]
+        if self._is_jsonl:
+            cases = {(line,): case for line, case in root.items() if {"id", "query"} & case.keys()}
+        else:
+            cases = {("cases", i): case for i, case in enumerate(root["cases"])}
+        self._names = {slot: name for path, case in cases.items() for slot, name in self._names_in(path, case)}
+        """The path of the name of each label."""
 
     def _load(self, source: Source) -> Any:
         return load_lines(source) if self._is_jsonl else load_yaml(source)
 
-    def _names_in(self, case: Any) -> Iterator[tuple[Slot, tuple[Any, Any]]]:
+    def _names_in(self, path: KeyPath, case: Any) -> Iterator[tuple[Slot, KeyPath]]:
         holder, key = case, next((key for key in ("relevant_docs", *EXPECTED_FIELDS) if key in case), "")
         if not key:  # inherited: written once for many cases
-            head = self._root[0] if self._is_jsonl else self._root
-            holder, key = head.get("defaults") or {}, "relevant_docs"
-        labels = holder.get(key) or []
-        for number, label in enumerate(labels):
-            name = (label, "id" if "id" in label else "doc") if isinstance(label, dict) else (labels, number)
-            yield (case["id"], number), name
+            head = next(iter(self._root)) if self._is_jsonl else None
+            holder = (self._root if head is None else self._root[head]).get("defaults") or {}
+            path, key = ("defaults",) if head is None else (head, "defaults"), "relevant_docs"
+        for number, label in enumerate(holder.get(key) or []):
+            name = (number, "id" if "id" in label else "doc") if isinstance(label, dict) else (number,)
+            yield (case["id"], number), (*path, key, *name)
 
     def places(self) -> dict[Slot, tuple[int, int]]:
         """Return line and column, both 1-based, of the name of every label."""
-        return {slot: self.source.position(*name) for slot, name in self._names.items()}
+        return {slot: self.source.position(path) for slot, path in self._names.items()}
 
     def name(self, slot: Slot) -> str:
         """Return the name of a label in the file; empty if there is no such label."""
-        container, key = self._names.get(slot, ([""], 0))
-        return str(container[key])
+        return str(reduce(getitem, self._names[slot], self._root)) if slot in self._names else ""
 
     def with_new_ids(self, new_ids: Mapping[Slot, str]) -> bytes:
         """Return the bytes of the file with the names in *new_ids* replaced.
@@ -209,7 +214,7 @@ class LabelFile:
         """
         replacements: dict[tuple[int, int], str] = {}
         for slot, new in new_ids.items():
-            place = self.source.position(*self._names[slot])
+            place = self.source.position(self._names[slot])
             if replacements.setdefault(place, new) != new:
                 raise self._refusal(place, f"one place, and two new ids for it: {replacements[place]!r} and {new!r}")
         text = self.source.text
@@ -243,11 +248,10 @@ class LabelFile:
 
     def _check_text(self, text: str, new_ids: Mapping[Slot, str]) -> None:
         """Check that the new text has the value of the old one but for these ids."""
-        copies: dict[int, Any] = {}
-        expected = copy.deepcopy(self._root, copies)  # keeps values that are used twice one object
+        expected = copy.deepcopy(self._root)  # keeps values that are used twice one object
         for slot, new in new_ids.items():
-            container, key = self._names[slot]
-            copies[id(container)][key] = new
+            *holder, key = self._names[slot]
+            reduce(getitem, holder, expected)[key] = new
         twin = Source(self.source.path, text)
         if self._load(twin) != expected or twin.problems:
             message = "exchanging the labels in place would change more than them; nothing was written"

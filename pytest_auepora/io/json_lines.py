@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..base.files import RepeatedKeyError, unique_keys
 from ..base.git import CONFLICT, conflict_line
-from .source import MAX_DEPTH, Source, describe
+from .source import MAX_DEPTH, KeyPath, Source, describe
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _TOKEN = re.compile(r'["\[\]{}]|[^\s\[\]{}:,"]+')
@@ -31,35 +32,33 @@ def parse_json_cell(value: Any, *starts: str) -> Any:
     return value
 
 
-def load_lines(source: Source) -> list[dict[str, Any]]:
-    """Return the mapping on every line that is not blank; *source* then knows all places.
+def load_lines(source: Source) -> dict[int, dict[str, Any]]:
+    """Return the mapping on every line that is not blank, by the number of its line in *source*, from 0.
 
-    A line that holds anything else is reported and left out.  A repeated key is reported; its first value is kept.
+    *source* then finds the places of all values.  A line that holds anything else is reported and left out.  A repeated
+    key is reported; its first value is kept.
     """
+    source.find = partial(_find, source)
     values: dict[int, dict[str, Any]] = {}
     for number, line in enumerate(source.lines):
         if not line or line.isspace():
             continue
         line_number = source.lines_before + number + 1
         try:
-            value = _parse(source, line, source.line_starts[number])
+            value = _parse(source, line, number)
         except json.JSONDecodeError as exc:
             message = CONFLICT if conflict_line(line) else f"not JSON: {exc.msg}"
             source.report_at(line_number, exc.colno, message)
-            continue
         except RecursionError:
             source.report_at(line_number, 1, f"lists and mappings nest more than {MAX_DEPTH} deep on this line")
-            continue
         except ValueError as exc:
             source.report_at(line_number, 1, f"cannot be read: {exc}")
-            continue
-        if not isinstance(value, dict):
-            source.report_at(line_number, 1, f"expected a mapping on each line, got {describe(value)}")
-            continue
-        values[number] = value
-        source.start_offsets[id(value)] = source.line_starts[number] + len(line) - len(line.lstrip())
-    source.root, source.locate = values, _locate
-    return [*values.values()]
+        else:
+            if isinstance(value, dict):
+                values[number] = value
+            else:
+                source.report_at(line_number, 1, f"expected a mapping on each line, got {describe(value)}")
+    return values
 
 
 def _refuse_constant(name: str) -> Any:
@@ -69,14 +68,22 @@ def _refuse_constant(name: str) -> Any:
 _decode = json.JSONDecoder(object_pairs_hook=unique_keys, parse_constant=_refuse_constant).decode
 
 
-def _parse(source: Source, line: str, start: int) -> Any:
+def _parse(source: Source, line: str, number: int) -> Any:
     try:
         value = _decode(line)
     except RepeatedKeyError:
-        value = _parse_with_offsets(source, line, start)
-        source.dropped.append(value)  # so that its id stays its own, whatever becomes of it
+        value = json.loads(line, object_pairs_hook=_first_values, parse_constant=_refuse_constant)
+        for key, offset in _place(line).repeated():
+            source.report_at(*source.line_and_column(source.line_starts[number] + offset), f"{key!r} is given twice")
     _check(line, value)
     return value
+
+
+def _first_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in pairs:
+        values.setdefault(key, value)
+    return values
 
 
 def _check(line: str, value: Any) -> None:
@@ -98,16 +105,24 @@ def _parts(value: Any) -> Any:
     return value.values() if isinstance(value, dict) else value
 
 
-def _locate(source: Source) -> None:
-    for number, value in source.root.items():
-        if id(value) not in source.offsets:
-            twin = Source(source.path, "")
-            twin_value = _parse_with_offsets(twin, source.lines[number], source.line_starts[number])
-            source.move_offsets(value, twin.offsets, twin_value)
-
-
 class _Pairs(list[tuple[str, Any]]):
     """A mapping as it is written: a key may be there twice."""
+
+
+class _Placed(NamedTuple):
+    """The offset of a value in its line; of a mapping its keys with their offsets and values, of a list its items."""
+
+    offset: int
+    pairs: Sequence[tuple[Any, int, _Placed]] = ()
+
+    def repeated(self) -> Iterator[tuple[str, int]]:
+        """Yield the keys that are there already, with their offsets."""
+        keys = set()
+        for key, offset, value in self.pairs:
+            if key in keys:
+                yield key, offset
+            keys.add(key)
+            yield from value.repeated()
 
 
 _RAW = json.JSONDecoder()
@@ -121,37 +136,34 @@ def _token_offsets(line: str) -> Iterator[int]:
         at = _RAW.raw_decode(line, token.start())[1] if token[0] == '"' else token.end()
 
 
-def _parse_with_offsets(source: Source, line: str, start: int) -> Any:
-    """Return the value of a *line* of valid JSON that begins at offset *start*; *source* then knows all offsets.
+def _place(line: str) -> _Placed:
+    """Return the places of the values of a *line* of valid JSON."""
+    offsets = _token_offsets(line)
 
-    A repeated key is reported; its first value is kept.
-    """
-    offsets_of_tokens = (start + offset for offset in _token_offsets(line))
-
-    def build(raw: Any) -> tuple[Any, int]:
-        """Return the value of *raw* and its offset."""
-        offsets = [next(offsets_of_tokens)]
-        value: Any = raw
+    def placed(raw: Any) -> _Placed:
+        start = next(offsets)
         if isinstance(raw, _Pairs):
-            value = {}
-            for key, raw_part in raw:
-                key_offset = next(offsets_of_tokens)
-                part, offset = build(raw_part)
-                if key in value:
-                    source.report_at(*source.line_and_column(key_offset), f"{key!r} is given twice")
-                    source.dropped.append(part)
-                else:
-                    value[key] = part
-                    offsets += (key_offset, offset)
+            pairs: list[tuple[Any, int, _Placed]] = [(key, next(offsets), placed(part)) for key, part in raw]
         elif isinstance(raw, list):
-            value = []
-            for part, offset in map(build, raw):
-                value.append(part)
-                offsets.append(offset)
+            pairs = [(i, place.offset, place) for i, place in enumerate(map(placed, raw))]
         else:
-            return raw, offsets[0]
-        next(offsets_of_tokens)  # the bracket at the end
-        source.offsets[id(value)] = offsets
-        return value, offsets[0]
+            return _Placed(start)
+        next(offsets)  # the bracket at the end
+        return _Placed(start, pairs)
 
-    return build(json.loads(line, object_pairs_hook=_Pairs, parse_constant=_refuse_constant))[0]
+    return placed(json.loads(line, object_pairs_hook=_Pairs, parse_constant=_refuse_constant))
+
+
+def _find(source: Source, path: KeyPath, on_key: bool) -> int | None:
+    number, *keys = path
+    line = source.lines[number]
+    if not keys:
+        return source.line_starts[number] + len(line) - len(line.lstrip())
+    value, offset = _place(line), None
+    for key in keys:
+        found = next(((at, part) for name, at, part in value.pairs if name == key), None)
+        if found is None:
+            return None
+        key_offset, value = found
+        offset = key_offset if on_key else value.offset
+    return None if offset is None else source.line_starts[number] + offset

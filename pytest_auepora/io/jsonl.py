@@ -15,7 +15,7 @@ from ..errors import AueporaError
 from .golden.kinds import BAD, Field, FieldType, Free, ListOf, Record, Text
 from .golden.turns import ChatHistory
 from .json_lines import load_lines
-from .source import Source
+from .source import KeyPath, Source
 
 __all__ = ["load_jsonl_dataset", "read_samples", "save_jsonl_dataset"]
 
@@ -35,8 +35,8 @@ class _Nullable(FieldType):
     def __init__(self, field_type: FieldType) -> None:
         self.field_type = field_type
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        return None if value is None else self.field_type.read(value, holder, key, source)
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
+        return None if value is None else self.field_type.read(value, path, source)
 
 
 class _Object(Record):
@@ -47,17 +47,17 @@ class _Object(Record):
         self.cls = cls
         self.expected = f"a mapping with {', '.join(self.fields)}"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        values = self.read_record(self, value, holder, key, source)
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
+        values = self.read_record(self, value, path, source)
         return BAD if values is BAD else self.cls(**values)
 
 
 class _Sample(_Object):
     """A sample; unknown keys are ignored unless they look like a typo."""
 
-    def _report_unknown_key(self, value: Any, name: Any, source: Source) -> str:
-        if suggestion := did_you_mean(name, self.fields):
-            source.report_key(value, name, f"unknown key {name!r}{suggestion}")
+    def _report_unknown_key(self, path: KeyPath, source: Source) -> str:
+        if suggestion := did_you_mean(path[-1], self.fields):
+            source.report_key(path, f"unknown key {path[-1]!r}{suggestion}")
         return suggestion
 
 
@@ -110,7 +110,7 @@ def read_samples(source: Source) -> list[EvaluationSample]:
     Raises:
         GoldenFileError: as `load_jsonl_dataset`.
     """
-    samples = [_SAMPLE.read(value, None, None, source) for value in load_lines(source)]
+    samples = [_SAMPLE.read(value, (line,), source) for line, value in load_lines(source).items()]
     if source.problems:
         raise source.error()
     return samples

@@ -13,12 +13,10 @@ import yaml
 from ..errors import GoldenFileError, Problem
 from ..regression.thresholds import Gate, read_gates
 from .json_lines import is_jsonl
+from .source import KeyPath
 from .yaml.load import Parser
 
 Node = Any  # of PyYAML: a scalar, a sequence or a mapping
-KeyPath = tuple[Any, ...]
-"""The keys and indices from the top of a file to a value."""
-
 _PLAIN = re.compile(r"[A-Za-z_][\w@.]*")
 _BOM = "\ufeff"
 

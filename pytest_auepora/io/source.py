@@ -40,26 +40,23 @@ _LINE_BREAK = r"\r\n|\r|\n"
 _SCALAR_END = r"\s#|:\s|[,\[\]{}\r\n]|:$"
 
 
+KeyPath = tuple[Any, ...]
+"""The keys and indices from the top of a file to a value; of JSON Lines the first is that of the line."""
+
+
 class Source:
     """One golden file: its text, the places of its values, and the problems found so far.
 
-    Offsets count the characters of the text before a place.  ``offsets`` maps ``id(container)`` to a list: the offset
-    of the container, then for a mapping those of each key and value, for a sequence those of its items.
-    ``start_offsets`` has the offsets of some more containers; ``locate`` fills in all others when they are needed.
-    Ids are stable because ``root`` holds the values, and ``dropped`` those merged or under repeated keys.  If the text
-    is a part of a file, ``lines_before`` is the number of lines before it, and all parts share one list of problems;
-    line numbers are those of the file.
+    Offsets count the characters of the text before a place.  ``find`` gives the offset of the value at a path, or of
+    its key, and None where there is no such value.  If the text is a part of a file, ``lines_before`` is the number of
+    lines before it, and all parts share one list of problems; line numbers are those of the file.
     """
 
     def __init__(self, path: str, text: str, lines_before: int = 0, problems: list[Problem] | None = None) -> None:
         self.path = path
         self.text = text
         self.lines_before = lines_before
-        self.root: Any = None
-        self.offsets: dict[int, list[int]] = {}
-        self.start_offsets: dict[int, int] = {}
-        self.locate: Callable[[Source], None] | None = None
-        self.dropped: list[Any] = []
+        self.find: Callable[[KeyPath, bool], int | None] = lambda _path, _on_key: None
         self.problems = problems if problems is not None else []
 
     @classmethod
@@ -86,32 +83,10 @@ class Source:
         number = bisect_right(self.line_starts, offset)
         return self.lines_before + number, offset - self.line_starts[number - 1] + 1
 
-    def move_offsets(self, root: Any, offsets: dict[int, list[int]], twin: Any) -> None:
-        """Move the *offsets* of *twin*, a value equal to *root*, to *root*."""
-        pairs = [(root, twin)]
-        for value, twin_value in pairs:
-            if (container_offsets := offsets.pop(id(twin_value), None)) is None:
-                continue  # an alias, moved already
-            self.offsets[id(value)] = container_offsets
-            parts = (value.values(), twin_value.values()) if isinstance(value, dict) else (value, twin_value)
-            pairs += [pair for pair in zip(*parts, strict=True) if isinstance(pair[0], (dict, list))]
-
-    def position(self, holder: Any, key: Any = None, *, on_key: bool = False) -> tuple[int, int]:
-        """Line and column of *holder*, of its value at *key* (a key or an index) or of that key; (0, 0) if unknown."""
-        offset = self.start_offsets.get(id(holder)) if key is None else None
-        if offset is None:
-            offset = self._find_offset(holder, key, on_key)
+    def position(self, path: KeyPath, *, on_key: bool = False) -> tuple[int, int]:
+        """Line and column of the value at *path*, or of its key; (0, 0) if unknown."""
+        offset = self.find(path, on_key)
         return self.line_and_column(offset) if offset is not None else (0, 0)
-
-    def _find_offset(self, holder: Any, key: Any, on_key: bool) -> int | None:
-        if id(holder) not in self.offsets and self.locate is not None:
-            locate, self.locate = self.locate, None
-            locate(self)
-        offsets = self.offsets.get(id(holder), [])
-        number = 0
-        if key is not None:
-            number = 2 * list(holder).index(key) + (1 if on_key else 2) if isinstance(holder, Mapping) else key + 1
-        return offsets[number] if number < len(offsets) else None
 
     @property
     def is_full(self) -> bool:
@@ -122,13 +97,13 @@ class Source:
         """Return a hint on which of *cases* was probably meant, or an empty string."""
         return did_you_mean(case_id, cases) if len(self.problems) < _MAX_SUGGESTIONS else ""
 
-    def report(self, holder: Any, key: Any, message: str) -> None:
-        """Report the value of *holder* at *key*; with a key of None, *holder* as a whole, at its start."""
-        self.report_at(*((0, 0) if self.is_full else self.position(holder, key)), message)
+    def report(self, path: KeyPath, message: str) -> None:
+        """Report the value at *path*."""
+        self.report_at(*((0, 0) if self.is_full else self.position(path)), message)
 
-    def report_key(self, holder: Any, key: Any, message: str) -> None:
-        """Report the key *key* itself."""
-        self.report_at(*((0, 0) if self.is_full else self.position(holder, key, on_key=True)), message)
+    def report_key(self, path: KeyPath, message: str) -> None:
+        """Report the key at *path* itself."""
+        self.report_at(*((0, 0) if self.is_full else self.position(path, on_key=True)), message)
 
     def report_at(self, line: int, col: int, message: str) -> None:
         """Add one problem at a place; line 0 means the whole file.  Very long words are shortened."""
@@ -142,9 +117,9 @@ class Source:
             reported.append(Problem(self.path, 0, 0, f"{more:,} more complaint{'s' if more > 1 else ''}"))
         return GoldenFileError(list(_shorten_repeats(reported)))
 
-    def written(self, holder: Any, key: Any) -> str:
-        """The scalar at *key* as written in the file, or an empty string if its place is unknown."""
-        offset = self._find_offset(holder, key, False)
+    def written(self, path: KeyPath) -> str:
+        """The scalar at *path* as written in the file, or an empty string if its place is unknown."""
+        offset = self.find(path, False)
         if offset is None:
             return ""
         line, col = self.line_and_column(offset)

@@ -143,20 +143,20 @@ def _read_trec_run(path: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
 def _records(
     block: Source, suite: GoldenSuite, cases_by_name: Mapping[str, GoldenCase], case_ids: set[str]
 ) -> Iterator[RecordedCase]:
-    for raw in load_lines(block):
+    for line, raw in load_lines(block).items():
         key = next((k for k in _ID_KEYS if k in raw), None)
         case_id = raw.get(key) if key is not None else None
         if type(case_id) is int:
             case_id = str(case_id)
         if case_id is None:
-            block.report(raw, None, "no id: which case is this the output of?")
+            block.report((line,), "no id: which case is this the output of?")
         elif not isinstance(case_id, str):
-            block.report(raw, key, f"an id is text or a whole number, got {describe(case_id)}")
+            block.report((line, key), f"an id is text or a whole number, got {describe(case_id)}")
         elif case_id not in cases_by_name:
             hint = block.suggest_case(case_id, cases_by_name)
-            block.report(raw, key, f"{suite.path.name} has no case {case_id!r}{hint}")
+            block.report((line, key), f"{suite.path.name} has no case {case_id!r}{hint}")
         elif (case := cases_by_name[case_id]).id in case_ids:
-            block.report(raw, key, f"{case_id!r} is there twice")
+            block.report((line, key), f"{case_id!r} is there twice")
         else:
             case_ids.add(case.id)
             yield RecordedCase(case, {k: v for k, v in raw.items() if k != key})

@@ -14,9 +14,10 @@ import orjson
 from ...core.document_forms import FORBIDDEN_DOCS, document_of
 from ...core.types import Document, EvaluationSample, Response
 from ...regression.thresholds import Bound
-from ..source import Source
+from ..source import KeyPath, Source
 from .fields import CASE, CASE_FIELDS, EXPECTED_FIELDS, LABELS
 from .gates import ThresholdReader
+from .kinds import BAD
 from .model import DRAFT, GoldenCase
 
 _EXECUTION_KEYS = frozenset((
@@ -74,47 +75,47 @@ class CaseReader:
 
     def __post_init__(self) -> None:
         """Check the defaults, which hold for every case."""
-        self._check_labels(self.defaults)
+        self._check_labels(self.defaults, (*self.threshold_reader.top, "defaults"))
 
-    def read_part(self, part: Source, cases: list[Any]) -> None:
-        """Read the cases of *part* of the file."""
+    def read_part(self, part: Source, cases: Mapping[KeyPath, Any]) -> None:
+        """Read the cases of *part* of the file, by their paths."""
         file_source = self.source
         self.source = self.threshold_reader.source = part
-        for index, case in enumerate(cases):
-            self._read_case(case, cases, index)
+        for path, case in cases.items():
+            self._read_case(case, path)
         self.source = self.threshold_reader.source = file_source
 
-    def _read_case(self, raw: Any, holder: Any, index: int) -> None:
-        if type(raw) is not dict:
-            CASE.read(raw, holder, index, self.source)
+    def _read_case(self, raw: Any, path: KeyPath) -> None:
+        values = CASE.read(raw, path, self.source)
+        if values is BAD:
             return
-        values = CASE.read_mapping(raw, self.source)
         case_id = values.get("id")
         if case_id is None or "query" not in values:
             return
         if case_id in self.cases:
             first = self.cases[case_id].line
-            self.source.report(raw, "id", f"id {case_id!r} is already taken by the case on line {first}")
+            self.source.report((*path, "id"), f"id {case_id!r} is already taken by the case on line {first}")
             return
         if not EXPECTED_FIELDS.keys().isdisjoint(values):
-            self._read_expected(values, raw)
+            self._read_expected(values, raw, path)
         if self.defaults:
             values = {**self.defaults, **values}
-        self._check_values(values, raw)
-        case = self._build_case(case_id, values, raw)
+        self._check_values(values, raw, path)
+        case = self._build_case(case_id, values, raw, path)
         if "variant_of" in values:
-            self._bases[case_id] = _Base(values["variant_of"], raw, self.source)
+            self._bases[case_id] = _Base(values["variant_of"], (*path, "variant_of"), self.source)
         self.cases[case_id] = case
 
-    def _read_expected(self, values: dict[str, Any], raw: dict[str, Any]) -> None:
+    def _read_expected(self, values: dict[str, Any], raw: dict[str, Any], path: KeyPath) -> None:
         """Put what the case names by the keys of `EXPECTED_FIELDS` under ``relevant_docs``."""
         chunks, docs = (values.pop(key, None) for key in EXPECTED_FIELDS)
         key = next(key for key in EXPECTED_FIELDS if key in raw)
         if "relevant_docs" in values:
-            self.source.report_key(raw, key, f"{key} is another name of relevant_docs, which the case has as well")
+            message = f"{key} is another name of relevant_docs, which the case has as well"
+            self.source.report_key((*path, key), message)
         elif chunks and docs and len(docs) > 1:
             message = "which chunk is of which document? Write relevant_docs: [{id: CHUNK, doc: DOCUMENT}, …]"
-            self.source.report_key(raw, key, message)
+            self.source.report_key((*path, key), message)
         elif chunks:
             values["relevant_docs"] = [
                 document_of({"id": chunk, **({"doc": docs[0]} if docs else {})}) for chunk in chunks
@@ -122,7 +123,7 @@ class CaseReader:
         else:
             values["relevant_docs"] = [document_of({"doc": doc}) for doc in docs or ()]
 
-    def _build_case(self, case_id: str, values: dict[str, Any], raw: dict[str, Any]) -> GoldenCase:
+    def _build_case(self, case_id: str, values: dict[str, Any], raw: dict[str, Any], path: KeyPath) -> GoldenCase:
         labels = {name: value for name, value in values.items() if name in LABELS}
         if "labels" in values:
             labels.update(values["labels"])
@@ -132,42 +133,43 @@ class CaseReader:
             values.get("chat_history", []),
         )  # fmt: skip
         return GoldenCase(
-            sample, *self.source.position(raw), tuple(values.get("tags", ())), self._thresholds(raw),
+            sample, *self.source.position(path), tuple(values.get("tags", ())), self._thresholds(raw, path),
             values.get("top_k", self.top_k), values.get("cluster") or values.get("conversation", ""),
             content_hash(values), values.get("must_pass", False), values.get("quarantine"),
             DRAFT if values.get("status") == "draft" else values.get("skip"),
             values.get("xfail"), values.get("timeout"), values.get("benchmark"),
         )  # fmt: skip
 
-    def _thresholds(self, raw: dict[str, Any]) -> dict[str, tuple[Bound, ...]]:
+    def _thresholds(self, raw: dict[str, Any], path: KeyPath) -> dict[str, tuple[Bound, ...]]:
         if "thresholds" not in raw or not isinstance(raw["thresholds"], dict):
             return dict(self.thresholds)
-        return {**self.thresholds, **self.threshold_reader.case_bounds(raw["thresholds"])}
+        return {**self.thresholds, **self.threshold_reader.case_bounds(raw["thresholds"], (*path, "thresholds"))}
 
-    def _check_values(self, values: dict[str, Any], raw: dict[str, Any]) -> None:
+    def _check_values(self, values: dict[str, Any], raw: dict[str, Any], path: KeyPath) -> None:
         if "match" in values and values["match"] == "regex":
-            self._check_regexes(values, raw)
-        self._check_labels(raw)
+            self._check_regexes(values, raw, path)
+        self._check_labels(raw, path)
         if FORBIDDEN_DOCS in values and (relevant := values.get("relevant_docs")):
-            self._check_forbidden(values[FORBIDDEN_DOCS], relevant, raw)
+            self._check_forbidden(values[FORBIDDEN_DOCS], relevant, _own(raw, path, FORBIDDEN_DOCS))
         if "must_pass" in values and values["must_pass"] and values.get("xfail") is not None:
-            self.source.report(raw, None, "must_pass and xfail contradict each other")
+            self.source.report(path, "must_pass and xfail contradict each other")
 
-    def _check_forbidden(self, forbidden: Sequence[Any], relevant: Sequence[Document], raw: dict[str, Any]) -> None:
+    def _check_forbidden(self, forbidden: Sequence[Any], relevant: Sequence[Document], path: KeyPath) -> None:
         ids = {doc.doc_id for doc in relevant if doc.metadata.get("match") in (None, "doc")}
         for form in forbidden:
             name = form if isinstance(form, str) else form.get("doc") if form.keys() == {"doc"} else None
             if name in ids:
-                key = FORBIDDEN_DOCS if FORBIDDEN_DOCS in raw else None
-                self.source.report(raw, key, f"{FORBIDDEN_DOCS}: {name!r} is relevant to the case as well")
+                self.source.report(path, f"{FORBIDDEN_DOCS}: {name!r} is relevant to the case as well")
 
-    def _check_labels(self, raw: Mapping[str, Any]) -> None:
+    def _check_labels(self, raw: Mapping[str, Any], path: KeyPath) -> None:
         if isinstance(labels := raw.get("labels"), dict):
             for name in labels:
                 if name in CASE_FIELDS or name == "tag":
-                    self.source.report_key(labels, name, f"{name!r} is a key of the case itself; write it there")
+                    self.source.report_key(
+                        (*path, "labels", name), f"{name!r} is a key of the case itself; write it there"
+                    )
 
-    def _check_regexes(self, values: dict[str, Any], raw: dict[str, Any]) -> None:
+    def _check_regexes(self, values: dict[str, Any], raw: dict[str, Any], path: KeyPath) -> None:
         import regex  # which searches the answers
 
         for name in ("must_contain", "forbidden"):
@@ -175,8 +177,7 @@ class CaseReader:
                 try:
                     regex.compile(pattern)
                 except (regex.error, ValueError, OverflowError, RecursionError) as exc:
-                    key = name if name in raw else None
-                    self.source.report(raw, key, f"{name}: {pattern!r} is not a regular expression: {exc}")
+                    self.source.report(_own(raw, path, name), f"{name}: {pattern!r} is not a regular expression: {exc}")
 
     def finish(self) -> Sequence[GoldenCase]:
         """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""
@@ -192,24 +193,29 @@ class CaseReader:
         chain = [case_id]
         while chain[-1] in self._bases:
             base = self._bases[chain[-1]].name
-            _, raw, source = self._bases[case_id]
+            _, path, source = self._bases[case_id]
             if base not in self.cases:
                 if len(chain) == 1:
                     hint = source.suggest_case(base, self.cases)
-                    source.report(raw, "variant_of", f"variant_of: there is no case {base!r}{hint}")
+                    source.report(path, f"variant_of: there is no case {base!r}{hint}")
                 return case_id
             if base in chain:
-                source.report(raw, "variant_of", f"variant_of goes round in a circle: {' → '.join([*chain, base])}")
+                source.report(path, f"variant_of goes round in a circle: {' → '.join([*chain, base])}")
                 return case_id
             chain.append(base)
         return chain[-1]
 
 
+def _own(raw: Mapping[str, Any], path: KeyPath, key: str) -> KeyPath:
+    """Return the path of a value of the case at *path*; the case's own where the value is inherited."""
+    return (*path, key) if key in raw else path
+
+
 class _Base(NamedTuple):
-    """The ``variant_of`` of a case, the case as written, and the source it was read from."""
+    """The ``variant_of`` of a case, where it stands, and the source it was read from."""
 
     name: str
-    raw: dict[str, Any]
+    path: KeyPath
     source: Source
 
 

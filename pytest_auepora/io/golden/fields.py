@@ -10,7 +10,7 @@ from typing import Any, get_args
 from ...errors import ThresholdError
 from ...regression.policy import Assertions, CaseGuard, JudgePolicy, OnInconclusive, PolicyName
 from ...regression.thresholds import STATS, read_slice
-from ..source import Source
+from ..source import KeyPath, Source
 from .kinds import (
     BAD,
     Choice,
@@ -127,10 +127,10 @@ class _TextOrRecord(FieldType):
         self.record, self.alias, self.defaults = Record(title, *fields), alias, defaults or {}
         self.expected = f"text, or a mapping with {' and '.join(self.record.fields)}"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if isinstance(value, str) and value.strip():
             return {**self.defaults, self.alias: [value]} if self.alias else value
-        values = self.read_record(self.record, value, holder, key, source)
+        values = self.read_record(self.record, value, path, source)
         return BAD if values is BAD else {**self.defaults, **values}
 
     def schema(self) -> dict[str, Any]:
@@ -173,10 +173,10 @@ class _Benchmark(FieldType):
         Field("group", Text(), "Cases of one group are shown in one table."),
     )
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if isinstance(value, bool):
             return {} if value else None
-        return self.record.read(value, holder, key, source) if value else self.refuse(value, holder, key, source)
+        return self.record.read(value, path, source) if value else self.refuse(value, path, source)
 
     def schema(self) -> dict[str, Any]:
         return {"anyOf": [{"type": "boolean"}, {**self.record.schema(), "minProperties": 1}]}
@@ -270,7 +270,7 @@ class _CaseList(FieldType):
 
     expected = "a list of cases"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if isinstance(value, list) and value:
             return value
         if isinstance(value, dict):
@@ -278,8 +278,8 @@ class _CaseList(FieldType):
         elif value is None or isinstance(value, list):
             mistake = "there are no cases; a golden file without any would pass whatever happens"
         else:
-            return self.refuse(value, holder, key, source)
-        source.report(holder, key, mistake)
+            return self.refuse(value, path, source)
+        source.report(path, mistake)
         return BAD
 
     def schema(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ...metrics.catalogue import ALWAYS
 from ...metrics.registry import Registry
 from ...regression.policy import Slice
 from ...regression.thresholds import PSEUDO_METRICS, Bound, Gate, check_range, read_gates, split_stat
-from ..source import Source
+from ..source import KeyPath, Source
 from .model import GoldenCase
 
 _LONGEST_KEY = 1_000
@@ -21,14 +21,15 @@ _LONGEST_KEY = 1_000
 
 @dataclass(eq=False)
 class ThresholdReader:
-    """Reads the thresholds of one file against its metrics: their direction and range."""
+    """Reads the thresholds of one file, at *top*, against its metrics: their direction and range."""
 
     source: Source
     registry: Registry
+    top: KeyPath = ()
     metrics: dict[str, Metric] = field(default_factory=dict, init=False)
     warnings: list[Problem] = field(default_factory=list, init=False)
 
-    def load_metrics(self, names: Sequence[str], holder: Any) -> tuple[str, ...]:
+    def load_metrics(self, names: Sequence[str]) -> tuple[str, ...]:
         """Look up the metrics that the file lists; report those that do not exist."""
         for i, name in enumerate(names):
             if self.source.is_full:
@@ -37,21 +38,21 @@ class ThresholdReader:
                 self.metrics[name] = self.registry.get(name)
             except (UnknownNameError, MetricError) as exc:
                 pseudo = f"{name} is always counted; name it in thresholds, not in metrics"
-                self.source.report(holder, i, pseudo if name in PSEUDO_METRICS else str(exc))
+                self.source.report((*self.top, "metrics", i), pseudo if name in PSEUDO_METRICS else str(exc))
         return tuple(names)
 
-    def case_bounds(self, raw: dict[Any, Any]) -> dict[str, tuple[Bound, ...]]:
-        """Read the thresholds of a case, or those of every case."""
-        gate_lists = (self._read_case_gates(raw, key) for key in raw)
+    def case_bounds(self, raw: dict[Any, Any], path: KeyPath) -> dict[str, tuple[Bound, ...]]:
+        """Read the thresholds at *path*, of a case or of every case."""
+        gate_lists = (self._read_case_gates(part, (*path, key)) for key, part in raw.items())
         return {gates[0].metric: tuple(gate.bound for gate in gates) for gates in gate_lists if gates}
 
-    def _read_case_gates(self, raw: dict[Any, Any], key: Any) -> list[Gate]:
-        gates = self._read_gates(raw, key, quiet=True)
+    def _read_case_gates(self, raw: Any, path: KeyPath) -> list[Gate]:
+        gates, key = self._read_gates(raw, path, quiet=True), path[-1]
         if any(g.stat != "aggregate" or g.slice or g.owner for g in gates):
             message = f"{key}: a case has one score; stat, slice and owner belong to the file's thresholds"
-            self.source.report(raw, key, message)
+            self.source.report(path, message)
         elif gates and gates[0].metric in PSEUDO_METRICS:
-            self.source.report_key(raw, key, f"{key} is a share of cases; it belongs to the file's thresholds")
+            self.source.report_key(path, f"{key} is a share of cases; it belongs to the file's thresholds")
         else:
             return gates
         return []
@@ -59,20 +60,21 @@ class ThresholdReader:
     def gates(self, raw: dict[Any, Any], owner: str, owners: Mapping[str, str]) -> list[Gate]:
         """Read the thresholds of the file; a gate without an owner has that of its metric, else that of the file."""
         result = []
-        for key in raw:
+        for key, part in raw.items():
             if self.source.is_full:
                 break
-            line, col = self.source.position(raw, key, on_key=True)
-            for gate in self._read_gates(raw, key):
+            path = (*self.top, "thresholds", key)
+            line, col = self.source.position(path, on_key=True)
+            for gate in self._read_gates(part, path):
                 gate_owner = gate.owner or owners.get(gate.metric, owner)
                 result.append(replace(gate, owner=gate_owner, line=line, col=col))
         return result
 
-    def check_names(self, names: Iterable[str], holder: dict[str, Any]) -> None:
-        """Report keys of *holder* that are not metrics of this file."""
+    def check_names(self, names: Iterable[str], path: KeyPath) -> None:
+        """Report keys of the mapping at *path* that are not metrics of this file."""
         for name in names:
             if self.metric_scale(name) is None:
-                self.source.report_key(holder, name, self.unknown_message(name))
+                self.source.report_key((*path, name), self.unknown_message(name))
 
     def metric_scale(self, name: str) -> tuple[Direction, float, float] | None:
         """Direction and range of a metric that this file computes, or None."""
@@ -94,32 +96,33 @@ class ThresholdReader:
             return str(exc)
         return f"{name} is not computed; add it to metrics"
 
-    def _read_gates(self, raw: dict[Any, Any], key: Any, *, quiet: bool = False) -> list[Gate]:
+    def _read_gates(self, raw: Any, path: KeyPath, *, quiet: bool = False) -> list[Gate]:
+        key = path[-1]
         if not isinstance(key, str):
-            self.source.report_key(raw, key, f"the key {key!r} is not a metric")
+            self.source.report_key(path, f"the key {key!r} is not a metric")
             return []
         if len(key) > _LONGEST_KEY:
-            self.source.report_key(raw, key, f"the key {key[:60]!r}… is not a metric: it has {len(key):,} characters")
+            self.source.report_key(path, f"the key {key[:60]!r}… is not a metric: it has {len(key):,} characters")
             return []
         try:
             metric, _ = split_stat(key)
             if (scale := self.metric_scale(metric)) is None:
-                self.source.report_key(raw, key, self.unknown_message(metric))
+                self.source.report_key(path, self.unknown_message(metric))
                 return []
             direction, low, high = scale
-            gates = read_gates(key, raw[key], direction)
+            gates = read_gates(key, raw, direction)
             for gate in gates:
                 if gate.metric in PSEUDO_METRICS and gate.stat != "aggregate":
                     raise ThresholdError(f"{gate.metric} is one number for the whole suite; it has no {gate.stat}")
                 check_range(gate.bound, gate.title, *((0.0, 1.0) if gate.stat == "pass_rate" else (low, high)))
             if not quiet:  # a case may opt out of what it inherits
-                self._warn(raw, key, gates, scale)
+                self._warn(path, gates, scale)
         except ThresholdError as exc:
-            self.source.report(raw, key, str(exc) if key in str(exc) else f"{key}: {exc}")
+            self.source.report(path, str(exc) if key in str(exc) else f"{key}: {exc}")
             return []
         return gates
 
-    def _warn(self, raw: Any, key: str, gates: Sequence[Gate], scale: tuple[Direction, float, float]) -> None:
+    def _warn(self, path: KeyPath, gates: Sequence[Gate], scale: tuple[Direction, float, float]) -> None:
         """Warn of a threshold that no bad value fails; ``error_rate: 1`` is how people allow errors."""
         for title in dict.fromkeys(gate.title for gate in gates if gate.metric != "error_rate"):
             bounds = [gate.bound for gate in gates if gate.title == title]
@@ -133,7 +136,7 @@ class ThresholdReader:
                 message = f"{title} {bounds[0]} fails only what is better: {direction} is better"
             else:
                 continue
-            line, col = self.source.position(raw, key)
+            line, col = self.source.position(path)
             self.warnings.append(Problem(self.source.path, line, col, message))
 
     def check_case_thresholds(self, cases: Sequence[GoldenCase]) -> None:
@@ -163,8 +166,8 @@ class ThresholdReader:
             for reason in _unmatched_labels(gate.slice, labels):
                 self.source.report_at(gate.line, gate.col, f"{gate.title}: {reason}")
 
-    def check_slices(self, slices: Sequence[Slice], holder: Any, cases: Sequence[GoldenCase]) -> None:
-        """Report slices, listed in *holder*, that no case is in."""
+    def check_slices(self, slices: Sequence[Slice], path: KeyPath, cases: Sequence[GoldenCase]) -> None:
+        """Report slices, listed at *path*, that no case is in."""
         for i, slice_ in enumerate(slices):
             messages: Iterable[str] = ()
             if not isinstance(slice_, str):
@@ -175,7 +178,7 @@ class ThresholdReader:
                 suggestion = f"; write {{{label}: {value.strip()}}}" if value else did_you_mean(slice_, labels)
                 messages = [f"no case has the label {slice_!r}{suggestion}"]
             for message in messages:
-                self.source.report(holder, i, f"slices: {message}")
+                self.source.report((*path, i), f"slices: {message}")
 
 
 def _label_values(cases: Sequence[GoldenCase], keys: Collection[str]) -> dict[str, list[str]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...base.text import did_you_mean
-from ..source import Source, describe
+from ..source import KeyPath, Source, describe
 
 BAD: Any = object()
 """Returned instead of a value that was reported as a problem."""
@@ -28,45 +28,45 @@ class FieldType:
     expected: str = ""
     choices: Sequence[str] = ()
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        """Return the value read, or `BAD` after reporting a problem at *key* of *holder*."""
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
+        """Return the value read, or `BAD` after reporting a problem at *path*."""
         result = self.parse(value)
-        return self.refuse(value, holder, key, source) if result is BAD else result
+        return self.refuse(value, path, source) if result is BAD else result
 
     def parse(self, value: Any) -> Any:
         """Return the value to use for *value*, or `BAD` if it is not what is expected."""
         raise NotImplementedError
 
-    def read_record(self, record: Record, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read_record(self, record: Record, value: Any, path: KeyPath, source: Source) -> Any:
         """Return what *record* reads of *value*, for types made of one, or `BAD` if there was any problem."""
         if not isinstance(value, dict):
-            return self.refuse(value, holder, key, source)
+            return self.refuse(value, path, source)
         problem_count = len(source.problems)
-        values = record.read_mapping(value, source)
+        values = record.read_mapping(value, path, source)
         return values if len(source.problems) == problem_count else BAD
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of what is accepted."""
         raise NotImplementedError
 
-    def refuse(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def refuse(self, value: Any, path: KeyPath, source: Source) -> Any:
         """Report that *value* is not what is expected here, and return `BAD`."""
         if value is None:
-            source.report(holder, key, f"{key_prefix(key)}has no value; write {self.expected}, or leave the key out")
+            source.report(path, f"{key_prefix(path)}has no value; write {self.expected}, or leave the key out")
             return BAD
-        written = "" if isinstance(value, (str, list, dict)) else source.written(holder, key)
+        written = "" if isinstance(value, (str, list, dict)) else source.written(path)
         got = describe(value, written)
         quote = ""
         if self.expected.startswith("text") and isinstance(value, (bool, int, float, datetime.date)):
             quote = f'; quote it: "{written or value}"'
         suggestion = did_you_mean(value, self.choices) if isinstance(value, str) else ""
-        source.report(holder, key, f"{key_prefix(key)}expected {self.expected}, got {got}{suggestion}{quote}")
+        source.report(path, f"{key_prefix(path)}expected {self.expected}, got {got}{suggestion}{quote}")
         return BAD
 
 
-def key_prefix(key: Any) -> str:
-    """Return the beginning of a message about the value at *key*."""
-    return f"{key}: " if isinstance(key, str) else ""
+def key_prefix(path: KeyPath) -> str:
+    """Return the beginning of a message about the value at *path*."""
+    return f"{path[-1]}: " if path and isinstance(path[-1], str) else ""
 
 
 class Text(FieldType):
@@ -185,24 +185,24 @@ class Free(FieldType):
 
     expected = "a mapping"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if not isinstance(value, dict):
-            return self.refuse(value, holder, key, source)
+            return self.refuse(value, path, source)
         problem_count = len(source.problems)
-        self._check_values(value, source, 0)
+        self._check_values(value, path, source, 0)
         return value if len(source.problems) == problem_count else BAD
 
-    def _check_values(self, value: Any, source: Source, depth: int) -> None:
+    def _check_values(self, value: Any, path: KeyPath, source: Source, depth: int) -> None:
         for name, part in value.items() if isinstance(value, dict) else enumerate(value):
             if isinstance(value, dict) and not isinstance(name, str):
-                source.report_key(value, name, f"the key {describe(name)} is not a text; quote it")
+                source.report_key((*path, name), f"the key {describe(name)} is not a text; quote it")
             elif isinstance(part, (dict, list)):
                 if depth >= MAX_FREE_DEPTH:
-                    source.report(value, name, f"nests more than {MAX_FREE_DEPTH} deep")
+                    source.report((*path, name), f"nests more than {MAX_FREE_DEPTH} deep")
                     return
-                self._check_values(part, source, depth + 1)
+                self._check_values(part, (*path, name), source, depth + 1)
             elif not isinstance(part, (str, int, float, bool, datetime.date, type(None))):
-                source.report(value, name, f"{key_prefix(name)}a {type(part).__name__} cannot be stored as JSON")
+                source.report((*path, name), f"{key_prefix((name,))}a {type(part).__name__} cannot be stored as JSON")
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object"}
@@ -219,29 +219,29 @@ class ListOf(FieldType):
         item = item_type.expected
         self.expected = f"{item} or a list of these" if one_ok else f"a list ({item} in each place)"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if type(value) is not list:
             if not self.one_ok or value is None:
-                return self.refuse(value, holder, key, source)
-            item = self.item_type.read(value, holder, key, source)
+                return self.refuse(value, path, source)
+            item = self.item_type.read(value, path, source)
             return BAD if item is BAD else [item]
         if len(value) < self.least:
-            source.report(holder, key, f"{key_prefix(key)}expected {self.expected}, got an empty list")
+            source.report(path, f"{key_prefix(path)}expected {self.expected}, got an empty list")
             return BAD
         read_item, problem_count = self.item_type.read, len(source.problems)
-        items = [read_item(part, value, i, source) for i, part in enumerate(value)]
+        items = [read_item(part, (*path, i), source) for i, part in enumerate(value)]
         if len(source.problems) > problem_count and any(part is BAD for part in items):
             return BAD
-        if self.unique and len(items) > 1 and self._report_repeats(items, value, source):
+        if self.unique and len(items) > 1 and self._report_repeats(items, value, path, source):
             return BAD
         return items
 
-    def _report_repeats(self, items: list[Any], value: Any, source: Source) -> bool:
+    def _report_repeats(self, items: list[Any], value: Any, path: KeyPath, source: Source) -> bool:
         if all(type(part) is str for part in items) and len(set(items)) == len(items):
             return False
         repeats = [len(items) - 1] if source.is_full else [i for i, part in enumerate(items) if part in items[:i]]
         for i in repeats:
-            source.report(value, i, f"{describe(value[i])} is listed twice")
+            source.report((*path, i), f"{describe(value[i])} is listed twice")
         return bool(repeats)
 
     def schema(self) -> dict[str, Any]:
@@ -260,15 +260,15 @@ class MapOf(FieldType):
         self.value_type = value_type
         self.expected = f"a mapping from {keys} to {value_type.expected}"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if not isinstance(value, dict):
-            return self.refuse(value, holder, key, source)
+            return self.refuse(value, path, source)
         values = {}
         for name, part in value.items():
             if isinstance(name, str):
-                values[name] = self.value_type.read(part, value, name, source)
+                values[name] = self.value_type.read(part, (*path, name), source)
             else:
-                source.report_key(value, name, f"the key {describe(name)} is not a text; quote it")
+                source.report_key((*path, name), f"the key {describe(name)} is not a text; quote it")
                 values[name] = BAD
         return BAD if any(part is BAD for part in values.values()) else values
 
@@ -313,35 +313,36 @@ class Record(FieldType):
         self.required = [field.name for field in fields if field.required]
         self._readers = {field.name: field.type.read for field in fields}
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if not isinstance(value, dict):
-            return self.refuse(value, holder, key, source)
-        return self.read_mapping(value, source)
+            return self.refuse(value, path, source)
+        return self.read_mapping(value, path, source)
 
-    def read_mapping(self, value: dict[Any, Any], source: Source) -> dict[str, Any]:
+    def read_mapping(self, value: dict[Any, Any], path: KeyPath, source: Source) -> dict[str, Any]:
         """Read every key; report unknown and missing ones."""
         values: dict[str, Any] = {}
         readers = self._readers
         hints = ""
         for name, part in value.items():
             if name not in readers:
-                hints += self._report_unknown_key(value, name, source)
-            elif (parsed := readers[name](part, value, name, source)) is not BAD:
+                hints += self._report_unknown_key((*path, name), source)
+            elif (parsed := readers[name](part, (*path, name), source)) is not BAD:
                 values[name] = parsed
         for name in self.required:
             if name not in value and repr(name) not in hints:  # the typo is reported already
-                source.report(value, None, f"{self.title} has no {name}")
+                source.report(path, f"{self.title} has no {name}")
         return values
 
-    def _report_unknown_key(self, value: Any, name: Any, source: Source) -> str:
+    def _report_unknown_key(self, path: KeyPath, source: Source) -> str:
         """Report an unknown key, and return the hint on what was probably meant."""
         if source.is_full:
-            source.report(value, None, "")
+            source.report(path, "")
             return ""
+        name = path[-1]
         hint = self.hints.get(name, "") if isinstance(name, str) else ""
         hint = hint or did_you_mean(str(name), self.fields)
         known_keys = f"; {self.title} has {', '.join(self.fields)}"
-        source.report_key(value, name, f"unknown key {name!r}{hint or known_keys}")
+        source.report_key(path, f"unknown key {name!r}{hint or known_keys}")
         return hint
 
     def schema(self) -> dict[str, Any]:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import GoldenFileError, Problem
 from ...metrics.catalogue import SAMPLED
 from ...metrics.registry import Registry
 from ...regression.policy import ALL, AnchorPolicy, RegressionPolicy
 from ..json_lines import is_jsonl, load_lines
-from ..source import MAX_BYTES, Source, describe, line_blocks
+from ..source import MAX_BYTES, KeyPath, Source, describe, line_blocks
 from .cases import CaseReader
 from .fields import HEADER, MAX_TOP_K, SUITE
 from .gates import ThresholdReader
@@ -53,14 +54,14 @@ def load_policy(path: str | Path) -> RegressionPolicy:
         lines = _first_block(path, line_blocks(path, MAX_BYTES)).lines
         first = next((i for i, line in enumerate(lines) if line.strip()), 0)
         source = Source(str(path), "\n".join(lines[: first + 1]))
-        root: Any = next(iter(load_lines(source)), None)
+        line, root = next(iter(load_lines(source).items()), (0, None))
     else:
         from ..yaml.load import load_yaml
 
         source = Source.load(path)
-        root = load_yaml(source)
+        line, root = None, load_yaml(source)
     raw = {key: root[key] for key in ("regression", "assertions") if key in root} if isinstance(root, dict) else {}
-    values = HEADER.read_mapping(raw, source)
+    values = HEADER.read_mapping(raw, () if line is None else (line,), source)
     if source.problems:
         raise source.error()
     return _regression_policy(values)
@@ -81,12 +82,17 @@ def garbage_collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-Parts = Iterable[tuple[Source, list[Any]]]
-"""The cases of a file as written, part by part, each with its source."""
+Parts = Iterable[tuple[Source, Mapping[KeyPath, Any]]]
+"""The cases of a file as written, by their paths, part by part, each with its source."""
 
 
-ReadFile = tuple[Source, dict[str, Any], dict[str, Any], Parts]
-"""The source of a file, the mapping at its top or on its first line, the values read from that, and the cases."""
+class ReadFile(NamedTuple):
+    """The source of a file, the values of its top or of its first line, at *top*, and the cases."""
+
+    source: Source
+    top: KeyPath
+    values: dict[str, Any]
+    parts: Parts
 
 
 def _read_yaml(path: Path, max_bytes: int) -> ReadFile:
@@ -101,19 +107,21 @@ def _read_yaml(path: Path, max_bytes: int) -> ReadFile:
         hint = "; put the list under cases:" if isinstance(root, list) else ""
         source.report_at(1, 1, f"expected a mapping with cases, got {describe(root)}{hint}")
         raise source.error()
-    values = SUITE.read_mapping(root, source)
-    return source, root, values, [(source, values.get("cases", []))]
+    values = SUITE.read_mapping(root, (), source)
+    cases = {("cases", i): case for i, case in enumerate(values.get("cases", []))}
+    return ReadFile(source, (), values, [(source, cases)])
 
 
 def _read_jsonl(path: Path, max_bytes: int) -> ReadFile:
     """Read JSON Lines; the first line is the header if it has neither ``id`` nor ``query``."""
     blocks = line_blocks(path, max_bytes, "have it scored by `auepora score`, or give load_golden a higher max_bytes")
     source = _first_block(path, blocks)
-    cases = load_lines(source)
-    raw: dict[str, Any] = {}
-    if cases and not {"id", "query"} & cases[0].keys():
-        raw = cases.pop(0)
-    return source, raw, HEADER.read_mapping(raw, source), _case_parts(source, cases, blocks, headed=bool(raw))
+    lines = load_lines(source)
+    first, raw = next(iter(lines.items()), (0, {}))
+    if headed := bool(raw) and not {"id", "query"} & raw.keys():
+        del lines[first]
+    values = HEADER.read_mapping(raw if headed else {}, (first,), source)
+    return ReadFile(source, (first,), values, _case_parts(source, lines, blocks, headed=headed))
 
 
 def _first_block(path: Path, blocks: Iterable[Source]) -> Source:
@@ -121,12 +129,11 @@ def _first_block(path: Path, blocks: Iterable[Source]) -> Source:
     return next((block for block in blocks if not block.text.isspace()), Source(str(path), ""))
 
 
-def _case_parts(source: Source, cases: list[Any], blocks: Iterable[Source], *, headed: bool) -> Parts:
-    yield source, cases
-    has_cases = bool(cases)
-    for block in blocks:
-        yield block, (more := load_lines(block))
-        has_cases = has_cases or bool(more)
+def _case_parts(source: Source, lines: Mapping[int, Any], blocks: Iterable[Source], *, headed: bool) -> Parts:
+    has_cases = False
+    for block, cases in chain([(source, lines)], ((block, load_lines(block)) for block in blocks)):
+        yield block, {(line,): case for line, case in cases.items()}
+        has_cases = has_cases or bool(cases)
     if not has_cases and not source.problems:
         message = "there are no cases; a golden file without any would pass whatever happens" if headed else "is empty"
         source.report_at(0, 0, message)
@@ -139,14 +146,14 @@ DEFAULT_METRICS = (
 
 
 def _build_suite(path: Path, registry: Registry, file: ReadFile) -> GoldenSuite:
-    source, raw, values, parts = file
-    threshold_reader = ThresholdReader(source, registry)
-    metrics = threshold_reader.load_metrics(values.get("metrics", DEFAULT_METRICS), raw.get("metrics"))
+    source, top, values, parts = file
+    threshold_reader = ThresholdReader(source, registry, top)
+    metrics = threshold_reader.load_metrics(values.get("metrics", DEFAULT_METRICS))
     owner = values.get("owner", "")
     top_k = values.get("top_k") or _default_top_k(metrics)
     defaults = values.get("defaults", {})
-    case_bounds = threshold_reader.case_bounds(values.get("case_thresholds", {}))
-    case_bounds |= threshold_reader.case_bounds(defaults.get("thresholds", {}))
+    case_bounds = threshold_reader.case_bounds(values.get("case_thresholds", {}), (*top, "case_thresholds"))
+    case_bounds |= threshold_reader.case_bounds(defaults.get("thresholds", {}), (*top, "defaults", "thresholds"))
     reader = CaseReader(source, threshold_reader, defaults, case_bounds, top_k)
     for source_part, part_cases in parts:
         reader.read_part(source_part, part_cases)
@@ -155,14 +162,14 @@ def _build_suite(path: Path, registry: Registry, file: ReadFile) -> GoldenSuite:
         for case in cases:
             case.resources = True
     owners = values.get("owners", {})
-    threshold_reader.check_names(owners, raw.get("owners", {}))
+    threshold_reader.check_names(owners, (*top, "owners"))
     gates = threshold_reader.gates(values.get("thresholds", {}), owner, owners)
     threshold_reader.check_gates(gates, cases)
     threshold_reader.check_case_thresholds(cases)
-    _check_policy(values.get("regression", {}), raw, threshold_reader)
+    _check_policy(values.get("regression", {}), (*top, "regression"), threshold_reader)
     policy = _regression_policy(values)
     if policy.slices:
-        threshold_reader.check_slices(policy.slices, raw["regression"]["slices"], cases)
+        threshold_reader.check_slices(policy.slices, (*top, "regression", "slices"), cases)
     suite = GoldenSuite(
         _suite_name(values, path, source), path, owner, top_k, metrics, tuple(gates),
         policy, cases, values.get("fixture", "rag"),
@@ -195,14 +202,14 @@ def _default_top_k(metrics: tuple[str, ...]) -> int:
     return min(max([5, *cutoffs]), MAX_TOP_K)
 
 
-def _check_policy(regression: dict[str, Any], raw: dict[str, Any], threshold_reader: ThresholdReader) -> None:
+def _check_policy(regression: dict[str, Any], path: KeyPath, threshold_reader: ThresholdReader) -> None:
     if "metrics" in regression:
-        threshold_reader.check_names(regression["metrics"], raw["regression"]["metrics"])
+        threshold_reader.check_names(regression["metrics"], (*path, "metrics"))
     for key, names in regression.get("not_comparable", {}).items():
         for name in names:
             if name != ALL and threshold_reader.metric_scale(name) is None:
                 message = threshold_reader.unknown_message(name)
-                threshold_reader.source.report(raw["regression"]["not_comparable"], key, message)
+                threshold_reader.source.report((*path, "not_comparable", key), message)
 
 
 def _regression_policy(values: dict[str, Any]) -> RegressionPolicy:

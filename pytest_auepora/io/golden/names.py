@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ..source import Source, describe
+from ..source import KeyPath, Source, describe
 from .kinds import BAD, FieldType
 
 SUITE_ITEM = "suite"
@@ -31,12 +31,12 @@ class _Name(FieldType):
     reserved_names: ClassVar[Mapping[str, str]] = {}
     """Well-formed names that are not allowed, and why."""
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if type(value) is not str or not value.strip():
-            return self.refuse(value, holder, key, source)
+            return self.refuse(value, path, source)
         if not (why := self.broken_rule(value)):
             return value
-        source.report(holder, key, f"{self.title} {describe(value)} {why}")
+        source.report(path, f"{self.title} {describe(value)} {why}")
         return BAD
 
     def broken_rule(self, value: str) -> str:

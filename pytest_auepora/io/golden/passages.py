@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.document_forms import document_of
 from ...core.types import Document
-from ..source import Source, describe
+from ..source import KeyPath, Source, describe
 from .kinds import BAD, Field, FieldType, Free, ListOf, Record, Text, Whole, misnomers
 
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
@@ -40,32 +40,32 @@ class _DocumentType(FieldType):
         self.record = record
         self.expected = "text (an id), or a mapping with id" + (" or doc" if "doc" in record.fields else "")
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if type(value) is str and value and not value.isspace():
             return Document(value, "", {})
-        values = self.read_record(self.record, value, holder, key, source)
-        return BAD if values is BAD else self._build_document(values, value, source)
+        values = self.read_record(self.record, value, path, source)
+        return BAD if values is BAD else self._build_document(values, value, path, source)
 
-    def _build_document(self, values: dict[str, Any], value: Any, source: Source) -> Any:
-        if not self._has_problem(values, value, source):
+    def _build_document(self, values: dict[str, Any], value: Any, path: KeyPath, source: Source) -> Any:
+        if not self._has_problem(values, value, path, source):
             return document_of(values)
         return BAD
 
-    def _has_problem(self, values: dict[str, Any], value: Any, source: Source) -> bool:
+    def _has_problem(self, values: dict[str, Any], value: Any, path: KeyPath, source: Source) -> bool:
         if "id" in values:
             if misplaced := next((key for key in ("quote", "span") if key in values), None):
                 message = f"a {misplaced} is looked up in a source document: write doc, not id"
-                source.report_key(value, misplaced, message)
+                source.report_key((*path, misplaced), message)
             return misplaced is not None
         if "doc" not in values and values.keys() - {"grade", "metadata"} != {"quote"}:
-            source.report(value, None, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
+            source.report(path, f"a document has an id, a doc, or both, got {', '.join(value) or 'nothing'}")
             return True
         if "quote" in values and {"span", "text"} & values.keys():
-            source.report_key(value, "quote", "a quote stands alone: no span or text beside it")
+            source.report_key((*path, "quote"), "a quote stands alone: no span or text beside it")
             return True
         span = values.get("span")
         if span is not None and (len(span) != 2 or span[0] >= span[1]):
-            source.report(value, "span", f"span: expected [start, end] with start < end, got {span}")
+            source.report((*path, "span"), f"span: expected [start, end] with start < end, got {span}")
             return True
         return False
 
@@ -94,17 +94,17 @@ class Documents(ListOf):
         super().__init__(_DocumentType(_RELEVANT if relevant else _CANDIDATE))
         self.expected = "a list of documents" + (" ([] if the system should refuse)" if relevant else "")
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if type(value) is list and _all_ids(value):
             return [Document(doc_id, "", {}) for doc_id in value]
-        documents = super().read(value, holder, key, source)
+        documents = super().read(value, path, source)
         if documents is BAD or len(documents) < 2:
             return documents
         first: dict[Any, int] = {}
         keys = (_document_key(doc) if doc.metadata else doc.doc_id for doc in documents)
         repeats = [i for i, document_key in enumerate(keys) if first.setdefault(document_key, i) != i]
         for i in repeats:
-            source.report(value, i, f"{describe(documents[i].doc_id)} is listed twice")
+            source.report((*path, i), f"{describe(documents[i].doc_id)} is listed twice")
         return BAD if repeats else documents
 
     def schema(self) -> dict[str, Any]:
@@ -119,13 +119,13 @@ class ForbiddenDocuments(ListOf):
 
 
 class _FormType(_DocumentType):
-    def _build_document(self, values: dict[str, Any], value: Any, source: Source) -> Any:
-        if self._has_problem(values, value, source):
+    def _build_document(self, values: dict[str, Any], value: Any, path: KeyPath, source: Source) -> Any:
+        if self._has_problem(values, value, path, source):
             return BAD
         return values["id"] if values.keys() == {"id"} else values
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
-        return value if type(value) is str and value.strip() else super().read(value, holder, key, source)
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
+        return value if type(value) is str and value.strip() else super().read(value, path, source)
 
 
 def _all_ids(value: list[Any]) -> bool:

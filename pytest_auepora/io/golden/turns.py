@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.text import did_you_mean
-from ..source import Source, describe
+from ..source import KeyPath, Source, describe
 from .kinds import BAD, FieldType, ListOf, Text
 
 ROLES = ("user", "assistant", "system")
@@ -20,31 +20,33 @@ class _Turn(FieldType):
 
     expected = "a turn: {user: …} or {assistant: …}"
 
-    def read(self, value: Any, holder: Any, key: Any, source: Source) -> Any:
+    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if not isinstance(value, dict):
-            return self.refuse(value, holder, key, source)
+            return self.refuse(value, path, source)
         if "role" in value or "content" in value:
-            return self._read_message(value, source)
+            return self._read_message(value, path, source)
         if len(value) != 1:
-            source.report(
-                value, None, f"a turn has one speaker and one text, got {', '.join(map(str, value)) or 'nothing'}"
-            )
+            source.report(path, f"a turn has one speaker and one text, got {', '.join(map(str, value)) or 'nothing'}")
             return BAD
         (role,) = value
         if role not in ROLES:
-            source.report_key(value, role, f"unknown speaker {describe(role)}{_hint(role)}; known: {', '.join(ROLES)}")
+            source.report_key(
+                (*path, role), f"unknown speaker {describe(role)}{_hint(role)}; known: {', '.join(ROLES)}"
+            )
             return BAD
-        text = Text().read(value[role], value, role, source)
+        text = Text().read(value[role], (*path, role), source)
         return BAD if text is BAD else {"role": role, "content": text}
 
-    def _read_message(self, value: dict[Any, Any], source: Source) -> Any:
+    def _read_message(self, value: dict[Any, Any], path: KeyPath, source: Source) -> Any:
         if value.keys() != set(_MESSAGE):
-            source.report(value, None, f"a message has role and content, got {', '.join(map(str, value))}")
+            source.report(path, f"a message has role and content, got {', '.join(map(str, value))}")
             return BAD
         if (role := value["role"]) not in ROLES:
-            source.report(value, "role", f"role: expected one of {', '.join(ROLES)}, got {describe(role)}{_hint(role)}")
+            source.report(
+                (*path, "role"), f"role: expected one of {', '.join(ROLES)}, got {describe(role)}{_hint(role)}"
+            )
             return BAD
-        text = Text().read(value["content"], value, "content", source)
+        text = Text().read(value["content"], (*path, "content"), source)
         return BAD if text is BAD else {"role": role, "content": text}
 
     def schema(self) -> dict[str, Any]:

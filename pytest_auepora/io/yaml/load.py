@@ -1,21 +1,20 @@
-"""YAML, fast and with places: values are built straight from the parser's events.
+"""YAML with places: PyYAML composes nodes, by libyaml, which know where they stand; values are made from them.
 
 The values are those of `yaml.safe_load`; of several merged mappings the first wins, as YAML's merge key demands (in
-PyYAML 6.0.4 any may win).  Building a node graph first, as PyYAML does, costs most of its time.
+PyYAML 6.0.4 any may win).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Iterator
+from functools import cache, partial
 from math import isfinite
 from typing import Any
 
 import yaml
-from yaml.events import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
-from ..source import MAX_DEPTH, Source
+from ..source import MAX_DEPTH, KeyPath, Source
 from .problems import TOO_DEEP, YamlProblem, report_error
 
 Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -24,30 +23,23 @@ Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_ALIASED = 1_000_000
 """How many values aliases may add to those written in the file."""
 
-_SHALLOW_DEPTH = 2
-"""Depth to which every key and value is located at once; deeper ones are located only when a problem is reported:
-keeping an offset for each of a million values costs more than reading them."""
-_FULL_DEPTH = MAX_DEPTH + 1
-
+_PLAIN = "plain"
+"""The tag of plain scalars without one, which `_Reader` resolves: it remembers those that it has seen."""
+_TEXT = "tag:yaml.org,2002:str"
+_MAPPING, _SEQUENCE = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
 _SPECIAL_STARTS = frozenset(yaml.SafeLoader.yaml_implicit_resolvers)
 """First characters of plain scalars that may be other than text."""
-_WORD_STARTS = frozenset("yYnNtTfFoO")
-_MAX_WORD_LENGTH = len("false")
 _MAX_BITS = 3_322
 """About a thousand decimal digits."""
 
 _OPEN: Any = object()
-"""Stands for a value with an anchor while it is built."""
+"""Stands for a value while it is built."""
 _MERGE: Any = object()
 """The key ``<<``."""
-RepeatedKey = tuple[dict[Any, Any], Any, int]
-"""A mapping, a key that it has already, and the offset of the repetition."""
-
-_PLAIN_TAGS = {MappingStartEvent: "tag:yaml.org,2002:map", yaml.SequenceStartEvent: "tag:yaml.org,2002:seq"}
 
 
 def load_yaml(source: Source, *, core_schema: bool = False) -> Any:
-    """Return the value of the one document in *source*, which then knows all places.
+    """Return the value of the one document in *source*, which then finds all places.
 
     Repeated keys are reported in *source*; the first value is kept.  With *core_schema*, plain scalars are what the
     core schema of YAML 1.2 takes them for, as js-yaml reads them; days stay texts.
@@ -55,239 +47,164 @@ def load_yaml(source: Source, *, core_schema: bool = False) -> Any:
     Raises:
         GoldenFileError: no YAML, more than one document, nested too deep, tags beyond plain data.
     """
+    reader = (_CoreSchemaReader if core_schema else _Reader)()
     try:
-        source.root, repeated_keys = _parse(source, _SHALLOW_DEPTH, core_schema=core_schema)
+        root = _compose(source.text)
+        value = None if root is None else reader.value(root, 1)
     except (yaml.YAMLError, YamlProblem) as exc:
         report_error(exc, source)
         raise source.error() from None
-    source.locate = partial(_locate, core_schema=core_schema)
-    for mapping, key, offset in repeated_keys:
-        first, _ = (0, 0) if source.is_full else source.position(mapping, key, on_key=True)
-        where = f", first on line {first}" if first else ""  # unknown in a value that was dropped itself
-        source.report_at(*source.line_and_column(offset), f"{key!r} is given twice{where}")
-    return source.root
+    source.find = partial(reader.find, root)
+    for key, node, first in reader.repeated_keys:
+        line, _ = source.line_and_column(first.start_mark.index)
+        place = (0, 0) if source.is_full else source.line_and_column(node.start_mark.index)
+        source.report_at(*place, f"{key!r} is given twice, first on line {line}")
+    return value
 
 
-def _locate(source: Source, *, core_schema: bool) -> None:
-    """Read the text once more, and note the offsets of all values."""
-    twin = Source(source.path, source.text)
-    twin_root, _ = _parse(twin, _FULL_DEPTH, core_schema=core_schema)
-    source.move_offsets(source.root, twin.offsets, twin_root)
-
-
-def _parse(source: Source, located_depth: int, *, core_schema: bool = False) -> tuple[Any, list[RepeatedKey]]:
-    """Return the value of the text of *source*, and its repeated keys; note the offsets of the first levels."""
-    parser = Parser(source.text)
-    get = parser.get_event
-    builder = (_CoreSchemaBuilder if core_schema else _Builder)(get, source, located_depth)
+def _compose(text: str) -> yaml.Node | None:
+    """Return the root of the one document of *text*; None of an empty one."""
+    composer = _composer(Parser)(text)
     try:
-        get()  # stream start
-        if isinstance(get(), yaml.StreamEndEvent):
-            return None, []
-        value = builder.value(get(), 0)
-        get()  # document end
-        event = get()
-        if not isinstance(event, yaml.StreamEndEvent):
-            raise YamlProblem("a second document starts here; a golden file holds one", event.start_mark)
+        root: yaml.Node | None = composer.get_single_node()
+    except yaml.composer.ComposerError as exc:
+        if exc.problem == "but found another document":
+            raise YamlProblem("a second document starts here; a golden file holds one", exc.problem_mark) from None
+        raise
+    except RecursionError:
+        raise YamlProblem(TOO_DEEP, None) from None
     finally:
-        parser.dispose()
-    if (added := builder.aliased) > MAX_ALIASED:
-        raise YamlProblem(f"aliases blow this file up by {added:,} values; the limit is {MAX_ALIASED:,}", None)
-    return value, builder.repeated_keys
+        composer.dispose()
+    return root
 
 
-class _Builder:
-    """Turns events into values.  The loops are written out: they run once for every scalar of the file."""
+@cache
+def _composer(parser: type) -> Any:
+    resolvers = {None: [(_PLAIN, re.compile(""))]}
+    return type("Composer", (parser,), {"yaml_implicit_resolvers": resolvers})
 
-    def __init__(self, get: Callable[[], Any], source: Source, located_depth: int) -> None:
-        self.get = get
-        self.source = source
-        self.located_depth = located_depth
+
+class _Reader:
+    """Makes values of nodes."""
+
+    def __init__(self) -> None:
         self.resolved: dict[str, Any] = {}
-        self.keys: dict[str, Any] = {}
-        self.anchors: dict[str, tuple[Any, Any]] = {}
-        """Name → value and mark."""
+        self.containers: dict[yaml.Node, Any] = {}
+        """The values of lists and mappings: those of aliases are one object."""
         self.aliased = 0
-        self.repeated_keys: list[RepeatedKey] = []
-        self._sizes: dict[int, int] = {}
+        self.repeated_keys: list[tuple[Any, yaml.Node, yaml.Node]] = []
+        """Keys that a mapping has already, with the nodes of the repetition and of the first."""
+        self._sizes: dict[yaml.Node, int] = {}
 
-    def value(self, event: Any, depth: int) -> Any:
-        """Build the value that starts with *event*."""
-        event_type = event.__class__
-        if event_type is AliasEvent:
-            return self.resolve_alias(event)
-        if event.anchor is not None:
-            self.define_anchor(event, _OPEN)
-        if event_type is ScalarEvent:
-            value = self.scalar(event)
-        elif event_type is MappingStartEvent:
-            value = self.mapping(event, depth + 1)
+    def value(self, node: yaml.Node, depth: int) -> Any:
+        """Return the value of *node*, which stands at this *depth*."""
+        if node.__class__ is yaml.ScalarNode:
+            return self.scalar(node)
+        if node in self.containers:
+            return self.resolve_alias(node)
+        if node.tag not in (_MAPPING, _SEQUENCE):
+            raise _refused_tag(node.tag, node.start_mark)
+        if depth > MAX_DEPTH:
+            raise YamlProblem(TOO_DEEP, node.start_mark)
+        self.containers[node] = _OPEN
+        if node.tag == _SEQUENCE:
+            value: Any = [self.value(item, depth + 1) for item in node.value]
         else:
-            value = self.sequence(event, depth + 1)
-        if event.anchor is not None:
-            self.anchors[event.anchor] = value, event.start_mark
+            value = self.mapping(node, depth)
+        self.containers[node] = value
         return value
 
-    def scalar(self, event: Any) -> Any:
-        plain, quoted = event.implicit
-        text = event.value
-        if plain:
-            return self.resolve_scalar(text, event.start_mark) if text[:1] in _SPECIAL_STARTS else text
-        return text if quoted else _construct_tagged(event.tag, text, event.start_mark)
+    def scalar(self, node: yaml.Node) -> Any:
+        text = node.value
+        if node.tag == _PLAIN:
+            return self.resolve_scalar(text, node.start_mark) if text[:1] in _SPECIAL_STARTS else text
+        return text if node.tag == _TEXT else _construct_tagged(node.tag, text, node.start_mark)
 
     def resolve_scalar(self, text: str, mark: Any) -> Any:
         """Return the value of a plain scalar, as `yaml.SafeLoader` does."""
-        if text[:1] in _WORD_STARTS and len(text) > _MAX_WORD_LENGTH:
-            return text
         if text not in self.resolved:  # every case has the same few numbers and words
             tags = yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ())
             tag = next((tag for tag, looks_like in tags if looks_like.match(text)), None)
             self.resolved[text] = text if tag is None else _construct_plain(tag, text, mark)
         return self.resolved[text]
 
-    def sequence(self, event: Any, depth: int) -> list[Any]:
-        get, special_starts = self.get, _SPECIAL_STARTS
-        items: list[Any] = []
-        offsets = self.start_container(items, event, depth)
-        while (event_type := (event := get()).__class__) is not SequenceEndEvent:
-            if event_type is ScalarEvent and event.anchor is None:
-                text = event.value
-                if text[:1] in special_starts or event.tag is not None:
-                    text = self.scalar(event)
-                items.append(text)
-            else:
-                items.append(self.value(event, depth))
-            if offsets is not None:
-                offsets.append(self.offset(event))
-        return items
-
-    def mapping(self, event: Any, depth: int) -> dict[Any, Any]:
-        get, special_starts, keys = self.get, _SPECIAL_STARTS, self.keys
+    def mapping(self, node: yaml.Node, depth: int) -> dict[Any, Any]:
         mapping: dict[Any, Any] = {}
         merged: list[dict[Any, Any]] = []
-        offsets = self.start_container(mapping, event, depth)
-        while (event_type := (event := get()).__class__) is not MappingEndEvent:
-            key_event = event
-            if event_type is ScalarEvent and event.anchor is None and event.implicit[0]:
-                key = keys[event.value] if event.value in keys else self.new_key(event)
-            else:
-                key = self.key(event, depth)
-            event = get()
-            if event.__class__ is ScalarEvent and event.anchor is None:
-                value = event.value
-                if value[:1] in special_starts or event.tag is not None:
-                    value = self.scalar(event)
-            else:
-                value = self.value(event, depth)
+        for key_node, value_node in node.value:
+            key = self.key(key_node)
             if key is _MERGE:
-                merged += self.mappings_to_merge(value, event.start_mark)
-                self.source.dropped.append(value)
+                merged += self.mappings_to_merge(value_node, depth + 1)
             elif key in mapping:
-                self.repeated_keys.append((mapping, key, key_event.start_mark.index))
-                self.source.dropped.append(value)
+                first = next(other for other, _ in node.value if self.key(other) == key)
+                self.repeated_keys.append((key, key_node, first))
             else:
-                mapping[key] = value
-                if offsets is not None:
-                    offsets += (self.offset(key_event), self.offset(event))
-        if merged and self.aliased <= MAX_ALIASED:  # otherwise the file is refused at its end
-            self.merge(merged, mapping)
-        return mapping
+                mapping[key] = self.value(value_node, depth + 1)
+        if not merged:
+            return mapping
+        with_merged: dict[Any, Any] = {}
+        for part in (*merged, mapping):  # its own keys override those
+            with_merged.update(part)
+        return with_merged
 
-    def new_key(self, event: Any) -> Any:
-        """Resolve a plain key, once: every case has the same few."""
-        text = event.value
-        # a lone = has a tag of its own in YAML 1.1, which PyYAML drops in keys and refuses in values
-        special = {"<<": _MERGE, "=": "="}
-        key = self.keys[text] = special[text] if text in special else self.resolve_scalar(text, event.start_mark)
-        return key
+    def key(self, node: yaml.Node) -> Any:
+        if node.__class__ is not yaml.ScalarNode:
+            raise YamlProblem("a list or mapping cannot be a key", node.start_mark)
+        if node.tag == _PLAIN and node.value in ("<<", "="):
+            # a lone = has a tag of its own in YAML 1.1, which PyYAML drops in keys and refuses in values
+            return _MERGE if node.value == "<<" else "="
+        return self.scalar(node)
 
-    def key(self, event: Any, depth: int) -> Any:
-        """Build a key that is not a plain scalar, or has an anchor."""
-        if event.__class__ is ScalarEvent and event.implicit[0]:
-            key = self.new_key(event)
-            if key is not _MERGE:
-                self.define_anchor(event, key)
-            return key
-        key = self.value(event, depth)
-        if isinstance(key, (list, dict)):
-            raise YamlProblem("a list or mapping cannot be a key", event.start_mark)
-        return key
+    def resolve_alias(self, node: yaml.Node) -> Any:
+        if self.containers[node] is _OPEN:
+            raise YamlProblem("this value contains itself", node.start_mark)
+        self.aliased += self.size(node)
+        if self.aliased > MAX_ALIASED:
+            raise YamlProblem(f"aliases blow this file up by more than {MAX_ALIASED:,} values", node.start_mark)
+        return self.containers[node]
 
-    def start_container(self, container: Any, event: Any, depth: int) -> list[int] | None:
-        """Begin a container; return the list of offsets to fill, or None if it is too deep."""
-        if event.tag not in (None, "!", _PLAIN_TAGS[event.__class__]):
-            raise _refused_tag(event.tag, event.start_mark)
-        if depth > MAX_DEPTH:
-            raise YamlProblem(TOO_DEEP, event.start_mark)
-        if depth <= self.located_depth:
-            offsets = self.source.offsets[id(container)] = [event.start_mark.index]
-            return offsets
-        if depth == self.located_depth + 1:
-            self.source.start_offsets[id(container)] = event.start_mark.index
-        return None
-
-    def offset(self, event: Any) -> int:
-        """Return the offset of a value; of an alias, that of its anchor."""
-        alias = event.__class__ is AliasEvent
-        mark = self.anchors[event.anchor][1] if alias else event.start_mark
-        return int(mark.index)
-
-    def define_anchor(self, event: Any, value: Any) -> None:
-        if event.anchor in self.anchors:
-            first = self.anchors[event.anchor][1]
-            raise yaml.composer.ComposerError(
-                "found duplicate anchor; first occurrence", first, "second occurrence", event.start_mark
-            )
-        self.anchors[event.anchor] = value, event.start_mark
-
-    def resolve_alias(self, event: Any) -> Any:
-        if event.anchor not in self.anchors:
-            raise yaml.composer.ComposerError(None, None, "found undefined alias", event.start_mark)
-        value, mark = self.anchors[event.anchor]
-        if value is _OPEN:
-            raise YamlProblem("this value contains itself", mark)
-        self.aliased += self.expanded_size(value)
-        return value
-
-    def expanded_size(self, value: Any) -> int:
-        """Return how many values *value* is with all of its aliases written out."""
-        if not isinstance(value, (dict, list)):
+    def size(self, node: yaml.Node) -> int:
+        """Return how many values *node* is with all of its aliases written out."""
+        if node.__class__ is yaml.ScalarNode:
             return 1
-        if id(value) not in self._sizes:
-            parts = (*value, *value.values()) if isinstance(value, dict) else value
-            self._sizes[id(value)] = 1 + sum(map(self.expanded_size, parts))
-        return self._sizes[id(value)]
+        if node not in self._sizes:
+            parts = node.value if node.tag == _SEQUENCE else [part for pair in node.value for part in pair]
+            self._sizes[node] = 1 + sum(map(self.size, parts))
+        return self._sizes[node]
 
-    def mappings_to_merge(self, value: Any, mark: Any) -> list[dict[Any, Any]]:
+    def mappings_to_merge(self, node: yaml.Node, depth: int) -> list[dict[Any, Any]]:
         """Return the mappings that ``<<`` merges, the weakest first."""
+        value = self.value(node, depth)
         mappings = value[::-1] if isinstance(value, list) else [value]
         for mapping in mappings:
             if not isinstance(mapping, dict):
                 expected = "a mapping" if isinstance(value, list) else "a mapping or list of mappings"
                 node_type = "sequence" if isinstance(mapping, list) else "scalar"
                 message = f"expected {expected} for merging, but found {node_type} while constructing a mapping"
-                raise YamlProblem(f"not YAML: {message}", mark)
+                raise YamlProblem(f"not YAML: {message}", node.start_mark)
         return mappings
 
-    def merge(self, mappings: list[dict[Any, Any]], target: dict[Any, Any]) -> None:
-        """Put the keys of *mappings* before those of *target*, which override them."""
-        merged: dict[Any, Any] = {}
-        for mapping in (*mappings, target):
-            merged.update(mapping)
-        if self.located_depth == _FULL_DEPTH:
-            self._merge_offsets((*mappings, target), merged)
-        elif (offsets := self.source.offsets.pop(id(target), None)) is not None:
-            self.source.start_offsets[id(target)] = offsets[0]
-        target.clear()
-        target.update(merged)
+    def find(self, root: yaml.Node | None, path: KeyPath, on_key: bool) -> int | None:
+        """Return the offset of the value at *path*, or of its key; None where there is none."""
+        node, key_node = root, None
+        for key in path:
+            if isinstance(node, yaml.MappingNode):
+                key_node, node = next((pair for pair in self.pairs(node) if self.key(pair[0]) == key), (None, None))
+            else:
+                key_node = node = node.value[key] if isinstance(node, yaml.SequenceNode) else None
+        found = key_node if on_key else node
+        return None if found is None else int(found.start_mark.index)
 
-    def _merge_offsets(self, mappings: Sequence[dict[Any, Any]], merged: dict[Any, Any]) -> None:
-        """Note the offsets of the keys and values of *merged* for the last of *mappings*."""
-        pairs: dict[Any, tuple[int, int]] = {}
-        for mapping in mappings:
-            offsets = self.source.offsets[id(mapping)]
-            pairs.update(zip(mapping, zip(offsets[1::2], offsets[2::2], strict=True), strict=True))
-        offsets[1:] = [offset for key in merged for offset in pairs[key]]
+    def pairs(self, node: yaml.Node) -> Iterator[tuple[yaml.Node, yaml.Node]]:
+        """Yield the keys and values of a mapping, then those that it merges, the strongest first."""
+        merged: list[yaml.Node] = []
+        for key_node, value_node in node.value:
+            if self.key(key_node) is _MERGE:
+                merged += value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]
+            else:
+                yield key_node, value_node
+        for part in merged:
+            yield from self.pairs(part)
 
 
 _CORE_WORDS = {
@@ -301,7 +218,7 @@ _CORE_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 
-class _CoreSchemaBuilder(_Builder):
+class _CoreSchemaReader(_Reader):
     """Reads plain scalars by the core schema of YAML 1.2."""
 
     def resolve_scalar(self, text: str, mark: Any) -> Any:

@@ -73,7 +73,7 @@ def only(folder: Path, text: str) -> GoldenCase:
 def read(kind: FieldType, value: Any) -> tuple[Any, list[str]]:
     """What *kind* makes of *value*, and what it complains about."""
     source = Source("f.yaml", "")
-    return kind.read(value, {"key": value}, "key", source), [p.message for p in source.problems]
+    return kind.read(value, ("key",), source), [p.message for p in source.problems]
 
 
 def problems(folder: Path, text: str | bytes, name: str = "shop.golden.yaml") -> list[str]:

@@ -29,7 +29,7 @@ thresholds:
   recall@5: 0.80
   p95_latency: {max: 2.0}
 case_thresholds: {recall@5: 0.5}
-regression: {case_guard: auto, case_max_drop: 0.5, confirm: 2, slices: [topic], metrics: {mrr@10: {margin: 0.1}}}
+regression: {case_guard: auto, case_max_drop: 0.5, slices: [topic], metrics: {mrr@10: {margin: 0.1}}}
 defaults: {tags: [fast]}
 cases:
   - id: refund-window

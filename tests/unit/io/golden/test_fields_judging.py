@@ -15,7 +15,7 @@ from pytest_auepora.regression.policy import RegressionPolicy
 
 def complaints(value: dict[str, Any]) -> list[str]:
     source = Source("f.yaml", "")
-    REGRESSION.read(value, {"regression": value}, "regression", source)
+    REGRESSION.read(value, ("regression",), source)
     return [p.message for p in source.problems]
 
 
@@ -89,5 +89,5 @@ def test_editors_know_what_a_bound_looks_like(bounds: dict[str, Any], of_case: b
 
 def test_thresholds_are_a_mapping() -> None:
     source = Source("f.yaml", "")
-    assert Thresholds(of_case=False).read([0.8], {"thresholds": [0.8]}, "thresholds", source) is BAD
+    assert Thresholds(of_case=False).read([0.8], ("thresholds",), source) is BAD
     assert "expected a mapping from metrics to bounds" in source.problems[0].message

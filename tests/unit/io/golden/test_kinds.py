@@ -124,7 +124,7 @@ def test_a_record_names_unknown_and_missing_keys() -> None:
     hinted = Record("a bound", *BOUND.fields.values(), hints={"max": " (write '<=' instead)"})
     assert read(hinted, {"min": 1, "max": 2})[1] == ["unknown key 'max' (write '<=' instead)"]
     source = Source("f.yaml", "")
-    assert hinted.read_record(hinted, {"max": 2}, {}, "key", source) is BAD
+    assert hinted.read_record(hinted, {"max": 2}, ("key",), source) is BAD
 
 
 @pytest.mark.parametrize(

@@ -111,20 +111,18 @@ def test_random_text_is_read_or_refused_as_safe_load_does(text: str) -> None:
         assert same(made, expected) or ("<<" in text and made == expected)
 
 
-def places(node: yaml.Node, source: Source, value: Any) -> None:
+def places(node: yaml.Node, source: Source, path: tuple[Any, ...], value: Any) -> None:
     """Compare all places of *value* with the marks of PyYAML's own node graph."""
+    assert source.position(path) == (node.start_mark.line + 1, node.start_mark.column + 1)
     if isinstance(node, yaml.ScalarNode):
         return
-    assert source.position(value) == (node.start_mark.line + 1, node.start_mark.column + 1)
-    parts = node.value
-    for i, part in enumerate(parts):
+    for i, part in enumerate(node.value):
         key = i
         if isinstance(node, yaml.MappingNode):
             key = list(value)[i]
             key_mark, part = part[0].start_mark, part[1]  # noqa: PLW2901
-            assert source.position(value, key, on_key=True) == (key_mark.line + 1, key_mark.column + 1)
-        assert source.position(value, key) == (part.start_mark.line + 1, part.start_mark.column + 1)
-        places(part, source, value[key])
+            assert source.position((*path, key), on_key=True) == (key_mark.line + 1, key_mark.column + 1)
+        places(part, source, (*path, key), value[key])
 
 
 TREES = st.recursive(
@@ -140,7 +138,7 @@ def test_every_key_and_value_has_the_place_pyyaml_gives_it(tree: Any, style: dic
     value, source = read(text)
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     assert root is not None
-    places(root, source, value)
+    places(root, source, (), value)
 
 
 def test_both_ways_take_the_same_file(parser: Any) -> None:
@@ -194,17 +192,14 @@ def test_the_depth_allowed(parser: Any, depth: int) -> None:
 def test_a_bomb_of_aliases_is_refused_before_it_goes_off(parser: Any) -> None:
     lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"{b}: &{b} [{', '.join([f'*{a}'] * 10)}]" for a, b in zip("abcdefgh", "bcdefghi", strict=True)]
-    with pytest.raises(GoldenFileError, match=r"aliases blow this file up by .*; the limit is 1,000,000"):
+    with pytest.raises(GoldenFileError, match="aliases blow this file up by more than 1,000,000 values"):
         read("\n".join(lines) + "\ncases: *i\n")
 
 
-def test_a_bomb_of_merge_keys_is_refused_unmerged(parser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bomb_of_merge_keys_is_refused_too(parser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "MAX_ALIASED", 100)
-    after: list[int] = []
-    monkeypatch.setattr(load._Builder, "merge", lambda self, *_: after.append(self.aliased))
-    with pytest.raises(GoldenFileError, match="aliases blow this file up by 210 values; the limit is 100"):
+    with pytest.raises(GoldenFileError, match=r"x\.yaml:1:4: aliases blow this file up by more than 100 values"):
         read("a: &a {k: 1, l: 2, m: 3}\ncases:\n" + "- {<<: *a}\n" * 30)
-    assert after == [7 * number for number in range(1, 15)]
 
 
 @pytest.mark.parametrize("before", ["", "x: &a 1\n"])
@@ -242,12 +237,8 @@ def test_what_is_merged_or_repeated_has_its_first_place() -> None:
     value, source = read("a: &a\n  x: &x 1\n  y: 2\nb: {y: 3, <<: *a}\nc: [*x, *a]\n")
     assert value == {"a": {"x": 1, "y": 2}, "b": {"x": 1, "y": 3}, "c": [1, {"x": 1, "y": 2}]}
     assert list(value["b"]) == ["x", "y"]
-    assert (source.position(value["b"]), source.position(value["b"], "x"), source.position(value["b"], "y")) == (
-        (4, 4),
-        (2, 6),
-        (4, 8),
-    )
-    assert (source.position(value["c"], 0), source.position(value["c"][1], "y", on_key=True)) == ((2, 6), (3, 3))
+    assert [source.position(path) for path in (("b",), ("b", "x"), ("b", "y"))] == [(4, 4), (2, 6), (4, 8)]
+    assert (source.position(("c", 0)), source.position(("c", 1, "y"), on_key=True)) == ((2, 6), (3, 3))
 
 
 @pytest.mark.parametrize(

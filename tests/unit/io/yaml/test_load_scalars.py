@@ -8,7 +8,6 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_auepora.io.source import Source
 from pytest_auepora.io.yaml import load
 from pytest_auepora.io.yaml.problems import YamlProblem
 
@@ -29,7 +28,7 @@ def by_pyyaml(text: str) -> Any:
 
 def ours(text: str) -> Any:
     try:
-        return load._Builder(lambda: None, Source("x", text), 0).resolve_scalar(text, None)
+        return load._Reader().resolve_scalar(text, None)
     except YamlProblem:
         return REFUSED
 
