@@ -81,7 +81,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
         path = Path(tempfile.mkdtemp()) / "bench.golden.yaml"
         path.write_text(text, encoding="utf-8")
         return Row(
-            loading.__doc__ or "", "<= 0.35", lambda: timed(lambda: load_golden(path)),
+            loading.__doc__ or "", "<= 1.2", lambda: timed(lambda: load_golden(path)),
             lambda: timed(lambda: yaml.load(text, yaml.CSafeLoader)), "yaml.CSafeLoader alone",
         )  # fmt: skip
 
@@ -93,7 +93,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
         path = folder / "bench.golden.yaml"
         text = path.read_text(encoding="utf-8")
         return Row(
-            parsing.__doc__ or "", "<= 0.35", lambda: timed(lambda: parsed(path)),
+            parsing.__doc__ or "", "<= 1.2", lambda: timed(lambda: parsed(path)),
             lambda: timed(lambda: yaml.load(text, yaml.CSafeLoader)), "yaml.CSafeLoader alone",
         )  # fmt: skip
 

@@ -6,10 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from json.encoder import encode_basestring
 from typing import Any, NamedTuple
-
-import orjson
 
 from ...core.document_forms import FORBIDDEN_DOCS, document_of
 from ...core.types import Document, EvaluationSample, Response
@@ -35,30 +32,23 @@ _encode = json.JSONEncoder(
 def content_hash(values: Mapping[str, Any]) -> str:
     """Hash what decides the meaning of a case's scores: 12 hexadecimal digits of SHA-256 over canonical JSON.
 
-    Neither the order of keys and of relevant documents counts, nor whether a default is written out.  Ids and texts are
-    written without `json`: with it, reading a golden file of 10,000 cases is over its budget.
+    Neither the order of keys and of relevant documents counts, nor whether a default is written out.
     """
     parts: dict[str, Any] = {}
-    for name in sorted(values.keys() - _EXECUTION_KEYS):
+    for name in values.keys() - _EXECUTION_KEYS:
         value = values[name]
         if name in _DOCUMENTS:
-            texts = [_as_json(doc) if doc.metadata or doc.text else encode_basestring(doc.doc_id) for doc in value]
-            parts[name] = orjson.Fragment(f"[{','.join(sorted(texts))}]")
+            parts[name] = sorted(map(_as_written, value), key=_encode)
         elif name == FORBIDDEN_DOCS and value:
-            parts[name] = orjson.Fragment(f"[{','.join(sorted(map(_encode, value)))}]")
+            parts[name] = sorted(value, key=_encode)
         elif value and (name, value) != ("match", "word"):
-            parts[name] = value if _is_text(value) else orjson.Fragment(_encode(value))
-    return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:12]
+            parts[name] = value
+    return hashlib.sha256(_encode(parts).encode()).hexdigest()[:12]
 
 
-def _is_text(value: Any) -> bool:
-    """Whether it is a text or a list of texts, of which orjson and `json` write the same."""
-    return type(value) is str or (type(value) is list and all(type(part) is str for part in value))
-
-
-def _as_json(doc: Document) -> str:
+def _as_written(doc: Document) -> Any:
     metadata = {k: v for k, v in doc.metadata.items() if k != "grade" or v != 1}
-    return _encode([doc.doc_id, doc.text, metadata] if metadata or doc.text else doc.doc_id)
+    return [doc.doc_id, doc.text, metadata] if metadata or doc.text else doc.doc_id
 
 
 @dataclass(eq=False)
