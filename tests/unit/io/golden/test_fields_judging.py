@@ -22,7 +22,7 @@ def complaints(value: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     "value",
     [
-        {"case_guard": "auto", "case_max_drop": 0.5, "confirm": 2, "again": 0, "alpha": 0.05},
+        {"case_guard": "auto", "case_max_drop": 0.5, "again": 0, "alpha": 0.05},
         {"anchor": {"policy": "report", "min_effect": 0.03}, "on_inconclusive": "fail"},
         {"slices": ["language", {"scenario": "typo"}]},
         {"metrics": {"recall@5": {"policy": "tolerance", "margin": 0.1}}, "not_comparable": {"corpus": "all"}},
@@ -36,17 +36,17 @@ def test_what_is_read_the_schema_takes(value: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"case_guard": "on"}, "case_guard: expected one of auto, net, off, got 'on'"),
+        ({"case_guard": "on"}, "case_guard: expected one of auto, suite, off, got 'on'"),
         ({"alpha": 0.5}, "alpha: expected a number above 0 and below 0.5, got 0.5 (a number)"),
         ({"slices": [[]]}, "expected a label, or labels with their values: {scenario: typo}, got an empty list"),
         ({"anchor": {"alpha": 0.1}}, "unknown key 'alpha'; the policy for the anchor has policy, min_effect, margin"),
-        ({"confrim": 1}, "unknown key 'confrim' (did you mean 'confirm'?)"),
+        ({"alhpa": 0.1}, "unknown key 'alhpa' (did you mean 'alpha'?)"),
         ({"policy": False}, "policy: expected one of auto, statistical, tolerance, report, got False (false)"),
         ({"on_inconclusive": "fial"}, "on_inconclusive: expected one of pass, fail, got 'fial' (did you mean 'fail'?)"),
         ({"judge": "gates"}, "judge: expected one of calibrated, gate, advisory, got 'gates' (did you mean 'gate'?)"),
         ({"case_max_drop": -0.1}, "case_max_drop: expected a number from 0, got -0.1 (a number)"),
         ({"margin": True}, "margin: expected a number from 0, got True (true)"),
-        ({"again": -1}, "again: expected a whole number from 0 to 4, got -1 (a whole number)"),
+        ({"again": -1}, "again: expected a whole number from 0 to 20, got -1 (a whole number)"),
         ({"anchor": {"margin": -1}}, "margin: expected a number from 0, got -1 (a whole number)"),
         (
             {"metrics": {"recall@5": {"min_effect": -1}}},
