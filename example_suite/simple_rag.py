@@ -200,8 +200,9 @@ class SentenceGenerator(Generator):
             return Response(REFUSAL, metadata={"refused": True})
         choose = min if self._broken else max
         best = choose(candidates, key=lambda s: self._fit(asked, s))
+        # as a model that samples would, but alike in every run: a third of all cases begins with each wording
+        wording = WORDINGS[(zlib.crc32(query.encode()) + self._asked[query]) % len(WORDINGS)]
         self._asked[query] += 1
-        wording = WORDINGS[(self._asked[query] - 1) % len(WORDINGS)]
         return Response(wording.format(best), metadata={"refused": False})
 
     def _covered(self, asked: frozenset[str], docs: Iterable[Document]) -> bool:
