@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
@@ -48,7 +48,9 @@ from .verdict_scenarios import (
 
 __all__ = ["SHARED", "Rates", "Row", "rates", "rows"]
 
-SIZES = (7, 20, 60, 100, 200)
+SIZES = (7, 20, 60, 200)
+LARGE = 100
+"""Suites of more cases take long, so only some rows have them."""
 SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 SUITE_ONLY = RegressionPolicy(case_guard="suite")
 UNCHANGED, CHANGED, BETTER = "Nothing got worse", "Something did", "Something got better"
@@ -61,7 +63,8 @@ COMPARED = {"unchanged": MAIN, "one case broken": BROKEN, "a tenth lost": TENTH,
 class Row(NamedTuple):
     """A row of the tables: what happens, how it is judged, and whether nothing can be asked a second time.
 
-    The change is drawn anew in each run; *runs_again* is False where all runs of a baseline are alike.
+    The change is drawn anew in each run; *runs_again* is False where all runs of a baseline are alike.  Other rules are
+    counted too where it is *compared*; *large* suites are simulated as well.
     """
 
     scenario: Scenario
@@ -70,6 +73,7 @@ class Row(NamedTuple):
     looks_once: bool = False
     runs_again: bool = True
     compared: bool = False
+    large: bool = False
 
 
 class OneBaseline(NamedTuple):
@@ -152,16 +156,18 @@ def rows(data: Path | None) -> dict[str, dict[str, Row]]:
     slices = RegressionPolicy(slices=("part", "half"))
     return {
         UNCHANGED: {
-            MAIN: Row(model, compared=True),
-            "… one look (`-n`, replays)": Row(model, looks_once=True),
+            MAIN: Row(model, compared=True, large=True),
+            "… one look (`-n`, replays)": Row(model, looks_once=True, large=True),
             "… behind a deterministic retriever": Row(sampling(answers, retriever=True)),
             "… in five slices": Row(in_slices(model), policy=slices),
             "… a metric n/a in 30 % of the cases, in 1 of 10 answers": Row(with_metric(model, 0.3, 0.1, None)),
-            "… a metric n/a in 30 % of the cases, in half of the answers": Row(with_metric(model, 0.3, 0.5, None)),
+            "… a metric n/a in 30 % of the cases, in half of the answers": Row(
+                with_metric(model, 0.3, 0.5, None), large=True
+            ),
             "… a metric that raises in 2 % of the answers": Row(with_metric(model, 1.0, 0.02, RAISES)),
             "… each case better or worse by 0.2 for good": Row(neutral(model)),
-            "assertions: 27 % of the cases pass 60 %": Row(asserted(hard(0.27, 0.6))),
-            "assertions: 27 % of the cases pass 40 %": Row(asserted(hard(0.27, 0.4))),
+            "assertions: 27 % of the cases pass 60 %": Row(asserted(hard(0.27, 0.6)), large=True),
+            "assertions: 27 % of the cases pass 40 %": Row(asserted(hard(0.27, 0.4)), large=True),
             "assertions: every case passes 60 to 100 %, Beta(8, 1)": Row(asserted(lambda rng: rng.betavariate(8, 1))),
             "assertions: half pass 90 %, a tenth 50 %": Row(
                 asserted(lambda rng: rng.choices((0.9, 0.5, 1.0), (0.5, 0.1, 0.4))[0])
@@ -176,10 +182,10 @@ def rows(data: Path | None) -> dict[str, dict[str, Row]]:
             "a tenth rose by 0.5, the others fell, `suite`": Row(uneven(0.5), policy=SUITE_ONLY, runs_again=False),
         },
         CHANGED: {
-            BROKEN: Row(model, lost(), compared=True),
+            BROKEN: Row(model, lost(), compared=True, large=True),
             "sampling model, two cases broken": Row(model, lost(cases=2)),
-            TENTH: Row(model, lost(0.1), compared=True),
-            FIFTH: Row(model, lost(0.2), compared=True),
+            TENTH: Row(model, lost(0.1), compared=True, large=True),
+            FIFTH: Row(model, lost(0.2), compared=True, large=True),
             "assertions, 27 % of the cases pass 60 %: one case broken": Row(asserted(hard(0.27, 0.6)), lost()),
             "one document lost, deterministic retriever": Row(one_document, runs_again=False),
             "a tenth of the chunks lost": Row(chunks_lost(source, 0.1), runs_again=False),
@@ -220,6 +226,8 @@ class Counted(NamedTuple):
             for heading, of_heading in rows(self.data).items():
                 for name, row in of_heading.items():
                     for n in self.sizes if only in name else ():
+                        if n > LARGE and not row.large:
+                            continue
                         baselines = self.baselines * (1 if row.runs_again else 4)
                         jobs = [(heading, name, n, b) for b in range(baselines)]
                         found = rates_of(list(pool.map(self.one, jobs, chunksize=4)))
@@ -227,43 +235,54 @@ class Counted(NamedTuple):
                         yield heading, name, n, found
 
 
-def table(head: str, sizes: Sequence[int], lines: dict[str, Sequence[str]]) -> list[str]:
+Found = Mapping[tuple[str, str], Mapping[int, Rates]]
+"""The rates of each row by heading and name, by size."""
+
+
+def table(head: str, sizes: Sequence[int], lines: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a Markdown table with a column a size."""
     out = [f"| {head} | {' | '.join(f'n = {n}' for n in sizes)} |", f"|---|{'--:|' * len(sizes)}"]
     return [*out, *(f"| {name} | {' | '.join(cells)} |" for name, cells in lines.items()), ""]
 
 
-def page(sizes: Sequence[int], found: dict[tuple[str, str], list[Rates]]) -> list[str]:
+def page(sizes: Sequence[int], found: Found) -> list[str]:
     """Return the tables of the page."""
 
-    def lines(heading: str, cell: Callable[[Rates], str]) -> dict[str, Sequence[str]]:
-        return {name: [cell(one) for one in rates] for (of, name), rates in found.items() if of == heading}
+    def lines(heading: str, cell: Callable[[Rates], str]) -> dict[str, list[str]]:
+        return {name: cells(of_row, cell) for (of, name), of_row in found.items() if of == heading}
 
-    by_name = {name: rates for (_, name), rates in found.items()}
+    def cells(of_row: Mapping[int, Rates], cell: Callable[[Rates], str]) -> list[str]:
+        return [cell(of_row[n]) if n in of_row else "" for n in sizes]
+
+    def share_of(word: str) -> Callable[[Rates], str]:
+        return lambda rates: f"{rates.words.get(word, 0):.0%}"
+
+    def share_by(rule: int) -> Callable[[Rates], str]:
+        return lambda rates: f"{rates.others[rule]:.0%}"
+
+    by_name = {name: of_row for (_, name), of_row in found.items()}
     out = [f"## {UNCHANGED}", ""]
     out += table("**red**: mean (95th percentile over baselines)", sizes,
                  lines(UNCHANGED, lambda r: f"{r.red:.1%} ({r.unlucky:.0%})"))  # fmt: skip
-    out += table("*inconclusive*", sizes, lines(UNCHANGED, lambda r: f"{r.words.get('inconclusive', 0):.0%}"))
+    out += table("*inconclusive*", sizes, lines(UNCHANGED, share_of("inconclusive")))
     out += [f"## {CHANGED}", "", *table("**red**", sizes, lines(CHANGED, lambda r: f"{r.red:.0%}"))]
     out += table("red by a case, red by the suite", sizes,
                  lines(CHANGED, lambda r: f"{r.by_case:.0%}, {r.by_suite:.0%}"))  # fmt: skip
     out += [f"## {BETTER}", "", *table("**red**", sizes, lines(BETTER, lambda r: f"{r.red:.1%}"))]
-    out += table("*better*", sizes, lines(BETTER, lambda r: f"{r.words.get('better', 0):.0%}"))
-    if main := by_name.get(MAIN):
-        out += ["## What it costs", ""]
-        out += table("sampling model", sizes, {
-            "answers that an update asks for": [f"{r.asked:.0f}" for r in main],
-            "further answers in an unchanged run: mean (95th percentile)": [
-                f"{r.calls:.1f} ({r.most_calls:.0f})" for r in main
-            ],
-        })  # fmt: skip
+    out += table("*better*", sizes, lines(BETTER, share_of("better")))
+    if MAIN in by_name:
+        calls = "further answers in an unchanged run: mean (95th percentile)"
+        out += ["## What it costs", "", *table("sampling model", sizes, {
+            "answers that an update asks for": cells(by_name[MAIN], lambda r: f"{r.asked:.0f}"),
+            calls: cells(by_name[MAIN], lambda r: f"{r.calls:.1f} ({r.most_calls:.0f})"),
+        })]  # fmt: skip
     if all(name in by_name for name in COMPARED.values()):
         out += ["## What else a team would use", ""]
         for short, name in COMPARED.items():
-            others = {(rule.__doc__ or "").strip(): [f"{r.others[i]:.0%}" for r in by_name[name]]
-                      for i, rule in enumerate(RULES)}  # fmt: skip
-            out += table(f"sampling model, {short}: red", sizes,
-                         {"**`pytest --auepora`**": [f"**{r.red:.0%}**" for r in by_name[name]], **others})  # fmt: skip
+            rules = {"**`pytest --auepora`**": cells(by_name[name], lambda r: f"**{r.red:.0%}**")}
+            for i, rule in enumerate(RULES):
+                rules[(rule.__doc__ or "").strip()] = cells(by_name[name], share_by(i))
+            out += table(f"sampling model, {short}: red", sizes, rules)
     return out
 
 
@@ -280,9 +299,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     data = given.data if given.data.is_dir() else None
     counted = Counted(data, given.sizes, given.baselines, given.runs, given.seed)
-    found: dict[tuple[str, str], list[Rates]] = {}
-    for heading, name, _, of_row in counted.all(given.only):
-        found.setdefault((heading, name), []).append(of_row)
+    found: dict[tuple[str, str], dict[int, Rates]] = {}
+    for heading, name, n, of_size in counted.all(given.only):
+        found.setdefault((heading, name), {})[n] = of_size
     told = f"{given.baselines} baselines with {given.runs} runs each per row, seed {given.seed}."
     text = "\n".join([told if data else f"{told} Scores are made up.", "", *page(given.sizes, found)])
     print(text)
