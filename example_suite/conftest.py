@@ -11,7 +11,7 @@ from pytest_auepora.core.rag_interface import SimpleRAGSystem
 from pytest_auepora.core.types import Document
 
 from .corpus import CHUNK_CHARS, LONG_CHUNK_CHARS
-from .simple_rag import Breakage, build_rag, chunks_for
+from .simple_rag import K1, B, Breakage, build_rag, chunks_for
 
 
 @pytest.fixture(scope="session")
@@ -33,5 +33,5 @@ def pytest_auepora_provenance() -> dict[str, Any]:
     return {
         "chunker_version": f"paragraphs up to {chars} characters",
         "corpus": f"Python language reference {sys.version_info.major}.{sys.version_info.minor}",
-        "retriever": "bm25s lucene k1=1.2 b=0.75, Porter stems",
+        "retriever": f"BM25 k1={K1} b={B}, Porter stems",
     }

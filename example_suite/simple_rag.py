@@ -12,7 +12,7 @@ import os
 import re
 import time
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import cache
@@ -29,6 +29,9 @@ SWITCH = "AUEPORA_EXAMPLE_BREAK"
 REFUSAL = "I cannot answer this from the Python language reference."
 
 WORDINGS = ("{}", "In short: {}", "{} That is what the reference says.")
+
+K1, B = 1.2, 0.75
+"""BM25's own: how soon a repeated term says no more, and how much the length of a chunk counts."""
 
 MIN_COVERAGE = 0.5
 """How much of the question, by weight, one retrieved chunk must speak of before its sentences count as an answer."""
@@ -147,7 +150,7 @@ class Lexicon:
 
 
 class Bm25Retriever(Retriever):
-    """BM25 over chunks, by the library ``bm25s``.  Equal scores keep the order of the corpus.
+    """BM25 over chunks.  Equal scores keep the order of the corpus.
 
     Args:
         chunks: what to search, with a ``heading`` in the metadata.
@@ -156,25 +159,27 @@ class Bm25Retriever(Retriever):
     """
 
     def __init__(self, chunks: Sequence[Document], lexicon: Lexicon, *, stem_queries: bool = True) -> None:
-        import bm25s
-
         self._chunks = list(chunks)
         self._lexicon = lexicon
         self._stem_queries = stem_queries
-        self._index = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
-        self._index.index([terms(indexed_text(c)) for c in self._chunks], show_progress=False)
+        counts = [Counter(terms(indexed_text(chunk))) for chunk in self._chunks]
+        mean_length = sum(count.total() for count in counts) / max(len(counts), 1)
+        chunks_with = Counter(term for count in counts for term in count)
+        self._index: dict[str, dict[int, float]] = defaultdict(dict)  # term → chunk → what the term adds to its score
+        for i, count in enumerate(counts):
+            saturation = K1 * (1 - B + B * count.total() / mean_length)
+            for term, n in count.items():
+                rarity = math.log(1 + (len(counts) - chunks_with[term] + 0.5) / (chunks_with[term] + 0.5))
+                self._index[term][i] = rarity * n / (n + saturation)
 
     def retrieve(self, query: str, *, top_k: int = 5) -> list[RetrievedDocument]:
         """Return the *top_k* best chunks; fewer if fewer share a word with the query."""
         asked = self._lexicon.query_terms(query, stem=self._stem_queries)
-        known = [term for term in asked if term in self._index.vocab_dict]
-        if not known:
-            return []
-        scores = self._index.get_scores(known)
-        # a stable sort, so that ties do not depend on the machine; bm25s's own top-k leaves them open
-        best = sorted(range(len(scores)), key=lambda i: -scores[i])[:top_k]
-        hits = [(self._chunks[i], float(scores[i])) for i in best if scores[i] > 0]
-        return [RetrievedDocument(doc, score, rank) for rank, (doc, score) in enumerate(hits, start=1)]
+        scores = Counter[int]()
+        for term in asked:
+            scores.update(self._index.get(term, {}))  # adds to what the other terms gave
+        best = sorted(scores, key=lambda i: (-scores[i], i))[:top_k]
+        return [RetrievedDocument(self._chunks[i], scores[i], rank) for rank, i in enumerate(best, start=1)]
 
 
 class SentenceGenerator(Generator):

@@ -30,6 +30,12 @@ def shown_path(path: Path, root: Path) -> str:
     return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
 
+def shipped_folder(name: str, source: str) -> Path:
+    """Return the folder that the wheel carries as *name*; where no wheel is installed, *source* in the repository."""
+    package = Path(__file__).resolve().parents[1]
+    return package / name if (package / name).is_dir() else package.parent / source
+
+
 def read_text(path: Path, error: type[AueporaError] = AueporaError) -> str:
     """Return the text of the file at *path*; raises *error*, which names it, where it cannot be read."""
     try:

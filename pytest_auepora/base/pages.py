@@ -7,9 +7,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
+from .files import shipped_folder
 from .text import unknown_name
 
-_PACKAGE = Path(__file__).resolve().parents[1]
 _LABEL = "Documentation, "
 """How the address of the pages begins in the metadata of the package, where it was built with one."""
 
@@ -17,9 +17,7 @@ _LABEL = "Documentation, "
 @cache
 def page_paths() -> dict[str, Path]:
     """Return the pages by topic, the stem of their file: those in the wheel, or those beside the package."""
-    folders = (_PACKAGE / "pages", _PACKAGE.parent / "docs" / "pages")
-    folder = next((folder for folder in folders if folder.is_dir()), folders[0])
-    return {path.stem: path for path in sorted(folder.rglob("*.md"))}
+    return {path.stem: path for path in sorted(shipped_folder("pages", "docs/pages").rglob("*.md"))}
 
 
 @cache

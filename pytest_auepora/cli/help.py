@@ -7,9 +7,9 @@ import shutil
 
 from ..base.pages import page_path, page_paths, section_anchor
 from ..base.text import did_you_mean
+from ..reporting.terminal.page_text import headings, page_text, plain_text, section_of
 from .common import PASSED, UsageError
 from .main import COMMANDS, main
-from .page_text import headings, page_text, plain_text, section_of
 
 _MOST_COLUMNS = 100
 """Wider lines are hard to read."""

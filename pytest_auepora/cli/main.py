@@ -17,6 +17,7 @@ from ..errors import AueporaError, UnknownRunError
 from .common import FAILED, PASSED, UNJUDGED, USAGE, UsageError
 
 COMMANDS = {
+    "demo": "judge an example that works, then the same one broken: green, then red",
     "new": "write a fixture, golden cases and a small system to begin with",
     "help": "print a page of the documentation: what fails a test, why recall is 0, CI, …",
     "runs": "list the stored runs",
@@ -35,8 +36,8 @@ COMMANDS = {
 }
 """Command → what it does; each is a module with ``add_arguments`` and ``run``."""
 
-_MODULES = {"import": "import_command"}
-"""Commands that are words of Python, and their modules."""
+_MODULES = {"import": "import_command", **{name: f"drafting.{name}" for name in ("draft", "review", "perturb")}}
+"""Commands whose modules are not called like them: ``import`` is a word of Python, others share a room."""
 
 _EXIT = f"exit codes: {PASSED} pass, {FAILED} fail, {USAGE} usage, {UNJUDGED} could not judge"
 

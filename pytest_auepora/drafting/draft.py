@@ -120,7 +120,7 @@ class Drafting:
 
     Args:
         passages: of all documents.
-        critic: writes and checks; it needs `LLMCritic.complete`.
+        critic: writes and checks; it needs `LLMCritic.complete`.  Without one, only `price` can be asked for.
         quotas: cases of each kind for every document.
         known: questions that there are already.
         seed: which passages are tried first.
@@ -131,7 +131,7 @@ class Drafting:
     def __init__(
         self,
         passages: Sequence[DocumentPassage],
-        critic: LLMCritic,
+        critic: LLMCritic | None,
         quotas: Mapping[str, int],
         *,
         known: Iterable[str] = (),
@@ -140,7 +140,7 @@ class Drafting:
         finished: Mapping[str, bool] | None = None,
     ) -> None:
         self.passages = Passages(passages)
-        self.provenance = provenance_of(critic)
+        self.provenance = provenance_of(critic) if critic is not None else {}
         self._critic = critic
         self._max_overlap = max_overlap
         self._known = Known(known)
@@ -195,6 +195,8 @@ class Drafting:
 
     def _ask(self, prompt: str, form: Form[R], questions: Sequence[_Question[T]]) -> Iterator[tuple[Draft, T, R]]:
         """Ask *questions* and yield the reply to each; one that cannot be read rejects its draft."""
+        if self._critic is None:
+            raise AueporaError("there is no judge to write drafts")
         replies = ask(self._critic, prompt, form, [material for *_, material in questions])
         for (draft, about, _), reply in zip(questions, replies, strict=True):
             if isinstance(reply, JudgeReplyError):

@@ -86,3 +86,27 @@ def test_the_description_has_no_directive_of_the_tests(wheel: ZipFile) -> None:
     assert "<!--" not in text
     assert "pip install pytest-auepora" in text
     assert metadata(wheel)["Author"] == "the pytest-auepora maintainers"
+
+
+def run_from(wheel: ZipFile, folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the unpacked wheel, in *folder*."""
+    wheel.extractall(folder / "installed")
+    code = f"import sys; from pytest_auepora.cli.main import main; sys.exit(main({list(args)!r}))"
+    env = {**os.environ, "PYTHONPATH": str(folder / "installed")}
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
+
+
+def test_pages_are_printed_from_the_wheel(wheel: ZipFile, tmp_path: Path) -> None:
+    done = run_from(wheel, tmp_path, "help", "recall-is-zero")
+    assert (done.returncode, done.stdout.partition("\n")[0]) == (0, "Recall is 0: why")
+
+
+@pytest.mark.slow
+def test_the_demo_runs_from_the_wheel(wheel: ZipFile, tmp_path: Path) -> None:
+    done = run_from(wheel, tmp_path, "demo", "shown")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "90 passed" in done.stdout
+    assert "worse: 29 newly failing" in done.stdout
+    assert "installed/pytest_auepora" not in done.stdout

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...base.pages import reference
 from ...base.text import did_you_mean
 from ...errors import MetricError
 from ..options import UNSPELLED
@@ -62,7 +63,8 @@ class JudgeSettings:
         if not values.get("url") or not values.get("model"):
             where = "set AUEPORA_JUDGE_URL and AUEPORA_JUDGE_MODEL"
             where = f"{self.path} needs url and model" if self.path else where
-            raise MetricError(f"there is no judge: give a critic, name its settings by auepora_judge, or {where}")
+            read = reference("judge-providers")
+            raise MetricError(f"there is no judge: name its settings by auepora_judge, or {where}; see {read}")
         parameters = dict(values.get("parameters") or {})
         options: dict[str, Any] = {name: parameters.pop(name) for name in _NAMED_PARAMETERS if name in parameters}
         options |= {name: values[name] for name in ("timeout", "key_header", "query", "schema") if name in values}

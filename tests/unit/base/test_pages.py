@@ -10,8 +10,8 @@ import pytest
 
 import pytest_auepora
 from pytest_auepora.base import pages
-from pytest_auepora.cli.page_text import headings, section_of
 from pytest_auepora.errors import UnknownNameError
+from pytest_auepora.reporting.terminal.page_text import headings, section_of
 
 PACKAGE = Path(pytest_auepora.__file__).parent
 

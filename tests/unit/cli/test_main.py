@@ -15,8 +15,8 @@ from .conftest import Shell
 @pytest.mark.parametrize(
     ("command", "usage", "told"),
     [
-        ("nwe", "auepora ", "auepora: error: there is no command 'nwe' (did you mean 'new'?); choose from new, runs,"),
-        ("xyzzy --json", "auepora ", "there is no command 'xyzzy'; choose from new, runs,"),
+        ("nwe", "auepora ", "auepora: error: there is no command 'nwe' (did you mean 'new'?); choose from demo, new,"),
+        ("xyzzy --json", "auepora ", "there is no command 'xyzzy'; choose from demo, new,"),
         ("--verison", "auepora ", "there is no option --verison (did you mean '--version'?)"),
         ("new --rga async", "auepora new", "auepora new: error: there is no option --rga (did you mean '--rag'?)"),
         ("new --rga=async", "auepora new", "there is no option --rga (did you mean '--rag'?)"),

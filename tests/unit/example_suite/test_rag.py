@@ -8,12 +8,16 @@ import pytest
 
 from example_suite.corpus import build_corpus, load_topics
 from example_suite.simple_rag import (
+    K1,
     REFUSAL,
+    B,
     Bm25Retriever,
     Breakage,
     Lexicon,
     SentenceGenerator,
     build_rag,
+    indexed_text,
+    terms,
 )
 from pytest_auepora.core.types import Document
 from pytest_auepora.metrics.ranking.gold import fold_quote
@@ -126,3 +130,17 @@ def test_without_anything_found_it_refuses() -> None:
     response = SentenceGenerator(lexicon()).generate("What is a quokka?", [])
     assert response.text == REFUSAL
     assert response.metadata["refused"] is True
+
+
+def test_scores_and_rankings_are_those_of_bm25s() -> None:
+    bm25s = pytest.importorskip("bm25s", reason="holds BM25 to it")
+    chunks = corpus()
+    retriever, index = Bm25Retriever(chunks, lexicon()), bm25s.BM25(method="lucene", k1=K1, b=B)
+    index.index([terms(indexed_text(chunk)) for chunk in chunks], show_progress=False)
+    for case in suite().cases:
+        known = [term for term in lexicon().query_terms(case.sample.query) if term in index.vocab_dict]
+        scores = [float(score) for score in index.get_scores(known)] if known else [0.0] * len(chunks)
+        best = [i for i in sorted(range(len(chunks)), key=lambda i: -scores[i])[:5] if scores[i] > 0]
+        hits = retriever.retrieve(case.sample.query)
+        assert [hit.doc.doc_id for hit in hits] == [chunks[i].doc_id for i in best]
+        assert [hit.score for hit in hits] == pytest.approx([scores[i] for i in best], abs=1e-5)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from textwrap import fill, indent
 from typing import Any
 
-from ..base.pages import section_anchor
+from ...base.pages import section_anchor
 
 _FENCE = re.compile(r"```(\w*)(?: title=\"([^\"]+)\")?\s*$")
 _HEADING = re.compile(r"(#+) (.*)")

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from ..drafting.files import DraftJournal, accept, drafts_of, journal_path, reject
-from ..io.importers.model import documents_of
-from ..metrics.registry import Registry
-from ..reporting.text import harmless
-from .arguments import add_shared, existing_path
-from .common import PASSED, load_suite, registry_of
+from ...drafting.files import DraftJournal, accept, drafts_of, journal_path, reject
+from ...io.importers.model import documents_of
+from ...metrics.registry import Registry
+from ...reporting.text import harmless
+from ..arguments import add_shared, existing_path
+from ..common import PASSED, load_suite, registry_of
 
 _PROMPT = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
 

@@ -7,22 +7,22 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ..base.files import write_atomically
-from ..base.text import did_you_mean
-from ..core.types import EvaluationSample
-from ..drafting.documents import passages_of, read_documents
-from ..drafting.variants import OPERATIONS, Operation, ask_paraphrases, load_paraphrases, noise_variants, reword
-from ..drafting.variants import variants as query_variants
-from ..errors import AueporaError
-from ..io.edit import with_variants
-from ..io.golden.model import GoldenSuite
-from ..io.importers.golden import cases_in_ascii
-from ..io.json_lines import is_jsonl
-from ..labels.corpus import Chunk, Corpus, load_corpus
-from ..metrics.judge.settings import critic_from_environment
-from ..reporting.numbers import plural
-from .arguments import add_shared, existing_path, whole_number
-from .common import PASSED, is_ascii_output, load_suite, registry_of, write_output
+from ...base.files import write_atomically
+from ...base.text import did_you_mean
+from ...core.types import EvaluationSample
+from ...drafting.documents import passages_of, read_documents
+from ...drafting.variants import OPERATIONS, Operation, ask_paraphrases, load_paraphrases, noise_variants, reword
+from ...drafting.variants import variants as query_variants
+from ...errors import AueporaError
+from ...io.edit import with_variants
+from ...io.golden.model import GoldenSuite
+from ...io.importers.golden import cases_in_ascii
+from ...io.json_lines import is_jsonl
+from ...labels.corpus import Chunk, Corpus, load_corpus
+from ...metrics.judge.settings import critic_from_environment
+from ...reporting.numbers import plural
+from ..arguments import add_shared, existing_path, whole_number
+from ..common import PASSED, is_ascii_output, load_suite, registry_of, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

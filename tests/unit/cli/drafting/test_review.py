@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.io.golden.load import load_golden
 
-from .conftest import Shell
+from ..conftest import Shell
 
 GOLDEN = """\
 suite: docs

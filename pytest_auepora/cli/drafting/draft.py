@@ -6,18 +6,23 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..base.progress import Progress
-from ..drafting.asking import provenance_of
-from ..drafting.documents import Price, passages_of, read_documents, read_quotas
-from ..drafting.draft import Drafting
-from ..drafting.files import DraftJournal, add_cases, journal_path
-from ..metrics.judge.settings import critic_from_environment
-from ..metrics.judge.usage import Prices
-from ..metrics.registry import Registry
-from ..reporting.wording.notes import usage_text
-from .arguments import add_shared, existing_path
-from .common import GOLDEN_ENDINGS, PASSED, UsageError, load_suite, registry_of
+from ...base.progress import Progress
+from ...drafting.asking import provenance_of
+from ...drafting.documents import Price, passages_of, read_documents, read_quotas
+from ...drafting.draft import Drafting
+from ...drafting.files import DraftJournal, add_cases, journal_path
+from ...errors import MetricError
+from ...metrics.judge.settings import critic_from_environment
+from ...metrics.judge.usage import Prices
+from ...metrics.registry import Registry
+from ...reporting.wording.notes import usage_text
+from ..arguments import add_shared, existing_path
+from ..common import GOLDEN_ENDINGS, PASSED, UsageError, load_suite, registry_of
+
+if TYPE_CHECKING:
+    from ...metrics.judge.client import OpenAICompatibleCritic
 
 _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
 
@@ -34,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--known", type=existing_path, action="append", default=[], metavar="GOLDEN", help=known)
     add("--max-overlap", type=float, default=0.7, metavar="SHARE", help=overlap)
     add("--seed", type=int, default=0, metavar="N", help="seed for the choice of passages (0)")
-    add("--estimate", action="store_true", help="print the estimated cost, and ask nothing")
+    add("--estimate", action="store_true", help="print the estimated cost, and ask nothing; needs no judge")
     add("--yes", action="store_true", help="start without asking for confirmation")
     add_shared(parser, "--metrics")
 
@@ -49,17 +54,17 @@ def run(args: argparse.Namespace) -> int:
     passages = passages_of(read_documents(args.folder))
     journal = DraftJournal(journal_path(args.output))
     registry = registry_of(args.metrics)
-    critic = critic_from_environment()
+    critic = _critic(needed=not args.estimate)
     known = [*_known_questions(args.output, args.known, registry), *journal.rejected_questions()]
     drafting = Drafting(
         passages, critic, quotas, known=known, seed=args.seed, max_overlap=args.max_overlap,
-        finished=journal.finished_jobs(provenance_of(critic)),
+        finished=journal.finished_jobs(provenance_of(critic)) if critic is not None else {},
     )  # fmt: skip
     n_wanted = sum(max(0, n) for n in drafting.missing.values())
     documents = len({passage.doc for passage in passages})
     print(f"{documents} documents, {len(passages)} passages; {n_wanted} cases wanted:", end=" ")
-    print(_price_text(drafting.price(), critic.prices))
-    if args.estimate or not n_wanted or not (args.yes or _confirm()):
+    print(_price_text(drafting.price(), critic.prices if critic is not None else None))
+    if critic is None or args.estimate or not n_wanted or not (args.yes or _confirm()):
         return PASSED
     n_drafted = _run_drafting(drafting, args.output, journal, registry)
     print(f"{n_drafted} of {n_wanted} drafted in {args.output}; accept them with: auepora review {args.output}")
@@ -69,6 +74,16 @@ def run(args: argparse.Namespace) -> int:
         for reason, n in reasons.most_common():
             print(f"{n:>5}  {reason}")
     return PASSED
+
+
+def _critic(*, needed: bool) -> OpenAICompatibleCritic | None:
+    """Return the judge's model of the settings; None where they name none and it is not *needed*."""
+    try:
+        return critic_from_environment()
+    except MetricError:
+        if needed:
+            raise
+        return None
 
 
 def _known_questions(output: Path, known: Sequence[Path], registry: Registry) -> Iterable[str]:

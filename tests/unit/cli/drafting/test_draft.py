@@ -11,11 +11,11 @@ import pytest
 
 from pytest_auepora.io.golden.load import load_golden
 
-from ..drafting.scripted import Scripted
-from ..metrics.judge.judge_server import JudgeServer, Reply, chat, judge_server
-from .conftest import Shell
+from ...drafting.scripted import Scripted
+from ...metrics.judge.judge_server import JudgeServer, Reply, chat, judge_server
+from ..conftest import Shell
 
-PAGES = Path(__file__).resolve().parents[3] / "docs" / "pages" / "how-to"
+PAGES = Path(__file__).resolve().parents[4] / "docs" / "pages" / "how-to"
 DRAFT = ("draft", "docs", "-o", "golden/docs.golden.yaml", "--quota", "single-hop=1")
 
 
@@ -50,6 +50,18 @@ def test_the_cost_is_told_where_prices_are_known(shell: Shell, server: JudgeServ
         patch.setenv("AUEPORA_JUDGE", "judge.yaml")
         assert ", cost about " in shell(*DRAFT, "--estimate").out
     assert "cost" not in shell(*DRAFT, "--estimate").out
+
+
+def test_an_estimate_needs_no_judge(shell: Shell, server: JudgeServer) -> None:
+    with_judge = shell(*DRAFT, "--estimate").out
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("AUEPORA_JUDGE_URL")
+        patch.delenv("AUEPORA_JUDGE_MODEL")
+        assert shell(*DRAFT, "--estimate").out == with_judge
+        said = shell(*DRAFT, "--yes")
+    assert said.code == 3
+    assert said.err.startswith("auepora: there is no judge: name its settings by auepora_judge, or set AUEPORA_JUDGE")
+    assert "critic" not in said.err
 
 
 def test_nobody_is_asked_without_a_word(shell: Shell, server: JudgeServer) -> None:

@@ -9,7 +9,7 @@ import pytest
 from pytest_auepora.cli.main import main
 from pytest_auepora.io.golden.load import load_golden
 
-from ..metrics.judge.judge_server import chat, judge_server
+from ...metrics.judge.judge_server import chat, judge_server
 
 GOLDEN = """\
 # the shop's questions

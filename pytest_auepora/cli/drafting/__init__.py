@@ -1,0 +1,1 @@
+"""Commands on golden cases that a program proposes and a person accepts."""
