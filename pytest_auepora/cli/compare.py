@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from ..core.run import Run
 from ..errors import AueporaError, NotComparableError
@@ -18,23 +19,34 @@ from ..reporting.formats import side_by_side_formats as formats
 from ..reporting.formats.comparison_report import comparison_json, render_report_md
 from ..reporting.formats.json_report import from_outside
 from ..reporting.side_by_side import side_by_side
-from ..reporting.terminal.layout import render
+from ..reporting.terminal.comparison import comparison_lines
+from ..reporting.terminal.layout import Line, render
 from .arguments import add_shared
-from .common import PASSED, Sources, UsageError, calibrations_folder, exit_code, open_history, write_output
+from .common import (
+    PASSED,
+    Sources,
+    UsageError,
+    calibrations_folder,
+    exit_code,
+    is_ascii_output,
+    open_history,
+    write_output,
+)
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
 _DEFAULT = ("last~1", "last")
+"""What is compared where one run is named, or several are asked for side by side."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    runs = f"the earlier run, the later one (default: {' '.join(_DEFAULT)}), and more, side by side: {_SIDES}"
+    runs = f"the earlier run, the later one (default: the last two full runs), and more, side by side: {_SIDES}"
     columns = "columns against the first; also for two runs, and for the configurations in one JSON report"
     add = parser.add_argument
     add("runs", nargs="*", metavar="RUN", help=runs)
     add("--side-by-side", action="store_true", help=columns)
     add("--strict-chunker-version", action="store_true", help="refuse runs whose chunks have other ids")
-    add("--format", choices=["text", "md", "json"], help="what to make (text: side by side)")
+    add("--format", choices=["text", "md", "json"], help="what to make (default: text; md for a file)")
     add("--json", action="store_const", const="json", dest="format", help="print JSON")
     add_shared(parser, "--out", "--history")
 
@@ -42,15 +54,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compare and print; the exit code says whether B is worse, except side by side."""
     is_side_by_side = args.side_by_side or len(args.runs) > 2
-    if args.format == "text" and not is_side_by_side:
-        raise UsageError("--format text is for --side-by-side; two runs are compared as md or json")
     names = args.runs or _DEFAULT
     stored = any(not name.endswith(".json") and not name.startswith("git:") for name in names)
     title = " or ".join(names) + (f" of {open_history(args.history).name}" if stored else "")
     with from_outside(title):
         if is_side_by_side:
             return _side_by_side(args)
-        return _compare_two(args, *args.runs, *_DEFAULT[len(args.runs) :])
+        names = [*args.runs, *_DEFAULT[len(args.runs) :]] if args.runs else _last_full_runs(args.history)
+        return _compare_two(args, *names)
+
+
+def _last_full_runs(location: str) -> list[str]:
+    """Return the last two full runs of one golden file and configuration, the earlier one first."""
+    store = open_history(location)
+    full = [stored for stored in store.runs() if stored.complete] if store.exists() else []
+    last = next(iter(full), None)
+    same = [stored for stored in full if last and (stored.suite, stored.variant) == (last.suite, last.variant)]
+    same = store.runs_of_file(same, last.path) if last is not None else []
+    if len(same) < 2:
+        found = f"only one full run of {last.title}" if last is not None else "no full run"
+        raise UsageError(f"there is {found} in {store.name}; name two runs, auepora runs lists what there is")
+    return [same[1].run_id, same[0].run_id]
 
 
 def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
@@ -61,7 +85,12 @@ def _compare_two(args: argparse.Namespace, a_name: str, b_name: str) -> int:
         raise UsageError(f"{a_name} and {b_name} are one and the same, {title_a}; name two runs, such as last~1 last")
     strict = args.strict_chunker_version
     report = compare_in_project(sources.root, a, b, names=(title_a, title_b), strict_chunker_version=strict)
-    text = comparison_json(report) if args.format == "json" else render_report_md(report)
+    if args.format == "json":
+        text = comparison_json(report)
+    elif args.format == "md" or (args.out is not None and args.format is None):
+        text = render_report_md(report)
+    else:
+        text = _as_text(comparison_lines, report)
     write_output(text, args.out)
     return exit_code(report.outcome)
 
@@ -81,10 +110,14 @@ def _side_by_side(args: argparse.Namespace) -> int:
     elif args.format == "json":
         text = formats.side_by_side_json(compared)
     else:
-        width = shutil.get_terminal_size((100, 24)).columns
-        text = render(formats.side_by_side_lines(compared, width=width)) + "\n"
+        text = _as_text(formats.side_by_side_lines, compared)
     write_output(text, args.out)
     return PASSED
+
+
+def _as_text(make: Callable[..., list[Line]], what: Any) -> str:
+    """Return the lines that *make* makes of *what*, as wide as the terminal."""
+    return render(make(what, width=shutil.get_terminal_size((100, 24)).columns, ascii_only=is_ascii_output())) + "\n"
 
 
 def _find_runs(find: Callable[[str, Run | None], list[tuple[str, Run]]], names: Sequence[str]) -> list[tuple[str, Run]]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ..base.text import did_you_mean
 from ..errors import UnknownRunError
+from ..history.store import HistoryStore
 from ..history.tables import StoredRun
 from ..reporting.numbers import plural, score
 from ..reporting.terminal.layout import Cell, Column, render, table
@@ -18,11 +19,8 @@ from ..reporting.wording.notes import cost_text
 from .arguments import add_shared, whole_number
 from .common import PASSED, UNJUDGED, open_history
 
-_COLUMNS = (
-    Column("run"), Column("started"), Column("suite", least=8), Column("outcome"), Column("cases", right=True),
-    Column("failed", right=True), Column("hit@5", right=True, expendable=1), Column("mrr@10", right=True, expendable=1),
-    Column("judge", right=True, expendable=1), Column("commit", expendable=2),
-)  # fmt: skip
+_MOST_METRICS = 6
+"""Columns of metrics, at most; the last are left out first where the terminal is narrow."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,27 +50,39 @@ def run(args: argparse.Namespace) -> int:
         return PASSED
     runs = store.runs(args.limit or None, args.suite)
     if args.json:
-        print(json.dumps([stored_run.to_dict() for stored_run in runs], indent=1))
+        words = store.words([stored.run_id for stored in runs])
+        print(json.dumps([{**stored.to_dict(), "word": words[stored.run_id]} for stored in runs], indent=1))
         return PASSED
     if not runs:
         of_suite = f" of {args.suite}" if args.suite else ""
         print(f"no run{of_suite} in {store.name}; `pytest --auepora` keeps its runs there", file=sys.stderr)
         return PASSED if store.exists() else UNJUDGED
-    print(harmless(_runs_table(runs)))
+    print(harmless(_runs_table(store, runs)))
     return PASSED
 
 
-def _runs_table(runs: Sequence[StoredRun]) -> str:
-    """Return the runs as a table; the column of the judge is left out where all of its cells are empty."""
+def _runs_table(store: HistoryStore, runs: Sequence[StoredRun]) -> str:
+    """Return the runs as a table, with the metrics that their golden files list; empty columns are left out."""
+    ids = [stored.run_id for stored in runs]
+    words, measured = store.words(ids), store.measured(ids)
+    listed = dict.fromkeys(n for run_id in ids for n, (info, _) in measured[run_id].items() if info.baselined)
+    metrics = [*listed][:_MOST_METRICS]
+    columns = [
+        Column("run"), Column("started"), Column("suite", least=8), Column("verdict"), Column("cases", right=True),
+        Column("failed", right=True),
+        *(Column(name, right=True, expendable=place) for place, name in enumerate(metrics, 2)),
+        Column("judge", right=True, expendable=1), Column("commit", expendable=_MOST_METRICS + 2),
+    ]  # fmt: skip
     rows = []
     for stored in runs:
-        remarks = [*([] if stored.complete else ["partial"]), *stored.origin.split()[:1]]
-        outcome = stored.outcome + (f" ({', '.join(remarks)})" if remarks else "")
-        hit_rate = score(stored.aggregate.hit_at_k.get(5))
-        texts = [stored.run_id, stored.started[:19].replace("T", " "), stored.title, outcome, f"{stored.cases}"]
-        texts += [f"{stored.failed}", hit_rate, score(stored.aggregate.mrr), _judge_cost(stored)]
-        rows.append([Cell(text) for text in (*texts, stored.git_commit[:8])])
-    return render(table(_COLUMNS, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))
+        word = words[stored.run_id]
+        remarks = [*([] if word == "not judged" else [word]), *([] if stored.complete else ["partial"])]
+        verdict = ", ".join([stored.outcome, *remarks, *stored.origin.split()[:1]])
+        texts = [stored.run_id, stored.started[:19].replace("T", " "), stored.title, verdict, f"{stored.cases}"]
+        values = {name: value for name, (_, value) in measured[stored.run_id].items() if value is not None}
+        texts += [f"{stored.failed}", *(score(values[name]) if name in values else "" for name in metrics)]
+        rows.append([Cell(text) for text in (*texts, _judge_cost(stored), stored.git_commit[:8])])
+    return render(table(columns, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))
 
 
 def _judge_cost(stored_run: StoredRun) -> str:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..base.json import dumps, encode_finite
 from ..base.records import Record, read_record
@@ -18,15 +18,13 @@ from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.recording import Recording
+from ..regression.verdict import Verdict, Word
 from . import tables
 from .aggregates import AggregateMetrics, compute_aggregate, unmapped_cases
 from .codec import CaseRow, RecordedAnswers, decode_run, decode_verdict, rows_of
 from .database import Execute, Row, ServerDatabase, SqliteFile
 from .settings import KEEP, KEEP_RECORDED, is_url
 from .tables import StoredRun
-
-if TYPE_CHECKING:
-    from ..regression.verdict import Verdict
 
 Recordings = Mapping[str, Sequence[Recording]]
 """Case id → the recorded answers, one for each repeat."""
@@ -243,6 +241,14 @@ class HistoryStore:
                 values = read_record(_Measured, verdict, by_hand=False).aggregates
                 measured[run_id] = {n: (infos[n], values[n].value) for n in infos if n in values}
         return measured
+
+    def words(self, run_ids: Sequence[str]) -> dict[str, Word]:
+        """Return by id how runs compared with their baselines, in a word."""
+        words: dict[str, Word] = {}
+        for run_id, (text,) in self._rows_of(run_ids, "verdict_json"):
+            with self._explaining_damage(f"the verdict of run {run_id}"):
+                words[run_id] = read_record(Verdict, json.dumps(decode_verdict(text, {})), by_hand=False).word
+        return words
 
     def provenance(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return the provenance of runs, by id."""

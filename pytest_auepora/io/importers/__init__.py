@@ -35,11 +35,11 @@ _AS_DATA = (".yaml", ".yml", ".json")
 FORMATS = {
     "trec": Format("TREC qrels and topics", "trec", ("topics",)),
     "beir": Format("a BEIR directory", "beir", ("split", "texts")),
-    "ragas": Format("ragas: JSON, JSON Lines, CSV", "ragas", written=(".jsonl", ".json", ".csv")),
-    "deepeval": Format("deepeval goldens: JSON, JSON Lines, CSV", "deepeval", written=(".json", ".jsonl", ".csv")),
-    "promptfoo": Format("promptfoo tests: YAML, JSON, JSON Lines, CSV", "promptfoo", written=_AS_DATA),
-    "pydantic-evals": Format("pydantic-evals: YAML, JSON", "pydantic_evals", written=_AS_DATA),
-    "openai": Format("OpenAI lists of messages: JSON, JSON Lines", "openai", written=(".jsonl", ".json")),
+    "ragas": Format("JSON, JSON Lines, CSV", "ragas", written=(".jsonl", ".json", ".csv")),
+    "deepeval": Format("goldens in JSON, JSON Lines, CSV", "deepeval", written=(".json", ".jsonl", ".csv")),
+    "promptfoo": Format("tests in YAML, JSON, JSON Lines, CSV", "promptfoo", written=_AS_DATA),
+    "pydantic-evals": Format("YAML, JSON", "pydantic_evals", written=_AS_DATA),
+    "openai": Format("lists of messages in JSON, JSON Lines", "openai", written=(".jsonl", ".json")),
     "csv": Format("one case a row: CSV, TSV", "table", written=(".csv", ".tsv")),
     "parquet": Format("one case a row: Parquet", "table", suffix="_parquet"),
 }

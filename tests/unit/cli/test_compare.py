@@ -26,7 +26,7 @@ THREE = [system("", hits) for hits in (0.5, 0.75, 0.8)]
 def test_a_worse_run_fails(shell: Shell, ids: list[str], sides: tuple[str, ...]) -> None:
     said = shell("compare", *sides)
     assert said.code == 1
-    assert said.out.startswith("## billing: worse")
+    assert said.out.startswith("billing: worse")
     assert f"{ids[0]} → {ids[1]}" in said.out
     assert "model m-1 → m-2" in said.out
 
@@ -95,16 +95,42 @@ def test_three_runs_stand_side_by_side(shell: Shell, three: list[str]) -> None:
 
 
 def test_two_runs_do_so_on_request(shell: Shell, three: list[str]) -> None:
-    assert shell("compare").out.startswith("## billing: better")
+    assert shell("compare").out.startswith("billing: better")
+    assert shell("compare", "--format", "md").out.startswith("## billing: better")
     assert shell("compare", "--side-by-side").out.startswith("billing side by side\n")
     assert shell("compare", "--side-by-side", three[0], three[1], "--format", "md").out.startswith(
         "## billing side by side · owner search-team\n"
     )
 
 
-def test_text_is_a_format_of_tables_alone(shell: Shell, three: list[str]) -> None:
-    said = shell("compare", "--format", "text")
-    assert (said.code, "--format text is for --side-by-side" in said.err) == (2, True)
+def test_without_names_the_last_two_full_runs_compare(shell: Shell, three: list[str]) -> None:
+    store = HistoryStore(shell.path / FOLDER / "history.sqlite")
+    partial = run_of([GOOD], expected=["one", "two"])
+    store.add(partial, verdict_of(partial))
+    other = system("dense", 0.1)
+    store.add(other, verdict_of(other))
+    store.add(partial, verdict_of(partial))
+    said = shell("compare")
+    assert (said.code, "only one full run of billing[dense]" in said.err) == (2, True)
+    store.delete("last~1")
+    assert f"{three[1]} → {three[2]}" in shell("compare").out
+
+
+def test_without_a_full_run_nothing_compares(shell: Shell) -> None:
+    said = shell("compare")
+    assert (said.code, "no full run in" in said.err, "auepora runs" in said.err) == (2, True, True)
+
+
+def test_a_comparison_shows_the_metrics_of_the_suite(shell: Shell, ids: list[str]) -> None:
+    shell.write("golden/__baselines__/other.json", baseline_of(run_of([GOOD]), answers=2).dumps())
+    text = shell("compare", "golden/__baselines__/other.json", "last").out
+    assert "golden/__baselines__/other.json → " in text
+    assert "recall@5" in text
+    assert "hit@1" not in text
+    assert "recall@1_doc" not in text
+    assert "found before, missed now" in text
+    assert "one: rank 2 → missed; newly failing: recall@5 fell" in text
+    assert max(map(len, text.splitlines())) <= 120
 
 
 def test_json_goes_to_a_file(shell: Shell, three: list[str]) -> None:

@@ -85,10 +85,13 @@ def test_what_is_said_of_each_run(shell: Shell, monkeypatch: pytest.MonkeyPatch)
     run.origin = {"run": "20260101-000000-aaaa", "kind": "replayed", "taken": 2}
     HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict_of(run), git_commit="abcdef123456")
     head, _, line = shell("runs").out.splitlines()
-    assert head.split() == ["run", "started", "suite", "outcome", "cases", "failed", "hit@5", "mrr@10", "commit"]
+    assert head.split() == [
+        "run", "started", "suite", "verdict", "cases", "failed", "recall@5", "mrr@10", "token_f1", "commit"
+    ]  # fmt: skip
     assert "billing[dense]" in line
-    assert "(partial, replayed)" in line
-    assert line.split()[-3:] == ["0.500", "0.250", "abcdef12"]
+    assert "failed, partial, replayed" in line
+    assert line.split()[-1] == "abcdef12"
+    assert "0.500" in line
 
 
 @pytest.mark.parametrize(("cost", "told"), [(0.25, "0.25"), (None, "1,500 tokens")])

@@ -1,0 +1,66 @@
+"""The comparison of two runs for a terminal: the suite's own metrics, what is worse, and the cases that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...history.compare import CompareReport, ComparisonKind
+from ..numbers import NOT_MEASURED, change, number
+from ..wording.changes import incomparable_text
+from ..wording.two_runs import causes, counts_text, left_out, note_text, problems
+from .layout import Cell, Column, Line, Page, table
+
+_MOST = 10
+"""Cases listed of each kind; Markdown and JSON have more."""
+
+_HEADINGS = {
+    ComparisonKind.REGRESSION: "found before, missed now",
+    ComparisonKind.LOSS: "further down",
+    ComparisonKind.WIN: "found now, or further up",
+}
+_STYLES = {"worse": ("red", "bold"), "mixed": ("red", "bold"), "better": ("green",), "inconclusive": ("yellow",)}
+
+
+def comparison_lines(report: CompareReport, *, width: int = 100, ascii_only: bool = False) -> list[Line]:
+    """Return the lines on *report*, none wider than *width*."""
+    page = Page(width, ascii_only=ascii_only)
+    page.title(f"{report.title}: {report.outcome}", f"{report.run_a} {page.symbols.arrow} {report.run_b}")
+    page.lines[0][0] = page.lines[0][0]._replace(style=_STYLES.get(report.outcome, ("bold",)))
+    if report.causes:
+        page.paragraph(f"changed: {', '.join(causes(report))}")
+    page.paragraph(counts_text(report), "light")
+    page.lines += _metrics_table(report, page)
+    for name, why in report.incomparable.items():
+        values = f" {page.symbols.arrow} ".join(number(value, 3) for value in report.former.get(name, ()))
+        page.paragraph(f"not comparable: {name} ({incomparable_text(why)}){f': {values}' if values else ''}")
+    for line in problems(report):
+        page.paragraph(f"{page.symbols.bad} {line}")
+    for kind, heading in _HEADINGS.items():
+        lines = [*_cases(report, kind, page)]
+        if lines:
+            page.paragraph(heading, "bold")
+        for line in lines[:_MOST]:
+            page.paragraph(line, indent=2)
+        page.more(len(lines) - _MOST)
+    for line in left_out(report):
+        page.paragraph(line, "light")
+    return page.lines
+
+
+def _metrics_table(report: CompareReport, page: Page) -> list[Line]:
+    columns = [Column("metric", least=12), *(Column(title, right=True) for title in ("a", "b", "b - a", "cases"))]
+    rows = []
+    for name, metric in report.metrics.items():
+        before, after = metric.before, metric.after
+        difference = NOT_MEASURED if before is None or after is None else change(after - before, 3)
+        values = [NOT_MEASURED if value is None else number(value, 3) for value in (before, after)]
+        rows.append([Cell(text) for text in (name, *values, difference, str(metric.n))])
+    return table(columns, rows, page.width, ascii_only=page.ascii_only) if rows else []
+
+
+def _cases(report: CompareReport, kind: ComparisonKind, page: Page) -> Iterator[str]:
+    for query in report.per_query:
+        if query.kind is kind:
+            ranks = [("missed" if rank is None else f"rank {rank}") for rank in (query.a_hit_rank, query.b_hit_rank)]
+            note = note_text(report, query.query_id, query.note)
+            yield f"{query.query_id}: {f' {page.symbols.arrow} '.join(ranks)}{f'; {note}' if note else ''}"
