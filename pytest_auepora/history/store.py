@@ -18,7 +18,8 @@ from ..core.run import MetricInfo, Run
 from ..core.scoring import Aggregate
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.recording import Recording
-from ..regression.verdict import Verdict, Word
+from ..regression.outcomes import GateOutcome
+from ..regression.verdict import Verdict, Word, word_of
 from . import tables
 from .aggregates import AggregateMetrics, compute_aggregate, unmapped_cases
 from .codec import CaseRow, RecordedAnswers, decode_run, decode_verdict, rows_of
@@ -33,6 +34,12 @@ Recordings = Mapping[str, Sequence[Recording]]
 @dataclass(slots=True)
 class _Measured(Record):
     aggregates: dict[str, Aggregate] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Judged(Record):
+    gates: list[GateOutcome] = field(default_factory=list)
+    regressed_cases: list[str] = field(default_factory=list)
 
 
 LAST = r"last(?:~(\d+))?"
@@ -247,7 +254,8 @@ class HistoryStore:
         words: dict[str, Word] = {}
         for run_id, (text,) in self._rows_of(run_ids, "verdict_json"):
             with self._explaining_damage(f"the verdict of run {run_id}"):
-                words[run_id] = read_record(Verdict, json.dumps(decode_verdict(text, {})), by_hand=False).word
+                judged = read_record(_Judged, text, by_hand=False)
+                words[run_id] = word_of(judged.gates, judged.regressed_cases)
         return words
 
     def provenance(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
