@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...history.compare import CompareReport, ComparisonKind
-from ..numbers import NOT_MEASURED, change, number
+from ..numbers import change, number
 from ..wording.changes import incomparable_text
 from ..wording.two_runs import causes, counts_text, left_out, note_text, problems
 from .layout import Cell, Column, Line, Page, table
@@ -51,10 +51,8 @@ def _metrics_table(report: CompareReport, page: Page) -> list[Line]:
     columns = [Column("metric", least=12), *(Column(title, right=True) for title in ("a", "b", "b - a", "cases"))]
     rows = []
     for name, metric in report.metrics.items():
-        before, after = metric.before, metric.after
-        difference = NOT_MEASURED if before is None or after is None else change(after - before, 3)
-        values = [NOT_MEASURED if value is None else number(value, 3) for value in (before, after)]
-        rows.append([Cell(text) for text in (name, *values, difference, str(metric.n))])
+        values = number(metric.before, 3), number(metric.after, 3), change(metric.after - metric.before, 3)
+        rows.append([Cell(text) for text in (name, *values, str(metric.n))])
     return table(columns, rows, page.width, ascii_only=page.ascii_only) if rows else []
 
 
