@@ -10,15 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..adapters.systems import System, as_system
+from ..adapters.systems import as_system
 from ..base.text import names_words, unknown_name
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
 from ..core.run import ComparableScore, Run
 from ..errors import BaselineError
-from ..evaluation.case_flow import CaseCalls, CaseFlow
+from ..evaluation.case_flow import CaseFlow, FinishedCase
+from ..evaluation.further import FurtherAnswers, drive
 from ..evaluation.measure import Convert, judging_bar
-from ..evaluation.replay import SECOND_LOOK, Answering, ask_case
+from ..evaluation.replay import Answering
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, run_suite, suite_metrics
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
@@ -76,20 +77,15 @@ class Evaluation:
             anchor=self.anchor, second=self.second, can_look=can_look,
         )  # fmt: skip
 
-    def look_again(
-        self, flow: CaseFlow, system: System, caller: Caller, *, corpus: Any = None, seed: int | None = None
-    ) -> None:
-        """Ask every case once more, side by side, where the first look alone would fail too often by chance."""
-        if not self._judge(can_look=True).wants_second_look:
-            return
-        cases = [case for case in self.suite.cases if case.skip is None]
-        asks = [ask_case(system, case, SECOND_LOOK, seed=seed) for case in cases]
-        calls = caller.map(asks, (case.timeout for case in cases))
-        self.second = blank_run(self.suite, self.metrics, self.run.variant, self.run.path)
-        finished = flow.finish_all([CaseCalls(c, [call], corpus) for c, call in zip(cases, calls, strict=True)], system)
-        self.second.add(one.result for one in finished)
-        self.second.add(case for case in self.run.in_state("skipped"))
-        self.second.provenance = self.run.provenance
+    def look_again(self, further: FurtherAnswers, caller: Caller) -> list[FinishedCase]:
+        """Ask every case once more, side by side, where the first look alone would fail too often by chance.
+
+        Return what came of it: nothing for most runs.
+        """
+        if not self._judge(can_look=further.may_look(self.run)).wants_second_look:
+            return []
+        self.second, looked = drive(further.look(self.run, self.suite.cases), caller)
+        return looked
 
     @cached_property
     def advisory(self) -> Mapping[str, Advisory]:
@@ -212,19 +208,23 @@ def evaluate(
     )  # fmt: skip
     is_live = timed and not isinstance(system, Answering)
     with own_caller if caller is None else nullcontext(), judging:
+        further = FurtherAnswers(flow, system, seed=seed)
         for finished in run_suite(
-            flow, suite.cases, system, own_caller, repeat=times, seed=seed, progress=progress,
-            further=further_answers(times) if is_live else None,
+            further, suite.cases, own_caller, repeat=times, progress=progress,
+            numbers=further_numbers(times if is_live else None),
         ):  # fmt: skip
             evaluation.run.add([finished.result])
         if is_live:
-            evaluation.look_again(flow, system, own_caller, seed=seed)
+            evaluation.look_again(further, own_caller)
     return evaluation
 
 
-def further_answers(repeat: int) -> Callable[[GoldenCase], Iterable[int]]:
-    """Return the function that says by which answers a failing case is asked again; one that is timed is not."""
-    return lambda case: range(repeat, repeat + MOST) if case.benchmark is None else ()
+def further_numbers(repeat: int | None) -> Callable[[GoldenCase], Iterable[int]]:
+    """Return the function that says by which answers a failing case is asked again, none where *repeat* is None.
+
+    One that is timed is not asked again.
+    """
+    return lambda case: range(repeat, repeat + MOST) if repeat is not None and case.benchmark is None else ()
 
 
 def open_evaluation(

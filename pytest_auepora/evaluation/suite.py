@@ -8,9 +8,7 @@ from contextlib import closing
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from ..adapters.systems import System
 from ..base.progress import Progress
 from ..calls.caller import Caller
 from ..core.metrics_base import CHUNK_KEYS, Metric
@@ -21,8 +19,9 @@ from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, baseline_path, load_baseline
 from ..regression.guards.calibration import FOLDER
 from ..regression.outcomes import BaselineNote
-from .case_flow import CaseCalls, CaseFlow, FinishedCase
+from .case_flow import CaseCalls, FinishedCase
 from .case_result import Ended
+from .further import FurtherAnswers, drive
 from .replay import ask_case
 from .update import UpdatePlan
 
@@ -84,26 +83,24 @@ _BATCH_SIZE = 32  # cases that are measured at once: enough for a model, not man
 
 
 def run_suite(
-    flow: CaseFlow,
+    further: FurtherAnswers,
     cases: Sequence[GoldenCase],
-    system: System,
     caller: Caller,
     *,
     repeat: int = 1,
-    corpus: Any = None,
-    seed: int | None = None,
     progress: bool | None = False,
     plan: UpdatePlan | None = None,
-    further: Callable[[GoldenCase], Iterable[int]] | None = None,
+    numbers: Callable[[GoldenCase], Iterable[int]] = lambda _: (),
 ) -> Iterator[FinishedCase]:
-    """Put *cases* to *system* as `evaluate` does; yield each as *flow* ends it, those that are skipped first.
+    """Put *cases* to the system of *further* as `evaluate` does; yield each as its flow ends it, skipped ones first.
 
-    *corpus* is what labels that moved are looked up in, as the project gave it.  *plan* says how many answers an update
-    asks for; cases that get more of them behind the others are yielded once more.  *further* says which answers,
-    counted from 0, a case that is about to fail can be asked for again; by default none.
+    *plan* says how many answers an update asks for; cases that get more of them behind the others are yielded once
+    more.  *numbers* are those of the answers, counted from 0, that a case which is about to fail can be asked for
+    again; by default none.
     """
     from ..base.batches import in_batches  # a pytest session needs none of it
 
+    flow, system, seed = further.flow, further.system, further.seed
     todo = [case for case in cases if case.skip is None]
     times = {case.id: plan.answers(case.id) if plan is not None else repeat for case in todo}
     ask = partial(ask_case, system, seed=seed)
@@ -116,40 +113,15 @@ def run_suite(
     with closing(calls), Progress("cases", len(todo), show=progress) as bar:
         for batch in in_batches(todo, _BATCH_SIZE):
             batch_calls = [
-                CaseCalls(case, list(islice(calls, times[case.id])), corpus, times[case.id] - repeat) for case in batch
+                CaseCalls(case, list(islice(calls, times[case.id])), further.corpus, times[case.id] - repeat)
+                for case in batch
             ]
-            for asked_case, finished in zip(batch_calls, flow.finish_all(batch_calls, system), strict=True):
-                ask_further(
-                    flow, finished, asked_case.case, system=system, caller=caller, further=further, corpus=corpus,
-                    seed=seed,
-                )  # fmt: skip
+            for case, finished in zip(batch, flow.finish_all(batch_calls, system), strict=True):
+                drive(further.decide(finished, case, numbers(case)), caller)
                 if plan is not None:
                     plan.notice(finished.result)
-                    results[finished.result.case_id] = finished.result
+                    results[case.id] = finished.result
                 yield finished
                 bar.done()
-    by_id = {case.id: case for case in todo}
-    for case_id, n in plan.missing(results).items() if plan is not None else ():
-        case, result = by_id[case_id], results[case_id]
-        first = len(result.answers) if result.answers is not None else 1
-        more = [caller.call((case_id, i), ask(case, i), timeout=case.timeout) for i in range(first, first + n)]
-        yield flow.extend(result, CaseCalls(case, more, corpus), system)
-
-
-def ask_further(
-    flow: CaseFlow,
-    finished: FinishedCase,
-    case: GoldenCase,
-    *,
-    system: System,
-    caller: Caller,
-    further: Callable[[GoldenCase], Iterable[int]] | None,
-    corpus: Any = None,
-    seed: int | None = None,
-) -> None:
-    """Ask a case that is about to fail again, one answer at a time, until its checks are decided."""
-    numbers = iter(further(case) if further is not None else ())
-    while finished.wants_another and (number := next(numbers, None)) is not None:
-        call = caller.call((case.id, number), ask_case(system, case, number, seed=seed), timeout=case.timeout)
-        flow.take(finished, CaseCalls(case, [call], corpus), system)
-    flow.settle(finished)
+    if plan is not None:
+        yield from drive(further.complete(plan, results, todo), caller)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System, as_system
+from ..calls.budget import CallBudget
 from ..evaluation.replay import Answering, resumed
 from ..regression.statistics.case_rule import MOST
 from .replay import changed_provenance
@@ -15,6 +17,8 @@ from .session import SessionSuite, SuiteVariant
 if TYPE_CHECKING:
     from ..calls.caller import Caller
     from ..evaluation.case_flow import CaseFlow
+    from ..evaluation.further import FurtherAnswers
+    from ..evaluation.update import UpdatePlan
     from ..io.golden.model import GoldenCase
 
 
@@ -89,8 +93,26 @@ class AnswerSource:
 
     def answers(self, case: GoldenCase) -> int:
         """Return how many answers are asked for at first: as many as make the scores, or as an update accepts."""
-        plan = self.variant.plan if not isinstance(self.system, Answering) and case.benchmark is None else None
-        return self.times(case) if plan is None else plan.answers(case.id)
+        if (plan := self.plan_for(case)) is None:
+            return self.times(case)
+        return self.variant.planned.get(case.id) or plan.answers(case.id)
+
+    def plan_for(self, case: GoldenCase) -> UpdatePlan | None:
+        """Return how many answers to *case* an update accepts; None where nothing is accepted, or nothing asked."""
+        return self.variant.plan if not isinstance(self.system, Answering) and case.benchmark is None else None
+
+    def again(self, owner: Hashable, corpus: Any) -> FurtherAnswers:
+        """Return what asks again, for *owner*."""
+        from ..evaluation.further import FurtherAnswers
+
+        session = self.suite.session
+        budget = CallBudget() if self._replayed is not None else session.budget
+        return FurtherAnswers(self.flow, self.system, owner, corpus, session.options.seed, budget)
+
+    @property
+    def can_look(self) -> bool:
+        """Whether every case can be asked once more; an earlier run that answers may have done so."""
+        return self._replayed is None or self._replayed.can_look(self.suite.golden.cases)
 
     def further(self, case: GoldenCase) -> range:
         """Return the numbers of the answers that a case which is about to fail can be asked for again."""

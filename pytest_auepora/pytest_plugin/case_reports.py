@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import pytest
@@ -27,11 +27,16 @@ ATTRIBUTE = "auepora"
 """The attribute of a report that has its case reports as text."""
 
 
+FurtherKind = Literal["", "accepted", "second"]
+"""Of a case that was reported before: further answers that an update accepts as well; the answer of a second look."""
+
+
 @dataclass(eq=False, repr=False, slots=True)
 class CaseReport:
     """One case result, and which run it belongs to.
 
     ``path`` is the golden file, relative to the rootdir; ``recordings`` what is kept of the answers, repeats in order.
+    Further answers to a case come in a report of their own ``kind``, with their recordings alone.
     """
 
     path: str
@@ -39,6 +44,7 @@ class CaseReport:
     result: CaseResult
     provenance: dict[str, Any] = field(default_factory=dict)
     recordings: list[Recording] = field(default_factory=list)
+    kind: FurtherKind = ""
 
 
 _case_reports: WeakKeyDictionary[pytest.TestReport, list[CaseReport]] = WeakKeyDictionary()
@@ -72,7 +78,7 @@ def _to_lines(case_report: CaseReport) -> tuple[str, str, str]:
     from ..base.json import dumps
     from ..history.codec import CaseJson
 
-    shared = dumps([case_report.path, case_report.variant, case_report.provenance])
+    shared = dumps([case_report.path, case_report.variant, case_report.provenance, case_report.kind])
     case = CaseJson.of(case_report.result, case_report.recordings)
     return case.result.decode(), shared, f'{{"answers":{case.answers.decode()}}}' if case.answers else ""
 
@@ -82,16 +88,17 @@ def _from_lines(result: str, shared: str, recordings: str) -> CaseReport:
     from ..core.run import CaseResult
     from ..history.codec import read_answers
 
-    path, variant, provenance = _shared_part(shared)
+    path, variant, provenance, kind = _shared_part(shared)
     case_result = read_record(CaseResult, result, by_hand=False)
-    return CaseReport(path, variant, case_result, provenance, read_answers(recordings) if recordings else [])
+    answers = read_answers(recordings) if recordings else []
+    return CaseReport(path, variant, case_result, provenance, answers, kind)
 
 
 @lru_cache(maxsize=64)
-def _shared_part(shared: str) -> tuple[str, str, dict[str, Any]]:
-    """Return path, variant and provenance: as within a process, cases of which it is equal have the same."""
-    path, variant, provenance = json.loads(shared)
-    return path, variant, provenance
+def _shared_part(shared: str) -> tuple[str, str, dict[str, Any], FurtherKind]:
+    """Return path, variant, provenance, kind: as within a process, cases of which it is equal have the same."""
+    path, variant, provenance, kind = json.loads(shared)
+    return path, variant, provenance, kind
 
 
 def run_provenance(provenances: Iterable[Mapping[str, Any]]) -> tuple[dict[str, Any], Note | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -79,7 +79,7 @@ class RunController:
 
     def __init__(self, session: AueporaSession, collecting: Collecting) -> None:
         self.session, self.config, self._collecting = session, session.config, collecting
-        session.judge_suite = self.judge_suite
+        session.suite_judge = self
         self.unused: list[Problem] = []  # baselines that no run used
         self.none_selected = False  # golden cases were asked for, and the selection has none
         self.runs: dict[tuple[str, str], Run] = {}
@@ -91,6 +91,7 @@ class RunController:
         self.published: dict[str, None] = {}  # node ids of tests that no item ran
         self._judged: dict[tuple[str, str], JudgedRun] = {}  # by tests `suite`
         self._nodeids: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)  # of the cases
+        self._seconds: dict[tuple[str, str], dict[str, CaseResult]] = defaultdict(dict)  # the answers of second looks
         self._reported_suites: set[str] = set()  # node ids of tests `suite`
 
     @pytest.hookimpl(tryfirst=True)  # a report that passed without a result is failed before others read it
@@ -101,7 +102,14 @@ class RunController:
             self._fail_unmeasured(report)
         for case_report in case_reports:
             path, variant, result = case_report.path, case_report.variant, case_report.result
+            if case_report.kind == "second":
+                self._seconds[path, variant][result.case_id] = result
+                self._run(path, variant).cases[result.case_id].looked = True
+                continue
             self._run(path, variant).add([result])
+            if case_report.kind:
+                continue
+            self._seconds[path, variant].pop(result.case_id, None)
             self._nodeids[path, variant][report.nodeid] = None
             if case_report.provenance:  # a skipped case has none
                 self._provenance[path, variant][result.case_id] = case_report.provenance
@@ -157,19 +165,28 @@ class RunController:
         for judged in self.finished_runs:
             self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
 
-    def judge_suite(self, variant: SuiteVariant) -> SuiteOutcome | None:
-        """Judge the suite of *variant* for its test, once, however often that is run.
+    def told(self, variant: SuiteVariant) -> SuiteOutcome | None:
+        """Return what the test of a suite told: however often it is run, the suite is judged once."""
+        judged = self._judged.get((variant.suite.path, variant.name))
+        return outcome_of(judged.run, judged.told, judged.verdict.notes) if judged is not None else None
 
-        None where a case has no result.
-        """
+    def full_run(self, variant: SuiteVariant) -> Run | None:
+        """Return the run of *variant*, None as long as a case has no result."""
+        run = self.runs.get((variant.suite.path, variant.name))
+        return run if run is not None and run.is_full else None
+
+    def judge_suite(
+        self, variant: SuiteVariant, *, second: Run | None = None, can_look: bool = False
+    ) -> SuiteOutcome | None:
+        """Judge a suite for its test; None where every case is to be asked once more before."""
         key = variant.suite.path, variant.name
-        if key not in self._judged:
-            if key not in self.runs or not self.runs[key].is_full:
-                return None
-            judged = self._judged[key] = self._judge(self.runs[key], accepting=self.session.options.accepting)
-            judged.told = tuple(judged.verdict.gates)
-        judged = self._judged[key]
-        return outcome_of(judged.run, judged.told, judged.verdict.notes)
+        accepting = self.session.options.accepting
+        judged = self._judge(self.runs[key], accepting=accepting, second=second, can_look=can_look)
+        if judged.verdict.wants_second_look:
+            return None
+        judged.told = tuple(judged.verdict.gates)
+        self._judged[key] = judged
+        return self.told(variant)
 
     def _finish(self, key: tuple[str, str]) -> JudgedRun:
         """Return the run as its test `suite` judged it, else judge it now, and accept what is to be accepted."""
@@ -177,16 +194,42 @@ class RunController:
         accepting = options.accepting and self.complete
         judged = self._judged.get(key)
         if judged is None or not judged.stands or judged.accepting != accepting:
-            judged = self._judge(self.runs[key], accepting=accepting)
+            judged = self._judge(self.runs[key], accepting=accepting, second=self._second(key))
             if key in self.session.unselected:
                 _leave_unjudged(judged.verdict)
+        self._note_limits(judged)
         if options.updating:
             self._accept(judged)
         if options.anchoring:
             self._write_anchor(judged)
         return judged
 
-    def _judge(self, run: Run, *, accepting: bool) -> JudgedRun:
+    def _note_limits(self, judged: JudgedRun) -> None:
+        """Note what was not asked again for want of calls, and why there was no second look where one was due."""
+        run, session, verdict = judged.run, self.session, judged.verdict
+        refused = [i for path, variant, i in session.budget.refused if (path, variant) == (run.path, run.variant)]
+        if names := tuple(sorted(filter(None, refused))):
+            verdict.notes.append(Note("call limit", names, data={"limit": session.options.max_calls}))
+        if verdict.look != "only":
+            return
+        fixture = judged.variant.suite.golden.fixture
+        if session.asks_nothing:
+            verdict.notes.append(Note("looked once", detail="replay"))
+        elif "" in refused:
+            verdict.notes.append(Note("looked once", detail="limit"))
+        elif self.config.getoption("dist", "no") != "no":
+            verdict.notes.append(Note("looked once", detail="workers"))
+        elif not judged.variant.can_return:
+            verdict.notes.append(Note("looked once", (fixture,), detail="scope"))
+
+    def _second(self, key: tuple[str, str]) -> Run | None:
+        """Return the second answers to all cases, where a test asked for them."""
+        run, second = self.runs[key], self._seconds[key]
+        results = {i: second.get(i, result) for i, result in run.cases.items()}
+        is_whole = all(i in second or result.state == "skipped" for i, result in run.cases.items())
+        return replace(run, cases=results) if second and is_whole else None
+
+    def _judge(self, run: Run, *, accepting: bool, second: Run | None = None, can_look: bool = False) -> JudgedRun:
         variant, options = self.session.load(run.path).variant(run.variant), self.session.options
         suite, golden = variant.suite, variant.suite.golden
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
@@ -198,7 +241,7 @@ class RunController:
             run, golden.gates, golden.policy, suite.metrics,
             baseline=baseline, baseline_note=note, accepting=accepting, pruning=options.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
-            calibrations=suite.calibrations, anchor=variant.anchor,
+            calibrations=suite.calibrations, anchor=variant.anchor, second=second, can_look=can_look,
         )  # fmt: skip
         verdict.notes += [differing] if differing is not None else []
         return JudgedRun(run, variant, verdict, accepting, dict(run.cases))
@@ -212,7 +255,7 @@ class RunController:
             notes.append(Note("not pruned"))
         path = judged.variant.baseline_path
         judged.accepted = accepted = _write_accepted(judged, "baseline", path, options.intents, prune=options.prune)
-        if accepted is None:
+        if accepted is None or options.preview:
             return
         for name, falls in accepted.falls.items():
             data = {"falls": falls.times, "before": falls.before, "after": falls.after}
@@ -220,7 +263,7 @@ class RunController:
         if accepted.written and judged.verdict.baseline_note.state == "unreadable":
             judged.verdict.baseline_note = BaselineNote("replaced", judged.verdict.baseline_note.place)
         changed = {*accepted.added, *accepted.changed}
-        ids = run.cases.keys() - accepted.refused.keys() if "all" in options.intents else changed
+        ids = run.cases.keys() - accepted.refused.keys() if options.accepting else changed
         notes += judged.variant.keep_answers(run, ids)
 
     def _write_anchor(self, judged: JudgedRun) -> None:
@@ -348,7 +391,8 @@ def _write_accepted(
 ) -> Accepted | None:
     """Return what was written to *path*; a gate that failed says why nothing was."""
     suite = judged.variant.suite
-    how = Acceptance(words, prune, suite.golden.policy, suite.metrics, suite.advisory)
+    preview = suite.session.options.preview
+    how = Acceptance(words, prune, suite.golden.policy, suite.metrics, suite.advisory, preview)
     try:
         return accept(path, judged.run, how)
     except BaselineError as exc:

@@ -29,12 +29,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--auepora", action="store_true", help="collect golden files, run their cases, judge the result")
     add(
         "--auepora-update", nargs="?", const="all", metavar="WORDS",
-        help="accept results into the baseline; WORDS: all (default), new, improved; prune: drop cases that the golden "
-        "files no longer have (full runs); anchor: make this run the anchor, with which later runs are compared too",
+        help="accept results into the baseline; WORDS: all (default), new, improved; anew: all, also what differs by "
+        "chance alone; prune: drop cases that the golden files no longer have (full runs); anchor: make this run the "
+        "anchor, with which later runs are compared too; preview: say what would be written, and write nothing",
     )  # fmt: skip
     add("--auepora-require-baseline", action="store_true", help="fail where a suite has no baseline (for CI)")
     add("--auepora-baseline", metavar="PATH", help="directory or .json file to use instead of __baselines__/")
     add("--auepora-concurrency", type=int, metavar="N", help="calls in flight (default: 1, async systems 8)")
+    add("--auepora-max-calls", type=int, metavar="N", help="make at most so many calls, refuse a run that takes more")
     add("--auepora-repeat", type=int, metavar="N", help="ask each case N times")
     add(
         "--auepora-suggest", nargs="?", const="-", metavar="FILE",

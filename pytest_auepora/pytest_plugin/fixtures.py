@@ -13,15 +13,16 @@ import pytest
 from ..api.evaluation import Evaluation
 from ..base.text import did_you_mean, unknown_name
 from ..core.run import CaseResult, ComparableScore, MetricInfo
-from ..errors import AueporaWarning, BaselineError, GoldenFileError
+from ..errors import AueporaError, AueporaWarning, BaselineError, GoldenFileError
 from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended
+from ..evaluation.further import drive
 from ..evaluation.replay import Answering, CaseEndedError
 from ..evaluation.suite import run_suite
 from ..io.golden.model import GoldenCase
 from .answer_source import AnswerSource, source_for
 from .compat import parameters_of
-from .items import AskedCase, case_marks, end_unmeasured, keep_result, raise_skipped
+from .items import AskedCase, case_marks, end_unmeasured, keep_further, keep_result, raise_skipped
 from .keys import CORPUS
 from .output import fail_case
 from .registration import session_of
@@ -69,15 +70,23 @@ class Auepora:
             repeat=max((source.times(case) for case in suite.golden.cases), default=1),
         )  # fmt: skip
         evaluation.run.provenance = dict(source.provenance)
+        again = source.again(request.node, _corpus(request, session))
+        plan = None if isinstance(source.system, Answering) else variant.update_plan(can_return=True)
+        asked = [case.id for case in suite.golden.cases if case.skip is None]
+        planned = len(asked) * evaluation.repeat if plan is None else plan.calls(asked)[0]
+        if not again.budget.take(planned, (suite.path, variant.name, "")):
+            raise AueporaError(f"--auepora-max-calls {session.options.max_calls}: {planned} more calls are not allowed")
         for finished in run_suite(
-            source.flow, suite.golden.cases, source.system, source.caller, repeat=evaluation.repeat,
-            corpus=_corpus(request, session), seed=session.options.seed, plan=variant.plan, further=source.further,
-        ):  # fmt: skip
+            again, suite.golden.cases, source.caller, repeat=evaluation.repeat, plan=plan, numbers=source.further
+        ):
+            if finished.result.case_id in evaluation.run.cases:
+                keep_further(request.node, source.flow, "accepted", finished)
+                continue
             evaluation.run.add([finished.result])
             keep_result(request.node, source.flow, finished)  # at once, whatever ends the test
-        if variant.plan is None and not isinstance(source.system, Answering):
-            corpus = _corpus(request, session)
-            evaluation.look_again(source.flow, source.system, source.caller, corpus=corpus, seed=session.options.seed)
+        if plan is None and source.can_look:
+            for looked in evaluation.look_again(again, source.caller):
+                keep_further(request.node, source.flow, "second", looked)
         return evaluation
 
 
@@ -182,10 +191,14 @@ def _run_case(request: pytest.FixtureRequest, variant: SuiteVariant, case: Golde
         asked = AskedCase(node, _source(request, variant), case, _corpus(request, variant.suite.session))
     except BaseException as exc:
         return end_unmeasured(node, variant, case, exc)
-    first, *others = asked.asks()
-    key, fn, limit = first
-    calls = [asked.source.caller.call(key, fn, timeout=limit), *(asked.call_again(*ask) for ask in others)]
-    return asked.decide(calls)
+    caller, calls = asked.source.caller, []
+    for i, (key, fn, limit) in enumerate(asked.asks()):
+        if i:
+            asked.before_again()
+        calls.append(caller.call(key, fn, timeout=limit))
+    finished = asked.finish(calls)
+    drive(asked.decide(finished), caller, asked.before_again)
+    return finished
 
 
 def _source(request: pytest.FixtureRequest, variant: SuiteVariant, rag: Any = None) -> AnswerSource:

@@ -18,7 +18,7 @@ from ..errors import SystemShapeError
 from ..evaluation.replay import CaseEndedError, ask_case, is_recorded
 from ..reporting.text import printable
 from .answer_source import AnswerSource, source_for
-from .case_reports import CaseReport, attach
+from .case_reports import CaseReport, FurtherKind, attach
 from .compat import available_fixtures, is_worker, restart_time_limit
 from .keys import CASE, CASE_REPORTS, CORPUS, SYSTEM
 from .lookahead import Queue, timed_call
@@ -28,6 +28,7 @@ from .session import SUITE, AueporaSession, SuiteVariant, ended_by
 if TYPE_CHECKING:
     from ..core.metrics_base import Metric
     from ..evaluation.case_flow import CaseFlow, FinishedCase
+    from ..evaluation.further import Steps
     from ..evaluation.measure import JudgedAnswer
     from ..io.golden.model import GoldenCase
 
@@ -101,35 +102,21 @@ class AskedCase:
         finished = source.flow.finish(CaseCalls(self.case, calls, self.corpus, again, skipped), source.system)
         return keep_result(self.item, source.flow, finished)
 
-    def further(self, finished: FinishedCase) -> Iterator[_Ask]:
-        """Yield the calls that decide whether the case fails, as long as another answer is wanted."""
-        asks = iter(self._asks(self.source.further(self.case)))
-        while finished.wants_another and (ask := next(asks, None)) is not None:
-            yield ask
-        self.source.flow.settle(finished)
+    def decide(self, finished: FinishedCase) -> Steps[None]:
+        """Ask the case again where further answers decide whether it fails, or are accepted as well."""
+        source, case = self.source, self.case
+        again = source.again(self.item, self.corpus)
+        yield from again.decide(finished, case, source.further(case))
+        if (plan := source.plan_for(case)) is not None and finished.result.state != "skipped":
+            plan.notice(finished.result)
+            for more in (yield from again.complete(plan, {case.id: finished.result}, [case])):
+                finished.recordings += more.recordings
 
-    def take(self, finished: FinishedCase, call: CallResult) -> None:
-        """Hold one further answer against the checks that failed."""
-        from ..evaluation.case_flow import CaseCalls
-
-        self.source.flow.take(finished, CaseCalls(self.case, [call], self.corpus), self.source.system)
-
-    def decide(self, calls: Sequence[CallResult]) -> FinishedCase:
-        """End the case after its *calls*, and after those that decide whether it fails."""
-        finished = self.finish(calls)
-        for ask in self.further(finished):
-            self.take(finished, self.call_again(*ask))
-        return finished
-
-    def call_again(self, key: Hashable, fn: Fn, limit: float | None) -> CallResult:
-        """Make a further call, at once and within a time limit of its own."""
+    def before_again(self) -> None:
+        """Give a further call a time limit of its own, and count it."""
         restart_time_limit(self.item)
-        return self.source.caller.call(key, fn, timeout=limit, urgent=True)
-
-    async def acall_again(self, key: Hashable, fn: Fn, limit: float | None) -> CallResult:
-        """Do the same in the running loop."""
-        restart_time_limit(self.item)
-        return await self.source.caller.acall(key, fn, timeout=limit, urgent=True)
+        if (answered := self.source.suite.session.answered) is not None:
+            answered(last=True)
 
 
 def case_marks(case: GoldenCase, *, xfail: bool = True) -> list[pytest.MarkDecorator]:
@@ -170,9 +157,18 @@ def _missing_fixture(error: pytest.FixtureLookupError, variant: SuiteVariant) ->
     )
 
 
+def keep_further(item: pytest.Item, flow: CaseFlow, kind: FurtherKind, finished: FinishedCase) -> None:
+    """Put on *item* further answers to a case that was reported before."""
+    run = flow.run
+    report = CaseReport(run.path, run.variant, finished.result, run.provenance, finished.recordings, kind)
+    item.stash.setdefault(CASE_REPORTS, []).append(report)
+
+
 def run_case(session: AueporaSession) -> None:
     """Body of every golden item whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
+    from ..evaluation.further import drive
+
     asked = _running_case(session)
     case, source, caller = asked.case, asked.source, asked.source.caller
     if case.benchmark is not None and not is_recorded(source.system, case):
@@ -184,12 +180,16 @@ def run_case(session: AueporaSession) -> None:
                 asked.judge_early(len(calls))
                 session.judge_lookahead.preload(asked.item, calls, caller, _following(asked))
             calls = [session.judge_lookahead.with_scores((asked.item, i), call) for i, call in enumerate(calls)]
-    _report_outcome(asked.item, asked.decide(calls))
+    finished = asked.finish(calls)
+    drive(asked.decide(finished), caller, asked.before_again)
+    _report_outcome(asked.item, finished)
 
 
 async def run_case_async(session: AueporaSession) -> None:
     """Body of a golden item whose system comes from an async fixture: calls stay in the fixture's loop."""
     __tracebackhide__ = True
+    from ..evaluation.further import adrive
+
     item = session.running
     if item.stash[CASE].benchmark is not None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
@@ -200,8 +200,7 @@ async def run_case_async(session: AueporaSession) -> None:
     if asked.source.suite.judge_metrics:
         calls = [await session.judge_lookahead.awith_scores((item, i), call) for i, call in enumerate(calls)]
     finished = asked.finish(calls)
-    for ask in asked.further(finished):
-        asked.take(finished, await asked.acall_again(*ask))
+    await adrive(asked.decide(finished), caller, asked.before_again)
     _report_outcome(item, finished)
 
 
@@ -273,6 +272,7 @@ class Running:
         self._splitter.install()  # on the streams behind pytest's own as well: between phases calls print there
         if not self._is_worker:
             self._session.queue = Queue(session.items)
+        self._session.limit_calls(filter(None, map(self._session.case_of, session.items)))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".yaml", ".yml", ".jsonl")
 """How the names of golden files end."""
+CASE_PARAMETER = "auepora_case"
+"""The fixture whose parameters are golden cases."""
 CORPUS = "auepora_corpus_ids"
 """The fixture that says what the system can return."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-UPDATE_WORDS = ("all", "new", "improved", "prune", "anchor")
+UPDATE_WORDS = ("all", "new", "improved", "anew", "prune", "anchor", "preview")
 LABEL_WORDS = ("check", "repair", "strict", "old=FILE")
 KEEP = ("runs=200", "answers=20", "characters=1000000")
 """As `history.settings.Keep` has it; every pytest run would have to import that."""
@@ -94,15 +94,19 @@ class Options:
         self.config = config
         words = _words(config, "auepora_update")
         check_words("--auepora-update", words, UPDATE_WORDS)
-        self.intents = frozenset(words) - {"prune", "anchor"}
+        self.preview = "preview" in words
+        self.intents = frozenset(words) - {"prune", "anchor", "preview"}
         self.prune = "prune" in words
         self.anchoring = "anchor" in words
-        self.accepting = "all" in words  # every result of this run is about to become the baseline
+        if self.preview and not (self.intents or self.prune or self.anchoring):
+            self.intents = frozenset({"all"})
+        self.accepting = bool({"all", "anew"} & self.intents)  # every result is about to become the baseline
         self.updating = bool(self.intents) or self.prune  # any baseline file may be written
         self.timeout: float | None = self._number("auepora_timeout")
         self.concurrency: int | None = self._number("auepora_concurrency")
         self.retry = self._retry()
         self.repeat: int | None = self._number("auepora_repeat")
+        self.max_calls: int | None = self._number("auepora_max_calls")
         self.suggest: str | None = config.getoption("auepora_suggest")
         self.seed: int | None = self._number("auepora_seed", zero=True)
         self.keep = self._keep()

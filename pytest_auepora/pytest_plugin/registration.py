@@ -120,7 +120,7 @@ def _register_controller(session: AueporaSession, collecting: Collecting, unread
     if config.getoption("dist", "no") != "no":  # pytest-xdist's
         from .workers import Workers
 
-        register(Workers(options.override), "auepora-workers")
+        register(Workers(session), "auepora-workers")
     if options.intents or options.anchoring or is_watched():
         register(RunProgress(session), "auepora-progress")
     if options.suggest is not None:

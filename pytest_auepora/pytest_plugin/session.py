@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
 from ..base.files import remove_leftovers, shown_path
 from ..base.git import commit_of
+from ..calls.budget import CallBudget
 from ..errors import BaselineError, GoldenFileError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
@@ -21,8 +22,8 @@ from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor
 from ..regression.guards.case_trial import Confirmed
 from ..regression.outcomes import Advisory, BaselineNote, Note
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
-from .compat import parameters_of, positional_fixtures, variant_of
-from .keys import SUFFIXES
+from .compat import is_worker, parameters_of, positional_fixtures, process_count, variant_of
+from .keys import CASE, CASE_PARAMETER, SUFFIXES
 from .labels import SuiteLabels, read_old_recalls
 from .options import is_asked_for
 
@@ -46,14 +47,34 @@ SUITE: pytest.StashKey[SessionSuite] = pytest.StashKey()
 """On a golden item: the suite that its case is of, or that it judges."""
 
 
+class SuiteJudge(Protocol):
+    """Who judges suites: the controller, which has the results of all cases."""
+
+    def told(self, variant: SuiteVariant) -> SuiteOutcome | None:
+        """Return the outcome of a suite that was judged already."""
+
+    def full_run(self, variant: SuiteVariant) -> Run | None:
+        """Return the run of *variant*, None as long as a case has no result."""
+
+    def judge_suite(
+        self, variant: SuiteVariant, *, second: Run | None = None, can_look: bool = False
+    ) -> SuiteOutcome | None:
+        """Judge a full run; None where every case is to be asked once more before, which *can_look* says can be done.
+
+        *second* has these further answers.
+        """
+
+
 @dataclass(eq=False, repr=False)
 class AueporaSession:
     """The parts of the plugin in one process, and its golden files, each read once.
 
     Parts that need only some others are given those.  ``running`` is the golden item whose function is being called;
     ``answered`` is called after each call of a case, with ``last`` after the last, where progress is shown;
-    ``judge_suite`` is the controller's, None in a worker.  ``suite_items`` has the node ids of the tests `suite`, by
+    ``suite_judge`` is the controller, None in a worker.  ``suite_items`` has the node ids of the tests `suite`, by
     file and configuration; ``unselected`` has these of suites whose cases were all selected, without the test `suite`.
+    ``budget`` has the calls that may be made beside the first ones of the selected cases.  ``begin_bar`` is called with
+    a number of further calls and why they are made, where progress is shown, and returns what is called after each.
     """
 
     config: pytest.Config
@@ -65,9 +86,11 @@ class AueporaSession:
     callers: Callers
     queue: Queue
     answered: Callable[..., None] | None = None
-    judge_suite: Callable[[SuiteVariant], SuiteOutcome | None] | None = None
+    suite_judge: SuiteJudge | None = None
     suite_items: dict[tuple[str, str], str] = field(default_factory=dict)
     unselected: set[tuple[str, str]] = field(default_factory=set)
+    budget: CallBudget = field(default_factory=CallBudget)
+    begin_bar: Callable[[int, str], Callable[[], object]] | None = None
     running: pytest.Function = field(init=False)
     _suites: dict[Path, SessionSuite] = field(init=False, default_factory=dict)
     _foreign: set[str] = field(init=False, default_factory=set)  # files of other plugins
@@ -127,6 +150,38 @@ class AueporaSession:
         plain = name.partition("[")[0]
         case = suite.cases.get(plain) or suite.cases.get(plain.rpartition("@")[0])
         return (suite, case) if case is not None else None
+
+    def case_of(self, item: pytest.Item) -> tuple[SuiteVariant, GoldenCase] | None:
+        """Return the golden case that *item* asks about, and its suite; None where it asks about none, or several."""
+        case, suite = item.stash.get(CASE, None), item.stash.get(SUITE, None)
+        if suite is None:
+            suite, case = getattr(getattr(item, "callspec", None), "params", {}).get(CASE_PARAMETER, (None, None))
+        return (suite.variant_of(item), case) if case is not None else None
+
+    def find_asked(self, nodeid: str) -> tuple[SuiteVariant, GoldenCase] | None:
+        """Return the same for the golden item that *nodeid* names, its configuration as far as its id tells."""
+        if (found := self.find_case(nodeid)) is None:
+            return None
+        suite, case = found
+        return suite.variant(nodeid.partition("::")[2].partition("[")[2].rpartition("]")[0]), case
+
+    def limit_calls(self, cases: Iterable[tuple[SuiteVariant, GoldenCase]]) -> None:
+        """Keep the calls that are left beside the first ones of *cases* for further ones, each process its share.
+
+        Raises:
+            pytest.UsageError: the first ones are more than ``--auepora-max-calls`` allows.
+        """
+        if (limit := self.options.max_calls) is None or self.replay is not None:
+            return
+        planned = 0
+        for variant, case in cases:
+            variant.planned[case.id] = variant.first_calls(case)
+            planned += variant.planned[case.id]
+        if planned > limit and not is_worker(self.config):
+            raise pytest.UsageError(
+                f"--auepora-max-calls {limit}: the selected cases take {planned} calls; allow more, or select fewer"
+            )
+        self.budget.left = max(0, limit - planned) // process_count(self.config)
 
     @property
     def collected(self) -> Collection[SessionSuite]:
@@ -270,12 +325,16 @@ class SessionSuite:
 class SuiteVariant:
     """A suite under the configuration *name*: its baseline, and what ends its cases.
 
-    ``source`` is the `AnswerSource` that answers now; each test may make its system anew.
+    ``source`` is the `AnswerSource` that answers now; each test may make its system anew.  ``can_return`` says whether
+    the test `suite` gets the system that the cases got.  ``planned`` has the calls of each case that are reserved for
+    it, where their number is limited: more are asked for as further ones.
     """
 
     suite: SessionSuite
     name: str
     source: Any = field(init=False, default=None)
+    can_return: bool = field(init=False, default=False)
+    planned: dict[str, int] = field(init=False, default_factory=dict)
 
     def blank_run(self) -> Run:
         """Return an empty run."""
@@ -326,6 +385,16 @@ class SuiteVariant:
     @cached_property
     def plan(self) -> UpdatePlan | None:
         """How many answers an update asks of each case; None where nothing is accepted."""
+        return self.update_plan(can_return=self.can_return)
+
+    def first_calls(self, case: GoldenCase) -> int:
+        """Return how many calls are made for *case* before anything is known of its answers."""
+        if case.skip is not None:
+            return 0
+        return self.suite.repeats if self.plan is None or case.benchmark is not None else self.plan.answers(case.id)
+
+    def update_plan(self, *, can_return: bool) -> UpdatePlan | None:
+        """Return a new plan; *can_return* says whether earlier cases can be asked again behind the suite."""
         options, suite = self.suite.session.options, self.suite
         if not (options.intents or options.anchoring):
             return None
@@ -333,7 +402,7 @@ class SuiteVariant:
 
         return UpdatePlan(
             deciding_metrics(suite.infos, suite.advisory), self.baseline[0], suite.repeats, suite.golden.policy.again,
-            can_return=False, only_new=options.intents == {"new"},
+            can_return=can_return, only_new=options.intents == {"new"},
         )  # fmt: skip
 
     def _accepted_answers(self) -> Mapping[tuple[str, str], str]:

@@ -7,39 +7,88 @@ it.  Workers of pytest-xdist have none, as none of them sees all cases: there th
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ..io.golden.names import SUITE_ITEM
+from .answer_source import AnswerSource, source_for
 from .compat import fixture_definitions, fixtures_only_for, is_worker
-from .keys import CASE, SYSTEM
+from .items import keep_further
+from .keys import CASE, CORPUS, SYSTEM
 from .output import wrapped
 from .session import SUITE, AueporaSession, SuiteVariant
 
+if TYPE_CHECKING:
+    from ..evaluation.further import Steps
+    from .output import SuiteOutcome
+
 _WIDE_SCOPES = ("module", "package", "session")
-_UNSELECTED = "auepora_unselected"
-"""Key of a worker's output: what of its suites it was to run without the test `suite`."""
+_SUITES = "auepora_suites"
+"""Key of a worker's output: suites of which it was to run all but the test `suite`; cases it was not to ask again."""
 _ALONE = "its cases were not run, so there is nothing to judge: run the whole golden file"
 
 
 def run_suite(session: AueporaSession) -> None:
     """Body of every test `suite` whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
-    _judge(session)
+    from ..evaluation.further import drive
+
+    source = _source_of(session.running)
+    _report(session.running, drive(_judge(session, source), source.caller if source is not None else None))
 
 
 async def run_suite_async(session: AueporaSession) -> None:
-    """Body of a test `suite` whose system comes from an async fixture."""
+    """Body of a test `suite` whose system comes from an async fixture: calls stay in the fixture's loop."""
     __tracebackhide__ = True
-    _judge(session)
+    from ..evaluation.further import adrive
+
+    source = _source_of(session.running)
+    session.callers.remember_task(session.running)
+    _report(session.running, await adrive(_judge(session, source), source.caller if source is not None else None))
 
 
-def _judge(session: AueporaSession) -> None:
-    """Fail, skip or pass the running item as the gates of its suite say."""
+def _source_of(item: pytest.Function) -> AnswerSource | None:
+    """Return what answers the cases of the suite once more; None where nothing does."""
+    variant = item.stash[SUITE].variant_of(item)
+    source: AnswerSource | None = variant.source
+    if can_ask_again(item):
+        source = source_for(item.funcargs[item.stash[SYSTEM]], variant)
+    elif not variant.suite.session.asks_nothing:
+        return None
+    return source
+
+
+def _judge(session: AueporaSession, source: AnswerSource | None) -> Steps[SuiteOutcome | None]:
+    """Judge the suite of the running item, after what *source* is asked again; None where a case has no result."""
+    item, judge = session.running, session.suite_judge
+    suite = item.stash[SUITE]
+    variant, cases = suite.variant_of(item), [case for case in suite.golden.cases if case.benchmark is None]
+    if judge is None or (run := judge.full_run(variant)) is None:
+        return None
+    if (told := judge.told(variant)) is not None:  # it is run again
+        return told
+    if source is None:
+        return judge.judge_suite(variant)
+    again = source.again(item, item.funcargs.get(CORPUS))
+    again.begin = session.begin_bar or again.begin
+    if variant.plan is not None and not session.asks_nothing:
+        for finished in (yield from again.complete(variant.plan, run.cases, cases)):
+            keep_further(item, source.flow, "accepted", finished)
+    if not again.may_look(run):
+        again.budget.refused[run.path, run.variant, ""] = None
+    outcome = judge.judge_suite(variant, can_look=source.can_look and again.may_look(run))
+    if outcome is None:
+        second, looked = yield from again.look(run, suite.golden.cases)
+        for finished in looked:
+            keep_further(item, source.flow, "second", finished)
+        outcome = judge.judge_suite(variant, second=second)
+    return outcome
+
+
+def _report(item: pytest.Item, outcome: SuiteOutcome | None) -> None:
+    """Fail, skip or pass *item* as the gates of its suite say."""
     __tracebackhide__ = True
-    item, judge = session.running, session.judge_suite
-    outcome = judge(item.stash[SUITE].variant_of(item)) if judge is not None else None
     if outcome is None:
         pytest.fail(_ALONE, pytrace=False)
     names = {name for name, _ in outcome.properties}  # this may be a rerun
@@ -70,6 +119,7 @@ class SuiteItems:
                 variant = item.stash[SUITE].variant_of(item)
                 if CASE in item.stash:
                     cases[variant].append(item)
+                    variant.can_return = not is_worker(session.config) and is_shared(item)
                 else:
                     suites[variant] = item  # the last of those that a parameter of somebody else's makes
         complete = {v for v, items in cases.items() if {i.stash[CASE].id for i in items} == v.suite.cases.keys()}
@@ -100,15 +150,17 @@ class SuiteItems:
                 funcargs.setdefault(name, None)
 
     def pytest_sessionfinish(self) -> None:
-        """Send to the controller what was not selected."""
+        """Send to the controller what was not selected, and not asked."""
         if (out := getattr(self._session.config, "workeroutput", None)) is not None:
-            out[_UNSELECTED] = [list(key) for key in self._session.unselected]
+            unselected, refused = self._session.unselected, self._session.budget.refused
+            out[_SUITES] = [[list(key) for key in unselected], [list(who) for who in refused]]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Read it: each worker collects all tests."""
-        if (unselected := getattr(node, "workeroutput", {}).get(_UNSELECTED)) is not None:
-            self._session.unselected = {(path, variant) for path, variant in unselected}
+        unselected, refused = getattr(node, "workeroutput", {}).get(_SUITES, ((), ()))
+        self._session.unselected |= {(path, variant) for path, variant in unselected}
+        self._session.budget.refused |= dict.fromkeys((path, variant, case_id) for path, variant, case_id in refused)
 
 
 def is_suite(item: pytest.Item) -> bool:
@@ -121,6 +173,11 @@ def can_ask_again(item: pytest.Item) -> bool:
     suite = item.stash[SUITE]
     if suite.session.asks_nothing or suite.variant_of(item).source is None:
         return False
+    return is_shared(item)
+
+
+def is_shared(item: pytest.Item) -> bool:
+    """Whether the system of *item* is set up for several tests."""
     definitions = fixture_definitions(item).get(item.stash[SYSTEM], ())
     return any(definition.scope in _WIDE_SCOPES for definition in definitions[-1:])
 

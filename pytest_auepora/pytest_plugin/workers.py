@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from pathlib import Path
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from xdist.scheduler import LoadFileScheduling, LoadGroupScheduling, LoadScopeSc
 from ..base.files import shown_path
 from .keys import SUFFIXES
 from .options import OVERRIDE
+from .session import AueporaSession
 
 
 class _LosesOneCase(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
@@ -48,16 +48,21 @@ _SCHEDULERS = {"loadscope": _LosesOneCase, "loadfile": _ByFile, "loadgroup": _By
 
 
 class Workers:
-    """Sends to workers which baseline is to be used instead (*override*), and chooses the scheduler."""
+    """Sends to workers which baseline is to be used instead, chooses the scheduler, and limits their calls."""
 
-    def __init__(self, override: Path | None = None) -> None:
-        self._override = override
+    def __init__(self, session: AueporaSession) -> None:
+        self._session, self._override = session, session.options.override
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """Tell workers which baseline is to be used instead, where it is in another host's copy."""
         if self._override is not None:
             node.workerinput[OVERRIDE] = shown_path(self._override, node.config.rootpath)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Refuse a run whose cases take more calls than are allowed; workers have the same tests."""
+        self._session.limit_calls(filter(None, map(self._session.find_asked, ids)))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:

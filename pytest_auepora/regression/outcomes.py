@@ -236,7 +236,7 @@ NoteKind = Literal[
     "stopped", "not pruned", "anchor not written", "accepted answers not kept",
     # about the run
     "provenance differs", "replayed", "resumed", "nothing recorded", "recorded otherwise", "recorded at another commit",
-    "history not written", "history not read", "answers cut", "call limit", "no output",
+    "history not written", "history not read", "answers cut", "call limit", "looked once", "no output",
 ]  # fmt: skip
 """What no other datum of a verdict or run says.  What the findings, gates, moved labels and quarantines of cases, the
 looks taken, or metrics that vary now say for themselves needs no note.  With ``names`` and ``data`` of each:
@@ -254,6 +254,8 @@ looks taken, or metrics that vary now say for themselves needs no note.  With ``
 - ``recorded otherwise``, ``recorded at another commit``: the run in ``detail``; ``why`` has what differs.
 - ``no output``: cases without a recorded output.
 - ``answers cut``: cases whose recorded texts were too large.
+- ``looked once``: why there was no second look, in ``detail``: workers, scope (of the fixture in ``names``), replay,
+  limit.
 - ``call limit``: ``limit``, the most calls of the run; cases that were not asked again for it.
 """
 

@@ -7,6 +7,8 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
+from pytest_auepora.reporting.wording.gates import gate_title
+
 _FAILED: WeakKeyDictionary[pytest.RunResult, list[str]] = WeakKeyDictionary()
 
 
@@ -29,7 +31,7 @@ class Listener:
             return
         for judged in controller.finished_runs:
             variant = f"[{judged.run.variant}]" if judged.run.variant else ""
-            self._failed += [f"{gate.title}{variant}" for gate in judged.verdict.gates if gate.state == "failed"]
+            self._failed += [f"{gate_title(gate)}{variant}" for gate in judged.verdict.gates if gate.state == "failed"]
         published = [
             name for _, is_gate, name in (one.partition("::gate: ") for one in controller.published) if is_gate
         ]

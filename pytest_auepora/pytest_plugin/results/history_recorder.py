@@ -48,6 +48,7 @@ class Recorder:
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
         self._rows: dict[tuple[str, str], dict[str, CaseRow]] = {}  # the cases of each run that is not judged yet
+        self._results: dict[tuple[str, str], dict[str, CaseResult]] = defaultdict(dict)
         self._cut: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)  # cases whose answers are not kept whole
         self._ids: dict[tuple[str, str], str] = {}
         self._unread = unread
@@ -67,6 +68,8 @@ class Recorder:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Write the results to the journal, in case this process is killed before it stores them."""
         for case_report in unpack(report):
+            if case_report.kind and report.when == "setup" and report.passed:
+                continue  # it comes with the call's report as well, and is added to what there is
             self._write(case_report)
             if report.when != "setup":  # results of fixtures come with the call's report as well
                 case_report.recordings = []  # pytest holds reports to the end, and answers are large
@@ -79,11 +82,17 @@ class Recorder:
             run = self._session.load(path).variant(variant).blank_run()
             run.provenance = dict(case_report.provenance)
             self._journal.begin(run, self._session.commit)
+        recordings = case_report.recordings
+        if case_report.kind:
+            result = self._results[key][result.case_id]
+            result.looked = case_report.kind == "second"
+            recordings = RecordedAnswers([self._rows[key][result.case_id]]).get(result.case_id, []) + recordings
+        self._results[key][result.case_id] = result
         result_to_store = self._stored_result(result)
-        case = CaseJson.of(result_to_store, case_report.recordings)
+        case = CaseJson.of(result_to_store, recordings)
         self._rows[key][result.case_id] = case.row()
         self._cut[key].pop(result.case_id, None)
-        if any(recording.is_cut for recording in case_report.recordings):
+        if any(recording.is_cut for recording in recordings):
             self._cut[key][result.case_id] = None
         stored = self._journal.add(path, variant, case, case_report.provenance)
         if stored is not None and result_to_store is result and self._results_are_final:

@@ -9,25 +9,25 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property
 from typing import Any
 
 import pytest
 
+from ...base.grouping import grouped
 from ...base.progress import Progress, is_watched
 from ...io.golden.model import GoldenCase
 from ..case_reports import unpack
-from ..keys import CASE, SUFFIXES
+from ..keys import SUFFIXES
 from ..output import terminal_width, wrapped
-from ..session import SUITE, AueporaSession, SessionSuite
+from ..session import AueporaSession, SuiteVariant
 
 AFTER = 30.0
 """Seconds of the call phase after which a call counts as hanging; warned about once a case."""
 EVERY = 5.0
 """Seconds between two looks."""
-_WHY = "to learn which metrics vary between answers"
 
 
 class RunProgress:
@@ -43,19 +43,24 @@ class RunProgress:
         """The bar; it starts on first use, and never without a terminal, or where nothing is judged or asked again."""
         bar, total, what, why = self._session.progress, self._scores, "judged scores", "asking LLM judges"
         if not total:
-            total, what, why = self._calls, "calls", "asking again, to learn what varies"
-        with _stderr_uncaptured(self._config):
-            watched = bool(total) and is_watched() and sys.stdout.isatty()
-        watched = watched and self._config.pluginmanager.hasplugin("terminalreporter")  # the bar is below its line
-        if watched:
+            total, what, why = self._calls, "calls", "asking for the update"
+        if total and self._is_watched:
             bar.start(what, total, why, file=_LineBelow(self._config), columns=terminal_width(self._config) - 1)
         return bar
 
+    @property
+    def _is_watched(self) -> bool:
+        """Whether somebody looks; the bar is below pytest's line."""
+        with _stderr_uncaptured(self._config):
+            watched = is_watched() and sys.stdout.isatty()
+        return watched and self._config.pluginmanager.hasplugin("terminalreporter")
+
     def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> str:
         """Say before they begin how many calls an update makes, and why."""
-        text = self._plan([(item.stash[SUITE], item.stash[CASE]) for item in items if CASE in item.stash])
+        text = self._plan(filter(None, map(self._session.case_of, items)))
         if self._calls:
             self._session.answered = self._answered
+        self._session.begin_bar = self._begin
         return text
 
     @pytest.hookimpl(optionalhook=True)
@@ -65,31 +70,47 @@ class RunProgress:
             return
         self._in_workers = True
         reporter: Any = self._config.pluginmanager.getplugin("terminalreporter")
-        if (text := self._plan(filter(None, map(self._session.find_case, ids)))) and reporter is not None:
+        if (text := self._plan(filter(None, map(self._session.find_asked, ids)))) and reporter is not None:
             reporter.write_line(text)
 
-    def _plan(self, cases: Iterable[tuple[SessionSuite, GoldenCase]]) -> str:
+    def _plan(self, cases: Iterable[tuple[SuiteVariant, GoldenCase]]) -> str:
         if self._session.asks_nothing:
             return ""
-        calls = more_calls = scores = more_scores = 0
-        for suite, case in cases:
-            times = suite.repeats
-            plan = suite.variant("").plan
-            again = plan.answers(case.id) - times if plan is not None else 0
-            calls, more_calls = calls + times + again, more_calls + again
-            if case.skip is None:
-                metrics = len(suite.judge_metrics)
-                varying = metrics and metrics - len(suite.scored_once)
-                scores, more_scores = scores + metrics * times + varying * again, more_scores + varying * again
+        by_variant = grouped((variant, case) for variant, case in cases if case.skip is None)
+        calls = most = scores = more_scores = 0
+        for variant, asked in by_variant.items():
+            suite = variant.suite
+            metrics, known = len(suite.judge_metrics), sum(map(variant.first_calls, asked))
+            again = known - len(asked) * suite.repeats
+            varying = metrics and metrics - len(suite.scored_once)
+            calls, scores = calls + known, scores + metrics * len(asked) * suite.repeats + varying * again
+            more_scores += varying * again
+            plan, untimed = variant.plan, [case.id for case in asked if case.benchmark is None]
+            most += known if plan is None else known + plan.calls(untimed)[1] - plan.calls(untimed)[0]
         if not self._in_workers:
             self._scores = scores
-        if not more_calls:
+        if not (self._session.options.intents or self._session.options.anchoring):
             return ""
         self._calls = calls
-        text = f"auepora: {calls} calls, {more_calls} of them again, {_WHY}"
+        text = f"auepora: the update takes {calls} calls{f', up to {most} if answers vary' if most > calls else ''}"
         if scores:
             text += f"\nauepora: {scores} scores by LLM judges, {more_scores or 'none'} of them again"
         return wrapped(self._config, text)
+
+    def _begin(self, calls: int, why: str) -> Callable[[], object]:
+        """Show a bar for so many further calls; return what counts them."""
+        if not calls or not self._is_watched:
+            return lambda: None
+        bar, place = Progress("calls", show=False), _LineBelow(self._config)
+        bar.start("calls", calls, why, file=place, columns=terminal_width(self._config) - 1)
+        left = iter(range(calls - 1, -1, -1))
+
+        def answered() -> None:
+            bar.done()
+            if not next(left, 0):
+                bar.__exit__()
+
+        return answered
 
     def _answered(self, *, last: bool) -> None:
         """Count one call of this process; after the *last* of a case pytest's own line goes on."""

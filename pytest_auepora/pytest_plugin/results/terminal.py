@@ -83,7 +83,7 @@ class Terminal:
         for i, judged in enumerate(finished_runs, 1):
             write_lines(terminalreporter, summary_lines(judged.run, judged.verdict, later=pairs[i:], **options))
             for accepted in filter(None, (judged.accepted, judged.anchored)):
-                for text in accepted_lines(accepted, config.rootpath):
+                for text in accepted_lines(accepted, config.rootpath, preview=self.controller.session.options.preview):
                     self._write(terminalreporter, text)
         new_runs = (j for j in finished_runs if j.accepted is None and j.run.is_full and j.verdict.comparison is None)
         if any(judged.verdict.outcome == "passed" for judged in new_runs):

@@ -94,6 +94,13 @@ def note_text(note: Note) -> str:
             )
         case "no output":
             return f"no output for {names}"
+        case "looked once":
+            return {
+                "workers": "one process looks again: `pytest --auepora -p no:xdist`",
+                "scope": f"a fixture `{names}` that lives longer than one test can be asked again: scope='session'",
+                "replay": "the replayed run has no second answers: `pytest --auepora` asks for them",
+                "limit": "a higher --auepora-max-calls looks again",
+            }.get(detail, detail)
         case "call limit":
             asked = f"; not asked again: {names}" if names else ""
             return f"--auepora-max-calls {data.get('limit', '')} was used up{asked}"
@@ -102,6 +109,8 @@ def note_text(note: Note) -> str:
 def notes_of(run: Run, verdict: Verdict) -> list[str]:
     """Return the notes of a verdict, and what its gates, its comparison and the cases say beside."""
     lines = [note_text(note) for note in verdict.notes]
+    if any(gate.reason == "suite not selected" for gate in verdict.gates):
+        lines.append("gates not judged: the test `suite` was not selected")
     lines += _look_notes(verdict)
     lines += varies_lines(run, 3 if verdict.outcome == "failed" else 10)
     if (comparison := verdict.comparison) is not None and comparison.unsteady:
@@ -132,10 +141,7 @@ def _look_notes(verdict: Verdict) -> list[str]:
     if verdict.look == "only":
         names = [part_text(g) for g in verdict.gates if g.look == "only" and g.state == "failed"]
         about = f" ({names_words(names, 3)})" if names else ""
-        return [
-            f"looked once: no further answers were to be had, so today's alone decided{about}; "
-            "one process looks again: `pytest --auepora -p no:xdist`"
-        ]
+        return [f"looked once: no further answers were to be had, so today's alone decided{about}"]
     if verdict.look == "second" and all(gate.word != "worse" for gate in verdict.gates if gate.look == "second"):
         return ["every case was asked once more: the second answers do not confirm a loss"]
     return []

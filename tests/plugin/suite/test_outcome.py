@@ -80,13 +80,13 @@ def test_its_text_lists_the_failed_gates(project: Example, workers: tuple[str, .
     assert max(map(len, text)) <= 80
     assert text[0] == "2 gates failed: recall@3, mrr"
     said = " ".join(" ".join(text).split())
-    assert "shop.golden.yaml:5: recall@3 0.7500 is not >= 0.9 (over 4 of 5 cases) (owner: search-team)" in said
+    assert "shop.golden.yaml:5: recall@3: 0.7500 is not >= 0.9 (over 4 of 5 cases) (owner: search-team)" in said
     assert "cases that cost most: refund-window" in said
 
 
 def test_a_single_failed_gate_stands_in_the_first_line(project: Example) -> None:
     project.break_retriever()
-    assert suite_text(project.run("-rf"))[0].startswith("shop.golden.yaml:4: recall@3 0.7500 is not")
+    assert suite_text(project.run("-rf"))[0].startswith("shop.golden.yaml:4: recall@3: 0.7500 is not")
 
 
 @pytest.mark.parametrize("workers", BOTH)

@@ -62,7 +62,7 @@ def test_a_tag_of_all_cases_selects_it(project: Example) -> None:
 def test_a_suite_left_out_says_so(project: Example) -> None:
     project.edit("recall@3: 0.9", "mean_latency: {max: 0.000000001}")
     result = project.run("-k", "not suite")
-    assert "gates not judged: the test 'suite' was not selected" in " ".join(str(result.stdout).split())
+    assert "gates not judged: the test `suite` was not selected" in " ".join(str(result.stdout).split())
 
 
 def test_named_alone_it_does_not_pass(project: Example) -> None:

@@ -15,6 +15,7 @@ from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.errors import BaselineError
 from pytest_auepora.evaluation.case_flow import CaseFlow
+from pytest_auepora.evaluation.further import FurtherAnswers
 from pytest_auepora.evaluation.suite import find_baseline, run_suite
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
@@ -67,7 +68,7 @@ def test_calls_made_ahead_are_given_up_with_their_suite(tmp_path: Path) -> None:
     cases = [case for case in suite.cases if case.skip is None]
     with Caller(2) as caller:
         with pytest.raises(ValueError, match="c0") as raised:
-            list(run_suite(flow, cases, system, caller))
+            list(run_suite(FurtherAnswers(flow, system), cases, caller))
         assert raised.tb is not None, "which holds the frame of the suite"
         assert not caller.ahead
 

@@ -24,13 +24,19 @@ class Node:
         self.shutting_down = True
 
 
+def workers() -> Workers:
+    """The controller's part of a session without an option."""
+    session: Any = SimpleNamespace(options=SimpleNamespace(override=None))
+    return Workers(session)
+
+
 def scheduler(dist: str, tests: list[str], nodes: list[Node]) -> Any:
     """What hands out *tests* to *nodes*, which have collected them."""
     values = {"dist": dist, "tx": [f"{len(nodes)}*popen"]}
     config: Any = SimpleNamespace(
         getoption=values.get, getvalue=values.get, option=SimpleNamespace(**values, loadscopereorder=False)
     )
-    made = Workers().pytest_xdist_make_scheduler(config, None)
+    made = workers().pytest_xdist_make_scheduler(config, None)
     for node in nodes:
         made.add_node(node)
         made.add_node_collection(node, tests)
@@ -97,4 +103,5 @@ def test_the_lost_case_is_of_the_configuration_in_its_name(name: str, variant: s
 
 @pytest.mark.parametrize("dist", ["load", "worksteal", "each", "no"])
 def test_where_single_tests_are_handed_out_nothing_is_changed(dist: str) -> None:
-    assert Workers().pytest_xdist_make_scheduler(SimpleNamespace(getoption={"dist": dist}.get), None) is None  # type: ignore[arg-type]
+    config: Any = SimpleNamespace(getoption={"dist": dist}.get)
+    assert workers().pytest_xdist_make_scheduler(config, None) is None

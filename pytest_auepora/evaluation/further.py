@@ -1,0 +1,172 @@
+"""Further answers to cases that were asked already, and who wants them: a case that is about to fail, an update, a
+second look at the suite.
+
+Each way is a generator of calls.  `drive` makes them in the thread of their owner, `adrive` in a running event loop,
+and sends back what they gave: what is asked, and what becomes of the answers, stands here once for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+from ..adapters.systems import System
+from ..calls.budget import CallBudget
+from ..calls.call import CallResult, Fn
+from ..calls.caller import Caller, Upcoming
+from ..core.run import CaseResult, Run
+from ..io.golden.model import GoldenCase
+from .case_flow import CaseCalls, CaseFlow, FinishedCase
+from .replay import SECOND_LOOK, ask_case
+from .update import UpdatePlan
+
+_T = TypeVar("_T")
+_BATCH_SIZE = 32  # cases that are measured at once: enough for a model, not many to hold
+
+
+class Ask(NamedTuple):
+    """The arguments of `Caller.call`: what names a call, what it calls, what comes behind it, its own time limit."""
+
+    key: Hashable
+    fn: Fn
+    upcoming: Upcoming = ()
+    timeout: float | None = None
+
+
+Steps = Generator[Ask, CallResult, _T]
+"""Calls to be made one after the other; each gets the result of its own, and the last one gives a value."""
+
+
+def drive(steps: Steps[_T], caller: Caller | None, before: Callable[[], object] = lambda: None) -> _T:
+    """Make the calls of *steps* in this thread, *before* each something else, and return what they come to.
+
+    There may be no *caller* where there is nothing to call.
+    """
+    try:
+        ask = next(steps)
+        assert caller is not None
+        while True:
+            before()
+            ask = steps.send(caller.call(*ask, urgent=True))
+    except StopIteration as end:
+        value: _T = end.value
+        return value
+
+
+async def adrive(steps: Steps[_T], caller: Caller | None, before: Callable[[], object] = lambda: None) -> _T:
+    """Do the same in the running loop."""
+    try:
+        ask = next(steps)
+        assert caller is not None
+        while True:
+            before()
+            ask = steps.send(await caller.acall(*ask, urgent=True))
+    except StopIteration as end:
+        value: _T = end.value
+        return value
+
+
+@dataclass(eq=False, repr=False)
+class FurtherAnswers:
+    """Asks *system* again, for *owner*.
+
+    Attributes:
+        flow: what ends the cases.
+        corpus: what labels that moved are looked up in.
+        seed: of random numbers.
+        budget: how many calls may be made.
+        begin: called with the number of calls before several are made, and why; returns what counts them.
+    """
+
+    flow: CaseFlow
+    system: System
+    owner: Hashable = None
+    corpus: Any = None
+    seed: int | None = None
+    budget: CallBudget = field(default_factory=CallBudget)
+    begin: Callable[[int, str], Callable[[], object]] = lambda _calls, _why: lambda: None
+
+    def decide(self, finished: FinishedCase, case: GoldenCase, numbers: Iterable[int]) -> Steps[None]:
+        """Ask a case that is about to fail again, one answer at a time, until its checks are decided.
+
+        *numbers* are those of the answers to be had, counted from 0.
+        """
+        left = iter(numbers)
+        while finished.wants_another and (number := next(left, None)) is not None:
+            if not self.budget.take(1, self._name(case)):
+                break
+            call = yield self._ask(case, number)
+            self._check(call)
+            self.flow.take(finished, CaseCalls(case, [call], self.corpus), self.system)
+        self.flow.settle(finished)
+
+    def complete(
+        self, plan: UpdatePlan, results: Mapping[str, CaseResult], cases: Sequence[GoldenCase]
+    ) -> Steps[list[FinishedCase]]:
+        """Ask *cases* that an update accepts as often as *plan* wants by now, and return those that were asked."""
+        missing = plan.missing({case.id: results[case.id] for case in cases if case.id in results})
+        todo = [(case, missing[case.id]) for case in cases if case.id in missing]
+        todo = [(case, n) for case, n in todo if self.budget.take(n, self._name(case))]
+        firsts = {case.id: _n_answers(results[case.id]) for case, _ in todo}
+        asks = [self._ask(case, number) for case, n in todo for number in range(firsts[case.id], firsts[case.id] + n)]
+        answered, place, done = self.begin(len(asks), "asking again, to learn what varies"), 0, []
+        for case, n in todo:
+            calls = yield from self._several(asks, range(place, place + n), answered)
+            done.append(self.flow.extend(results[case.id], CaseCalls(case, calls, self.corpus), self.system))
+            place += n
+        return done
+
+    def may_look(self, run: Run) -> bool:
+        """Whether every case of *run* may be asked once more."""
+        return self.budget.allows(len(_asked(run)))
+
+    def look(self, run: Run, cases: Sequence[GoldenCase]) -> Steps[tuple[Run, list[FinishedCase]]]:
+        """Ask every case of *run* once more; return the run of the second answers, and these as they ended."""
+        asked = _asked(run)
+        todo = [case for case in cases if case.id in asked]
+        self.budget.take(len(todo), (run.path, run.variant, ""))
+        asks = [self._ask(case, SECOND_LOOK) for case in todo]
+        answered = self.begin(len(asks), "asking every case once more")
+        looked: list[FinishedCase] = []
+        for start in range(0, len(todo), _BATCH_SIZE):
+            batch = todo[start : start + _BATCH_SIZE]
+            calls = yield from self._several(asks, range(start, start + len(batch)), answered)
+            case_calls = [CaseCalls(case, [call], self.corpus) for case, call in zip(batch, calls, strict=True)]
+            looked += self.flow.finish_all(case_calls, self.system)
+        for one in looked:
+            run.cases[one.result.case_id].looked = True
+        second = {one.result.case_id: one.result for one in looked}
+        return replace(run, cases={i: second.get(i, result) for i, result in run.cases.items()}), looked
+
+    def _several(self, asks: Sequence[Ask], places: range, answered: Callable[[], object]) -> Steps[list[CallResult]]:
+        """Make those of *asks* at *places*, each with all behind it, which are started early; return their results."""
+        results: list[CallResult] = []
+        for i in places:
+            behind = ((ask.key, ask.fn, ask.timeout) for ask in islice(asks, i + 1, None))
+            results.append((yield asks[i]._replace(upcoming=behind)))
+            self._check(results[-1])
+            answered()
+        return results
+
+    def _ask(self, case: GoldenCase, number: int) -> Ask:
+        return Ask(
+            (self.owner, case.id, number), ask_case(self.system, case, number, seed=self.seed), timeout=case.timeout
+        )
+
+    def _check(self, call: CallResult) -> None:
+        """Raise what ends the whole run, as ``pytest.exit`` does: nobody asks how a further answer ended its case."""
+        if call.error is not None and self.flow.ended_by is not None:
+            self.flow.ended_by(call.error)
+
+    def _name(self, case: GoldenCase) -> tuple[str, str, str]:
+        return self.flow.run.path, self.flow.run.variant, case.id
+
+
+def _asked(run: Run) -> set[str]:
+    return {case_id for case_id, result in run.cases.items() if result.state != "skipped"}
+
+
+def _n_answers(result: CaseResult) -> int:
+    return len(result.answers) if result.answers is not None else 1
