@@ -93,13 +93,15 @@ class AnswerSource:
 
     def answers(self, case: GoldenCase) -> int:
         """Return how many answers are asked for at first: as many as make the scores, or as an update accepts."""
+        if self._replayed is not None and self.variant.plan is not None:  # all that there are
+            return self.times(case) + len(self._replayed.further(case))
         if (plan := self.plan_for(case)) is None:
             return self.times(case)
         return self.variant.planned.get(case.id) or plan.answers(case.id)
 
     def plan_for(self, case: GoldenCase) -> UpdatePlan | None:
-        """Return how many answers to *case* an update accepts; None where nothing is accepted, or nothing asked."""
-        return self.variant.plan if not isinstance(self.system, Answering) and case.benchmark is None else None
+        """Return how many answers to *case* an update asks for; None where nothing is accepted, or nothing asked."""
+        return self.variant.plan if self._replayed is None and case.benchmark is None else None
 
     def again(self, owner: Hashable, corpus: Any) -> FurtherAnswers:
         """Return what asks again, for *owner*."""
