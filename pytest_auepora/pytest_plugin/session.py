@@ -325,14 +325,9 @@ class SessionSuite:
 class SuiteVariant:
     """A suite under the configuration *name*: its baseline, and what ends its cases.
 
-        ``source`` is the `AnswerSource` that answers now; each test may make its system anew.  ``can_return`` says whether
-    <<<<<<< HEAD
-        the test `suite` gets the system that the cases got.  ``planned`` has the calls of each case that are reserved for
-        it, where their number is limited: more are asked for as further ones.
-    =======
-        the test `suite` gets the system that the cases got.  ``planned`` has the calls that are reserved for each case, where
-        their number is limited: more are asked for as further ones.
-    >>>>>>> a9412dc1 (An update from a replay accepts all recorded answers)
+    ``source`` is the `AnswerSource` that answers now; each test may make its system anew.  ``can_return`` says whether
+    the test `suite` gets the system that the cases got.  ``planned`` has the calls that are reserved for each case,
+    where their number is limited: more are asked for as further ones.
     """
 
     suite: SessionSuite
