@@ -232,7 +232,8 @@ class CaseFlow:
         self._note_expected_failure(case, result)
         finished = self._judge(result, [OneAnswer.of(single) for single in singles], recordings)
         assert finished.trial is not None
-        finished.trial.texts = [_text_of(single) for single in singles]
+        if finished.trial.open:
+            finished.trial.texts = [_text_of(single) for single in singles]
         note_worst(result, singles, finished.trial.rules)
         return finished
 

@@ -161,13 +161,11 @@ def rows(data: Path | None) -> dict[str, dict[str, Row]]:
             "… behind a deterministic retriever": Row(sampling(answers, retriever=True)),
             "… in five slices": Row(in_slices(model), policy=slices),
             "… a metric n/a in 30 % of the cases, in 1 of 10 answers": Row(with_metric(model, 0.3, 0.1, None)),
-            "… a metric n/a in 30 % of the cases, in half of the answers": Row(
-                with_metric(model, 0.3, 0.5, None), large=True
-            ),
+            "… a metric n/a in 30 % of the cases, in half of the answers": Row(with_metric(model, 0.3, 0.5, None)),
             "… a metric that raises in 2 % of the answers": Row(with_metric(model, 1.0, 0.02, RAISES)),
             "… each case better or worse by 0.2 for good": Row(neutral(model)),
             "assertions: 27 % of the cases pass 60 %": Row(asserted(hard(0.27, 0.6)), large=True),
-            "assertions: 27 % of the cases pass 40 %": Row(asserted(hard(0.27, 0.4)), large=True),
+            "assertions: 27 % of the cases pass 40 %": Row(asserted(hard(0.27, 0.4))),
             "assertions: every case passes 60 to 100 %, Beta(8, 1)": Row(asserted(lambda rng: rng.betavariate(8, 1))),
             "assertions: half pass 90 %, a tenth 50 %": Row(
                 asserted(lambda rng: rng.choices((0.9, 0.5, 1.0), (0.5, 0.1, 0.4))[0])
