@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_auepora.adapters.systems import as_system
-from pytest_auepora.api.evaluation import Evaluation, further_answers
+from pytest_auepora.api.evaluation import Evaluation, further_numbers
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.core.metrics_base import CaseScore, Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import Run
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs, TargetCategory
 from pytest_auepora.evaluation.case_flow import CaseFlow
+from pytest_auepora.evaluation.further import FurtherAnswers
 from pytest_auepora.evaluation.suite import blank_run, run_suite
 from pytest_auepora.evaluation.update import UpdatePlan, deciding_metrics
 from pytest_auepora.io.golden.model import GoldenCase, GoldenSuite
@@ -102,26 +103,26 @@ class SimulatedSuite:
         text = f"{FACT if scores.get(ASSERTION) else 'a guess'}, {self.calls}"  # no answer is given twice
         return SystemOutputs([], Response(text, metadata=dict(scores)))
 
-    def _flow(self, run: Run, baseline: Baseline | None = None) -> CaseFlow:
+    def _further(self, run: Run, baseline: Baseline | None = None) -> FurtherAnswers:
         cases = self.suite.cases
-        return CaseFlow(
+        flow = CaseFlow(
             run, self.metrics, self.suite.policy, baseline=baseline, accepting=baseline is None, cases=cases,
             confirmed=Confirmed(len(cases)),
         )  # fmt: skip
+        return FurtherAnswers(flow, self._system)
 
     def _accept(self) -> Run:
         """Return the run of an update, which asks as often as it takes."""
         run = blank_run(self.suite, self.metrics)
         plan = UpdatePlan(deciding_metrics(run.metrics, ()), can_return=not self._looks_once)
-        for finished in run_suite(self._flow(run), self.suite.cases, self._system, self._caller, plan=plan):
+        for finished in run_suite(self._further(run), self.suite.cases, self._caller, plan=plan):
             run.add([finished.result])
         return run
 
     def measured(self, answers: int) -> Run:
         """Return a run with so many repeats of each case."""
         run = blank_run(self.suite, self.metrics)
-        flow = self._flow(run)
-        for finished in run_suite(flow, self.suite.cases, self._system, self._caller, repeat=answers):
+        for finished in run_suite(self._further(run), self.suite.cases, self._caller, repeat=answers):
             run.add([finished.result])
         return run
 
@@ -131,12 +132,11 @@ class SimulatedSuite:
         before = self.calls
         run = blank_run(self.suite, self.metrics)
         evaluation = Evaluation(run, self.suite, self.metrics, self.baseline)
-        flow, caller = self._flow(run, self.baseline), self._caller
-        further = further_answers(1)
-        for finished in run_suite(flow, self.suite.cases, self._system, caller, further=further):
+        further, caller = self._further(run, self.baseline), self._caller
+        for finished in run_suite(further, self.suite.cases, caller, numbers=further_numbers(1)):
             run.add([finished.result])
         if not self._looks_once:
-            evaluation.look_again(flow, self._system, caller)
+            evaluation.look_again(further, caller)
         self._changed, verdict = False, evaluation.verdict
         return Told(
             verdict.outcome == "failed", bool(verdict.failed_cases),
