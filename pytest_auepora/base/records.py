@@ -263,15 +263,15 @@ def parse_json(text: str | bytes) -> Any:
 
 def _explained(exc: ValidationError, kind: type[Record], text: str | bytes) -> RecordError:
     faults = exc.errors(include_url=False)
-    fault = next((fault for fault in faults if fault["loc"] == ("format",)), faults[0])
-    if fault["type"] == "json_invalid":
+    if faults[0]["type"] == "json_invalid":
         try:
             parse_json(text)
         except RecordError as why:
             return why
-        return RecordError(f"not JSON: {fault['ctx']['error']}")  # the standard library is content with it
-    found = _shown(fault["input"])
-    schema, missing = record_schema(kind), fault["type"] == "missing"
+        return RecordError(f"not JSON: {faults[0]['ctx']['error']}")  # the standard library is content with it
+    schema = record_schema(kind)
+    fault = _first_fault(faults, schema)
+    found, missing = _shown(fault["input"]), fault["type"] == "missing"
     too_short = missing and isinstance(fault["loc"][-1], int)  # a list of a fixed length
     keys, inner = _follow(schema, fault["loc"][:-1] if too_short else fault["loc"])
     path = ".".join(shorten(str(key), _LONGEST) for key in keys)
@@ -290,6 +290,17 @@ def _explained(exc: ValidationError, kind: type[Record], text: str | bytes) -> R
     else:
         expected = " or ".join(map(_words_of, variants))
     return RecordError(f"{f'{path}: ' if path else ''}expected {expected}, found {found}", keys=keys)
+
+
+def _first_fault(faults: Sequence[Any], schema: Mapping[str, Any]) -> Any:
+    """Return the fault to tell of: that of the format; of a union, that of the variant that goes furthest."""
+    first = next((fault for fault in faults if fault["loc"] == ("format",)), faults[0])
+    keys, _ = _follow(schema, first["loc"])
+    if len(keys) == len(first["loc"]):
+        return first
+    at = next((i for i, (key, part) in enumerate(zip(keys, first["loc"], strict=False)) if key != part), len(keys))
+    alike = [fault for fault in faults if fault["loc"][:at] == first["loc"][:at]]
+    return max(alike, key=lambda fault: len(fault["loc"]))
 
 
 def _follow(schema: Mapping[str, Any], loc: Sequence[int | str]) -> tuple[list[int | str], Mapping[str, Any]]:
@@ -337,6 +348,8 @@ def _words_of(schema: Mapping[str, Any]) -> str:
     words = _WORDS.get(schema.get("type", ""), "another value")
     if "prefixItems" in schema:
         return f"{words} of {len(schema['prefixItems'])}"
+    if "exclusiveMinimum" in schema:
+        return f"{words} above {schema['exclusiveMinimum']:g}"
     low, high = (schema[end] if abs(schema.get(end, _HUGE)) < _HUGE else None for end in ("minimum", "maximum"))
     if low is None:
         return words if high is None else f"{words} up to {high:g}"

@@ -142,7 +142,7 @@ class OpenAICompatibleCritic(LLMCritic):
         self._slots = threading.BoundedSemaphore(concurrency)
         self._cache = None if cache_dir is None else ReplyCache(cache_dir)
         self._cache_only = cache_only
-        self.prices = None if prices is None else Prices(*prices)
+        self.prices = Prices(*prices) if isinstance(prices, tuple) else prices
 
     def __repr__(self) -> str:
         return f"<OpenAICompatibleCritic {self.model} at {self.url}>"

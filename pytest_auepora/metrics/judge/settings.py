@@ -1,83 +1,94 @@
 """The settings of a project's judge: a small YAML file, overridden by environment variables.
 
-The file is named by the setting ``auepora_judge`` or the variable AUEPORA_JUDGE; `KEYS` are the words in it.
+The file is named by the setting ``auepora_judge`` or the variable AUEPORA_JUDGE.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from annotated_types import Gt
 
 from ...base.pages import reference
-from ...base.text import did_you_mean
+from ...base.records import Count, HandWritten, RecordError, check_record
 from ...errors import MetricError
 from ..options import UNSPELLED
-from .usage import Budget, Prices
+from .usage import Amount, Budget, Prices
 
 if TYPE_CHECKING:
     from .client import OpenAICompatibleCritic
     from .critic import LLMCritic
 
-KEYS = {
-    "url": "of the server, up to and without `/chat/completions`",
-    "model": "name of the model",
-    "key": "name of the environment variable that holds the key (`AUEPORA_JUDGE_API_KEY`)",
-    "key_header": "header of the key: `Authorization` (default; sent as `Bearer <key>`), or another for the bare key",
-    "query": "what follows the `?` of the URL, as `{api-version: …}`",
-    "parameters": "of the model: `temperature` (0), `seed` (0), `max_tokens`, any other; `null` leaves one out",
-    "schema": "how the form of replies is asked for: `auto` (default), `json_schema`, `json_object`, `none`",
-    "prices": "of a million tokens: `{input: 0.25, output: 2.00, cached_input: 0.025}`; or such a table by model, "
-    "with those of the system",
-    "budget": "what one run may spend: a cost, or `{cost: 2, tokens: 1000000, requests: 500}`",
-    "concurrency": "requests at once (8)",
-    "timeout": "seconds that a request may take (60)",
-    "attempts": "how often a request is tried while the server is busy or out of reach (5)",
-    "cache": "folder that keeps replies, so that nothing is asked twice; relative to this file",
-    "prompts": "folder of prompts of your own; relative to this file",
-}
-"""Words of the file, and what they mean."""
-
-_NUMBERS = ("concurrency", "timeout", "attempts")
-_TEXTS = ("url", "model", "key", "key_header", "cache", "prompts")
 _ENVIRONMENT = {"url": "AUEPORA_JUDGE_URL", "model": "AUEPORA_JUDGE_MODEL", "cache": "AUEPORA_JUDGE_CACHE"}
+_OPTIONS = ("timeout", "key_header", "query", "schema", "concurrency", "attempts")
 _NAMED_PARAMETERS = {"temperature", "seed", "max_tokens"}
 
 
-@dataclass
-class JudgeSettings:
-    """The checked values of the file, and the lines they are on.  ``path`` is empty where there is none."""
+@dataclass(slots=True)
+class JudgeSettings(HandWritten):
+    """The values of the file; ``path`` is empty where there is none, ``lines`` has the places of its keys."""
 
-    path: str = ""
-    values: dict[str, Any] = field(default_factory=dict)
-    lines: dict[str, tuple[int, int]] = field(default_factory=dict)
+    url: str = ""
+    """Of the server, up to and without `/chat/completions`."""
+    model: str = ""
+    """Name of the model."""
+    key: str = "AUEPORA_JUDGE_API_KEY"
+    """Name of the environment variable that holds the key (`AUEPORA_JUDGE_API_KEY`)."""
+    key_header: str | None = None
+    """Header of the key: `Authorization` (default; sent as `Bearer <key>`), or another for the bare key."""
+    query: dict[str, Any] | None = None
+    """What follows the `?` of the URL, as `{api-version: …}`."""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    """Of the model: `temperature` (0), `seed` (0), `max_tokens`, any other; `null` leaves one out."""
+    schema: Literal["auto", "json_schema", "json_object", "none"] | None = None
+    """How the form of replies is asked for: `auto` (default), `json_schema`, `json_object`, `none`."""
+    prices: Prices | dict[str, Prices] | None = None
+    """Of a million tokens: `{input: 0.25, output: 2.00, cached_input: 0.025}`; or such a table by model, with those of
+    the system."""
+    budget: Amount | Budget | None = None
+    """What one run may spend: a cost, or `{cost: 2, tokens: 1000000, requests: 500}`."""
+    concurrency: Count | None = None
+    """Requests at once (8)."""
+    timeout: Annotated[float, Gt(0)] | None = None
+    """Seconds that a request may take (60)."""
+    attempts: Count | None = None
+    """How often a request is tried while the server is busy or out of reach (5)."""
+    cache: str = ""
+    """Folder that keeps replies, so that nothing is asked twice; relative to this file."""
+    prompts: str = ""
+    """Folder of prompts of your own; relative to this file."""
+    path: str = field(default="", init=False)
+    lines: dict[str, tuple[int, int]] = field(default_factory=dict, init=False)
 
     def critic(self, concurrency: int | None = None, processes: int = 1) -> OpenAICompatibleCritic:
         """Return the critic; raises `MetricError` for a value that makes no sense.  *processes* share the budget."""
         from .client import OpenAICompatibleCritic
 
-        values = self.values
-        if not values.get("url") or not values.get("model"):
+        if not self.url or not self.model:
             where = "set AUEPORA_JUDGE_URL and AUEPORA_JUDGE_MODEL"
             where = f"{self.path} needs url and model" if self.path else where
             read = reference("judge-providers")
             raise MetricError(f"there is no judge: name its settings by auepora_judge, or {where}; see {read}")
-        parameters = dict(values.get("parameters") or {})
-        options: dict[str, Any] = {name: parameters.pop(name) for name in _NAMED_PARAMETERS if name in parameters}
-        options |= {name: values[name] for name in ("timeout", "key_header", "query", "schema") if name in values}
-        options |= {name: int(values[name]) for name in ("concurrency", "attempts") if name in values}
+        options = {name: value for name in _OPTIONS if (value := getattr(self, name)) is not None}
         if concurrency is not None:
             options.setdefault("concurrency", concurrency)
-        prices, budget = self._prices(), self._budget()
-        budget = Budget(*(None if limit is None else limit / processes for limit in budget))
+        options |= {name: value for name, value in self.parameters.items() if name in _NAMED_PARAMETERS}
+        extra = {name: value for name, value in self.parameters.items() if name not in _NAMED_PARAMETERS}
+        budget = self.budget if isinstance(self.budget, Budget) else Budget(self.budget)
+        if (prices := self.prices_of(self.model)) is None and self.prices is not None:
+            line, col = self.lines.get("prices", (1, 1))
+            raise MetricError(f"{self.path}:{line}:{col}: no prices of {self.model}")
         try:
             return OpenAICompatibleCritic(
-                str(values["model"]), base_url=str(values["url"]), extra=parameters,
-                api_key_env=values.get("key", "AUEPORA_JUDGE_API_KEY"), prices=prices, budget=budget,
-                cache_dir=self.path_of(values["cache"]) if values.get("cache") else None, **options,
+                self.model, base_url=self.url, extra=extra, api_key_env=self.key, prices=prices,
+                budget=budget.shared_by(processes), **options,
+                cache_dir=self.path_of(self.cache) if self.cache else None,
             )  # fmt: skip
         except (MetricError, TypeError, ValueError) as exc:
             raise MetricError(f"{self.path}: {exc}" if self.path else str(exc)) from None
@@ -86,47 +97,11 @@ class JudgeSettings:
         """Return the path *name* of the file, which is relative to its folder."""
         return Path(self.path).parent / Path(name).expanduser()
 
-    def _prices(self) -> Prices | None:
-        if self.values.get("prices") is None:
-            return None
-        if (prices := self.prices_of(model := self.values["model"])) is None:
-            raise self.error_at("prices", f"no prices of {model}")
-        return prices
-
     def prices_of(self, model: str) -> Prices | None:
         """Return the prices of *model*; None where the file has none, or only those of another judge."""
-        table = self.values.get("prices")
-        if isinstance(table, Mapping) and not {"input", "output"} & set(table):
-            table = table.get(model)
-        elif self.values.get("model") not in (None, model):
-            return None
-        if table is None:
-            return None
-        if not _are_amounts(table, Prices._fields) or not {"input", "output"} <= set(table):
-            raise self.error_at("prices", f"prices are {{input: N, output: N, cached_input: N}}, not {table!r}")
-        return Prices(**table)
-
-    def _budget(self) -> Budget:
-        raw = self.values.get("budget")
-        if raw is None:
-            return Budget()
-        limits = raw if isinstance(raw, Mapping) else {"cost": raw}
-        if not limits or not _are_amounts(limits, Budget._fields):
-            raise self.error_at("budget", f"a budget is a cost, or {{cost: N, tokens: N, requests: N}}, not {raw!r}")
-        return Budget(**limits)
-
-    def error_at(self, key: str, message: str) -> MetricError:
-        """Return an error at the place of *key*."""
-        line, col = self.lines.get(key, (1, 1))
-        return MetricError(f"{self.path}:{line}:{col}: {message}")
-
-
-def _is_amount(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf")
-
-
-def _are_amounts(table: Any, names: Sequence[str]) -> bool:
-    return isinstance(table, Mapping) and set(table) <= set(names) and all(map(_is_amount, table.values()))
+        if isinstance(self.prices, dict):
+            return self.prices.get(model)
+        return self.prices if self.model in ("", model) else None
 
 
 def load_settings(path: Path) -> JudgeSettings:
@@ -146,18 +121,25 @@ def load_settings(path: Path) -> JudgeSettings:
         raise MetricError(f"{path}: {' '.join(str(exc).split())}") from None
     if not isinstance(values, dict) or not isinstance(node, yaml.MappingNode):
         raise MetricError(f"{path}:1:1: expected keys and values, as `url: http://localhost:11434/v1`")
-    lines = {key.value: (key.start_mark.line + 1, key.start_mark.column + 1) for key, _ in node.value}
-    settings = JudgeSettings(str(path), values, lines)
-    for key, value in values.items():
-        if key not in KEYS:
-            raise settings.error_at(key, f"unknown key {key!r}{did_you_mean(str(key), KEYS)}")
-        if key in _NUMBERS and not (_is_amount(value) and value > 0 and (key == "timeout" or value == int(value))):
-            raise settings.error_at(key, f"{key} is a number above 0, not {value!r}")
-        if key in ("parameters", "query") and not isinstance(value, Mapping):
-            raise settings.error_at(key, f"{key} are keys and values, not {value!r}")
-        if key in _TEXTS and value and not isinstance(value, str):
-            raise settings.error_at(key, f"{key} is a text, not {value!r}")
+    try:
+        settings = check_record(JudgeSettings, values)
+    except RecordError as exc:
+        line, col = _place(node, exc.keys)
+        raise MetricError(f"{path}:{line}:{col}: {exc}") from None
+    settings.path, settings.lines = str(path), {key.value: _place(node, [key.value]) for key, _ in node.value}
     return settings
+
+
+def _place(node: Any, keys: Sequence[int | str]) -> tuple[int, int]:
+    """Return line and column, from 1, of the key at the end of *keys*, as far as there are nodes."""
+    mark = node.start_mark
+    for name in keys:
+        pairs = node.value if node.id == "mapping" else []
+        found = next(((key.start_mark, value) for key, value in pairs if key.value == str(name)), None)
+        if found is None:
+            break
+        mark, node = found
+    return mark.line + 1, mark.column + 1
 
 
 class _Active:
@@ -187,10 +169,11 @@ def _current_settings() -> JudgeSettings:
     path = os.environ.get("AUEPORA_JUDGE")
     file = Path(path) if path else _ACTIVE.file
     settings = JudgeSettings() if file is None else _load_cached(file, file.stat().st_mtime_ns if file.exists() else 0)
-    overrides = {key: os.environ[name] for key, name in _ENVIRONMENT.items() if os.environ.get(name)}
-    if "cache" in overrides:
-        overrides["cache"] = str(Path.cwd() / overrides["cache"])
-    return replace(settings, values=settings.values | overrides)
+    settings = copy(settings)
+    for key, name in _ENVIRONMENT.items():
+        if value := os.environ.get(name):
+            setattr(settings, key, str(Path.cwd() / value) if key == "cache" else value)
+    return settings
 
 
 _load_cached = lru_cache(maxsize=4)(lambda file, _changed: load_settings(file))
@@ -206,8 +189,8 @@ def critic_from_environment() -> OpenAICompatibleCritic:
         MetricError: neither names a judge, or the file is wrong.
     """
     settings = _current_settings()
-    if _ACTIVE.cached_critic is None or _ACTIVE.cached_critic[0] != repr(settings.values):
-        _ACTIVE.cached_critic = repr(settings.values), settings.critic(_ACTIVE.concurrency, _ACTIVE.processes)
+    if _ACTIVE.cached_critic is None or _ACTIVE.cached_critic[0] != repr(settings):
+        _ACTIVE.cached_critic = repr(settings), settings.critic(_ACTIVE.concurrency, _ACTIVE.processes)
     return _ACTIVE.cached_critic[1]
 
 
@@ -223,7 +206,7 @@ def prices_in_use(model: str) -> Prices | None:
 def prompts_in_use() -> Path | None:
     """Return the folder of the project's own prompts."""
     settings = _current_settings()
-    return settings.path_of(settings.values["prompts"]) if settings.values.get("prompts") else None
+    return settings.path_of(settings.prompts) if settings.prompts else None
 
 
 @dataclass(eq=False, repr=False)

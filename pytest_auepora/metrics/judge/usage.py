@@ -7,7 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
+
+from annotated_types import Ge, Le
+
+from ...base.records import HandWritten
 
 if TYPE_CHECKING:
     from ...core.run import Run
@@ -72,12 +76,19 @@ class JudgeUsage:
         return {name: value for name, value in values if value or (name == "cost" and value is not None)}
 
 
-class Prices(NamedTuple):
-    """Cost of a million tokens; ``cached_input`` of those that the server had in its cache, by default the same."""
+Amount = Annotated[float, Ge(0), Le(1e300)]
 
-    input: float
-    output: float
-    cached_input: float | None = None
+
+@dataclass(frozen=True, slots=True)
+class Prices(HandWritten):
+    """Cost of a million tokens."""
+
+    input: Amount
+    """Of what the judge reads."""
+    output: Amount
+    """Of what it replies."""
+    cached_input: Amount | None = None
+    """Of input that the server had in its cache; by default that of the other."""
 
     def cost(self, prompt: int, completion: int, cached: int) -> float:
         """Return the cost of one reply."""
@@ -85,19 +96,29 @@ class Prices(NamedTuple):
         return ((prompt - cached) * self.input + cached * cached_price + completion * self.output) / 1e6
 
 
-class Budget(NamedTuple):
-    """What may be spent; None is no limit.  Requests under way when it is reached are finished."""
+@dataclass(frozen=True, slots=True)
+class Budget(HandWritten):
+    """What may be spent; null is no limit.  Requests under way when it is reached are finished."""
 
-    cost: float | None = None
-    tokens: float | None = None
-    requests: float | None = None
+    cost: Amount | None = None
+    """In the currency of the prices."""
+    tokens: Amount | None = None
+    """Of prompts and replies together."""
+    requests: Amount | None = None
+    """Sent to the server."""
+
+    def shared_by(self, processes: int) -> Budget:
+        """Return the share of one of so many processes."""
+        limits = (self.cost, self.tokens, self.requests)
+        return Budget(*(None if limit is None else limit / processes for limit in limits))
 
     def used_up(self, usage: JudgeUsage) -> str:
         """Return which limit *usage* has reached; an empty string while there is money left."""
         spent = {"cost": usage.cost or 0.0, "tokens": usage.tokens, "requests": usage.requests}
-        for name, limit in self._asdict().items():
-            if limit is not None and spent[name] >= limit:
-                return f"the judge's budget is used up: {name} {spent[name]:.10g} of {limit:.10g}"
+        for name, value in spent.items():
+            limit = getattr(self, name)
+            if limit is not None and value >= limit:
+                return f"the judge's budget is used up: {name} {value:.10g} of {limit:.10g}"
         return ""
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_auepora.metrics.judge.settings import KEYS, load_settings
+from pytest_auepora.base.records import meanings
+from pytest_auepora.metrics.judge.settings import JudgeSettings, load_settings
 
 from .judge_server import JudgeServer, Reply, chat, judge_server
 
@@ -158,7 +159,8 @@ def test_the_pages_settings_need_no_second_try(provider: str, tmp_path: Path) ->
 
 def test_the_page_has_all_keys_of_the_settings() -> None:
     told = re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert dict(told) == KEYS
+    meant = {key: " ".join(text.split()).removesuffix(".") for key, text in meanings(JudgeSettings).items()}
+    assert {key: text[0].upper() + text[1:] for key, text in told} == meant
 
 
 def test_what_the_page_leaves_out_is_learned_and_told() -> None:

@@ -98,7 +98,7 @@ def test_prices_of_the_judge_alone_are_not_those_of_the_system(prices: Any) -> N
     prices("prices: {input: 10, output: 100}")
     assert score(metric("mean_cost"), CASE, gave(SMALL)) == pytest.approx(600 / 1e6)
     prices("prices: {m-0: {input: 10}}")
-    with pytest.raises(MetricError, match=r"judge.yaml:1:1: prices are"):
+    with pytest.raises(MetricError, match=r"judge.yaml:1:10: there is no key .prices.m-0.output."):
         metric("mean_cost").measure(CASE, gave(SMALL))
 
 
