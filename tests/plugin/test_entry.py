@@ -52,7 +52,17 @@ def test_a_run_of_retrieval_metrics_imports_nothing_heavy(pytester: pytest.Pytes
     )
     seen = modules(pytester, "--auepora", "-o", "auepora_history=off", "a.golden.yaml")  # keeping it takes sqlite3
     assert "pytest_auepora.metrics.retrieval_basic" in seen
-    assert not seen & {"numpy", "scipy", "nltk", "rouge_score", "sacrebleu", "portalocker", "regex", "sqlite3"}
+    assert not seen & {
+        "numpy",
+        "scipy",
+        "nltk",
+        "rouge_score",
+        "sacrebleu",
+        "portalocker",
+        "pydantic",
+        "regex",
+        "sqlite3",
+    }
 
 
 def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.Pytester, folder: Path) -> None:
@@ -62,9 +72,14 @@ def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.
     )
     modules(pytester, "--auepora-update", "a.golden.yaml")
     seen = modules(pytester, "--auepora", "a.golden.yaml")
-    assert {"pytest_auepora.regression.compare", "pytest_auepora.metrics.generation_overlap", "sqlite3"} <= seen
+    assert {
+        "pytest_auepora.regression.compare",
+        "pytest_auepora.metrics.generation_overlap",
+        "pydantic",
+        "sqlite3",
+    } <= seen
     frameworks = {f"pytest_auepora.adapters.{name}" for name in ("haystack", "langchain", "llamaindex")}
-    heavy = {"asyncio", "fractions", "jinja2", "multiprocessing", "numpy", "statistics"}
+    heavy = {"asyncio", "jinja2", "multiprocessing", "numpy", "statistics"}
     assert not seen & {*frameworks, *heavy, "nltk", "portalocker", "rouge_score", "sacrebleu", "tqdm"}
 
 
