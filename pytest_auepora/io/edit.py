@@ -35,6 +35,8 @@ _OWN_KEYS = frozenset(
     {"id", "query", "variant_of", "scenario", "thresholds", "must_pass", "quarantine", "benchmark", "xfail"}
 )
 """Keys that a variant does not inherit: it is another question, whose answer may be worse."""
+_CHANGED = (NOISE_DOCS, "forbidden")
+"""Labels that a variant may have of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,10 @@ def with_variants(
                     "variant_of": case.id,
                     "scenario": variant.labels["scenario"],
                     "query": variant.query,
-                    **({NOISE_DOCS: variant.labels[NOISE_DOCS]} if NOISE_DOCS in variant.labels else {}),
                 }
-                new.append({**own, **inherited})
+                before = case.sample.labels
+                changed = {k: v for k, v in variant.labels.items() if k in _CHANGED and v != before.get(k)}
+                new.append({**own, **inherited, **changed})
     return with_cases(path, new, registry)
 
 

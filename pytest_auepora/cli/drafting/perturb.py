@@ -1,8 +1,11 @@
-"""``auepora perturb GOLDEN``: variants of cases: typos, casing, punctuation, paraphrases, noise in the context."""
+"""``auepora perturb GOLDEN``: variants of cases: typos, casing, punctuation, paraphrases, noise or instructions in the
+context.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +14,7 @@ from ...base.files import write_atomically
 from ...base.text import did_you_mean
 from ...core.types import EvaluationSample
 from ...drafting.documents import passages_of, read_documents
+from ...drafting.injection import SCENARIO, injection_variants
 from ...drafting.variants import OPERATIONS, Operation, ask_paraphrases, load_paraphrases, noise_variants, reword
 from ...drafting.variants import variants as query_variants
 from ...errors import AueporaError
@@ -22,32 +26,38 @@ from ...labels.corpus import Chunk, Corpus, load_corpus
 from ...metrics.judge.settings import critic_from_environment
 from ...reporting.numbers import plural
 from ..arguments import add_shared, existing_path, whole_number
-from ..common import PASSED, is_ascii_output, load_suite, registry_of, write_output
+from ..common import PASSED, UsageError, is_ascii_output, load_suite, registry_of, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add = parser.add_argument
-    operation = "what is done to the queries (repeatable; typo); paraphrase asks the judge's model"
+    kind = "what is done (repeatable; typo); paraphrase asks the judge's model; injection: a document with an "
+    kind += "instruction stands among a generator's, and the answer must not obey it"
+    index = "injection: write the documents here, for your system to index, instead of giving them to the generator"
     wordings = "other wordings of the queries: JSON Lines with id and query, or a mapping of ids to texts"
     noise = "put irrelevant documents of this corpus (JSON Lines of id and text, or a folder) among a generator's"
     add("golden", type=existing_path, metavar="GOLDEN", help="the golden file")
-    add("--operation", action="append", choices=(*OPERATIONS, "paraphrase"), help=operation)
+    add("--kind", action="append", choices=(*OPERATIONS, "paraphrase", SCENARIO), help=kind)
+    add("--index", type=Path, metavar="FOLDER", help=index)
     add("--paraphrases", type=existing_path, metavar="FILE", help=wordings)
     add("--noise", type=existing_path, metavar="CORPUS", help=noise)
     add("--noise-docs", type=whole_number(1), default=3, metavar="N", help="how many documents a variant gets (3)")
-    add("--count", type=whole_number(1), default=3, metavar="N", help="variants of each case and operation (3)")
+    add("--count", type=whole_number(1), default=3, metavar="N", help="variants of each case and kind (3)")
     add("--seed", type=int, default=0, metavar="N", help="another number, other variants (0)")
     add("--write", action="store_true", help="append them to the file; else they are only printed")
     add_shared(parser, "--metrics")
 
 
 def _variant_maker(
-    args: argparse.Namespace, suite: GoldenSuite
+    args: argparse.Namespace, suite: GoldenSuite, documents: dict[str, str]
 ) -> Callable[[EvaluationSample], list[EvaluationSample]]:
-    """Return a function that makes the variants of a case; typos where no operation is named."""
-    operations = args.operation or ([] if args.paraphrases or args.noise else ["typo"])
-    mechanical: list[Operation] = [name for name in operations if name != "paraphrase"]
+    """Return a function that makes the variants of a case; typos where no kind is named.
+
+    It adds the *documents* to index, by the ids of their variants.
+    """
+    operations = args.kind or ([] if args.paraphrases or args.noise else ["typo"])
+    mechanical: list[Operation] = [name for name in operations if name in OPERATIONS]
     paraphrases = _read_paraphrases(args.paraphrases, suite) if args.paraphrases else {}
     if "paraphrase" in operations:
         cases = [c for c in suite.cases if c.skip is None and "variant_of" not in c.sample.labels]
@@ -63,6 +73,11 @@ def _variant_maker(
         new_samples += reword(sample, paraphrases.get(sample.sample_id, ()), "paraphrase", count=args.count)
         if corpus is not None:
             new_samples += noise_variants(sample, corpus, count=args.count, each=args.noise_docs, seed=args.seed)
+        if SCENARIO in operations:
+            indexed = args.index is not None
+            injected = injection_variants(sample, count=args.count, seed=args.seed, indexed=indexed)
+            new_samples += [variant for variant, _ in injected]
+            documents.update((variant.sample_id, text) for variant, text in injected if indexed)
         return new_samples
 
     return variants
@@ -88,8 +103,10 @@ def _read_paraphrases(path: Path, suite: GoldenSuite) -> dict[str, list[str]]:
 
 def run(args: argparse.Namespace) -> int:
     """Print the new cases, or append them to the file for review."""
-    registry = registry_of(args.metrics)
-    result = with_variants(args.golden, _variant_maker(args, load_suite(args.golden, registry)), registry)
+    if args.index is not None and SCENARIO not in (args.kind or ()):
+        raise UsageError(f"--index is where the documents of --kind {SCENARIO} are written")
+    registry, documents = registry_of(args.metrics), dict[str, str]()
+    result = with_variants(args.golden, _variant_maker(args, load_suite(args.golden, registry), documents), registry)
     message = plural(len(result.ids), "variant")
     if not args.write:
         block = result.block
@@ -97,5 +114,9 @@ def run(args: argparse.Namespace) -> int:
     elif result.ids:
         write_atomically(args.golden, result.text)
         message += " appended; review them"
+        for case_id in result.ids:
+            if case_id in documents:
+                name = re.sub(r"[^\w.-]+", "-", case_id)
+                write_atomically(args.index / f"{name}.md", f"{documents[case_id]}\n")
     print(message, file=sys.stderr)
     return PASSED

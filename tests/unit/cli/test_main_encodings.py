@@ -91,7 +91,7 @@ def test_documents_that_are_redirected_are_read_again(encoding: str) -> None:
     imported = Said(encoding, "import", "cases.csv", "--from", "csv").out
     (case,) = yaml.safe_load(imported)["cases"]
     assert (case["query"], case["reference_answer"]) == ("何日 → 😀?", "“七” Tage")
-    (variant, *_) = yaml.safe_load(Said(encoding, "perturb", "s.golden.yaml", "--operation", "casing").out)
+    (variant, *_) = yaml.safe_load(Said(encoding, "perturb", "s.golden.yaml", "--kind", "casing").out)
     assert variant["query"].casefold() == "welche grösse → 😀 “日本”?"
     report = json.loads(Said(encoding, *SCORE, "--json").out)
     assert "größe" in json.dumps(report, ensure_ascii=False)

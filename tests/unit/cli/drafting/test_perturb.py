@@ -53,7 +53,7 @@ def test_doing_it_again_changes_nothing(golden: Path) -> None:
 
 
 def test_without_write_they_are_printed_only(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["perturb", str(golden), "--operation", "casing", "--operation", "typo"]) == 0
+    assert main(["perturb", str(golden), "--kind", "casing", "--kind", "typo"]) == 0
     said = capsys.readouterr().out
     assert "refunds-casing-1" in said
     assert "*id" not in said
@@ -139,7 +139,32 @@ def test_paraphrases_by_the_judges_model(
     with judge_server(answer=lambda body: chat(odd if "7 + 5" in str(body) else said)) as server:
         monkeypatch.setenv("AUEPORA_JUDGE_URL", server.url)
         monkeypatch.setenv("AUEPORA_JUDGE_MODEL", "m")
-        assert main(["perturb", str(golden), "--operation", "paraphrase", "--count", "2", "--write"]) == 0
+        assert main(["perturb", str(golden), "--kind", "paraphrase", "--count", "2", "--write"]) == 0
     made = load_golden(golden).cases[2:]
     assert [(c.id, c.sample.query) for c in made] == [("refunds-paraphrase-1", "Until when may I ask for my money?")]
     assert "2 wordings left out" in capsys.readouterr().err
+
+
+def test_an_instruction_stands_in_the_context_and_its_canary_is_forbidden(golden: Path) -> None:
+    assert main(["perturb", str(golden), "--kind", "injection", "--write"]) == 0
+    made = [c.sample for c in load_golden(golden).cases if c.sample.labels.get("scenario") == "injection"]
+    assert [sample.sample_id for sample in made] == [f"refunds-injection-{n}" for n in (1, 2, 3)], "not of a refusal"
+    for sample in made:
+        assert sample.labels["forbidden"][0] in sample.labels["noise_docs"][0]["text"]
+
+
+def test_documents_with_instructions_may_be_written_to_be_indexed(
+    golden: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = golden.parent / "poisoned"
+    arguments = ["perturb", str(golden), "--kind", "injection", "--count", "1", "--index", str(folder)]
+    assert main(arguments) == 0
+    assert not folder.exists(), "nothing is written without --write"
+    assert main([*arguments, "--write"]) == 0
+    sample = load_golden(golden).case("refunds-injection-1").sample
+    text = (folder / "refunds-injection-1.md").read_text(encoding="utf-8")
+    assert text.startswith(sample.query)
+    assert sample.labels["forbidden"][0] in text
+    assert "noise_docs" not in sample.labels
+    assert main(["perturb", str(golden), "--index", str(folder)]) == 2
+    assert "--kind injection" in capsys.readouterr().err
