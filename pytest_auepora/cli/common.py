@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..base.files import read_text, write_atomically
 from ..base.git import git
 from ..base.records import RecordError
-from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem
+from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem, cut_lines
 from ..history.settings import VARIABLE, find_place, find_settings, project_folders, project_place, project_root
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
@@ -23,10 +23,12 @@ from ..metrics.judge.settings import use_judge
 from ..metrics.registry import Registry, add_from, add_installed
 from ..regression.baseline import baseline_path, parse_baseline
 from ..regression.guards.calibration import FOLDER
+from ..reporting.text import harmless
 from .arguments import METRICS_HOOK, METRICS_VARIABLE
 
 if TYPE_CHECKING:
     from ..core.run import Run
+    from ..core.types import EvaluationSample
     from ..history.store import HistoryStore
     from ..regression.verdict import Verdict
     from ..reporting.report import Report
@@ -79,6 +81,20 @@ def load_suite(path: Path, registry: Registry, max_bytes: int = MAX_BYTES) -> Go
         return load_golden(path, registry, max_bytes=max_bytes)
     except GoldenFileError as exc:
         raise GoldenFileError([_with_hint(p, path) for p in exc.problems]) from None
+
+
+def known_samples(output: Path, known: Sequence[Path], registry: Registry) -> Iterator[EvaluationSample]:
+    """Yield the questions of golden files: those beside *output*, and those *known*, files or folders of them."""
+    folders = [output.parent, *(path for path in known if path.is_dir())]
+    paths = sorted(p for folder in folders for p in folder.glob("*.golden.*") if p.name.endswith(GOLDEN_ENDINGS))
+    for path in dict.fromkeys(p.resolve() for p in [*paths, *(path for path in known if path.is_file())]):
+        yield from (case.sample for case in load_suite(path, registry).cases)
+
+
+def print_notes(dropped: Sequence[str], summary: str, notes: Sequence[str] = ()) -> None:
+    """Print on standard error what an import or export did, and what it dropped."""
+    for sentence in (summary, *(f"note: {note}" for note in notes), *(f"dropped: {note}" for note in dropped)):
+        print(harmless(cut_lines(sentence)), file=sys.stderr)
 
 
 def _with_hint(problem: Problem, golden: Path) -> Problem:

@@ -1,31 +1,33 @@
-"""``auepora import PATH --from FORMAT``: another tool's data set to a golden file; with ``--to`` the other way."""
+"""``auepora import PATH --from FORMAT``: another tool's data set to a golden file; with ``--to`` the other way.
+
+``--from otel`` makes drafts of traces, as `import_traces` says.
+"""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..base.files import write_atomically
-from ..errors import cut_lines
 from ..io.golden.load import load_golden
 from ..io.importers import FORMATS, export_cases, import_cases
 from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportProblem
 from ..reporting.numbers import plural
-from ..reporting.text import harmless
 from .arguments import add_shared, existing_path
-from .common import PASSED, UsageError, is_ascii_output, load_suite, registry_of
+from .common import PASSED, UsageError, is_ascii_output, load_suite, print_notes, registry_of
+from .import_traces import TITLE, add_trace_arguments, import_traces
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    formats = "; ".join(f"{name}: {fmt.title}" for name, fmt in FORMATS.items())
+    titles = {**{name: fmt.title for name, fmt in FORMATS.items()}, **TITLE}
+    formats = "; ".join(f"{name}: {title}" for name, title in titles.items())
     parser.add_argument("path", type=existing_path, metavar="PATH", help="the file or directory to read")
     direction = parser.add_mutually_exclusive_group(required=True)
-    direction.add_argument("--from", dest="source", choices=FORMATS, metavar="FORMAT", help=f"read PATH as {formats}")
+    sources = (*FORMATS, *TITLE)
+    direction.add_argument("--from", dest="source", choices=sources, metavar="FORMAT", help=f"read PATH as {formats}")
     target = "read PATH, a golden file, and write FORMAT"
     direction.add_argument("--to", dest="target", choices=FORMATS, metavar="FORMAT", help=target)
     parser.add_argument("-o", "--output", type=Path, help="what to write; without it, golden YAML is printed")
@@ -33,11 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", help="beir: which qrels (test)")
     parser.add_argument("--texts", action="store_true", help="beir: also import the texts of the judged documents")
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
+    add_trace_arguments(parser)
     add_shared(parser, "--metrics")
 
 
 def run(args: argparse.Namespace) -> int:
     """Convert, write or print, and report on standard error what was dropped."""
+    if args.source in TITLE:
+        return import_traces(args)
     options = {k: v for k in ("topics", "split", "texts") if (v := getattr(args, k))}
     return _export(args, options) if args.target else _import(args, options)
 
@@ -59,7 +64,7 @@ def _import(args: argparse.Namespace, options: dict[str, Any]) -> int:
         write_atomically(output, text)
         load_golden(output)  # a file that cannot be read fails here, not in the first run
         summary += f" to {output}"
-    _print_notes(suite.dropped, summary, suite.notes)
+    print_notes(suite.dropped, summary, suite.notes)
     return PASSED
 
 
@@ -70,15 +75,10 @@ def _export(args: argparse.Namespace, options: dict[str, Any]) -> int:
     options.pop("texts", None)
     suite = load_suite(args.path, registry_of(args.metrics))
     dropped = export_cases(suite, args.output, args.target, **options)
-    _print_notes(dropped, f"{plural(len(suite.cases), 'case')} from {args.path} to {args.output}")
+    print_notes(dropped, f"{plural(len(suite.cases), 'case')} from {args.path} to {args.output}")
     return PASSED
 
 
 def _check_free(args: argparse.Namespace) -> None:
     if args.output is not None and args.output.exists() and not args.force:
         raise UsageError(f"{args.output} exists; --force overwrites it")
-
-
-def _print_notes(dropped: list[str], summary: str, notes: Sequence[str] = ()) -> None:
-    for sentence in (summary, *(f"note: {note}" for note in notes), *(f"dropped: {note}" for note in dropped)):
-        print(harmless(cut_lines(sentence)), file=sys.stderr)

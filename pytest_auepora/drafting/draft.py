@@ -15,14 +15,12 @@ from typing import Any, TypeVar
 from ..errors import AueporaError
 from ..metrics.judge.critic import Form, JudgeReplyError, LLMCritic
 from ..metrics.ranking.gold import fold_quote
-from ..metrics.text.tokens import squad_words
 from .asking import ANSWERED, ASKED, FOUND, VERDICT, WRITTEN, ask, provenance_of
 from .documents import NEAR, DocumentPassage, Job, Passages, Price, content_words, group_passages, plan_jobs, price_of
+from .known import Known, words_of
 
 MAX_OVERLAP = 0.7
 """Share of a question's words that its quote may have: with more, the passage is too easy to find."""
-_SAME = 0.8
-"""Share of common words from which on two questions are duplicates."""
 _SHORTEST_QUOTE, _LONGEST_SHARE = 4, 0.9
 
 _POINTS_AT_TEXT = re.compile(
@@ -49,27 +47,6 @@ class Draft:
     case: dict[str, Any] | None = None
 
 
-class Known:
-    """Questions that exist already, in golden files and among the drafts."""
-
-    def __init__(self, questions: Iterable[str] = ()) -> None:
-        self._words = {question: frozenset(_words(question)) for question in questions}
-
-    def add(self, question: str) -> None:
-        """Add a question that no further draft may ask."""
-        self._words[question] = frozenset(_words(question))
-
-    def duplicate_of(self, question: str) -> str:
-        """Return a known question that asks the same as *question*; an empty string where none does."""
-        own = frozenset(_words(question))
-        alike = (other for other, words in self._words.items() if len(own & words) >= _SAME * len(own | words))
-        return next(alike, "") if own else ""
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return squad_words(text, multilingual=True)
-
-
 def find_passage(quote: str, passages: Sequence[DocumentPassage]) -> DocumentPassage | None:
     """Return the passage that holds *quote* word for word; line breaks and runs of blanks do not count."""
     folded_quote = fold_quote(quote)
@@ -84,7 +61,7 @@ def quote_overlap(question: str, quote: str) -> float:
 
 def rejection_reason(draft: Draft, known: Known, max_overlap: float = MAX_OVERLAP) -> str:
     """Return why *draft* is rejected, the reason's name before a colon; an empty string where nothing is wrong."""
-    if len(_words(draft.question)) < 3:
+    if len(words_of(draft.question)) < 3:
         return "no question"
     if (match := _POINTS_AT_TEXT.search(draft.question)) is not None:
         return f"not self-contained: {match[0]!r}"
@@ -95,7 +72,7 @@ def rejection_reason(draft: Draft, known: Known, max_overlap: float = MAX_OVERLA
     if not draft.answer.strip():
         return "no answer"
     for passage, quote in draft.quotes:
-        if len(_words(quote)) < _SHORTEST_QUOTE:
+        if len(words_of(quote)) < _SHORTEST_QUOTE:
             return f"quote too short: {quote!r:.80}"
         if len(quote) > _LONGEST_SHARE * len(passage.text):
             return "quote is the whole passage"
@@ -309,5 +286,5 @@ def _find_quotes(draft: Draft, quotes: Sequence[str]) -> str:
 
 def _contains(answer: str, expected: str) -> bool:
     """Whether the words of one answer stand in the other, in their order."""
-    first, second = (f" {' '.join(_words(text))} " for text in (answer, expected))
+    first, second = (f" {' '.join(words_of(text))} " for text in (answer, expected))
     return bool(first.strip() and second.strip()) and (second in first or first in second)

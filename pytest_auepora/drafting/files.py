@@ -19,6 +19,7 @@ from ..io.importers.model import ImportedSuite
 from ..io.json_lines import is_jsonl
 from ..metrics.registry import Registry
 from .draft import Draft
+from .from_traces import DOCUMENTS, SAID, TRACE
 
 
 def add_cases(path: Path, cases: Sequence[Mapping[str, Any]], registry: Registry | None = None) -> None:
@@ -37,10 +38,22 @@ def drafts_of(path: Path) -> list[dict[str, Any]]:
     return [case for case in raw_cases(path) if case.get("status") == "draft"]
 
 
-def accept(path: Path, case: Mapping[str, Any], changed: Mapping[str, str], registry: Registry | None = None) -> None:
-    """Make a draft a golden case, with the keys that were *changed*."""
-    new = {key: value for key, value in {**case, **changed}.items() if key != "status"}
+def accept(path: Path, case: Mapping[str, Any], changed: Mapping[str, Any], registry: Registry | None = None) -> None:
+    """Make a draft a golden case, with the keys that were *changed*; one that became None is left out.
+
+    Of the trace that it comes from, what the system said and found is left out: it was there for this decision.
+    """
+    new = {key: value for key, value in {**case, **changed}.items() if key != "status" and value is not None}
+    if trace := trace_of(case):
+        kept = {key: value for key, value in trace.items() if key not in (SAID, DOCUMENTS)}
+        new["metadata"] = {**case["metadata"], TRACE: kept}
     write_atomically(path, with_replacement(path, case["id"], new, registry))
+
+
+def trace_of(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is known of the trace that a draft comes from; nothing for any other."""
+    trace = (case.get("metadata") or {}).get(TRACE)
+    return dict(trace) if isinstance(trace, Mapping) else {}
 
 
 def reject(path: Path, case_id: str, registry: Registry | None = None) -> None:

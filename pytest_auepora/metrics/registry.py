@@ -235,16 +235,25 @@ def add_from(registry: Registry, spelling: str) -> None:
     Raises:
         MetricError: there is no such thing, it cannot be imported, or it is neither.
     """
+    _add_object(registry, import_object(spelling, "metrics are"), spelling)
+
+
+def import_object(spelling: str, what: str) -> Any:
+    """Return what ``module:object`` or ``path/of/file.py:object`` names; *what* says of it in messages that it "is".
+
+    Raises:
+        MetricError: there is no such thing, or it cannot be imported.
+    """
     location, _, name = spelling.rpartition(":")
     if not location or not name:
-        raise MetricError(f"metrics are named as module:object or file.py:object, got {spelling!r}")
+        raise MetricError(f"{what} named as module:object or file.py:object, got {spelling!r}")
     with _errors_of(f"{spelling}: cannot be imported"):
         obj = module = _import(location)
     for part in name.split("."):
         if not hasattr(obj, part):
             raise MetricError(f"{spelling}: {location} has no {part!r}{did_you_mean(part, vars(module))}")
         obj = getattr(obj, part)
-    _add_object(registry, obj, spelling)
+    return obj
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from ...metrics.judge.usage import Prices
 from ...metrics.registry import Registry
 from ...reporting.wording.notes import usage_text
 from ..arguments import add_shared, existing_path
-from ..common import GOLDEN_ENDINGS, PASSED, UsageError, load_suite, registry_of
+from ..common import GOLDEN_ENDINGS, PASSED, UsageError, known_samples, registry_of
 
 if TYPE_CHECKING:
     from ...metrics.judge.client import OpenAICompatibleCritic
@@ -55,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
     journal = DraftJournal(journal_path(args.output))
     registry = registry_of(args.metrics)
     critic = _critic(needed=not args.estimate)
-    known = [*_known_questions(args.output, args.known, registry), *journal.rejected_questions()]
+    samples = known_samples(args.output, args.known, registry)
+    known = [*(sample.query for sample in samples), *journal.rejected_questions()]
     drafting = Drafting(
         passages, critic, quotas, known=known, seed=args.seed, max_overlap=args.max_overlap,
         finished=journal.finished_jobs(provenance_of(critic)) if critic is not None else {},
@@ -84,13 +84,6 @@ def _critic(*, needed: bool) -> OpenAICompatibleCritic | None:
         if needed:
             raise
         return None
-
-
-def _known_questions(output: Path, known: Sequence[Path], registry: Registry) -> Iterable[str]:
-    folders = [output.parent, *(path for path in known if path.is_dir())]
-    paths = sorted(p for folder in folders for p in folder.glob("*.golden.*") if p.name.endswith(GOLDEN_ENDINGS))
-    for path in dict.fromkeys(p.resolve() for p in [*paths, *(path for path in known if path.is_file())]):
-        yield from (case.sample.query for case in load_suite(path, registry).cases)
 
 
 def _price_text(bounds: tuple[Price, Price], prices: Prices | None) -> str:

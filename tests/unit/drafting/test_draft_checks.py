@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.drafting.documents import DocumentPassage, Job
-from pytest_auepora.drafting.draft import Draft, Known, find_passage, quote_overlap, rejection_reason
+from pytest_auepora.drafting.draft import Draft, find_passage, quote_overlap, rejection_reason
+from pytest_auepora.drafting.known import Known
 
 TEXT = "Bring the bicycle back\nbefore 18:00. A late return costs 5 euros an hour, whatever the weather may be."
 PASSAGE = DocumentPassage("returns.md", 0, TEXT)
