@@ -1,4 +1,4 @@
-"""``auepora import --from otel`` and the review of what it drafts: traces become golden cases by a person's decision."""
+"""``auepora import --from otel`` and the review of its drafts: traces become golden cases by a decision."""
 
 from __future__ import annotations
 
