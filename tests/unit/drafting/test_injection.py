@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.core.types import Document, EvaluationSample
 from pytest_auepora.drafting.injection import injection_variants
-from pytest_auepora.evaluation.suite import evaluate
 from pytest_auepora.io.edit import with_variants
 from pytest_auepora.io.golden.load import load_golden
 
