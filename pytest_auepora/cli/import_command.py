@@ -17,7 +17,7 @@ from ..io.importers.model import ImportProblem
 from ..reporting.numbers import plural
 from .arguments import add_shared, existing_path
 from .common import PASSED, UsageError, is_ascii_output, load_suite, print_notes, registry_of
-from .import_traces import TITLE, add_trace_arguments, import_traces
+from .drafting.import_traces import TITLE, add_trace_arguments, import_traces
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,18 +6,19 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..drafting.files import add_cases
-from ..drafting.from_traces import draft_cases
-from ..drafting.known import Known, asked
-from ..drafting.spans import TraceProblem, read_spans
-from ..drafting.traces import calls_of
-from ..errors import MetricError
-from ..io.importers.golden import golden_text
-from ..io.importers.model import ImportedSuite
-from ..metrics.registry import import_object
-from ..reporting.numbers import plural
-from .arguments import existing_path, whole_number
-from .common import (
+from ...drafting.files import add_cases
+from ...drafting.from_traces import draft_cases
+from ...drafting.known import Known, asked
+from ...drafting.spans import TraceProblem, read_spans
+from ...drafting.traces import calls_of
+from ...errors import MetricError
+from ...io.edit import raw_cases
+from ...io.importers.golden import golden_text
+from ...io.importers.model import ImportedSuite
+from ...metrics.registry import import_object
+from ...reporting.numbers import plural
+from ..arguments import existing_path, whole_number
+from ..common import (
     GOLDEN_ENDINGS,
     PASSED,
     UsageError,
@@ -84,8 +85,6 @@ def _redactor(spelling: str) -> Any:
 
 def _with_free_ids(cases: list[dict[str, Any]], output: Path) -> list[dict[str, Any]]:
     """Return *cases* with ids that the file at *output* does not have yet."""
-    from ..io.edit import raw_cases
-
     taken = {case["id"] for case in raw_cases(output)} if output.exists() else set()
     out = []
     for case in cases:

@@ -9,8 +9,8 @@ import pytest
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenCase
 
-from ..drafting.trace_files import rag_trace, write_otlp
-from .conftest import Shell
+from ...drafting.trace_files import rag_trace, write_otlp
+from ..conftest import Shell
 
 DOCS = [
     {"id": "r#1", "content": "Refunds within 30 days.", "metadata": '{"source": "r.md"}'},
