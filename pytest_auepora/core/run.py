@@ -257,6 +257,8 @@ class Run(Record):
     origin: Annotated[dict[str, Any], _ORIGIN] = field(default_factory=dict)
     """The earlier run that answers are from (run), whether all were replayed or the rest was asked for when it was
     resumed (kind), and how many (taken); empty where every answer is new."""
+    owners: dict[str, str] = field(default_factory=dict)
+    """Who answers for what no metric measures: error_rate, pass_rate."""
 
     @property
     def title(self) -> str:
@@ -266,7 +268,8 @@ class Run(Record):
     def owner_of(self, metric: str) -> str:
         """Who answers for *metric*: its own owner, else that of the suite."""
         info = self.metrics.get(metric)
-        return (info.owner if info is not None else "") or self.owner
+        own = info.owner if info is not None else self.owners.get(metric)
+        return own or self.owner
 
     @property
     def missing_ids(self) -> tuple[str, ...]:

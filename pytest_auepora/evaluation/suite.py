@@ -19,6 +19,7 @@ from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, baseline_path, load_baseline
 from ..regression.guards.calibration import FOLDER
 from ..regression.outcomes import BaselineNote
+from ..regression.thresholds import PSEUDO_METRICS
 from .case_flow import CaseCalls, FinishedCase
 from .case_result import Ended
 from .further import FurtherAnswers, drive
@@ -56,7 +57,10 @@ def blank_run(suite: GoldenSuite, metrics: Mapping[str, Metric], variant: str = 
         info.provenance_keys += [key for key in policy_keys if key not in info.provenance_keys]
         info.across_chunkers = "" if set(policy_keys).intersection(CHUNK_KEYS) else info.across_chunkers
     ids = tuple([case.id for case in suite.cases])
-    return Run(suite.name, path or str(suite.path), variant, metrics=infos, expected_ids=ids, owner=suite.owner)
+    owners = {name: owner for name, owner in suite.owners.items() if name in PSEUDO_METRICS}
+    return Run(
+        suite.name, path or str(suite.path), variant, metrics=infos, expected_ids=ids, owner=suite.owner, owners=owners
+    )
 
 
 def find_baseline(

@@ -155,10 +155,7 @@ def _totals(run: Run, verdict: Verdict) -> dict[str, Any]:
     redacted = _rounded(redaction)
     ran = list(run.in_state("passed", "failed", "error"))
     error_rate = round(sum(is_counted(c, "error_rate") for c in ran) / len(ran), 4) if ran else None
-    owners = {_short_name(name): info.owner for name, info in run.metrics.items() if info.owner}
-    owners |= {
-        gate.metric: gate.owner for gate in verdict.gates if gate.metric == "error_rate" and gate.owner != run.owner
-    }
+    owners = {_short_name(name): info.owner for name, info in run.metrics.items() if info.owner} | run.owners
     return {
         "quality": {
             **{name: round(sum(values) / len(values), 4) if values else None for name, values in unlisted.items()},

@@ -149,6 +149,17 @@ def test_the_specified_shape() -> None:
     }
 
 
+@pytest.mark.parametrize("thresholds", ["", "thresholds: {error_rate: {max: 0.1}}\n"])
+def test_the_owner_of_the_error_rate_is_named(tmp_path: Path, thresholds: str) -> None:
+    golden = tmp_path / "a.golden.yaml"
+    owners = "owner: search-team\nowners: {error_rate: on-call, token_f1: answers}\n"
+    golden.write_text(f"metrics: [token_f1]\n{owners}{thresholds}cases: [{{id: a, query: q}}]\n", encoding="utf-8")
+    evaluation = evaluate(golden, lambda query: "a")
+    raw = json.loads(summary_json(Report([evaluation.run], [evaluation.verdict])))
+    assert raw["owners"] == {"token_f1": "answers", "error_rate": "on-call"}
+    assert evaluation.run.owner_of("pass_rate") == "search-team"
+
+
 def test_figures_of_quality_need_no_metric_in_the_golden_file() -> None:
     cases = [*CASES, Case("b", got=["x", "refunds.md"]), Case("down", error="E: x"), Case("n", relevant=None)]
     known, listed = run_of(cases, ["token_f1"]), run_of(cases, [*TOTALLED, "token_f1"])
