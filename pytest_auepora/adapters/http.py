@@ -32,7 +32,7 @@ from time import perf_counter
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from ..base.http import HttpError, Secret, mask, request_json, request_texts
+from ..base.http import HttpError, Secret, mask, request_json, request_texts, url_secrets
 from ..base.text import shorten
 from ..core.model_calls import USAGE
 from ..core.telemetry import REPORTED, seconds_by_name
@@ -129,7 +129,7 @@ class HttpRag:
         self._fields = {k: JsonPath(v) for k, v in (("id", doc_id), ("text", text), ("score", score)) if v is not None}
         self._headers, self._secrets = _expand_headers(headers or {})
         credentials = (v for k, v in self._headers.items() if _CREDENTIAL.search(k))
-        self._credentials = [v.partition(" ")[2] or v for v in credentials]
+        self._credentials = [*(v.partition(" ")[2] or v for v in credentials), *url_secrets(url)]
         self._timeout = float(timeout)
         self.auepora_name = f"HTTP {parts.netloc}{parts.path}"
         self.auepora_takes = taken_by([self._url, None if self._method == "GET" else self._json])

@@ -15,12 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from io import BufferedReader, RawIOBase
 from socket import socket
 from typing import Any, Literal
 from urllib.error import HTTPError
-from urllib.parse import quote
+from urllib.parse import unquote
 from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
 
 from ..errors import AueporaError
@@ -82,6 +83,7 @@ def request_json(
     Raises:
         HttpError: there is no reply, or none that can be used.
     """
+    secrets = [*secrets, *url_secrets(url)]
     status, raw = 0, bytearray()
     request = _request(method, url, body, headers, "application/json")
     for status, _, block in _read_blocks(request, timeout, secrets, longest):  # noqa: B007 - of the last one
@@ -101,6 +103,7 @@ def request_texts(
 
     All else is as in `request_json`; the parts may hold *secrets*.
     """
+    secrets = [*secrets, *url_secrets(url)]
     decode = getincrementaldecoder("utf-8")("replace").decode
     request = _request(method, url, body, headers, "text/event-stream, application/x-ndjson, application/json, text/*")
     for status, media_type, block in _read_blocks(request, timeout, secrets, longest):
@@ -153,23 +156,73 @@ def _masked_text(raw: bytes | bytearray, secrets: Iterable[str]) -> str:
 
 
 def mask(value: Any, secrets: Iterable[str]) -> Any:
-    """Return a JSON value with ``***`` for every one of *secrets*, in each form that a server may send back."""
-    sent = [secret.strip() for secret in secrets]
-    forms = {form for secret in sent for form in (secret, secret.replace("/", r"\/"), quote(secret, safe=""))}
-    long_forms = [form for form in forms if len(form) >= _SHORTEST_SECRET]
-    return _mask_forms(value, sorted(long_forms, key=len, reverse=True))
+    """Return a JSON value with ``***`` for every one of *secrets*, however a server writes it.
+
+    In another case, escaped as JSON, URLs and HTML have it, each character for itself.  Shorter ones than four
+    characters are no secrets.
+    """
+    sent = {secret.strip() for secret in secrets}
+    if long := sorted((secret for secret in sent if len(secret) >= _SHORTEST_SECRET), key=len, reverse=True):
+        return _masked(value, _pattern_of(tuple(long)))
+    return value
 
 
-def _mask_forms(value: Any, forms: Sequence[str], depth: int = 0) -> Any:
+@lru_cache(maxsize=16)
+def _pattern_of(secrets: Sequence[str]) -> re.Pattern[str]:
+    """Return what finds *secrets*, the first of those that begin alike."""
+    return re.compile("|".join("".join(map(_forms_of, secret)) for secret in secrets), re.IGNORECASE)
+
+
+def _forms_of(char: str) -> str:
+    code = ord(char)
+    percent = "".join(f"%{byte:02x}" for byte in char.encode("utf-8", "replace"))
+    forms = [re.escape(named)] if (named := escape(char)) != char else []
+    forms += [rf"\\+u{code:04x}", percent, f"&#(?:0*{code}|x0*{code:x});"]
+    forms += [rf"\\+{re.escape(char)}"] if char in "\"\\/'" else []
+    return f"(?:{'|'.join([*forms, re.escape(char)])})"
+
+
+def _masked(value: Any, pattern: re.Pattern[str], depth: int = 0) -> Any:
     if isinstance(value, str):
-        for form in forms:
-            value = value.replace(form, "***")
-        return value
+        return pattern.sub("***", value)
     if depth > _DEEPEST:
         return "…"
     if isinstance(value, Mapping):
-        return {_mask_forms(k, forms): _mask_forms(v, forms, depth + 1) for k, v in value.items()}
-    return [_mask_forms(v, forms, depth + 1) for v in value] if isinstance(value, list) else value
+        return {_masked(k, pattern): _masked(v, pattern, depth + 1) for k, v in value.items()}
+    return [_masked(v, pattern, depth + 1) for v in value] if isinstance(value, list) else value
+
+
+_USER = re.compile(r"(\w+://)([^:/?#\s\"'<>]*)(?:(:)([^\s\"'<>]*))?@")
+_PORT_AND_PATH = re.compile(r"\d*/")
+_PARAMETER = re.compile(
+    r"([?&;][^=&;\s]*(?:pass|pwd|secret|token|key|sig|auth|cred)[^=&;\s]*=)([^&;#\s\"'<>]+)", re.IGNORECASE
+)
+
+
+def mask_urls(text: str) -> str:
+    """Return *text* with ``***`` for what URLs in it hold of passwords, keys and tokens.
+
+    That is all between the user's name and the last ``@``, a user without a password where the URL is one of HTTP, and
+    the values of parameters whose names say so: ``?password=***``.
+    """
+    return _PARAMETER.sub(r"\1***", _USER.sub(_masked_user, text))
+
+
+def _masked_user(match: re.Match[str]) -> str:
+    scheme, user, colon, password = match.groups()
+    of_http = scheme in ("http://", "https://")
+    if of_http and colon and _PORT_AND_PATH.match(password):  # the @ is one of the path
+        return match[0]
+    if colon:
+        return f"{scheme}{user}:***@"
+    return f"{scheme}***@" if of_http else match[0]
+
+
+def url_secrets(url: str) -> list[str]:
+    """Return the secrets that `mask_urls` hides of *url*, as they are written and as they are sent."""
+    secrets = [match[4] or match[2] for match in _USER.finditer(url) if _masked_user(match) != match[0]]
+    secrets += [match[2] for match in _PARAMETER.finditer(url)]
+    return [form for secret in secrets for form in (secret, unquote(secret))]
 
 
 @lru_cache(maxsize=1)

@@ -19,7 +19,7 @@ from ..core.conversation import turns_of
 from ..core.metrics_base import Measurement, Metric
 from ..core.model_calls import USAGE
 from ..core.run import CaseResult
-from ..core.scoring import failed_scores
+from ..core.scoring import Score, failed_scores
 from ..core.telemetry import REQUEST
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import MetricError
@@ -106,6 +106,14 @@ _MOST = 3
 """Errors of a group, and causes, that are named."""
 _FRAMES = 6
 _PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
+
+
+def withhold(result: CaseResult, why: str) -> None:
+    """Make *result* an error, for *why*, and drop every text of it and all that tells one."""
+    result.state, result.error = "error", f"HookError: {why}"
+    result.scores = {name: Score.failed(result.error) for name in result.scores}
+    result.texts, result.labels, result.ranks = CaseTexts(), {}, {}
+    result.moved = result.xfail = None
 
 
 def describe_error(error: BaseException) -> str:

@@ -7,13 +7,13 @@ transaction opens its own connection, so that threads and forked processes need 
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from ..base.http import mask, mask_urls, url_secrets
 from ..errors import HistoryError, MissingExtraError
 from .settings import make_folder
 
@@ -35,11 +35,6 @@ class Execute(Protocol):
 
     def __call__(self, sql: str, /, rows: Sequence[Mapping[str, Any]] = ..., **params: Any) -> list[Row]:
         """Run a statement with the named *params* and return the rows that it finds; or once for each of *rows*."""
-
-
-def without_password(url: str) -> str:
-    """Return *url* without its password."""
-    return re.sub(r"(://[^:/@\s]*:)[^@\s]*@", r"\1***@", url)
 
 
 def blob(value: Any) -> bytes:
@@ -123,7 +118,7 @@ class ServerDatabase:
     """
 
     def __init__(self, url: str) -> None:
-        self.name = without_password(url)
+        self.name, self._secrets = mask_urls(url), url_secrets(url)
         try:
             import sqlalchemy
             from sqlalchemy.pool import NullPool
@@ -133,8 +128,8 @@ class ServerDatabase:
             self._engine = sqlalchemy.create_engine(url, poolclass=NullPool)
         except ModuleNotFoundError as exc:
             raise HistoryError(f"{self.name}: its driver is not installed: pip install {exc.name}") from None
-        except sqlalchemy.exc.ArgumentError as exc:
-            raise HistoryError(f"{self.name}: no URL of a database: {without_password(str(exc))}") from None
+        except (sqlalchemy.exc.ArgumentError, ValueError) as exc:
+            raise HistoryError(f"{self.name}: no URL of a database: {self._masked(exc)}") from None
         self._text, self._error = sqlalchemy.text, sqlalchemy.exc.SQLAlchemyError
         dialect = self._engine.dialect.name
         self.column_types = {
@@ -158,5 +153,7 @@ class ServerDatabase:
 
                 yield execute
         except self._error as exc:
-            message = str(getattr(exc, "orig", None) or exc)
-            raise HistoryError(f"{self.name}: {without_password(message)}") from exc
+            raise HistoryError(f"{self.name}: {self._masked(getattr(exc, 'orig', None) or exc)}") from None
+
+    def _masked(self, error: object) -> str:
+        return str(mask(mask_urls(str(error)), self._secrets))

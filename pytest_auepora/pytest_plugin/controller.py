@@ -163,7 +163,11 @@ class RunController:
         for key in sorted(self.runs, key=lambda key: (key[0], key[1] != reference, key[1])):
             self.finished_runs.append(self._finish(key))
         for judged in self.finished_runs:
-            self.config.hook.pytest_auepora_run_finished(run=judged.run, verdict=judged.verdict, config=self.config)
+            if raised := self.session.project.tell_finished(judged.run, judged.verdict):
+                gate = GateOutcome("hook", "failed", reason="hook raised", detail=raised, owner=judged.run.owner)
+                judged.verdict.gates.append(gate)
+                if (recorder := self.config.pluginmanager.get_plugin("auepora-recorder")) is not None:  # comes last
+                    recorder.pytest_auepora_run_finished(judged.run, judged.verdict)
 
     def told(self, variant: SuiteVariant) -> SuiteOutcome | None:
         """Return what the test of a suite told: however often it is run, the suite is judged once."""

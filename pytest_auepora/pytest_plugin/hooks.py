@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from ..base.files import shown_path
 
+if TYPE_CHECKING:
     from ..core.run import CaseResult, Run
     from ..core.types import EvaluationSample, SystemOutputs
     from ..evaluation.measure import Convert
@@ -82,6 +84,10 @@ def pytest_auepora_run_finished(run: Run, verdict: Verdict, config: pytest.Confi
     """
 
 
+_RAISED = (Exception, pytest.fail.Exception, pytest.skip.Exception)
+"""What a hook may raise by mistake."""
+
+
 class ProjectHooks:
     """What the project says by the hooks above; one per process."""
 
@@ -124,6 +130,42 @@ class ProjectHooks:
 
     @cached_property
     def redact(self) -> Redact | None:
-        """The hook that removes secrets from a result before it is stored and shown; None without a hook."""
+        """The hook that removes secrets from a result before it is stored and shown; None without a hook.
+
+        A result that it raises on is an error, and has no text: nobody knows which of them may be shown.
+        """
         hook = self._hook.pytest_auepora_redact
-        return (lambda result: hook(result=result, config=self._config)) if hook.get_hookimpls() else None
+        if not hook.get_hookimpls():
+            return None
+
+        def redact(result: CaseResult) -> None:
+            try:
+                hook(result=result, config=self._config)
+            except pytest.exit.Exception:
+                raise
+            except _RAISED as exc:
+                withhold(result, self._told("pytest_auepora_redact", exc))
+
+        from ..evaluation.case_result import withhold
+
+        return redact
+
+    def tell_finished(self, run: Run, verdict: Verdict) -> str:
+        """Hand a finished run to whoever wants it; return which hook raised what and where, or an empty string."""
+        try:
+            self._hook.pytest_auepora_run_finished(run=run, verdict=verdict, config=self._config)
+        except pytest.exit.Exception:
+            raise
+        except _RAISED as exc:
+            return self._told("pytest_auepora_run_finished", exc)
+        return ""
+
+    def _told(self, name: str, exc: BaseException) -> str:
+        """Return which hook raised what and where; not its message, which may hold what the project hides."""
+        frames = list(walk_tb(exc.__traceback__))
+        calls = [i for i, (frame, _) in enumerate(frames) if str(frame.f_globals.get("__name__")).startswith("pluggy.")]
+        place = ""
+        if calls and calls[-1] + 1 < len(frames):
+            frame, line = frames[calls[-1] + 1]
+            place = f" ({shown_path(Path(frame.f_code.co_filename), self._config.rootpath)}:{line})"
+        return f"{name} raised {type(exc).__name__}{place}"

@@ -22,7 +22,15 @@ from .case_reports import CaseReport, FurtherKind, attach
 from .compat import available_fixtures, is_worker, restart_time_limit
 from .keys import CASE, CASE_REPORTS, CORPUS, SYSTEM
 from .lookahead import Queue, timed_call
-from .output import begin_at_case, below_pytest, fail_case, show_headline, show_redacted, wants_traceback
+from .output import (
+    begin_at_case,
+    below_pytest,
+    fail_case,
+    hide_frames,
+    show_headline,
+    show_redacted,
+    wants_traceback,
+)
 from .session import SUITE, AueporaSession, SuiteVariant, ended_by
 
 if TYPE_CHECKING:
@@ -259,6 +267,11 @@ def raise_skipped(finished: FinishedCase) -> None:
     raise kind(finished.result.error).with_traceback(error.__traceback__ if error is not None else None)
 
 
+def _is_ours(item: pytest.Item) -> bool:
+    """Whether *item* is a golden case or a gate, or a test that `auepora_case` asks the system for."""
+    return SUITE in item.stash or "auepora_case" in getattr(item, "fixturenames", ())
+
+
 class Running:
     """In every process that runs tests: hooks around the cases of its *session*."""
 
@@ -306,6 +319,8 @@ class Running:
         report = yield
         if failed:
             show_headline(report)
+        if call.excinfo is not None and self._session.project.redact is not None and _is_ours(item):
+            hide_frames(item.config, report, call.excinfo.value)
         if is_case and not report.passed:
             if ended := call.when == "call" and CASE_REPORTS not in item.stash:
                 self._session.callers.forget(item)

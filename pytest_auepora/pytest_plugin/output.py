@@ -110,6 +110,12 @@ def show_headline(report: pytest.TestReport) -> None:
     crash.message = " ".join([first, *(line.strip() for line in takewhile(lambda line: line.startswith("  "), others))])
 
 
+def hide_frames(config: pytest.Config, report: pytest.TestReport, error: BaseException) -> None:
+    """Leave of a failed case its message alone where pytest would show every frame, with texts nobody has redacted."""
+    if config.getoption("fulltrace", False) and isinstance(error, pytest.fail.Exception):
+        report.longrepr = harmless(str(error))
+
+
 def show_redacted(config: pytest.Config, report: pytest.TestReport, result: CaseResult) -> None:
     """Replace the text of a report, of a set-up that failed or skipped its case, by its redacted *result*."""
     if hasattr(report, "wasxfail"):

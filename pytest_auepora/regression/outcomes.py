@@ -10,7 +10,7 @@ from ..base.records import Place, Record
 from .compare import Change, Incomparable
 from .thresholds import Bound, sliced
 
-GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor"]
+GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor", "hook"]
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
 Outcome = Literal["worse", "better", "same", "inconclusive"]
 Method = Literal["", "statistical", "tolerance", "interval"]
@@ -35,7 +35,8 @@ GateReason = Literal[
     # judges
     "calibration unusable", "judge silent",
     # any
-    "partial run", "suite not selected", "not finished", "alpha too small", "too few clusters", "no spread",
+    "hook raised", "partial run", "suite not selected", "not finished", "alpha too small", "too few clusters",
+    "no spread",
 ]  # fmt: skip
 """Why there is no number to hold against a limit, or what is missing."""
 

@@ -115,6 +115,8 @@ class Recorder:
     def pytest_auepora_run_finished(self, run: Run, verdict: Verdict) -> None:
         """Store the run as it stands after every other implementation."""
         key = run.path, run.variant
+        if key in self._ids:  # stored already, before another hook raised
+            return
         rows = self._rows.pop(key, {})
         if self._unread:
             verdict.notes.append(Note("history not read", detail=self._unread))

@@ -154,7 +154,7 @@ def _missing_text(gate: GateOutcome, run: Run) -> str:
             return f"{detail or 'there is no baseline'}; {_ACCEPT}, and commit the file"
         case "suspects":
             return f"{names} failed and could not be confirmed, which a required baseline does not allow"
-        case "unreadable" | "not written":
+        case "unreadable" | "not written" | "hook raised":
             return detail
         case "nothing compares":
             reasons = [*metrics_text(gate.incomparable), *unpaired_text(gate.unpaired, len(run.cases))]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 import traceback
 from email.utils import formatdate
+from html import escape
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from pytest_auepora.adapters.http import HttpRag
-from pytest_auepora.base.http import mask
+from pytest_auepora.base.http import mask, mask_urls, url_secrets
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic, TransientJudgeError
@@ -164,7 +167,18 @@ def test_a_key_is_in_no_variable_of_a_request(ask: Any, monkeypatch: pytest.Monk
     assert KEY[:8] not in with_locals(caught.value)
 
 
-@pytest.mark.parametrize("written", [r'{"error": "no such key ab\/cd+ef=="}', '{"error": "key=ab%2Fcd%2Bef%3D%3D"}'])
+@pytest.mark.parametrize(
+    "written",
+    [
+        r'{"error": "no such key ab\/cd+ef=="}',
+        '{"error": "key=ab%2Fcd%2Bef%3D%3D"}',
+        '{"error": "no such key AB/CD+EF=="}',
+        '{"error": "no such key Ab/cD+eF=="}',
+        r'{"error": "no such key ab/cd\u002Bef\u003d\u003d"}',
+        r'{"error": "{\"key\": \"ab\\/cd\\u002bef==\"}"}',
+        '{"error": "<p>ab&#47;cd&#x2B;ef==</p>"}',
+    ],
+)
 def test_a_key_written_another_way_is_masked_too(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "ab/cd+ef==")
     with judge_server(Reply(written.encode(), 401)) as server, pytest.raises(JudgeCallError) as caught:
@@ -177,6 +191,46 @@ def test_every_text_of_a_reply_is_masked() -> None:
     reply = {"a": KEY, KEY: [f"<{KEY}>", {"n": 1, "x": None}], "short": "abc"}
     masked = {"a": "***", "***": ["<***>", {"n": 1, "x": None}], "short": "abc"}
     assert mask(reply, iter([KEY[:8], "abc", KEY])) == masked
+
+
+@pytest.mark.parametrize("key", ["q\"u\\o'te", "<tag>&amp", "ключ-é"])
+def test_characters_that_are_escaped_are_masked(key: str) -> None:
+    in_json = json.dumps(json.dumps(key)[1:-1])[1:-1]
+    for form in (key, json.dumps(key)[1:-1], in_json, quote(key), quote(key, safe=""), escape(key)):
+        assert mask(f"key {form}, again {form.title()}", [key]) == "key ***, again ***"
+    assert mask("all is well", [key]) == "all is well"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://me:se:cret@host/db", "postgresql://me:***@host/db"),
+        ("postgresql+psycopg://me:sek@ret/pw@127.0.0.1:1/db", "postgresql+psycopg://me:***@127.0.0.1:1/db"),
+        ("postgresql://h/db?user=me&password=x&sslmode=off", "postgresql://h/db?user=me&password=***&sslmode=off"),
+        ("mysql://:pw@host/db?PASSWD=x#y", "mysql://:***@host/db?PASSWD=***#y"),
+        ("https://ghp_abc@github.com/a/b", "https://***@github.com/a/b"),
+        ("https://a.example/v1?version=1&api_key=k&sig=s", "https://a.example/v1?version=1&api_key=***&sig=***"),
+        ("(at 'redis://u:p@h' and 'redis://u:q@h')", "(at 'redis://u:***@h' and 'redis://u:***@h')"),
+        ("postgresql://me@host/db", "postgresql://me@host/db"),
+        ("https://a.example:8080/pkg@1.0", "https://a.example:8080/pkg@1.0"),
+        ("https://a.example/pkg@1.0?q=a@b", "https://a.example/pkg@1.0?q=a@b"),
+        ("sqlite:///here.sqlite", "sqlite:///here.sqlite"),
+        ("write to me@a.example: 5 tokens", "write to me@a.example: 5 tokens"),
+    ],
+)
+def test_urls_show_no_credentials(url: str, shown: str) -> None:
+    assert mask_urls(url) == shown
+    assert bool(url_secrets(url)) == (url != shown)
+    assert not any(len(secret) > 1 and secret in shown for secret in url_secrets(url))
+
+
+def test_a_key_in_the_url_is_in_no_message() -> None:
+    with judge_server(Reply({"error": f"no such key {KEY.lower()}"}, 401)) as server:
+        rag = HttpRag(f"{server.url}?api_key={KEY}")
+        with pytest.raises(AueporaError) as caught:
+            rag.run(EvaluationSample("s", "q"))
+    assert "no such key ***" in str(caught.value)
+    assert KEY not in repr(rag)
 
 
 def test_a_line_break_after_a_key_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -116,8 +117,20 @@ def test_a_run_that_cannot_be_stored_leaves_nothing(store: HistoryStore) -> None
     assert len(store.runs()) == 1
 
 
-def test_no_password_is_ever_said() -> None:
-    wrong = HistoryStore("postgresql+psycopg://me:s3cret@127.0.0.1:1/none")
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "me:s3cret@127.0.0.1:1/none",
+        "me:s3@cret:s3cret@127.0.0.1:1/none",
+        "127.0.0.1:1/none?user=me&password=s3cret",
+        "me:%73%33cret@127.0.0.1:1/none",
+        "me:s3cret@127.0.0.1:s3cret/none",
+    ],
+)
+def test_no_password_is_ever_said(rest: str) -> None:
     with pytest.raises(HistoryError) as seen:
-        wrong.runs()
-    assert "s3cret" not in str(seen.value)
+        HistoryStore(f"postgresql+psycopg://{rest}").runs()
+    told = "".join(traceback.format_exception(seen.value))
+    assert "***" in told
+    assert "s3cret" not in told
+    assert "cret@" not in told

@@ -19,7 +19,6 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.errors import HistoryError, MissingExtraError, UnknownRunError
 from pytest_auepora.history import database, tables
-from pytest_auepora.history.database import without_password
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 
@@ -243,11 +242,6 @@ def test_damaged_provenance_is_told(tmp_path: Path, text: str) -> None:
     edit(tmp_path, "UPDATE eval_runs SET run_json = ?", (text,))
     with pytest.raises(HistoryError, match=f"the provenance of run {run_id} cannot be read"):
         kept.provenance([run_id])
-
-
-def test_a_url_shows_no_password() -> None:
-    assert without_password("postgresql://me:se:cret@host/db") == "postgresql://me:***@host/db"
-    assert without_password("sqlite:///here.sqlite") == "sqlite:///here.sqlite"
 
 
 def test_a_url_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
