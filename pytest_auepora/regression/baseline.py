@@ -124,6 +124,11 @@ class BaselineCase(Record):
 
         names = [name for name in answers.values if name in metrics and metrics[name].baselined]
         values = {name: [_rounded(value, digits) for value in answers.values[name]] for name in names}
+        values |= {  # a variant is scored once all answers are there, see `score_variants`
+            name: [_rounded(score.value, digits)]
+            for name, score in result.scores.items()
+            if score.state == "number" and name not in answers.values and name in metrics and metrics[name].baselined
+        }
         for name in names:  # times differ each time, which says nothing of the answers
             if metrics[name].target == "LATENCY" and len(numbers := _numbers(values[name])) > 1:
                 values[name] = [_rounded(median(numbers), digits)]

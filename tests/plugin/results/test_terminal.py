@@ -16,7 +16,7 @@ def test_what_to_do_next_is_said_once_for_all_suites(project: Example) -> None:
     project.break_retriever()
     text = str(project.run().stdout)
     assert text.count("1 newly failing") == 2
-    assert text.count("→ intended: accept it") == text.count("→ look closer: ") == 1
+    assert text.count("→ if it was intended: accept it") == text.count("→ look closer: ") == 1
     assert text.index("shop  shop.golden.yaml") < text.index("→ intended: ")
 
 

@@ -60,9 +60,9 @@ def test_it_advises_until_it_is_calibrated_and_then_gates(project: Example) -> N
     result = project.run("-rf")
     assert result.ret == 0
     out = " ".join(str(result.stdout).split())
-    assert "advisory: would fail: taste 0.2500 is not >= 0.8" in out
+    assert "taste: would fail: 0.2500 is not >= 0.8" in out
     assert "judge not calibrated: there is no __calibrations__/taste.json" in out
-    assert "advisory: would fail cases: 5 cases (refund-window, warehouse and 3 more): taste 0.25, wanted >= 0.5" in out
+    assert "advisory: would fail cases: 5 cases (refund-window, warehouse and 3 more): taste 0.250, wanted >= 0.5" in out
     assert "1 advisory gate would fail" in out
 
     calibrate(project)
@@ -92,6 +92,6 @@ def test_a_judge_that_is_gone_or_silent_fails_the_run(project: Example, monkeypa
         monkeypatch.delenv(name, raising=False)
     project.write("conftest.py", CONFTEST.replace("LLMAnswerQuality(Strict())", "LLMAnswerQuality()"))
     project.edit("metrics: [recall@1,", "metrics: [taste, recall@1,")
-    assert "judge: taste" in gates(project.run())  # nobody calibrated it, and nobody answers
+    assert "calibration: taste" in gates(project.run())  # nobody calibrated it, and nobody answers
     calibrate(project)
     assert "calibration: taste" in gates(project.run())

@@ -24,7 +24,7 @@ def test_the_file_has_sorted_keys_four_decimals_and_a_hash(project: Example) -> 
     raw = json.loads(text)
     assert text == json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     case = raw["cases"]["refund-window"]
-    assert set(case) == {"hash", "ranks", "scores", "state"}
+    assert set(case) == {"answers", "assertions", "hash", "ranks", "scores"}
     assert case["ranks"] == {"refunds": 1}
     assert all(v is None or round(v, 4) == v for c in raw["cases"].values() for v in c["scores"].values())
     assert not any("latency" in m for m in raw["metrics"])
@@ -51,7 +51,7 @@ def test_new_accepts_only_what_the_baseline_lacks(project: Example) -> None:
     result = project.run("--auepora-update=new")
     cases = json.loads(project.baseline.read_text())["cases"]
     assert set(cases) == {"refund-window", "warehouse", "free-returns", "warranty", "ceo-salary"}
-    assert cases["refund-window"]["state"] == "failed"
+    assert cases["refund-window"]["scores"]["mrr"] == 0.0
     assert result.ret == 1
 
 
@@ -156,7 +156,7 @@ def test_errors_are_never_accepted(project: Example) -> None:
     ("damage", "told"),
     [
         (lambda t: t[: len(t) // 2], "cut short"),
-        (lambda t: t.replace('"format": 1', '"format": 2'), "install that one, or run the whole suite"),
+        (lambda t: t.replace('"format": 2', '"format": 3'), "install that one, or run the whole suite"),
         (lambda t: "<<<<<<< HEAD\n" + t + "=======\n" + t + ">>>>>>> branch\n", "merge-conflict markers"),
         (lambda t: "[]", "not a baseline"),
         (lambda t: "", "not JSON"),
@@ -174,9 +174,9 @@ def test_a_broken_baseline_is_repaired_by_a_full_update_only(project: Example, d
     partial = project.run("--auepora-update", "-k", "warehouse")
     assert partial.ret == 1
     assert project.baseline.read_text() == broken
-    assert " ".join(str(partial.stdout).partition("= auepora =")[2].split()).count(told) == 1
+    assert told in " ".join(str(partial.stdout).split())
     repaired = project.run("--auepora-update")
-    assert "passed (an unreadable baseline was replaced: thresholds only)" in str(repaired.stdout)
+    assert "an unreadable baseline was replaced" in str(repaired.stdout)
     assert told not in str(repaired.stdout)
     assert project.baseline.read_text() == good
 
@@ -214,12 +214,12 @@ def test_a_metric_no_longer_computed_is_a_coverage_failure(project: Example) -> 
     assert gates(result) == ["coverage: metrics"]
 
 
-def test_a_score_that_became_na_is_a_coverage_failure(project: Example) -> None:
+def test_a_score_that_became_na_fails_its_case(project: Example) -> None:
     project.accept()
     raw = json.loads(project.baseline.read_text())
     raw["cases"]["ceo-salary"]["scores"]["mrr"] = 0.5
     project.baseline.write_text(json.dumps(raw))
-    assert gates(project.run()) == ["coverage: scores"]
+    assert gates(project.run()) == ["regression: pass rate"]
 
 
 def test_another_version_of_a_metric_is_not_compared(project: Example) -> None:
@@ -248,7 +248,7 @@ def test_the_case_guard_fails_the_case_itself(project: Example) -> None:
     result = broken_under(project, "min_effect: 0.9")
     assert result.ret == 1
     text = str(result.stdout)
-    assert "fell since the baseline, limit 0.5: mrr 1.00 → 0.00, recall@1 1.00 → 0.00" in text
+    assert "mrr fell from 1.00 to 0.00 (limit 0.5), recall@1 fell from 1.00 to 0.00" in text
     assert gates(result) == []
 
 
@@ -284,5 +284,6 @@ def test_pairs_of_answers_compare_with_those_accepted(project: Example) -> None:
     assert project.run().ret == 0
     project.when_asked("Parcels leave", 'return "It never does.", []')
     result = project.run()
-    assert gates(result)[0] == "regression: counterfactual_consistency"
+    assert result.ret == 1
+    assert "counterfactual_consistency fell from 1.00 to 0.00" in " ".join(str(result.stdout).split())
     assert "recall@1 of the base cases is 0: there is nothing to divide by" in " ".join(str(result.stdout).split())
