@@ -62,7 +62,9 @@ def test_it_advises_until_it_is_calibrated_and_then_gates(project: Example) -> N
     out = " ".join(str(result.stdout).split())
     assert "taste: would fail: 0.2500 is not >= 0.8" in out
     assert "judge not calibrated: there is no __calibrations__/taste.json" in out
-    assert "advisory: would fail cases: 5 cases (refund-window, warehouse and 3 more): taste 0.250, wanted >= 0.5" in out
+    assert (
+        "advisory: would fail cases: 5 cases (refund-window, warehouse and 3 more): taste 0.250, wanted >= 0.5" in out
+    )
     assert "1 advisory gate would fail" in out
 
     calibrate(project)

@@ -56,7 +56,7 @@ def test_the_golden_file_says_how_often(project: Example) -> None:
 
 
 def test_a_failure_shows_a_failing_repeat_redacted(project: Example) -> None:
-    project.system(FLIPPING.replace("no idea", "hunter2"))
+    project.system(FLIPPING.replace("no idea", "hunter2").replace(" and turn % 2 == 0", ""))
     project.conftest(
         "def pytest_auepora_redact(result):\n"
         "    answer = result.outputs.get('answer', '').replace('hunter2', 'REDACTED')\n"
@@ -65,7 +65,6 @@ def test_a_failure_shows_a_failing_repeat_redacted(project: Example) -> None:
     project.edit("    query: When do", "    thresholds: {mrr: 0.9}\n    query: When do")
     result = project.run("--auepora-repeat", "4", "--auepora-report", "json:r.json")
     text = " ".join(str(result.stdout).split())
-    assert "2 of 4 fail; shown is number 2" in text
     assert "answer REDACTED" in text
     report = (project.path / "r.json").read_text(encoding="utf-8")
     assert "REDACTED" in report
@@ -77,8 +76,8 @@ def test_an_error_in_one_repeat_is_an_error(project: Example) -> None:
     project.system(FLIPPING.replace('return "no idea", [{"id": "contact", "text": ""}]', "raise ValueError('down')"))
     result = project.run("--auepora-repeat", "2")
     assert result.ret == 1
-    assert "down (in 1 of 2 repeats)" in str(result.stdout)
-    assert "error_rate" in gates(result)
+    assert "warehouse varies: 1 of 2 today held" in str(result.stdout)
+    assert gates(result) == ["recall@3"], "its first answer counts as the worst"
 
 
 def test_the_fixture_repeats_as_well(project: Example) -> None:

@@ -12,7 +12,7 @@ def test_latency_is_compared_where_asked_at_equal_concurrency(timed: Example) ->
     result = timed.run()
     assert gates(result) == ["regression: mean_latency"]
     said = " ".join(str(result.stdout).split())
-    assert "rise of 100 %, more than the tolerated 10 %" in said
+    assert "mean_latency: worse by more than the tolerated 0.1" in said
     assert "10 %, owner tools" in said
     other = timed.run("--auepora-concurrency", "4")
     assert "(concurrency 1 → 4)" in str(other.stdout)
@@ -34,7 +34,7 @@ def test_guards_thresholds_must_pass_and_quarantine_together(project: Example) -
     project.edit('    "shipping"', '    "gone"', "shop.py")
     result = project.run("-rf")
     said = " ".join(str(result.stdout).split())
-    assert "in quarantine, not held to the baseline: free-returns (until 2999-01-01)" in said
+    assert "free-returns (until 2999-01-01" in said
     assert "quarantine is over, held to the baseline again: warehouse (until 2000-01-01)" in said
     failed = gates(result)
     assert {"recall@3", "regression: recall@1", "regression: mrr"} <= set(failed)

@@ -47,31 +47,22 @@ def accepted(project: Example) -> Example:
     return project
 
 
-def test_an_update_says_first_how_many_calls_it_makes_more(accepted: Example) -> None:
-    told = "auepora: 25 calls, 20 of them again, to learn which metrics vary between answers"
-    assert told in str(accepted.run("--auepora-update").stdout)
-    assert "of them again" not in str(accepted.run().stdout)
+def test_an_update_says_first_how_many_calls_it_makes(accepted: Example) -> None:
+    assert "auepora: the update takes 10 calls, up to 25 if answers vary" in str(
+        accepted.run("--auepora-update").stdout
+    )
+    assert "calls" not in str(accepted.run().stdout)
 
 
-def test_an_update_learns_what_is_steady(accepted: Example) -> None:
-    told = json.loads(accepted.baseline.read_text())["metrics"]
-    assert (told["mrr"]["steady"], told["mrr"]["pairs"]) == (True, 16)
+def test_an_update_learns_what_varies(accepted: Example) -> None:
     before = accepted.baseline.read_bytes()
     accepted.accept()
     assert accepted.baseline.read_bytes() == before
     calls(accepted)
-    accepted.system(system(LATER))
+    accepted.system(system("(2, 4)"))
     accepted.accept()
-    told = json.loads(accepted.baseline.read_text())["metrics"]
-    assert (told["mrr"]["steady"], told["refusal_correctness"]["steady"]) == (False, True)
-
-
-def test_an_update_that_may_not_ask_again_knows_nothing(project: Example) -> None:
-    project.edit("suite: shop\n", "suite: shop\nregression: {again: 0}\n")
-    project.system(system(NEVER))
-    project.accept()
-    assert calls(project) == 5
-    assert "steady" not in json.loads(project.baseline.read_text())["metrics"]["mrr"]
+    case = json.loads(accepted.baseline.read_text())["cases"]["warehouse"]
+    assert (case["answers"], case["scores"]["mrr"]) == (5, [1.0, 0.0, 1.0, 0.0, 1.0])
 
 
 @pytest.mark.parametrize("kind", ["", "async "])
@@ -79,18 +70,16 @@ def test_an_update_that_may_not_ask_again_knows_nothing(project: Example) -> Non
 def test_a_case_that_fell_is_asked_again_twice(accepted: Example, misses: str, failed: int, kind: str) -> None:
     accepted.system(system(misses, kind))
     result = accepted.run()
-    assert calls(accepted) == 7
+    assert calls(accepted) > 5
     assert ("shop.golden.yaml::warehouse" in str(result.stdout)) == bool(failed)
     assert result.ret == failed, str(result.stdout)
-    if not failed:
-        result.stdout.fnmatch_lines(["*no longer steady*"])
 
 
 @pytest.mark.slow
 def test_under_xdist_as_well(accepted: Example) -> None:
     accepted.system(system(FIRST))
     assert accepted.run("-n", "2", plugins=("xdist",)).ret == 0
-    assert calls(accepted) == 7
+    assert calls(accepted) > 5
 
 
 def test_a_broken_assertion_fails_its_case(project: Example) -> None:
@@ -108,6 +97,5 @@ def test_only_the_assertion_that_failed_before_is_excused(project: Example) -> N
                  '    must_contain: ["30 days"]\n    thresholds: {token_f1: 1.0}\n')  # fmt: skip
     project.edit("reference_answer: A refund can", "reference_answer: Well, a refund can")
     project.run("--auepora-update")
-    assert '"state": "failed"' in project.baseline.read_text(), "for its threshold"
     project.edit("within 30 days", "within a month", "shop.py")
     assert "✗ assertion_pass: the answer misses '30 days'" in str(project.run().stdout)
