@@ -11,8 +11,6 @@ import tempfile
 from pathlib import Path
 
 from ..base.files import shipped_folder
-from ..errors import AueporaError
-from ..reporting.formats.registry import check_installed
 from .common import FAILED, PASSED, UsageError
 
 _EXAMPLE = "example_suite"
@@ -35,21 +33,12 @@ def run(args: argparse.Namespace) -> int:
     print("A RAG over the Python language reference, 89 golden cases, the baseline it was accepted with.\n")
     green = _judge(folder)
     print("\nNow somebody breaks its retriever: questions are no longer stemmed, the index still is.\n")
-    red = _judge(folder, "retriever", *_report())
+    red = _judge(folder, "retriever", "--auepora-report", "html:report.html")
     print(f"\nThe example is in {folder / _EXAMPLE}")
     if (report := folder / "report.html").exists():
         print(f"The report is {report}")
     print("For a system of your own: auepora new")
     return PASSED if (green, red) == (0, 1) else FAILED
-
-
-def _report() -> list[str]:
-    """Return the option for the HTML report; nothing where a package for it is missing."""
-    try:
-        check_installed("html")
-    except AueporaError:
-        return []
-    return ["--auepora-report", "html:report.html"]
 
 
 def _judge(folder: Path, broken: str = "", *options: str) -> int:

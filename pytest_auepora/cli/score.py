@@ -23,6 +23,7 @@ from ..reporting.formats.json_report import json_report
 from ..reporting.formats.registry import report_text
 from ..reporting.report import Report
 from ..reporting.text import harmless
+from ..reporting.wording.notes import baseline_text
 from .arguments import add_shared, existing_path, whole_number
 from .common import (
     FAILED,
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(summary_text(report, steps=False), end="")
     if args.require_baseline and result.baseline is None:
-        print(harmless(f"auepora: {result.baseline_note}"), file=sys.stderr)
+        print(harmless(f"auepora: {baseline_text(result.baseline_note)}"), file=sys.stderr)
         return FAILED if verdict.outcome == "failed" else UNJUDGED
     return exit_code(verdict.outcome)
 

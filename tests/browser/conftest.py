@@ -16,6 +16,7 @@ from pytest_auepora.reporting.formats.registry import report_text
 from pytest_auepora.reporting.report import Report
 
 from ..unit.cli.view.histories import Stored
+from .reports import READY
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -71,15 +72,13 @@ def show(browser: Browser) -> Iterator[Callable[..., Page]]:
         page.on("dialog", lambda dialog: _alarmed(dialog, said))
         page.on("request", lambda request: _asked(request.url, address, said))
         page.goto(address)
+        page.wait_for_selector(READY)
         return page
 
     yield open_page
     for context in contexts:
         context.close()
     assert said == []
-
-
-READY = "main[aria-busy=false]"
 
 
 class Shown(NamedTuple):
@@ -90,6 +89,7 @@ class Shown(NamedTuple):
     history: Stored
 
     def go(self, path: str) -> None:
+        self.page.goto("about:blank")  # a fragment alone would load nothing
         self.page.goto(f"{self.base}{path}")
         self.page.wait_for_selector(READY)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from pytest_auepora.core.run import Run
@@ -12,7 +13,7 @@ from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.report import EarlierRun, Trend
 
 from ..unit.reporting.builders import Case, baseline_of, run_of, system, verdict_of
-from ..unit.reporting.html.pages import CASES, red
+from ..unit.reporting.page.pages import CASES, red
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -26,7 +27,6 @@ EVIL = '<img src=x onerror=alert(1)></script><script>alert(2)</script><!-- \u202
 
 def small() -> Made:
     run, verdict = red()
-    verdict.flaky["steady"] = "passes in 3 of 5 repeats"
     run.cases["wrong-answer"].scores["helpful"] = Score(
         "number", 0.2, details={"rationale": {"tone": "Much too vague."}}
     )
@@ -65,14 +65,31 @@ def long() -> Made:
     return runs, verdicts, {key: Trend(many, one.previous)}
 
 
-def ids(page: Page, suite: int = 0) -> list[str]:
-    found: list[str] = page.locator(f"#cases-{suite} tr.case .opener").all_text_contents()
+READY = "main[aria-busy=false]"
+
+
+def ids(page: Page) -> list[str]:
+    found: list[str] = page.locator("tr.case .opener").all_text_contents()
     return found
 
 
 def heading(page: Page, name: str) -> Locator:
-    return page.locator("#cases-0 thead th", has_text=name)
+    return page.locator("table.list thead th", has_text=name)
 
 
-def opened(page: Page) -> Locator:
-    return page.locator("tr.opened")
+def opened(page: Page, name: str) -> Page:
+    """Open the case called *name*."""
+    page.get_by_role("link", name=name, exact=True).last.click()
+    page.locator("h1#case-title", has_text=name).wait_for()
+    return page
+
+
+def axe_findings(page: Page) -> list[Any]:
+    """What axe-core complains about, with all that is folded opened."""
+    for part in page.locator("main details").all():
+        part.evaluate("part => { part.open = true; }")
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    found: list[Any] = page.evaluate(
+        "axe.run().then(seen => seen.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))]))"
+    )
+    return found

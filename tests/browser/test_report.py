@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ..unit.reporting.html.pages import BAD_ID
-from .reports import evil, long, opened, several, small
+from ..unit.reporting.page.pages import BAD_ID
+from .reports import READY, axe_findings, evil, ids, long, opened, several, small
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -21,30 +20,57 @@ def page(show: Show, written: Write) -> Page:
     return show(written("small", small))
 
 
-def test_the_way_from_what_broke_to_the_case(page: Page) -> None:
+def test_outcome_cause_and_worst_cases_are_on_the_first_screen(page: Page) -> None:
+    assert page.locator("h1").inner_text().startswith("Failed, worse")
+    assert "2 newly failing" in page.locator(".headline").inner_text()
+    first = page.locator(".worst li").first
+    assert first.locator(".worst-id").inner_text() == BAD_ID
+    assert "fell out, was at rank 2" in first.locator(".why").inner_text()
+    assert "How long do I have" in first.locator(".asked").inner_text()
+    assert page.locator(".worst dd").all_inner_texts()[:4] == [
+        "Within 30 days of purchase.", "the same", "Within 30 days of purchase.", "Within a year or so.",
+    ]  # fmt: skip
+    assert first.locator(".score-chip").first.text_content() == "recall@5 ↓worse: 0.000 was 1.000"
+    box = page.locator(".worst li").nth(1).bounding_box()
+    assert box is not None
+    assert box["y"] < 900
+
+
+def test_the_way_from_the_worst_case_and_back(page: Page) -> None:
     page.get_by_label("Text").fill("steady")
-    page.locator(".worst-cases a", has_text=BAD_ID).click()
-    assert opened(page).count() == 1
-    assert page.evaluate("document.activeElement.textContent") == BAD_ID
-    assert page.get_by_label("Text").input_value() == ""
-    assert page.url.endswith("#case-0-1")
+    page.locator(".worst a", has_text=BAD_ID).click()
+    page.locator("h1", has_text=BAD_ID).wait_for()
+    assert page.evaluate("document.activeElement.id") == "case-title"
+    assert page.url.endswith(f"case={BAD_ID}")
+    page.go_back()
+    page.locator("tr.case").first.wait_for()
+    assert ids(page) == ["steady"], "what was looked for is kept"
 
 
 def test_an_address_opens_its_case(show: Show, written: Write) -> None:
-    page = show(written("small", small) + "#case-0-2")
-    assert page.evaluate("document.activeElement.textContent") == "wrong-answer"
-    assert opened(page).count() == 1
+    page = show(written("small", small) + "#case=wrong-answer")
+    assert page.locator("h1").inner_text() == "wrong-answer"
+    assert page.title().startswith("wrong-answer")
+
+
+def test_gate_prose_is_folded_below_the_cases(page: Page) -> None:
+    cases, reasons = page.locator("section.cases"), page.locator("section.reasons")
+    above, below = cases.bounding_box(), reasons.bounding_box()
+    assert above is not None
+    assert below is not None
+    assert below["y"] > above["y"]
+    assert not reasons.locator("li").first.is_visible()
+    reasons.locator("summary").first.click()
+    assert reasons.locator("li").first.inner_text().startswith("✗")
 
 
 def test_the_theme_follows_the_machine_until_it_is_chosen(show: Show, written: Write) -> None:
     page = show(written("small", small), color_scheme="dark")
-    button = page.get_by_role("button", name="Dark theme")
     paper = "getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(paper)
-    assert button.get_attribute("aria-pressed") == "true"
-    button.click()
+    page.get_by_role("button", name="Light theme").click()
     light = page.evaluate(paper)
-    assert button.get_attribute("aria-pressed") == "false"
+    assert page.get_by_role("button", name="Dark theme").is_visible(), "it says where it leads"
     assert light != dark
     page.reload()
     assert page.evaluate(paper) == light, "the choice is remembered"
@@ -54,8 +80,7 @@ def test_the_theme_follows_the_machine_until_it_is_chosen(show: Show, written: W
 
 def test_tabs_choose_the_picture(page: Page) -> None:
     tabs = page.get_by_role("tab")
-    panels = page.locator("figure.panel")
-    assert panels.locator("visible=true").count() > 0
+    panels = page.locator(".panel")
     assert [panel.is_visible() for panel in panels.all()].count(True) == 1
     tabs.first.click()
     page.keyboard.press("ArrowRight")
@@ -66,9 +91,26 @@ def test_tabs_choose_the_picture(page: Page) -> None:
     assert tabs.last.get_attribute("aria-selected") == "true"
 
 
+def test_a_table_stands_behind_each_picture(page: Page) -> None:
+    pictures = page.locator("main svg.plot")
+    assert pictures.count() == page.locator("main .behind table").count() > 2
+    assert all(picture.get_attribute("aria-label") for picture in pictures.all())
+    page.locator(".panel:visible .behind summary").last.click()
+    changed = page.locator(".panel:visible .behind tbody").last
+    assert changed.locator("tr").first.inner_text().split("\t") == [BAD_ID, "1.000", "0.000"]
+
+
+def test_everything_is_printed(page: Page) -> None:
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".panel svg").count() > 4
+    assert page.locator(".reasons li").first.is_visible()
+    assert not page.locator(".filters").is_visible()
+
+
 def test_no_text_of_a_picture_is_cut_off(show: Show, written: Write) -> None:
     page = show(written("long", long))
-    assert page.locator(".trend svg.plot").count() > 0
+    assert page.locator(".trends svg.plot").count() > 0
     cut: list[str] = page.evaluate(
         """() => [...document.querySelectorAll('svg.plot')].filter(plot => plot.checkVisibility()).flatMap(plot => {
             const {x, y, width, height} = plot.viewBox.baseVal, to_screen = plot.getScreenCTM();
@@ -84,53 +126,67 @@ def test_no_text_of_a_picture_is_cut_off(show: Show, written: Write) -> None:
 
 
 def test_a_dot_opens_its_case(page: Page) -> None:
-    dot = page.locator('figure.panel:visible [data-case="1"]')
+    dot = page.locator('.panel:visible [data-case="1"]')
     dot.dispatch_event("pointerover")
-    assert page.locator(".tip").text_content() == BAD_ID
+    assert page.locator(".tip:visible").text_content() == BAD_ID
     dot.dispatch_event("click")
-    assert page.evaluate("document.activeElement.textContent") == BAD_ID
+    page.locator("h1", has_text=BAD_ID).wait_for()
 
 
 @pytest.mark.parametrize("name", ["small", "several", "evil"])
 def test_a_phone_never_scrolls_sideways(show: Show, written: Write, name: str) -> None:
-    page = show(written(name, {"small": small, "several": several, "evil": evil}[name]), width=375, height=740)
-    for opener in page.locator(".opener").all()[:4]:
-        opener.click()
-    assert page.evaluate("document.documentElement.scrollWidth") == 375
-    page.set_viewport_size({"width": 320, "height": 740})
-    assert page.evaluate("document.documentElement.scrollWidth") == 320
-    page.set_viewport_size({"width": 1000, "height": 740})
-    assert {cell.get_attribute("colspan") for cell in page.locator("tr.opened > td").all()} != {"2"}
+    address = written(name, {"small": small, "several": several, "evil": evil}[name])
+    for fragment in ("", "#run=0", "#run=0&case=evil" if name == "evil" else f"#run=0&case={BAD_ID}"):
+        page = show(address + fragment, width=375, height=740)
+        assert page.evaluate("document.documentElement.scrollWidth") == 375
+        page.set_viewport_size({"width": 320, "height": 740})
+        assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_headings_never_break_inside_a_word(show: Show, written: Write, width: int) -> None:
+    page = show(written("small", small), width=width)
+    broken = page.evaluate(
+        """() => [...document.querySelectorAll('th[scope=col]')].filter(one => one.checkVisibility()).flatMap(head => {
+            const texts = document.createTreeWalker(head, NodeFilter.SHOW_TEXT), found = [];
+            while (texts.nextNode()) for (const word of texts.currentNode.data.matchAll(/[^\\s_,=@]+/g)) {
+                const range = document.createRange();
+                range.setStart(texts.currentNode, word.index);
+                range.setEnd(texts.currentNode, word.index + word[0].length);
+                if (range.getClientRects().length > 1) found.push(word[0]);
+            }
+            return found;
+        })"""
+    )
+    assert broken == []
 
 
 def test_nothing_of_an_answer_is_executed(show: Show, written: Write) -> None:
     page = show(written("evil", evil))
-    for opener in page.locator(".opener").all():
-        opener.click()
     assert page.locator("img").count() == 0
-    assert page.locator("script").count() == 2
-    assert page.locator(".answer .given").first.inner_text().startswith("<img src=x onerror=alert(1)></script>")
+    opened(page, "evil")
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 3
+    assert page.locator(".answers .given").first.inner_text().startswith("<img src=x onerror=alert(1)></script>")
+    page.get_by_role("link", name="Previous").click()
+    page.locator(".trace pre").wait_for()
     assert page.locator(".trace pre").inner_text().startswith("E: <img src=x")
 
 
 def test_systems_side_by_side_lead_to_their_cases(show: Show, written: Write) -> None:
     page = show(written("several", several))
-    link = page.locator(".beside-each tbody a").first
-    suite, case = (link.get_attribute("href") or "").removeprefix("#case-").split("-")
-    link.click()
-    assert page.locator(f"#cases-{suite} #details-{suite}-{case}").count() == 1
+    assert page.locator(".overview .suite").count() == 2
+    page.locator(".beside-each tbody a").first.click()
+    page.locator("h1#case-title").wait_for()
+    page.get_by_role("link", name="All suites").click()
+    page.locator(".beside-each").wait_for()
 
 
 @pytest.mark.parametrize(("name", "theme", "width"), [("small", "light", 1280), ("several", "dark", 375)])
 def test_no_barrier_that_axe_finds(show: Show, written: Write, name: str, theme: str, width: int) -> None:
     pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed (group browser)")
-    page = show(written(name, {"small": small, "several": several}[name]), width=width, color_scheme=theme)
-    for opener in page.locator(".opener").all()[:2]:
-        opener.click()
-    for part in page.locator("main details").all():
-        part.evaluate("part => { part.open = true; }")
-    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate(
-        "axe.run().then(seen => seen.violations.map(v => [v.id, v.nodes.map(n => n.html.slice(0, 200))]))"
-    )
-    assert found == []
+    address = written(name, {"small": small, "several": several}[name])
+    for fragment in ("", "#run=0&by=scenario", f"#run=0&case={BAD_ID if name == 'small' else 'case-000'}"):
+        page = show(address + fragment, width=width, color_scheme=theme)
+        page.wait_for_selector(READY)
+        assert axe_findings(page) == [], fragment

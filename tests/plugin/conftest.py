@@ -34,8 +34,6 @@ for _module in (
     "portalocker",
     "sqlite3",
     "jinja2",
-    "matplotlib.figure",
-    "matplotlib.backends.backend_svg",
 ):
     # pytester forgets what a run inside this process imported; C extensions do not survive a second import
     importlib.import_module(_module)

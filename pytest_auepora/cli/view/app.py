@@ -1,4 +1,4 @@
-"""The server of the page, on the loopback interface: its files, its data as JSON, labels, the export as one file.
+"""The server of the page, on the loopback interface: the page, its data as JSON, labels, the export as one file.
 
 Any page in a browser may send requests to this machine, and its domain may resolve to this machine.  So every request
 has to name the loopback interface as its host; a write needs the page's own origin and a token that is new at every
@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import secrets
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from importlib.resources import files
 from typing import Any
 
 import uvicorn
@@ -27,26 +26,17 @@ from starlette.types import ASGIApp
 
 from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.formats.json_report import from_outside
+from ...reporting.page.page import html_report, page_text
 from ...reporting.report import Report, Trend, trend_of
 from ...reporting.text import harmless
-from .content import case_page, cases_page, evidence_of, overview, run_entry, slice_metrics
+from .content import case_page, evidence_of, run_page, runs_page, slices_of
 from .library import Library, Pair, label_path, put_label
 
 _MOST_BODY = 64 * 1024
-RUNS = 200  # of a list that are sent at a time
 
-_REPORT = files("pytest_auepora.reporting.html") / "templates"
-_PAGE = files(__package__) / "page"
-_STYLES = (*(_REPORT / name for name in ("base.css", "parts.css", "cases.css")), _PAGE / "view.css")
-_SCRIPTS = (
-    *(_REPORT / name for name in ("elements.js", "theme.js", "details.js")),
-    *(_PAGE / name for name in ("state.js", "runs.js", "run.js", "case.js", "main.js")),
-)
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 _HEADERS = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
@@ -65,13 +55,15 @@ def app_of(library: Library, token: str = "") -> ASGIApp:
         return library.pair(query.get("run", ""), query.get("against", ""))
 
     reads: dict[str, Callable[[Query], Any]] = {
-        "/api/runs": lambda query: _runs_page(library, query),
-        "/api/run": lambda query: overview(library, pair(query)),
-        "/api/slices": lambda query: slice_metrics(pair(query), query.get("label", "")),
-        "/api/cases": lambda query: cases_page(pair(query), query),
-        "/api/case": lambda query: case_page(library, pair(query), query.get("case", ""), query),
+        "/api/runs": lambda query: runs_page(library, query),
+        "/api/run": lambda query: run_page(library, pair(query)),
+        "/api/slices": lambda query: slices_of(pair(query), query.get("label", "")),
+        "/api/case": lambda query: case_page(library, pair(query), query.get("case", "")),
         "/export": lambda query: _export(library, pair(query)),
     }
+
+    page = page_text(connect="'self'")
+    headers = {**_HEADERS, "content-security-policy": f"{page.policy}; frame-ancestors 'none'"}
 
     def json_handler(read: Callable[[Query], Any]) -> Callable[[Request], Response]:
         def handle(request: Request) -> Response:
@@ -84,16 +76,11 @@ def app_of(library: Library, token: str = "") -> ASGIApp:
     async def guard(request: Request, answer: RequestResponseEndpoint) -> Response:
         refusal = _refusal(request, token)
         response = PlainTextResponse(refusal, 403) if refusal else await answer(request)
-        response.headers.update(_HEADERS)
+        response.headers.update(headers)
         return response
 
-    def script(_: Request) -> Response:
-        return Response(f'(() => {{\n"use strict";\n{_join_texts(_SCRIPTS)}}})();\n', media_type="text/javascript")
-
     routes = [
-        Route("/", lambda _: Response((_PAGE / "view.html").read_bytes(), media_type="text/html")),
-        Route("/view.css", lambda _: Response(_join_texts(_STYLES), media_type="text/css")),
-        Route("/view.js", script),
+        Route("/", lambda _: Response(page.text, media_type="text/html")),
         Route("/api/start", lambda _: JSONResponse({"token": token})),
         *(Route(path, json_handler(read)) for path, read in reads.items()),
         Route("/api/label", partial(_post_label, library), methods=["POST"]),
@@ -105,20 +92,6 @@ def app_of(library: Library, token: str = "") -> ASGIApp:
 def _error_response(_: Request, error: Exception) -> Response:
     code = 404 if isinstance(error, UnknownRunError) else 409 if isinstance(error, NotComparableError) else 500
     return JSONResponse({"error": harmless(str(error))}, code)
-
-
-def _join_texts(parts: Iterable[Any]) -> str:
-    return "".join(part.read_text(encoding="utf-8") for part in parts)
-
-
-def _runs_page(library: Library, query: Query) -> dict[str, Any]:
-    stored_runs = library.store.runs(None)
-    suites = list(dict.fromkeys(run.title for run in stored_runs))
-    in_suite = [run for run in stored_runs if query.get("suite", "") in ("", run.title)]
-    offset = query.get("from", "")
-    first = int(offset) if offset.isdecimal() else 0
-    rows = [run_entry(run) for run in in_suite[first : first + RUNS]]
-    return {"name": library.store.name, "suites": suites, "runs": rows, "found": len(in_suite)}
 
 
 async def _post_label(library: Library, request: Request) -> Response:
@@ -147,8 +120,6 @@ def _put_label(library: Library, body: Mapping[str, Any]) -> Any:
 
 
 def _export(library: Library, pair: Pair) -> Response:
-    from ...reporting.html.report import html_report
-
     trend = trend_of(library.store, pair.run, pair.info.run_id)
     trends = {(pair.run.path, pair.run.variant): Trend(trend.runs, pair.other)}
     page = html_report(Report([pair.run], [pair.verdict], trends=trends))

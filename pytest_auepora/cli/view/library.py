@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,16 +15,15 @@ from ...base.records import RecordError, check_record, record_line
 from ...calibration.labels import Item, LabelValue
 from ...core.run import CaseResult, Run
 from ...errors import AueporaError, UnknownRunError
-from ...history.compare import CompareReport, as_baseline
+from ...history.compare import WHY_NOT, as_baseline
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
 from ...metrics.annotation.labels import answer_hash
 from ...regression.compare import Comparison
 from ...regression.compare import compare as pair_cases
+from ...regression.outcomes import BaselineNote
 from ...regression.verdict import Verdict
-from ...reporting.html.cases import MOST_COLUMNS, case_line
-from ...reporting.text import listed
-from ...reporting.wording.metric_rows import chosen_metrics
+from ...reporting.page.case_data import CaseRows, case_rows
 from ..common import stored_verdict
 from ..compare import compare_in_project, steady_metrics
 
@@ -38,7 +37,8 @@ class Pair:
 
     ``verdict`` is the stored one against the baseline if ``by_baseline``, else one against the ``other`` run.  Answers
     and rankings of the other run are shown as well; against the baseline it is the previous run, if there is one.
-    ``not_comparable`` has the cases of both runs that do not compare, with the reason.
+    ``not_comparable`` has the cases of both runs that do not compare, with the reason; ``data`` is what the page has
+    been told of it.
     """
 
     info: StoredRun
@@ -48,6 +48,7 @@ class Pair:
     other_info: StoredRun | None = None
     by_baseline: bool = True
     not_comparable: dict[str, str] = field(default_factory=dict)
+    data: dict[str, Any] | None = None
 
     def earlier_case(self, case: CaseResult) -> CaseResult | None:
         """Return the same case of the other run; None where it has none, or another golden case."""
@@ -55,35 +56,9 @@ class Pair:
         return other_case if other_case is not None and other_case.content_hash == case.content_hash else None
 
     @cached_property
-    def columns(self) -> list[str]:
-        """The metrics that have a column in the table of cases."""
-        return chosen_metrics(self.run, self.verdict, MOST_COLUMNS)
-
-    @cached_property
-    def lines(self) -> list[dict[str, Any]]:
+    def rows(self) -> CaseRows:
         """The row of each case, in the order of the golden file."""
-        lines = []
-        for index, case in enumerate(self.run.cases.values()):
-            line = case_line(case, self.run, self.verdict, self.columns)
-            line["index"] = index
-            words = line.setdefault("is", [])
-            words.append(line["kind"])
-            if case.case_id in self.verdict.varies and "flaky" not in words:
-                words.append("flaky")
-            if reason := self.incomparable_reason(case.case_id):
-                words.append("incomparable")
-                line["not_comparable"] = reason
-            texts = (case.case_id, case.query, line.get("why", ""), f"{case.outputs.get('answer', '')}")
-            line["text"] = "\n".join(texts).lower()
-            lines.append(line)
-        return lines
-
-    def incomparable_reason(self, case_id: str) -> str:
-        """Return why a case does not compare, or not in everything; an empty string where it does."""
-        if (comparison := self.verdict.case_comparisons.get(case_id)) is None:
-            return ""
-        flip_reason = {"new": "not there before", "changed": "the golden case was edited"}.get(comparison.flip, "")
-        return self.not_comparable.get(case_id) or flip_reason or comparison.not_comparable
+        return case_rows(self.run, self.verdict, self.not_comparable)
 
 
 class Library:
@@ -122,13 +97,14 @@ class Library:
         report = compare_in_project(self.root, other, run, names=(other_info.run_id, run_id))
         comparison = pair_cases(run, as_baseline(other))
         comparison.steady = tuple(sorted({*comparison.steady, *steady_metrics(self.root, run)}))
-        _relabel_flips(comparison, report.problems)
+        _relabel_flips(comparison, report.findings)
         verdict = replace(
-            verdict, comparison=comparison, baseline_note="", regressed_cases=[*report.problems], improved_cases=[],
-            failed_cases=len(report.problems), notes=[*_comparison_notes(other_info, report)],
+            verdict, comparison=comparison, baseline_note=BaselineNote(), regressed_cases=[*report.findings],
+            improved_cases=[], failed_cases=0, varies=[], suspects=[], notes=[],
             gates=[gate for gate in verdict.gates if gate.kind == "threshold"] + report.gates,
         )  # fmt: skip
-        return Pair(info, run, verdict, other, other_info, False, report.not_comparable)
+        not_comparable = {case_id: WHY_NOT[reason] for case_id, reason in report.not_comparable.items()}
+        return Pair(info, run, verdict, other, other_info, False, not_comparable)
 
     def case(self, pair: Pair, case_id: str) -> CaseResult:
         """Return a case of the pair's run; raises `UnknownRunError` where there is none of that name."""
@@ -137,21 +113,13 @@ class Library:
         return case
 
 
-def _relabel_flips(comparison: Comparison, problems: Collection[str]) -> None:
+def _relabel_flips(comparison: Comparison, failing: Collection[str]) -> None:
     """Say of each case what happened since the other run; what is stored happened since the baseline of its time."""
     for case_id, case in comparison.cases.items():
-        if case_id in problems and case.flip != "errored":
+        if case_id in failing and case.flip != "errored":
             case.flip = "newly failing"
-        elif case.flip == "newly failing" and case.before is not None and case.before.state != "passed":
+        elif case.flip == "newly failing":  # what fails had not held then either
             case.flip = "still failing"
-
-
-def _comparison_notes(other: StoredRun, report: CompareReport) -> Iterator[str]:
-    yield f"compared with the run {other.run_id} of {other.title}, not with the baseline"
-    if report.only_a:
-        yield f"only in the earlier run: {listed(report.only_a, 10)}"
-    if report.only_b:
-        yield f"only in this run: {listed(report.only_b, 10)}"
 
 
 # -- labels: JSON Lines that ``auepora calibrate`` reads, a file for each suite and judged metric

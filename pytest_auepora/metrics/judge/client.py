@@ -201,6 +201,7 @@ class OpenAICompatibleCritic(LLMCritic):
             while True:
                 request = self._body(prompt, form, self._accepted, self._accepted_schema)
                 if exhausted := self.budget.used_up(self.usage):
+                    count(self.usage, unasked=1, notes=[] if self.usage.unasked else [exhausted])
                     raise JudgeBudgetError(exhausted)
                 start = perf_counter()
                 try:

@@ -41,8 +41,8 @@ class JudgeUsage:
 
     ``retries`` are among the ``requests``; ``cache_hits`` are not.  ``cached_tokens`` are those of ``prompt_tokens``
     that the server had in a cache of its own.  ``unreported`` counts replies without token counts.  ``cost`` is in the
-    currency of the prices, None where none are given.  ``seconds`` is the time spent waiting for replies.  ``notes``
-    say which parameters the server refused.
+    currency of the prices, None where none are given.  ``seconds`` is the time spent waiting for replies.  ``unasked``
+    requests were not made, as the budget was used up.  ``notes`` say that, and which parameters the server refused.
     """
 
     requests: int = 0
@@ -52,6 +52,7 @@ class JudgeUsage:
     completion_tokens: int = 0
     cached_tokens: int = 0
     unreported: int = 0
+    unasked: int = 0
     seconds: float = 0.0
     cost: float | None = None
     notes: list[str] = field(default_factory=list)

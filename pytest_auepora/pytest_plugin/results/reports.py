@@ -20,7 +20,7 @@ import pytest
 
 from ...base.files import shown_path, write_atomically
 from ...errors import AueporaError, Problem
-from ...reporting.formats.registry import WITH_TRENDS, Target, check_installed, read_target, report_text
+from ...reporting.formats.registry import WITH_TRENDS, Target, read_target, report_text
 from ...reporting.numbers import number
 from ...reporting.text import harmless
 from ..keys import CASE_REPORTS, SUFFIXES
@@ -187,7 +187,6 @@ def _read_targets(config: pytest.Config) -> list[Target]:
 def _target(text: str, folder: Path) -> Target:
     try:
         kind, path = read_target(text)
-        check_installed(kind)
     except AueporaError as exc:
         raise pytest.UsageError(f"--auepora-report: {exc}") from None
     path = folder / path

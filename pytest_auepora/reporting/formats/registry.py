@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...base.text import did_you_mean
-from ...errors import AueporaError, MissingExtraError
+from ...errors import AueporaError
 
 if TYPE_CHECKING:
     from ..report import Report
@@ -20,15 +18,12 @@ FORMATS: Mapping[str, str] = {
     "json": ".json_report:json_report",
     "csv": ".metrics_export:csv_report",
     "summary": ".metrics_export:summary_json",
-    "html": "..html.report:html_report",
+    "html": "..page.page:html_report",
 }
 """Format → ``module:function``, imported on use: ``(Report) -> text``; modules are relative to this package."""
 
 WITH_TRENDS = ("html",)
 """Formats that show earlier runs."""
-
-_PACKAGES = {"html": ("jinja2", "matplotlib")}
-"""Packages that a format needs, installed by the extra of the same name."""
 
 _BY_SUFFIX = {
     ".md": "md", ".markdown": "md", ".json": "json", ".csv": "csv", ".html": "html", ".htm": "html",
@@ -60,23 +55,8 @@ def read_target(text: str) -> Target:
     return Target(kind, Path(path))
 
 
-def check_installed(kind: str) -> None:
-    """Check, without importing them, that the packages for the report of *kind* are installed.
-
-    Raises:
-        MissingExtraError: the report needs a package that is not installed.
-    """
-    for name in _PACKAGES.get(kind, ()):
-        if sys.modules.get(name, ...) is None or (name not in sys.modules and find_spec(name) is None):
-            raise MissingExtraError(f"the {kind} report", kind)
-
-
 def report_text(kind: str, report: Report) -> str:
-    """Return *report* in the format *kind*, one of `FORMATS`.
-
-    Raises:
-        MissingExtraError: the report needs a package that is not installed.
-    """
+    """Return *report* in the format *kind*, one of `FORMATS`."""
     module, name = FORMATS[kind].split(":")
     make: Callable[[Report], str] = getattr(import_module(module, __package__), name)
     text = make(report)

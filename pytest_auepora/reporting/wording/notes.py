@@ -245,7 +245,8 @@ def judge_lines(run: Run) -> list[str]:
     lines = [f"judge: {usage_text(total)}"]
     if len(usages) > 1:
         lines.append(f"judge by metric: {'; '.join(f'{name} {usage_text(usage)}' for name, usage in usages.items())}")
-    return lines + total.notes
+    unasked = [f"{plural(total.unasked, 'request')} to the judge not made"] if total.unasked else []
+    return lines + total.notes + unasked
 
 
 def total_usage(usages: Mapping[str, JudgeUsage]) -> JudgeUsage:

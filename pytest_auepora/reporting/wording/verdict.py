@@ -66,6 +66,13 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
     return "; ".join([*parts, *_partial_text(runs)])
 
 
+def headline_against(run: Run, verdict: Verdict) -> str:
+    """Return the same of a run held against another one, where cases fail nothing by themselves: gates come first."""
+    pairs = [(run, verdict)]
+    parts = [*_gate_counts([verdict]), _counts_text(tally(run, verdict), pairs), *_comparability([verdict])]
+    return "; ".join([*parts, *_partial_text([run])])
+
+
 def _suite_text(pairs: Sequence[tuple[Run, Verdict]]) -> list[str]:
     """Return why the suite failed of which no case did: the cases that it lost by, and what they have in common."""
     lost = [one for run, verdict in pairs for one in lost_cases(run, verdict)]

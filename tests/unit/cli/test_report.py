@@ -42,9 +42,9 @@ def test_an_html_report_goes_to_a_file_with_the_runs_before(shell: Shell, ids: l
     assert shell("report", "last", "--format", "html", "--out", "out.html").code == 0
     text = (shell.path / "out.html").read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>")
-    assert "Over the last 2 full runs" in text
-    assert '"before":{"answer":"Within 30 days of purchase."' in text
-    assert "Over the last" not in shell("report", ids[0], "--format", "html").out
+    assert '"history":{"metrics":[{' in text
+    assert '"earlier":"the previous run"' in text
+    assert '"history":{"metrics":[]' in shell("report", ids[0], "--format", "html").out
 
 
 @pytest.mark.parametrize("kind", [kind for kind in FORMATS if kind != "html"])

@@ -234,7 +234,8 @@ def test_a_judge_is_asked_within_its_budget_whatever_the_jobs(shell: Shell, monk
         (shell.path / "judge.yaml").write_text(settings, encoding="utf-8")
         said = shell("score", "outputs.jsonl", GOLDEN, "--jobs=2")
         assert len(server.bodies) == 1
-    assert "budget is used up: requests 1 of 1: 2 scores not judged" in said.out
+    assert "budget is used up: requests 1 of 1" in said.out
+    assert "2 requests to the judge not made" in said.out
     assert "judged scores" in said.err
 
 

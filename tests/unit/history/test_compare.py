@@ -152,7 +152,7 @@ def broken(a: Run, b: Run, **options: Any) -> list[str]:
     return [finding.metric for finding in compare(a, b, **options).findings.get("case", ())]
 
 
-def test_an_assertion_that_no_longer_holds_is_listed_and_decides_nothing_alone() -> None:
+def test_an_assertion_that_broke_is_listed_and_decides_nothing() -> None:
     held, lost = contract_run(), contract_run(says="a month")
     assert broken(held, lost) == ["must_contain"]
     assert compare(held, lost).outcome != "mixed", "of one answer each"

@@ -40,7 +40,7 @@ def test_without_a_baseline() -> None:
     assert headline_style([]) == ("yellow",)
 
 
-def test_a_case_that_passes_as_it_failed_when_accepted_is_still_failing() -> None:
+def test_what_passes_as_it_failed_before_is_still_failing() -> None:
     bad = [c.with_(labels={"must_contain": ["never said"]}) for c in CASES]
     baseline = baseline_of(run_of(bad))
     run = run_of(bad, baseline=baseline)

@@ -171,7 +171,9 @@ def test_a_small_move_is_not_told_as_none() -> None:
     cases = [CASES[0].with_(answer="A refund is due within 30 days of purchase, and of that be sure.")]
     before = baseline_of(run_of(cases))
     (block,) = before.cases.values()
-    block.scores["token_f1"] = (block.scores["token_f1"] or 0.0) + 0.003
+    (value, *_) = block.values("token_f1")
+    assert isinstance(value, float)
+    block.scores["token_f1"] = value + 0.003
     run = run_of(cases, baseline=before)
     told = next(line for line in shown(run, verdict_of(run, baseline=before)) if "scored lower" in line)
     assert f"({CASES[0].id} -0.003)" in told
@@ -254,7 +256,7 @@ def test_case_words() -> None:
     assert set(infos) == set(METRICS)
 
 
-def test_nothing_weighs_gains_against_losses_above_a_red_verdict() -> None:
+def test_no_gain_is_weighed_above_a_red_verdict() -> None:
     cases = [c.with_(got=["x", "refunds.md"]) for c in CASES]
     baseline = baseline_of(run_of(cases))
     now = [c.with_(got=["refunds.md"]) if i < 6 else c.with_(got=["x"]) if i < 13 else c for i, c in enumerate(cases)]

@@ -83,7 +83,7 @@ def test_what_the_documents_do_not_say() -> None:
     assert "evidence_overlap 0.000, wanted >= 0.5" in told
 
 
-def test_documents_that_were_missing_before_either_are_told_behind_the_cause() -> None:
+def test_documents_missing_before_are_told_behind_the_cause() -> None:
     before = CASE.with_(thresholds={}, labels=MUST, got=MANY)
     assert said(before.with_(answer="Within 60 days."), before) == (
         "generation: the answer misses '30 days' and says '60 days'; no relevant document was found, as when accepted"

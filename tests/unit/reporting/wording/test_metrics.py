@@ -18,14 +18,14 @@ def notes(run: Run, verdict: Verdict) -> list[str]:
     return list(table_notes(run, verdict, metric_rows(run, verdict)))
 
 
-def test_errors_and_what_does_not_apply_are_told_without_a_baseline() -> None:
+def test_errors_and_na_are_told_without_a_baseline() -> None:
     run = run_of([*CASES, REFUSAL, CASES[0].with_(id="down", error="E: x")])
     first, gaps, *_ = notes(run, verdict_of(run))
     assert first == "1 case errored: left out of the values, the worst value in gates and changes"
     assert "1 in recall@5, mrr@10 (nothing relevant: a refusal is expected)" in gaps
 
 
-def test_what_is_na_as_when_accepted_is_not_repeated_in_every_run() -> None:
+def test_what_is_na_as_when_accepted_is_not_repeated() -> None:
     baseline = baseline_of(run_of([*CASES, REFUSAL]))
     run = run_of([*CASES, REFUSAL], baseline=baseline)
     assert not [note for note in notes(run, verdict_of(run, baseline=baseline)) if note.startswith("n/a")]

@@ -53,7 +53,7 @@ def test_a_suite_that_failed_alone_is_told_by_its_cause() -> None:
     assert "unchanged" not in line, "it would read as the all-clear"
 
 
-def test_no_line_weighs_gains_against_losses_above_a_red_verdict() -> None:
+def test_no_line_weighs_gains_above_a_red_verdict() -> None:
     baseline = sampled()
     better = [c.with_(got=["refunds.md"]) for c in CASES[10:]]
     run = run_of([*refusing(9)[:10], *better], baseline=baseline)
@@ -71,7 +71,7 @@ def test_cases_that_failed_are_told_with_their_causes() -> None:
     assert "1 newly failing (1 refused to answer), 19 unchanged" in line
 
 
-def test_the_hint_on_a_sampling_suite_names_the_setting_for_its_assertions() -> None:
+def test_the_hint_on_a_sampling_suite_names_the_setting() -> None:
     steps = next_steps(*red_by_gates())
     assert any("`assertions: report`" in step for step in steps)
     assert any(step.startswith("if nothing was changed here") for step in steps)

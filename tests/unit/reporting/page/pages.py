@@ -1,4 +1,4 @@
-"""A report to look at, and a reader of its elements."""
+"""A report to look at, and a reader of its elements and data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHANGED: dict[str, dict[str, Any]] = {
 
 def red() -> tuple[Run, Verdict]:
     """One case of each kind that a report tells apart, against a baseline."""
-    baseline = baseline_of(run_of(CASES, provenance={"model": "m-1"}), steady=True)
+    baseline = baseline_of(run_of(CASES, provenance={"model": "m-1"}))
     cases = [case.with_(**CHANGED.get(case.id, {})) for case in CASES]
     run = run_of(cases, baseline=baseline, provenance={"model": "m-2"})
     return run, verdict_of(run, {"recall@5": 0.9}, baseline=baseline)
@@ -114,7 +114,12 @@ def read(page: str) -> Element:
     return reader.root
 
 
-def data_of(page: Element, suite: int = 0) -> Mapping[str, Any]:
-    """The data behind a table of cases."""
-    found: Mapping[str, Any] = json.loads(page.one("script", id=f"data-{suite}").text)
+def data_of(page: Element) -> Mapping[str, Any]:
+    """The data inside a report."""
+    found: Mapping[str, Any] = json.loads(page.one("script", id="data").text)
     return found
+
+
+def details_of(page: Element, suite: int = 0) -> list[Mapping[str, Any]]:
+    """The details of each case of a suite."""
+    return [json.loads(line) for line in page.one("script", id=f"details-{suite}").text.split("\n") if line]

@@ -16,16 +16,29 @@ const mark = (good, word) =>
 const plural = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 const turn = (sign) => (sign < 0 ? "worse" : sign > 0 ? "better" : null);
 
+/* Drawn by attributes: no style is ever written into an element. */
+const draw = (tag, attributes, ...inside) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes || {})) if (value !== null && value !== undefined) element.setAttribute(name, value);
+  for (const part of inside.flat(Infinity)) if (part !== null && part !== undefined) element.append(part);
+  return element;
+};
+
 /* What became of a case; one that passes with the worst score there is does not look well. */
 const GOOD = new Set(["fixed", "unchanged", "passed", "new"]);
-const QUIET = new Set(["skipped", "edited", "expected to fail"]);
+const QUIET = new Set(["skipped", "edited", "expected to fail", "still failing"]);
+const BESIDE = ["lost", "varies", "suspect", "flaky"];
 const states = (one) => {
+  const words = one.is || [];
   const lowest = GOOD.has(one.kind) && (one.cells || []).some((cell) => cell[3]);
-  const tone = GOOD.has(one.kind) ? (lowest ? "" : "good") : QUIET.has(one.kind) ? "" : "bad";
+  const tone = GOOD.has(one.kind) ? (lowest || words.includes("lost") ? "" : "good") : QUIET.has(one.kind) && !words.includes("failed") ? "" : "bad";
   return [make("span", { class: `state ${tone}` }, one.kind),
     lowest ? make("span", { class: "state bad" }, "worst score") : null,
-    (one.is || []).includes("flaky") ? make("span", { class: "state" }, "flaky") : null];
+    BESIDE.filter((word) => words.includes(word)).map((word) => make("span", { class: `state ${word === "lost" ? "bad" : ""}` }, word)),
+    words.includes("incomparable") && one.kind !== "edited" ? make("span", { class: "state" }, "not comparable") : null];
 };
+/* Where the name of a metric may break, and nowhere else. */
+const breaks = (name) => name.split(/(?<=[_,=])|(?=[{@])/).map((piece, i) => [i ? make("wbr") : null, piece]);
 
 /* The words of two texts as [sign, words]: "-" only before, "+" only after, "" in both.  Longest common subsequence. */
 const MOST_WORDS = 1500;

@@ -1,1 +1,0 @@
-"""The report as one HTML file: the data of its table of cases (`cases`), and all the rest (`report`)."""

@@ -1,0 +1,301 @@
+"""The data of cases for the page: a row for each, and its details.
+
+Numbers are formatted as in every other report, with the raw value where the page sorts or draws by it.  The page builds
+its elements from these texts; none of them is ever markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ...core.findings import Value
+from ...core.run import CaseResult, MetricInfo, Run
+from ...core.scoring import Score
+from ...regression.compare import CaseComparison
+from ...regression.thresholds import Bound
+from ...regression.verdict import Verdict
+from ..diagnosis import cutoff, diagnose
+from ..numbers import metric_gain, metric_value, seconds, sign
+from ..relevant_docs import grade_of, relevant_docs, score_texts, source_text
+from ..tally import FAILING, case_status
+from ..text import printable
+from ..wording.cases import details_text, diagnosis_text, repeat_text
+from ..wording.changes import changes_text
+from ..wording.checks import advisory_lines, finding_line, problem_lines, still_failing_lines
+from ..wording.metric_rows import chosen_metrics
+from ..wording.notes import flaky_text
+from ..wording.verdict import lost_cases
+from ..worst_repeat import as_shown
+
+MOST_COLUMNS = 5
+MOST_HITS = 20  # shown of a ranking; relevant ones further down are shown as well
+_AROUND = 320  # characters of a long passage that are shown before and behind what is highlighted
+_RATIONALE = ("rationale", "reason", "reasoning", "explanation")
+
+CHIPS = ("failed", "worse", "lost", "still failing", "varies", "suspect", "improved", "flaky", "incomparable")
+"""What rows are filtered by: each counts the cases that the verdict counts."""
+
+
+def safe_text(value: object, *, keep_lines: bool = False) -> str:
+    """Return user text with control characters as visible escapes, as in every other report."""
+    return printable(str(value), keep_lines=keep_lines)
+
+
+class CaseRows(NamedTuple):
+    """The rows of a run, and the metrics of their columns."""
+
+    columns: list[str]
+    rows: list[dict[str, Any]]
+
+
+def case_rows(run: Run, verdict: Verdict, not_comparable: Mapping[str, str] | None = None) -> CaseRows:
+    """Return a row for each case, in the order of the golden file.
+
+    *not_comparable* says of cases why they do not compare, where that is not the verdict's own comparison.
+    """
+    columns = chosen_metrics(run, verdict, MOST_COLUMNS, times=True)
+    marks = {
+        "failed": {case.case_id for case in run.in_state("failed", "error") if not case.expected_to_fail},
+        "worse": {*verdict.regressed_cases},
+        "lost": {one.case.case_id for one in lost_cases(run, verdict)},
+        "varies": {*verdict.varies},
+        "suspect": {*verdict.suspects},
+        "improved": {*verdict.improved_cases},
+        "flaky": {*verdict.flaky},
+    }
+    rows = []
+    for case_id, case in run.cases.items():
+        compared = verdict.case_comparisons.get(case_id)
+        row = case_row(case, run, compared, columns)
+        row["is"] = [word for word, ids in marks.items() if case_id in ids]
+        if row["kind"] == "still failing":
+            row["is"].append("still failing")
+        if reason := (not_comparable or {}).get(case_id) or incomparable_reason(compared):
+            row["is"].append("incomparable")
+            row["notComparable"] = safe_text(reason)
+        rows.append(_without_empty(row))
+    return CaseRows(columns, rows)
+
+
+def incomparable_reason(compared: CaseComparison | None) -> str:
+    """Return why a case does not compare, or not in everything; an empty string where it does."""
+    if compared is None:
+        return ""
+    reason = {"new": "not there before", "changed": "the golden case was edited"}.get(compared.flip, "")
+    return reason or changes_text(compared.not_comparable)
+
+
+def case_row(case: CaseResult, run: Run, compared: CaseComparison | None, columns: Sequence[str]) -> dict[str, Any]:
+    """Return the data of the row of a case."""
+    kind, pair = case_status(case, compared), compared if compared is not None and compared.paired else None
+    largest = pair.worst or pair.best if pair is not None else None  # drop, or gain where nothing dropped
+    names = [name for name, change in pair.changes.items() if change.gain == largest] if pair is not None else []
+    diagnosis = diagnose(case, compared, run.metrics)
+    listed = (
+        [finding_line(case.case_id, f) for f in case.with_status("varies", "suspect")] if kind not in FAILING else []
+    )
+    return {
+        "id": safe_text(case.case_id),
+        "kind": kind,
+        "query": safe_text(case.query, keep_lines=True),
+        "answer": _answer(case),
+        "worst": largest,
+        "change": [safe_text(names[0]), metric_gain(largest, run.metrics.get(names[0]))] if largest else [],
+        "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
+        "tags": [safe_text(t) for t in case.labels.get("tags", ())],
+        "labels": {safe_text(k): safe_text(v) for k, v in case.labels.items() if k != "tags"},
+        "why": safe_text(diagnosis_text(diagnosis, case, run.metrics)) if diagnosis is not None else "",
+        "said": [safe_text(line) for line in dict.fromkeys(listed)],
+    }
+
+
+def case_details(
+    case: CaseResult, run: Run, verdict: Verdict, earlier: CaseResult | None = None, earlier_name: str = ""
+) -> dict[str, Any]:
+    """Return the details of a case, shown when it is opened, without empty values.
+
+    *earlier* is the same case in the run before, *earlier_name*: its answer and its ranking stand beside.
+    """
+    compared = verdict.case_comparisons.get(case.case_id)
+    shown = as_shown(case)
+    cuts = {k: n for n in case.scores if n in run.metrics and (k := cutoff(run.metrics[n])) is not None}
+    details = {
+        "where": safe_text(case.where),
+        "owner": safe_text(run.owner),
+        "problems": [safe_text(line) for line in problem_lines(case, run.metrics)],
+        "still": [safe_text(line) for line in still_failing_lines(case, run.metrics)],
+        "advice": [safe_text(line) for line in advisory_lines(case, run.metrics)],
+        "error": safe_text(case.error, keep_lines=True),
+        "expected": _expected(shown),
+        "docs": [[safe_text(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(shown, compared)],
+        "cut": [max(cuts), safe_text(cuts[max(cuts)])] if cuts else [],  # the deepest
+        "scores": [_score(n, s, compared, run.metrics.get(n), case) for n, s in shown.scores.items()],
+        "judged": list(_rationales(shown)),
+        "facts": list(_facts(case, flaky_text(case.case_id, verdict))),
+        "now": _side(shown, earlier),
+        "then": _side(as_shown(earlier), shown) if earlier is not None else None,
+        "earlier": safe_text(earlier_name) if earlier is not None else "",
+        "repeats": _repeats(case, run.metrics, earlier),
+    }
+    return _without_empty(details)
+
+
+def _side(case: CaseResult, other: CaseResult | None) -> dict[str, Any]:
+    """Return the answer and the ranking of one of two runs; each hit with its rank in the other one, 0 without it."""
+    other_hits = (other.outputs.get("retrieved") or ()) if other is not None else ()
+    elsewhere = {hit.get("id"): rank for rank, hit in reversed([*enumerate(other_hits, 1)])}
+    hits = [
+        {
+            "rank": rank, "id": safe_text(hit.get("id")), "score": score, "grade": grade,
+            "source": safe_text(source_text(hit)),
+            "text": list(_marked_text(hit, case.expected.get("relevant") or ())),
+            "was": 0 if other is None else elsewhere.get(hit.get("id")),
+        }
+        for rank, hit, score, grade in shown_hits(case)
+    ]  # fmt: skip
+    returned = len(case.outputs.get("retrieved") or ())
+    return {"hits": hits, "returned": returned, "state": case.state, "answer": _answer(case)}
+
+
+def _answer(case: CaseResult) -> str | None:
+    answer = as_shown(case).outputs.get("answer")
+    return None if answer is None else safe_text(answer, keep_lines=True)
+
+
+def _without_empty(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *row* without empty values; an empty answer stays."""
+    return {k: v for k, v in row.items() if v not in (None, "", [], {}) or (k == "answer" and v is not None)}
+
+
+def _cell(score: Score | None, compared: CaseComparison | None, name: str, info: MetricInfo) -> list[Any]:
+    """Return the value for sorting, its text, the sign of its gain, whether it is the worst there is, that before."""
+    if score is None or score.state in ("n/a", "aggregate"):
+        return [None, "", 0, False, None]
+    change = compared.changes.get(name) if compared is not None else None
+    before = change.before if change is not None else None
+    if score.state == "error" or score.value is None:
+        return [None, "error", -1, True, before]
+    turn = sign(change.gain) if change is not None else 0
+    return [score.value, metric_value(score.value, info), turn, score.value == info.worst, before]
+
+
+def _expected(case: CaseResult) -> dict[str, Any]:
+    expected = case.expected
+    answer = str(case.outputs.get("answer") or "").casefold()
+    out: dict[str, Any] = {}
+    if expected.get("expect", "answer") != "answer":
+        out["expect"] = safe_text(expected["expect"])
+    if references := [r for r in expected.get("references") or () if r]:
+        out["references"] = [safe_text(r, keep_lines=True) for r in references]
+    details = case.scores["assertion_pass"].details if "assertion_pass" in case.scores else {}
+    for key, details_key in (("must_contain", "missing"), ("forbidden", "forbidden_present")):
+        if key in expected:
+            phrases = expected[key] if isinstance(expected[key], (list, tuple)) else [expected[key]]
+            broken = details.get(details_key)
+            if broken is None:  # not measured
+                broken = [p for p in phrases if (str(p).casefold() in answer) == (key == "forbidden")]
+            out[key] = [[safe_text(p), p not in broken] for p in phrases]
+    return out
+
+
+def shown_hits(case: CaseResult) -> Iterator[tuple[int, Mapping[str, Any], str, int]]:
+    """Yield rank, hit, score and grade of the first `MOST_HITS` documents, and of relevant ones further down."""
+    hits = case.outputs.get("retrieved") or ()
+    for rank, (hit, score) in enumerate(zip(hits, score_texts(hits), strict=True), 1):
+        if rank <= MOST_HITS or grade_of(hit) > 0:
+            yield rank, hit, score, grade_of(hit)
+
+
+def _marked_text(hit: Mapping[str, Any], labels: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool]]:
+    """Yield the text of a hit in pieces, and whether a label quotes or points to each."""
+    text = str(hit.get("text") or "")
+    places = sorted(place for label in labels if (place := _find_label(text, hit, label)) is not None)
+    start = max(places[0][0] - _AROUND, 0) if places else 0
+    if start:
+        yield "… ", False
+    position = start
+    for first, last in places:
+        if first >= position:
+            gap = text[position:first]
+            yield safe_text(gap, keep_lines=True) if gap.strip() else " " * (first > position), False
+            yield safe_text(text[first:last], keep_lines=True), True
+            position = last
+    rest = text[position : position + 2 * _AROUND]
+    yield safe_text(rest, keep_lines=True) + (" …" if position + len(rest) < len(text) else ""), False
+
+
+def _find_label(text: str, hit: Mapping[str, Any], label: Mapping[str, Any]) -> tuple[int, int] | None:
+    if quote := str(label.get("quote") or "").strip():
+        match = re.search(r"\s+".join(map(re.escape, quote.split())), text, re.IGNORECASE)
+        return match.span() if match else None
+    label_span, hit_span = label.get("span"), hit.get("span")
+    if not label_span or not hit_span or label.get("id") not in (hit.get("id"), hit.get("doc")):
+        return None
+    first, last = max(label_span[0] - hit_span[0], 0), min(label_span[1] - hit_span[0], len(text))
+    return (first, last) if first < last else None
+
+
+def _score(
+    name: str, score: Score, compared: CaseComparison | None, info: MetricInfo | None, case: CaseResult
+) -> list[Any]:
+    """Return metric, value, baseline, change, sign of the gain, own threshold, whether it holds, details."""
+    change = compared.changes.get(name) if compared is not None else None
+    bounds = [Bound(op, limit) for op, limit in case.thresholds.get(name, ())]
+    holds = None if score.value is None or not bounds else all(b.holds(score.value) for b in bounds)
+    note = score.reason if score.state == "n/a" else details_text(score)
+    value = {"n/a": "n/a", "error": "error", "aggregate": "counted"}.get(score.state)
+    value = value or metric_value(score.value, info, bounds[0] if bounds else None)
+    before, gain, turn = "", "", 0
+    if change is not None:
+        before, gain, turn = metric_value(change.before, info), metric_gain(change.gain, info), sign(change.gain)
+    return [safe_text(name), value, before, gain, turn, ", ".join(map(str, bounds)), holds, safe_text(note)]
+
+
+def _rationales(case: CaseResult) -> Iterator[list[str]]:
+    """Yield metric, dimension and text of each rationale of a judge."""
+    for name, score in case.scores.items():
+        for key in _RATIONALE:
+            rationale = score.details.get(key)
+            parts = rationale.items() if isinstance(rationale, Mapping) else [("", rationale)]
+            for part, text in parts:
+                if isinstance(text, str) and text:
+                    yield [safe_text(name), safe_text(part), safe_text(text, keep_lines=True)]
+
+
+def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
+    timings = case.outputs.get("timings") or {}
+    if timings:
+        yield ["time", ", ".join(f"{safe_text(k).replace('_', ' ')} {seconds(v)}" for k, v in timings.items())]
+    elif case.seconds:
+        yield ["time", seconds(case.seconds)]
+    if flaky:
+        yield ["flaky", safe_text(flaky)]
+    if case.quarantine:
+        yield ["quarantined", f"until {safe_text(case.quarantine)}"]
+    if case.must_pass:
+        yield ["must pass", "held to its baseline under every policy"]
+    if case.xfail is not None:
+        yield ["expected to fail", safe_text(case.xfail)]
+    if text := repeat_text(case):
+        yield ["repeats", text]
+
+
+def _repeats(case: CaseResult, metrics: Mapping[str, MetricInfo], earlier: CaseResult | None) -> list[dict[str, Any]]:
+    """Return the value of each answer to a case that was asked several times, now and before, without times."""
+    now, then = (one.answers.values if one is not None and one.answers is not None else {} for one in (case, earlier))
+    names = [n for n in dict.fromkeys([*now, *then]) if n in metrics and metrics[n].target != "LATENCY"]
+    several = [n for n in names if max(len(now.get(n, ())), len(then.get(n, ()))) > 1]
+    return [
+        {
+            "metric": safe_text(name),
+            "now": _single_texts(now.get(name, ()), metrics[name]),
+            "then": _single_texts(then.get(name, ()), metrics[name]),
+        }
+        for name in several
+    ]
+
+
+def _single_texts(values: Iterable[Value], info: MetricInfo) -> list[str]:
+    return ["error" if value == "error" else metric_value(value, info) for value in values]

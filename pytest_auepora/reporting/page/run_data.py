@@ -1,0 +1,245 @@
+"""The data of one run for the page: the verdict and its reasons, metrics, cases, the runs before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...core.run import Run
+from ...history.aggregates import compute_aggregate, unmapped_cases
+from ...regression.outcomes import GateOutcome
+from ...regression.statistics.intervals import mean_difference
+from ...regression.verdict import Verdict
+from ..diagnosis import group_by_cause
+from ..formats.side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
+from ..numbers import metric_value, plural, score, with_interval
+from ..report import EarlierRun, Trend
+from ..side_by_side import SideBySide
+from ..tally import FAILING, cases_of
+from ..text import UNICODE
+from ..wording.changes import provenance_lines
+from ..wording.gates import brief_text, gate_groups, gate_title, owner_and_cost, part_text, reason_text
+from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
+from ..wording.metrics import latency_text, table_notes
+from ..wording.notes import baseline_text, run_notes
+from ..wording.verdict import comparison_word, headline, lost_cases, next_steps, warnings
+from .case_data import CaseRows, case_rows, safe_text
+
+MOST_WORST = 6
+"""Cases on the first screen."""
+
+MOST_DIFFERING = 200
+"""Cases listed that only some of several systems pass."""
+
+_MOST_FIGURES = 6
+_FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "assertion_pass", "refusal_correctness", "citation_coverage")
+"""Figures shown first where the suite has no metric of its own with a history; others follow where there is room."""
+
+
+def run_data(
+    run: Run, verdict: Verdict, rows: CaseRows | None = None, *, changed: Sequence[str] | None = None,
+    steps: bool = True,
+) -> dict[str, Any]:  # fmt: skip
+    """Return everything about a run but the details of its cases.
+
+    *changed* are the differences from what it is compared with, where that is not its baseline; *steps* says whether
+    it is told what to do next.
+    """
+    rows = rows or case_rows(run, verdict)
+    table = metric_rows(run, verdict)
+    vanished = verdict.comparison.vanished if verdict.comparison is not None else {}
+    lines = provenance_lines(verdict.comparison) if changed is None else changed
+    notes = [
+        latency_text(run, verdict),
+        *table_notes(run, verdict, table),
+        *warnings(run, verdict),
+        *run_notes(run, verdict),
+    ]
+    return {
+        "title": safe_text(run.title),
+        "path": safe_text(run.path),
+        "owner": safe_text(run.owner),
+        "outcome": verdict.outcome,
+        "mark": state_symbol(verdict.outcome, UNICODE),
+        "word": ", ".join(filter(None, [verdict.outcome.capitalize(), _word(verdict)])),
+        "headline": safe_text(headline([verdict], [run])),
+        "size": plural(len(run.cases), "case"),
+        "compared": verdict.comparison is not None,
+        "baseline": safe_text(baseline_text(verdict.baseline_note)),
+        "changed": [safe_text(line) for line in lines],
+        "steps": [safe_text(step) for step in next_steps(run, verdict, html="")] if steps else [],
+        "worst": _worst(run, verdict),
+        "metrics": [_metric_row(run, verdict, row) for row in table],
+        "gates": [_gate_group(run, verdict, group.title, group.state, group.gates) for group in gate_groups(verdict)],
+        "notes": [safe_text(note) for note in notes if note],
+        "gone": {safe_text(old): safe_text(new or "") for old, new in vanished.items()},
+        "columns": [_column(run, name) for name in rows.columns],
+        "sliceLabels": slice_labels(rows),
+        "counts": dict(Counter(word for row in rows.rows for word in row.get("is", ()))),
+        "cases": rows.rows,
+    }
+
+
+def _word(verdict: Verdict) -> str:
+    word = comparison_word(verdict)
+    return "" if word == verdict.outcome else word
+
+
+def _worst(run: Run, verdict: Verdict) -> list[int]:
+    """Return the places of the cases to look at first: one of each cause, the worst first."""
+    places = {case_id: i for i, case_id in enumerate(run.cases)}
+    ids = [one.case.case_id for one in lost_cases(run, verdict)]
+    for kind, cases in cases_of(run, verdict, FAILING).items():
+        if kind != "still failing" or verdict.outcome != "failed":
+            ids += [group[0].case_id for _, group in group_by_cause(cases, run, verdict.case_comparisons)]
+    return [places[case_id] for case_id in dict.fromkeys(ids)][:MOST_WORST]
+
+
+def _column(run: Run, name: str) -> dict[str, Any]:
+    info = run.metrics[name]
+    ends = [end if abs(end) < float("inf") else None for end in info.range]
+    return {
+        "name": safe_text(name), "lower": info.direction == "lower", "range": ends, "time": info.target == "LATENCY",
+    }  # fmt: skip
+
+
+def _metric_row(run: Run, verdict: Verdict, row: MetricRow) -> dict[str, Any]:
+    return {
+        "name": safe_text(row.name), "lower": row.info is not None and row.info.direction == "lower",
+        "value": row.value_text, "n": row.n_text, "baseline": row.baseline_text, "change": row.change_text,
+        "sign": row.sign, "gate": safe_text(row.bound_text), "state": row.gate_state, "mark": row.mark,
+        "interval": change_interval(run, verdict, row.name) if row.name in run.metrics else None,
+    }  # fmt: skip
+
+
+def _gate_group(run: Run, verdict: Verdict, title: str, state: str, gates: Sequence[GateOutcome]) -> dict[str, Any]:
+    return {"title": title, "state": state, "gates": [_gate(run, verdict, gate) for gate in gates]}
+
+
+def _gate(run: Run, verdict: Verdict, gate: GateOutcome) -> dict[str, Any]:
+    brief, reason = brief_text(gate, run, verdict.notes), reason_text(gate, run, verdict.notes)
+    return {
+        "title": safe_text(gate_title(gate)), "brief": safe_text(brief),
+        "reason": "" if reason == brief else safe_text(reason),
+        "extras": [safe_text(text) for text in owner_and_cost([gate], run)], "part": safe_text(part_text(gate)),
+    }  # fmt: skip
+
+
+def change_interval(run: Run, verdict: Verdict, name: str, ids: set[str] | None = None) -> dict[str, Any] | None:
+    """Return the mean change of a metric over the cases that compare, with its 95 % interval, and in words."""
+    if (comparison := verdict.comparison) is None or name in comparison.aggregates:
+        return None
+    changes = comparison.changes_of(name)
+    pairs = {i: (c.before, c.after) for i, c in changes.items() if ids is None or i in ids}
+    difference = mean_difference(pairs, run.clusters)
+    info = run.metrics[name]
+    if difference.value is None:
+        return None
+    return {
+        "value": difference.value, "low": difference.low, "high": difference.high, "n": difference.n_cases,
+        "standing": difference.standing(info.direction), "text": with_interval(difference, info),
+        "time": info.target == "LATENCY",
+    }  # fmt: skip
+
+
+def slice_rows(run: Run, verdict: Verdict, rows: CaseRows, label: str, most: int = 40) -> list[dict[str, Any]]:
+    """Return each metric of a column over each value of *label* (``tag``: each tag), with an interval of its change."""
+    by_value: dict[str, set[str]] = {}
+    for row, case_id in zip(rows.rows, run.cases, strict=True):
+        values = row.get("tags", ()) if label == "tag" else [row.get("labels", {}).get(label)]
+        for value in filter(None, values):
+            by_value.setdefault(value, set()).add(case_id)
+    return [
+        _slice_row(run, verdict, name, value, by_value[value])
+        for name in rows.columns
+        for value in sorted(by_value)[:most]
+    ]
+
+
+def _slice_row(run: Run, verdict: Verdict, name: str, value: str, ids: set[str]) -> dict[str, Any]:
+    scores = run.scores_of(name, lambda case: case.case_id in ids)
+    numbers = [one.value for one in scores if one.value is not None]
+    mean = sum(numbers) / len(numbers) if numbers else None
+    return {
+        "metric": safe_text(name), "slice": value, "n": len(numbers), "value": metric_value(mean, run.metrics[name]),
+        "interval": change_interval(run, verdict, name, ids),
+    }  # fmt: skip
+
+
+def slice_labels(rows: CaseRows, most: int = 40) -> list[str]:
+    """Return the labels whose values make slices of the cases: those with few values."""
+    values: dict[str, set[str]] = {}
+    for row in rows.rows:
+        for label, value in row.get("labels", {}).items():
+            values.setdefault(label, set()).add(value)
+        if row.get("tags"):
+            values.setdefault("tag", set()).update(row["tags"])
+    return [label for label, seen in sorted(values.items()) if 1 < len(seen) <= most]
+
+
+def history_data(run: Run, verdict: Verdict, trend: Trend) -> dict[str, Any]:
+    """Return the runs before this one with their metrics, oldest first, this one last; none for a partial run."""
+    if not trend.runs or not run.is_full:
+        return {"metrics": [], "runs": []}
+    figures = dict(_figures(run, verdict, trend.runs))
+    runs = [{"started": record.started, "id": safe_text(record.run_id)} for record in trend.runs]
+    metrics = [
+        {"name": safe_text(name), "values": values, "text": score(values[-1])} for name, values in figures.items()
+    ]
+    return {"metrics": metrics, "runs": [*runs, {"started": "", "id": ""}]}
+
+
+def _figures(run: Run, verdict: Verdict, earlier: Sequence[EarlierRun]) -> Iterator[tuple[str, list[float | None]]]:
+    """Yield the suite's own metrics in [0, 1] with a past, else the figures of every run."""
+    own = [n for n, info in run.metrics.items() if info.range[0] >= 0 and info.range[1] <= 1 and info.baselined]
+    now: Mapping[str, float | None] = {n: verdict.aggregates[n].value for n in own if n in verdict.aggregates}
+    figures = [*(record.metrics for record in earlier), now]
+    names = _with_past(figures)
+    if not names:
+        aggregate = compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison))
+        figures = [*(record.figures for record in earlier), aggregate.flat()]
+        places = {n: place for place, n in enumerate(_FIGURES)}
+        names = sorted(_with_past(figures), key=lambda n: places.get(n, len(places)))
+    for name in names[:_MOST_FIGURES]:
+        yield name, [of_run.get(name) for of_run in figures]
+
+
+def _with_past(figures: Sequence[Mapping[str, float | None]]) -> list[str]:
+    return [n for n, now in figures[-1].items() if now is not None and any(f.get(n) is not None for f in figures[:-1])]
+
+
+def side_by_side_view(compared: SideBySide, titles: Sequence[str]) -> dict[str, Any]:
+    """Return several systems as texts; *titles* are those of the runs on the page, in order."""
+    key, rows = key_metric(compared), [row for row in compared.rows if not row.is_idle]
+    places = {title: titles.index(title) for title in titles if titles.count(title) == 1}
+    differing = [case for case in compared.cases if case.differs]
+    return {
+        "suite": safe_text(compared.suite),
+        "shared": plural(compared.shared, "case"),
+        "names": [safe_text(column.name) for column in compared.columns],
+        "runs": [places.get(column.title) for column in compared.columns],
+        "rows": [
+            {
+                "name": safe_text(row.name), "n": row.n,
+                "values": [[value_text(row, f), f.mark == "best" and not row.is_tied] for f in row.figures],
+                "differences": [
+                    [safe_text(difference_text(row, f, UNICODE)), f.standing or ""] for f in row.figures[1:]
+                ],
+            }
+            for row in rows
+        ],
+        "notes": [safe_text(note) for note in (*legend(compared, UNICODE), *compared.notes)],
+        "key": safe_text(key.name) if key is not None else "",
+        "differing": len(differing),
+        "cases": [
+            {
+                "id": safe_text(case.case_id),
+                "cells": [
+                    [system.state if system is not None else "", case_cell(case, i, key, UNICODE)]
+                    for i, system in enumerate(case.systems)
+                ],
+            }
+            for case in differing[:MOST_DIFFERING]
+        ],
+    }  # fmt: skip
