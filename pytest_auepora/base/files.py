@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -36,9 +38,21 @@ def shipped_folder(name: str, source: str) -> Path:
     return package / name if (package / name).is_dir() else package.parent / source
 
 
+def refuse_pipe(path: Path) -> None:
+    """Raise OSError where *path* is a pipe or a device, which may keep a reader waiting for ever.
+
+    Those under ``/dev`` are what a shell makes for ``<(command)``: somebody writes to them.
+    """
+    with suppress(FileNotFoundError):
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or path.is_relative_to("/dev")):
+            raise OSError(errno.EINVAL, "it is no regular file")
+
+
 def read_text(path: Path, error: type[AueporaError] = AueporaError) -> str:
     """Return the text of the file at *path*; raises *error*, which names it, where it cannot be read."""
     try:
+        refuse_pipe(path)
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as exc:
         raise error(f"{path}: cannot be read: not UTF-8: {exc.reason} at byte {exc.start}") from None

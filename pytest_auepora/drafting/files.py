@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ..base.files import numbered_lines, write_atomically
+from ..base.files import numbered_lines, refuse_pipe, write_atomically
 from ..base.json import dumps
 from ..base.records import Free, Record, RecordError, read_record
 from ..errors import AueporaError
@@ -123,6 +123,7 @@ class DraftJournal:
 
     def _whole_lines(self) -> str:
         try:
+            refuse_pipe(self.path)
             data = self.path.read_bytes()
             whole = data[: data.rfind(b"\n") + 1]
             self._cut_at = len(whole) if len(whole) < len(data) else None

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.files import write_atomically
+from ..base.files import refuse_pipe, write_atomically
 from ..base.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError
@@ -49,6 +49,7 @@ def load_accepted(folder: Path, name: str) -> dict[tuple[str, str], str]:
 
 def _read_accepted(path: Path) -> dict[str, dict[str, str]]:
     try:
+        refuse_pipe(path)
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}

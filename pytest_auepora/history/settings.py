@@ -105,7 +105,7 @@ def journal_folder(place: str | Path, root: Path) -> Path:
 
 def find_journals(folder: Path) -> list[Path]:
     """Return the journals in *folder*, including those of running runs."""
-    return sorted(folder.glob(JOURNALS)) if folder.is_dir() else []
+    return sorted(path for path in folder.glob(JOURNALS) if path.is_file()) if folder.is_dir() else []
 
 
 def project_folders(start: Path) -> Iterator[Path]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote
 
-from ..base.files import locked
+from ..base.files import locked, refuse_pipe
 from ..base.json import fields_of
 from ..base.records import Count, Number, Place, Record, RecordError, parse_json, read_record
 from ..core.findings import Answers, Rank, Value
@@ -338,6 +338,7 @@ def read_baseline(path: Path) -> Baseline | None:
         BaselineError: the file is not a baseline, is cut short, has conflict markers or a newer format.
     """
     try:
+        refuse_pipe(path)
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None

@@ -104,7 +104,7 @@ async def _post_label(library: Library, request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(_put_label, library, json.loads(body)))
     except AueporaError:
         raise
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return JSONResponse({"error": "expected run, case, metric, person and label"}, 400)
 
 

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
-from ...base.files import remove_leftovers, write_atomically
+from ...base.files import refuse_pipe, remove_leftovers, write_atomically
 from ...base.http import HttpError, Secret, mask, mask_urls, request_json
 from ...base.retry import RetryPolicy
 from ...base.text import shorten
@@ -343,6 +343,7 @@ class ReplyCache:
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the stored entry; None where there is none, or the file has another form."""
         try:
+            refuse_pipe(self._path(key))
             entry = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Gt
 
+from ...base.files import refuse_pipe
 from ...base.pages import reference
 from ...base.records import Count, HandWritten, RecordError, check_record
 from ...errors import MetricError
@@ -109,6 +110,7 @@ def load_settings(path: Path) -> JudgeSettings:
     import yaml
 
     try:
+        refuse_pipe(path)
         text = path.read_text(encoding="utf-8")
         node, values = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
     except (OSError, UnicodeError) as exc:

@@ -85,6 +85,9 @@ def test_what_is_not_there_is_said(page: Page, path: str, code: int, said: str) 
         (LABEL.replace(b'"anna"', b'" "'), 500, "a label needs the name"),
         (LABEL.replace(b"steady", b"nope"), 404, "has no case 'nope'"),
         (b"no JSON", 400, "expected run, case"),
+        (b"[" * 60_000, 400, "expected run, case"),
+        (b'{"run":' * 9_000, 400, "expected run, case"),
+        (LABEL.replace(b"true", b"[" * 20_000 + b"]" * 20_000), 400, "expected run, case"),
         (b"[" * 100_000, 413, "too long"),
     ],
 )
