@@ -325,7 +325,7 @@ class CaseFlow:
         ]  # fmt: skip
 
     def _redact(self, result: CaseResult) -> None:
-        """Let the project redact *result*; score reasons that repeat its error get the redacted error."""
+        """Let the project redact *result*; reasons that repeat its error get the redacted error."""
         if self.redact is None:
             return
         before = result.error_line
@@ -334,6 +334,8 @@ class CaseFlow:
         if before and before != after:
             for score in result.scores.values():
                 score.reason = score.reason.replace(before, after)
+            if result.xfail is not None:
+                result.xfail = result.xfail.replace(before, after)
 
 
 def _add_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:

@@ -153,7 +153,10 @@ def judge(
     if all(gate.metric != "error_rate" for gate in gates):  # which is 0 unless the suite says otherwise
         gates.append(Gate("error_rate", Bound("max", 0.0)))
     out.gates += [judge_gate(run, gate, metrics) for gate in gates]
-    out.gates += coverage_outcomes(run, out.aggregates, out.comparison, accepting=accepting, pruning=pruning)
+    out.gates += coverage_outcomes(
+        run, out.aggregates, out.comparison, accepting=accepting, pruning=pruning,
+        against_accepted=[name for name, metric in metrics.items() if metric.against_accepted],
+    )  # fmt: skip
     _note_suspects(run, out, required=require_baseline)
     if baseline is not None and out.comparison is not None and not accepting:
         judging.against(out, baseline, out.comparison, policy)

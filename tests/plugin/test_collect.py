@@ -134,7 +134,7 @@ def test_a_timeout_holds_for_functions_of_async_fixtures(project: Example) -> No
     project.limit_only("warehouse")
     result = project.run("--auepora-timeout", "0.5", plugins=("pytest_asyncio.plugin",))
     assert "timeout: no answer within 0.5 s" in str(result.stdout)
-    assert "1 errored, 4 passed" in str(result.stdout)
+    result.stdout.fnmatch_lines(["1 errored (*), 4 passed*"])
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
@@ -166,7 +166,7 @@ def test_what_pytest_timeout_ends_does_not_go_on_later(project: Example, concurr
     plugins = ("pytest_asyncio.plugin", "pytest_timeout")
     result = project.run("--timeout", "20", "--auepora-concurrency", concurrency, "-rA", plugins=plugins)
     assert "from pytest-timeout" in str(result.stdout)
-    assert "1 errored, 4 passed" in str(result.stdout)
+    result.stdout.fnmatch_lines(["1 errored (*), 4 passed*"])
     assert "given up" not in str(result.stdout)
     assert not (project.path / "late.txt").exists()
 
@@ -198,7 +198,7 @@ def test_reruns_count_the_last_result(project: Example, concurrency: str) -> Non
     project.edit(
         "def answer(query, docs=DOCS):",
         "calls = []\n\n\ndef answer(query, docs=DOCS):\n    calls.append(query)\n"
-        "    if 'warehouse' in query and calls.count(query) < 2: 1 / 0",
+        "    if 'warehouse' in query and calls.count(query) <= 3: 1 / 0",
         "shop.py",
     )
     result = project.run("--reruns", "1", "--auepora-concurrency", concurrency, plugins=("pytest_rerunfailures",))

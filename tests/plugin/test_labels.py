@@ -42,7 +42,8 @@ def test_strict_refuses_what_is_not_the_same_chunk(shop: Example) -> None:
     result = shop.run("--auepora-labels=strict")
     assert result.ret == 1
     assert gates(result) == ["coverage: labels"]
-    result.stdout.fnmatch_lines(["*labels moved: refunds#2*", "*chunker_version_match exact → none"])
+    told = ["*coverage: refunds#2: moved labels without a match*", "*chunker_version_match exact → none"]
+    result.stdout.fnmatch_lines(told)
 
 
 def test_an_unknown_label_is_na_and_fails_coverage(shop: Example) -> None:

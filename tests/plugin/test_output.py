@@ -26,7 +26,7 @@ def test_ci_lists_each_failed_case_in_one_line(project: Example, monkeypatch: py
     result = project.run("-rf", "--junitxml=junit.xml")
     short = result.outlines[next(i for i, line in enumerate(result.outlines) if "short test summary" in line) + 1 :]
     cases = [line for line in short if "shop.golden.yaml::refund-window" in line]
-    headline = "retrieval: refunds was not found, and the answer misses '30 days'"
+    headline = "retrieval: refunds was not found (not the one returned), and the answer misses '30 days'"
     assert cases == [f"FAILED shop.golden.yaml::refund-window - Failed: {headline}"]
     assert not any(line.startswith(("query", "expected", "  ")) for line in short)
     assert f'<failure message="Failed: {escape(headline)}">' in project.read("junit.xml")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ...base.grouping import grouped
@@ -22,12 +22,17 @@ _PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)  # in the name of a la
 
 
 def coverage_outcomes(
-    run: Run, aggregates: Mapping[str, Aggregate], comparison: Comparison | None, *, accepting: bool, pruning: bool
-) -> Iterator[GateOutcome]:
-    """Yield a failed outcome for each kind of loss, or one if nothing was measured."""
+    run: Run, aggregates: Mapping[str, Aggregate], comparison: Comparison | None, *, accepting: bool, pruning: bool,
+    against_accepted: Collection[str] = (),
+) -> Iterator[GateOutcome]:  # fmt: skip
+    """Yield a failed outcome for each kind of loss, or one if nothing was measured.
+
+    Metrics that compare with accepted answers (*against_accepted*) have no number in the first update.
+    """
     losses = [*_losses(run, aggregates, comparison, accepting=accepting, pruning=pruning)]
     yield from losses
-    if (unmeasured := metrics_without_numbers(run)) and not losses:
+    first_update = accepting and comparison is None and any(name in run.metrics for name in against_accepted)
+    if (unmeasured := metrics_without_numbers(run)) and not losses and not first_update:
         yield _failure(run, "nothing measured", unmeasured)
 
 

@@ -182,6 +182,11 @@ def baseline_line(verdict: Verdict) -> str:
     return baseline_text(note) if is_long and not said else ""
 
 
+def no_baseline_text(run: Run, verdict: Verdict) -> str:
+    """Return why *run* compares with nothing, and what to do."""
+    return f"{run.title}: {baseline_text(verdict.baseline_note)}; accept the present state with --auepora-update"
+
+
 def _comparability(verdicts: Sequence[Verdict]) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for verdict in verdicts:

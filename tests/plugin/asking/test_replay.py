@@ -20,7 +20,7 @@ def test_a_replay_needs_no_system_and_gives_the_same_verdict(counted: Example) -
     counted.accept()
     counted.break_retriever()
     assert counted.run().ret == 1
-    assert calls(counted) == 6 * CASES + 2
+    assert calls(counted) == (2 + 1) * CASES + 3  # a case that fell is asked until it failed four times
     lock_out(counted)
     result = counted.run("--auepora-replay", auepora=False)
     assert result.ret == 1
@@ -84,7 +84,7 @@ def test_an_error_then_is_the_same_error_now(counted: Example) -> None:
 def test_resuming_asks_only_what_is_missing(counted: Example, how: str) -> None:
     counted.write("down.txt", "")
     counted.run("-x")
-    assert calls(counted) == 2
+    assert calls(counted) == 1 + 3  # what raises fails if it does so three times
     (counted.path / "down.txt").unlink()
     if how == "serial":
         result = counted.run("--auepora-resume")
@@ -113,7 +113,8 @@ def test_resuming_under_other_conditions_takes_nothing(counted: Example) -> None
     counted.write("key.txt", "")
     result = counted.run("--auepora-resume")
     assert calls(counted) == CASES
-    assert "the provenance differs, so no answers were taken: model m-1 → m-2" in " ".join(str(result.stdout).split())
+    told = " ".join(str(result.stdout).split())
+    assert "has another provenance, so no answers were taken: model m-1" in told
     assert store(counted).load("last").origin["taken"] == 0
 
 
