@@ -41,7 +41,7 @@ def test_only_options_and_hook_signatures_are_imported(pytester: pytest.Pytester
         "pytest_auepora",
         "pytest_auepora.pytest_plugin",
         "pytest_auepora.pytest_plugin.entry",
-        "pytest_auepora.pytest_plugin.hooks",
+        "pytest_auepora.hookspecs",
         "pytest_auepora.pytest_plugin.options",
     }
 
