@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 
@@ -9,15 +10,17 @@ from dataclasses import dataclass, field
 class CallBudget:
     """Calls that are left; None: as many as it takes.
 
-    ``refused`` has whom they did not suffice for: golden file, configuration and case; no case: the suite.
+    ``refused`` has whom they did not suffice for: golden file, configuration and case; no case: the suite.  ``afford``
+    says whether so many may be paid for.
     """
 
     left: int | None = None
     refused: dict[tuple[str, str, str], None] = field(default_factory=dict)
+    afford: Callable[[int], bool] = lambda _calls: True
 
     def allows(self, calls: int) -> bool:
         """Whether so many calls are left."""
-        return self.left is None or calls <= self.left
+        return (self.left is None or calls <= self.left) and self.afford(calls)
 
     def take(self, calls: int, who: tuple[str, str, str]) -> bool:
         """Take so many calls for *who*; return whether they were left."""

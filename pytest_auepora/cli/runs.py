@@ -6,7 +6,8 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..base.text import did_you_mean
 from ..errors import UnknownRunError
@@ -21,6 +22,7 @@ from .common import PASSED, UNJUDGED, open_history
 
 _MOST_METRICS = 6
 """Columns of metrics, at most; the last are left out first where the terminal is narrow."""
+_TOKENS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens")  # of judges, of the system
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +73,8 @@ def _runs_table(store: HistoryStore, runs: Sequence[StoredRun]) -> str:
         Column("run"), Column("started"), Column("suite", least=8), Column("verdict"), Column("cases", right=True),
         Column("failed", right=True),
         *(Column(name, right=True, expendable=place) for place, name in enumerate(metrics, 2)),
-        Column("judge", right=True, expendable=1), Column("commit", expendable=_MOST_METRICS + 2),
+        *(Column(name, right=True, expendable=1) for name in ("judge", "system")),
+        Column("commit", expendable=_MOST_METRICS + 2),
     ]  # fmt: skip
     rows = []
     for stored in runs:
@@ -81,13 +84,14 @@ def _runs_table(store: HistoryStore, runs: Sequence[StoredRun]) -> str:
         texts = [stored.run_id, stored.started[:19].replace("T", " "), stored.title, verdict, f"{stored.cases}"]
         values = {name: value for name, (_, value) in measured[stored.run_id].items() if value is not None}
         texts += [f"{stored.failed}", *(score(values[name]) if name in values else "" for name in metrics)]
-        rows.append([Cell(text) for text in (*texts, _judge_cost(stored), stored.git_commit[:8])])
+        spent = [_cost(stored.aggregate.judge), _cost(stored.aggregate.system)]
+        rows.append([Cell(text) for text in (*texts, *spent, stored.git_commit[:8])])
     return render(table(columns, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))
 
 
-def _judge_cost(stored_run: StoredRun) -> str:
-    usage = stored_run.aggregate.judge
+def _cost(usage: Mapping[str, Any]) -> str:
+    """Return the cost of what was spent, else the tokens."""
     if (cost := usage.get("cost")) is not None:
         return cost_text(cost)
-    tokens = usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0)
-    return f"{tokens:,} tokens" if usage.get("requests") else ""
+    tokens = sum(usage.get(name, 0) for name in _TOKENS)
+    return f"{tokens:,} tokens" if tokens or usage.get("requests") else ""

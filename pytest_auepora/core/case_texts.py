@@ -43,6 +43,7 @@ class Expected(TypedDict, total=False):
     references: list[str]
     must_contain: list[Any]
     forbidden: list[Any]
+    forbidden_docs: list[str]
     chat_history: list[dict[str, str]]
 
 

@@ -177,7 +177,7 @@ class CaseFlow:
         (single,) = self._without_advisory._measure(case_calls, system)
         finished.recordings += self._record(case_calls.case, [single])
         self._redact(single.result)
-        _add_usage(finished.result, [finished.result, single.result])
+        sum_usage(finished.result, [finished.result, single.result])
         finished.trial.take(OneAnswer.of(single.result), _text_of(single.result))
         self._note_end(finished)
 
@@ -193,7 +193,7 @@ class CaseFlow:
         recordings = self._record(case_calls.case, measured)
         for single in measured:
             self._redact(single.result)
-        _add_usage(result, [result, *(single.result for single in measured)])
+        sum_usage(result, [result, *(single.result for single in measured)])
         first = each_answer(result.answers) if result.answers is not None else [OneAnswer.of(result)]
         return self._judge(result, [*first, *(OneAnswer.of(single.result) for single in measured)], recordings)
 
@@ -228,7 +228,7 @@ class CaseFlow:
         for single in singles:
             self._redact(single)
         result = merge_repeats(singles[: counted or len(singles)], self.run.metrics)
-        _add_usage(result, singles)
+        sum_usage(result, singles)
         self._note_expected_failure(case, result)
         finished = self._judge(result, [OneAnswer.of(single) for single in singles], recordings)
         assert finished.trial is not None
@@ -338,8 +338,9 @@ class CaseFlow:
                 result.xfail = result.xfail.replace(before, after)
 
 
-def _add_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
-    result.judge_usage = add_usage(part.judge_usage for part in parts if part.judge_usage)  # on all answers to the case
+def sum_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
+    """Let *result* say what all *parts*, answers to its case, cost: those of judges, and those of the system."""
+    result.judge_usage = add_usage(part.judge_usage for part in parts if part.judge_usage)
     if any(part.system_usage for part in parts):
         from ..metrics.service.system_usage import add_spending
 

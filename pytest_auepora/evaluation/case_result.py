@@ -16,6 +16,7 @@ from ..base.text import message_of, shorten
 from ..calls.call import CallResult
 from ..core.case_texts import CaseTexts
 from ..core.conversation import turns_of
+from ..core.document_forms import FORBIDDEN_DOCS
 from ..core.metrics_base import Measurement, Metric
 from ..core.model_calls import USAGE
 from ..core.run import CaseResult
@@ -25,7 +26,7 @@ from ..core.types import Document, EvaluationSample, Response, RetrievedDocument
 from ..errors import MetricError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import citations_of
-from ..metrics.ranking.gold import expected_behaviour, source_of, span_of
+from ..metrics.ranking.gold import expected_behaviour, forbidden_labels, source_of, span_of
 from ..metrics.ranking.matching import grades_of_retrieved
 from ..metrics.refusal import is_refusal
 from ..metrics.service.operational import Retries
@@ -82,6 +83,9 @@ def _expected(sample: EvaluationSample) -> dict[str, Any]:
     for key in ("must_contain", "forbidden"):
         if key in sample.labels:
             out[key] = sample.labels[key]
+    if FORBIDDEN_DOCS in sample.labels:
+        with suppress(MetricError):  # the metric that reads them says what is wrong with them
+            out[FORBIDDEN_DOCS] = [label.name for label in forbidden_labels(sample)]
     if sample.chat_history:
         out["chat_history"] = turns_of(sample)
     return out

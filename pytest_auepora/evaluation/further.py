@@ -18,7 +18,7 @@ from ..calls.call import CallResult, Fn
 from ..calls.caller import Caller, Upcoming
 from ..core.run import CaseResult, Run
 from ..io.golden.model import GoldenCase
-from .case_flow import CaseCalls, CaseFlow, FinishedCase
+from .case_flow import CaseCalls, CaseFlow, FinishedCase, sum_usage
 from .replay import SECOND_LOOK, ask_case
 from .update import UpdatePlan
 
@@ -136,7 +136,9 @@ class FurtherAnswers:
             case_calls = [CaseCalls(case, [call], self.corpus) for case, call in zip(batch, calls, strict=True)]
             looked += self.flow.finish_all(case_calls, self.system)
         for one in looked:
-            run.cases[one.result.case_id].looked = True
+            first = run.cases[one.result.case_id]
+            first.looked = True
+            sum_usage(first, [first, one.result])
         second = {one.result.case_id: one.result for one in looked}
         return replace(run, cases={i: second.get(i, result) for i, result in run.cases.items()}), looked
 

@@ -17,6 +17,7 @@ from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, baseline_path, load_baseline
+from ..regression.checks import ASSERTIONS
 from ..regression.guards.calibration import FOLDER
 from ..regression.outcomes import BaselineNote
 from ..regression.thresholds import PSEUDO_METRICS
@@ -26,7 +27,7 @@ from .further import FurtherAnswers, drive
 from .replay import ask_case
 from .update import UpdatePlan
 
-_ASSERTED = {"assertion_pass": {"must_contain", "forbidden"}, "json_schema_valid": {"answer_schema"}}
+_ASSERTED = {metric: {key for key, (by, _) in ASSERTIONS.items() if by == metric} for metric, _ in ASSERTIONS.values()}
 """The metrics that measure assertions, with the labels that make one: a contract holds whatever the file lists."""
 _LABELLED = {"coverage_entities": {"entities"}, "redaction_efficacy": {"sensitive"}}
 """The metrics that read only these labels."""

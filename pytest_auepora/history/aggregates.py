@@ -19,8 +19,11 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..metrics.judge.usage import JudgeUsage
 from ..metrics.registry import Registry
+from ..metrics.service.system_usage import total_spending
 from ..regression.baseline import metric_key
 from ..regression.compare import Comparison
+
+_SPENT = ("judge", "system")  # stored as they are, where there is anything
 
 CUTS = (1, 3, 5, 10)
 """The depths at which hits and covered documents are counted."""
@@ -57,13 +60,15 @@ class AggregateMetrics(Record):
     """Of these, the ones that errored; they are in no other figure."""
     judge: Annotated[dict[str, Any], ReadAs(dict[str, int | Number | list[str] | None])] = field(default_factory=dict)
     """What LLM judges spent, all metrics together: ``requests``, ``prompt_tokens``, ``cost``, …"""
+    system: Annotated[dict[str, Any], ReadAs(dict[str, int | Number])] = field(default_factory=dict)
+    """What the system reported to have spent, all models together: ``calls``, ``input_tokens``, ``cost``, …"""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is stored: four decimals, ``null`` for what is undefined, k as text."""
         return {
-            name: value if name == "judge" else storable(value)
+            name: value if name in _SPENT else storable(value)
             for name, value in asdict(self).items()
-            if name != "judge" or value
+            if name not in _SPENT or value
         }
 
     def flat(self) -> dict[str, float | None]:
@@ -142,6 +147,7 @@ def compute_aggregate(
         total_queries=len(cases),
         failed_queries=len(cases) - len(answered),
         judge=judge_usage.to_dict(),
+        system=total_spending(case.system_usage for case in counted).to_dict(),
     )
 
 

@@ -220,7 +220,8 @@ class RunController:
         if session.asks_nothing:
             verdict.notes.append(Note("looked once", detail="replay"))
         elif "" in refused:
-            verdict.notes.append(Note("looked once", detail="limit"))
+            limit = "limit" if session.options.max_calls is not None else "budget"
+            verdict.notes.append(Note("looked once", detail=limit))
         elif self.config.getoption("dist", "no") != "no":
             verdict.notes.append(Note("looked once", detail="workers"))
         elif not judged.variant.can_return:

@@ -73,6 +73,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("auepora_timeout", "as --auepora-timeout, in seconds", type="float", default=None)
     add("auepora_calibrations", "folder of calibrated judges instead of __calibrations__/", default="")
     add("auepora_judge", "the YAML file that says which LLM judge is asked, and what it may spend", default="")
+    add(
+        "auepora_budget",
+        "what the system may spend in a run: cost=NUMBER, tokens=NUMBER",
+        type="args",
+        default=[],
+    )
     add("auepora_history", "where runs are kept: a path, a URL for SQLAlchemy, or off", default="")
     add(
         "auepora_keep", "what is kept of each suite and configuration: runs=N; answers=N, runs whose answers are kept "

@@ -75,7 +75,9 @@ class Auepora:
         asked = [case.id for case in suite.golden.cases if case.skip is None]
         planned = len(asked) * evaluation.repeat if plan is None else plan.calls(asked)[0]
         if not again.budget.take(planned, (suite.path, variant.name, "")):
-            raise AueporaError(f"--auepora-max-calls {session.options.max_calls}: {planned} more calls are not allowed")
+            most = session.options.max_calls
+            limit = f"--auepora-max-calls {most}" if most is not None else "auepora_budget"
+            raise AueporaError(f"{limit}: {planned} more calls are not allowed")
         for finished in run_suite(
             again, suite.golden.cases, source.caller, repeat=evaluation.repeat, plan=plan, numbers=source.further
         ):

@@ -131,6 +131,10 @@ def _register_controller(session: AueporaSession, collecting: Collecting, unread
         from .results.reports import Reports
 
         register(Reports(controller), "auepora-reports")
+    if words := words_of(config, "auepora_budget"):
+        from .spending import SystemBudget, read_budget
+
+        register(SystemBudget(session, read_budget(words)), "auepora-budget")
     if options.history_place is not None:
         from .results.history_recorder import Recorder
 

@@ -24,6 +24,7 @@ ASSERTIONS: Mapping[str, tuple[str, str]] = {
     "must_contain": ("assertion_pass", "missing"),
     "forbidden": ("assertion_pass", "forbidden_present"),
     "answer_schema": ("json_schema_valid", "problems"),
+    "forbidden_docs": ("no_leak", "leaked"),
 }
 """Assertions by their key in golden files: the metric that measures each, and where its details say what is wrong."""
 

@@ -256,8 +256,8 @@ looks taken, or metrics that vary now say for themselves needs no note.  With ``
 - ``no output``: cases without a recorded output.
 - ``answers cut``: cases whose recorded texts were too large.
 - ``looked once``: why there was no second look, in ``detail``: workers, scope (of the fixture in ``names``), replay,
-  limit.
-- ``call limit``: ``limit``, the most calls of the run; cases that were not asked again for it.
+  limit (of calls), budget.
+- ``call limit``: ``limit``, the most calls of the run, null for a budget; cases that were not asked again for it.
 """
 
 

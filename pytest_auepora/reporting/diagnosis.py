@@ -30,7 +30,7 @@ Component = Literal["retrieval", "generation", "latency", "system", "error", "ti
 
 Fault = Literal[
     # retrieval
-    "nothing returned", "document lost", "document missed", "rank fell", "ranked low", "few relevant",
+    "leaked", "nothing returned", "document lost", "document missed", "rank fell", "ranked low", "few relevant",
     # generation
     "empty", "refused", "answered", "did not ask back", "assertion", "unsupported", "fell short",
     # any
@@ -76,7 +76,7 @@ class Diagnosis:
     answer: Fault | None = None
     """What is wrong with the answer, where retrieval is at fault as well."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What the metric found in the answer: missing, forbidden_present, problems, unsupported."""
+    """What the metric found: leaked, missing, forbidden_present, problems, unsupported."""
     text: str = ""
     """In other people's words: what was raised."""
 
@@ -118,6 +118,8 @@ def diagnose(
     blamed = [name for name in blamed if all(name != finding.metric for finding in raised)]
     if not blamed:
         return _without_metric(findings)
+    if leaks := [name for name in blamed if (score := result.scores.get(name)) and score.details.get("leaked")]:
+        return Diagnosis("retrieval", "leaked", tuple(leaks), tuple(findings), details=result.scores[leaks[0]].details)
     docs = relevant_docs(result, comparison)
     refusals = [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]
     if refusals and (wanted := result.expected.get("expect", "answer")) != "answer":

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.model_calls import USAGE
@@ -20,6 +20,9 @@ from ..additional import check_percent, quantile_of
 from ..judge.settings import prices_in_use
 from ..options import choice
 from .operational import Operational
+
+if TYPE_CHECKING:
+    from ...core.run import Run
 
 _COUNTS = ("input_tokens", "output_tokens", "cached_tokens")
 _NONE = NotApplicable("the system reported no usage")
@@ -93,6 +96,12 @@ def add_spending(parts: Iterable[Mapping[str, Mapping[str, Any]]]) -> dict[str, 
         for model, spending in part.items():
             totals.setdefault(model, Spending()).add(**spending)
     return {model: spending.to_dict() for model, spending in totals.items()}
+
+
+def spending_by_model(run: Run) -> dict[str, Spending]:
+    """Return what the models of the system cost in *run*."""
+    totals = add_spending(case.system_usage for case in run.cases.values() if case.system_usage)
+    return {model: Spending(**spending) for model, spending in totals.items()}
 
 
 def total_spending(by_model: Iterable[Mapping[str, Mapping[str, Any]]]) -> Spending:

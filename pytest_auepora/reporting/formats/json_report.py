@@ -19,6 +19,7 @@ from ...core.case_texts import StoredTexts
 from ...core.run import MetricInfo, Run
 from ...errors import AueporaError, Problem
 from ...metrics.judge.usage import usage_of
+from ...metrics.service.system_usage import spending_by_model, total_spending
 from ...regression.verdict import Outcome, Verdict, Word
 from ..diagnosis import diagnose
 from ..report import Report
@@ -89,6 +90,8 @@ class SuiteReport(Record):
     """Number of cases by status."""
     judge: dict[str, Any] = field(default_factory=dict)
     """Usage of LLM judges, in total and by metric; empty where none was asked."""
+    system: dict[str, Any] = field(default_factory=dict)
+    """Usage that the system reported, in total and by model; empty where it reported none."""
     sentences: Sentences = field(default_factory=Sentences)
     """The same in words."""
 
@@ -159,7 +162,7 @@ def report_data(report: Report) -> ReportData:
 def _suite(run: Run, verdict: Verdict) -> SuiteReport:
     return SuiteReport(
         run.title, verdict.outcome, verdict.word, run, verdict, dict(tally(run, verdict)), judge_usage(run),
-        sentences_of(run, verdict),
+        system_usage(run), sentences_of(run, verdict),
     )  # fmt: skip
 
 
@@ -169,6 +172,14 @@ def judge_usage(run: Run) -> dict[str, Any]:
         return {}
     metrics = {name: usage.to_dict() for name, usage in usages.items()}
     return {"total": total_usage(usages).to_dict(), "metrics": metrics}
+
+
+def system_usage(run: Run) -> dict[str, Any]:
+    """Return the usage of the system by model, and in ``total``; empty where it reported none."""
+    if not (models := spending_by_model(run)):
+        return {}
+    total = total_spending(case.system_usage for case in run.cases.values())
+    return {"total": total.to_dict(), "models": {model: spending.to_dict() for model, spending in models.items()}}
 
 
 def sentences_of(run: Run, verdict: Verdict) -> Sentences:

@@ -14,7 +14,7 @@ from ..relevant_docs import relevant_docs
 from ..wording.cases import details_text
 from ..wording.checks import problem_lines
 from ..wording.gates import errored_text
-from .failure import add_answer, add_expected, add_place, add_ranking
+from .failure import add_answer, add_expected, add_place, add_question, add_ranking
 from .layout import Page, plain
 
 MOST_CASES = 5
@@ -92,7 +92,7 @@ def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
 
 def _explain_case(page: Page, left: ComparableScore, case: CaseResult) -> None:
     add_place(page, case)
-    page.text("query", case.query, most=2)
+    add_question(page, case)
     if (score := case.scores.get(left.name)) is not None:
         page.text("details", details_text(score))
     infos = {left.name: left.info} if left.info is not None else {}

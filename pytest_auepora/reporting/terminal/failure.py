@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 from typing import Any
 
+from ...core.conversation import AS
 from ...core.run import CaseResult, MetricInfo
 from ...errors import ACCEPTED_SHAPES
 from ...regression.compare import CaseComparison
@@ -46,7 +47,7 @@ def failure_text(
     blamed, docs = blamed_metrics(result, metrics), relevant_docs(result, comparison)
     page.paragraph(diagnosis_text(diagnosis, result, metrics) if diagnosis is not None else "", "red", "bold")
     add_place(page, result)
-    page.text("query", result.query, most=2)
+    add_question(page, result)
     if result.state == "error":
         frames = printable(result.error[-6000:], ascii_only=ascii_only, keep_lines=True).splitlines()[1:]
         for frame in frames[-_MOST_FRAMES:]:
@@ -80,6 +81,14 @@ def failure_text(
             page.text("judge", f"{name}: {text}", most=3)
     _add_scores(page, result, comparison, metrics)
     return render(page.lines)
+
+
+def add_question(page: Page, result: CaseResult) -> None:
+    """Add what was asked, by whom, and the turn before it with the number of turns."""
+    if turns := result.expected.get("chat_history"):
+        page.text("turns", f"{len(turns)} before; {turns[-1].get('role', '')}: {turns[-1].get('content', '')}")
+    page.text("query", result.query, most=2)
+    page.text("as", str(result.labels.get(AS) or ""))
 
 
 def add_place(page: Page, result: CaseResult) -> None:

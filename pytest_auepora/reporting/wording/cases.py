@@ -16,6 +16,7 @@ from ..text import listed, quote, quoted
 from .checks import assertion_fault, fault_text
 
 _CAUSES: Mapping[Fault, str] = {
+    "leaked": "returned a forbidden document",
     "nothing returned": "retrieved nothing", "document lost": "lost a document", "document missed": "missed a document",
     "rank fell": "found a document further down", "ranked low": "found a document far down",
     "few relevant": "retrieved more that is irrelevant", "empty": "answered nothing", "refused": "refused to answer",
@@ -43,6 +44,8 @@ def _what(d: Diagnosis, case: CaseResult, metrics: Mapping[str, MetricInfo]) -> 
         return d.text or "no result"
     if d.component == "metric":
         return f"{d.metrics[0]} raised {d.text}"
+    if d.fault == "leaked":
+        return f"{assertion_fault(d.details, 2)}, which forbidden_docs forbids"
     if d.component == "retrieval":
         text = _ranking_text(d, case, metrics)
         return f"{text}, and {_answer_text(d, d.answer, case, metrics)}" if d.answer is not None else text

@@ -141,6 +141,8 @@ def assertion_fault(details: Mapping[str, Any], most: int | None = None, shown: 
 
     At most *most* phrases are named, each formatted by *shown*.
     """
+    if leaked := details.get("leaked"):
+        return f"returned {names_words(leaked, most or len(leaked), str)}"
     faults = [
         f"{verb} {names_words(phrases, most or len(phrases), str if key == 'problems' else shown)}"
         for key, verb in _BROKEN.items()

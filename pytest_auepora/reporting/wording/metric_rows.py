@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ...core.run import MetricInfo, Run
 from ...core.scoring import Aggregate
+from ...metrics.catalogue import ALWAYS
 from ...regression.compare import MetricChange
 from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
@@ -113,7 +114,9 @@ def metric_rows(run: Run, verdict: Verdict) -> list[MetricRow]:
 
 
 def _worth_showing(row: MetricRow) -> bool:
-    if row.info is not None and (row.info.target == "LATENCY" or not row.info.baselined):
+    info = row.info
+    is_listed = info is None or info.baselined or (info.target == "OPERATIONAL" and info.name not in ALWAYS)
+    if not is_listed or (info is not None and info.target == "LATENCY"):
         return row.mark == "failed"
     return row.n > 0 or row.n_error == row.total > 0 or (row.n_error > 0 and row.change is not None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ...base.grouping import grouped
 from ...base.pages import reference
@@ -19,6 +20,9 @@ from ..text import listed
 from .changes import changes_text, incomparable_text
 from .checks import advisory_lines, finding_line
 from .gates import label_hint, part_text, reason_text
+
+if TYPE_CHECKING:
+    from ...metrics.service.system_usage import Spending
 
 _MATCHES = {
     "exact": "by the same text under another id",
@@ -100,10 +104,12 @@ def note_text(note: Note) -> str:
                 "scope": f"a fixture `{names}` that lives longer than one test can be asked again: scope='session'",
                 "replay": "the replayed run has no second answers: `pytest --auepora` asks for them",
                 "limit": "a higher --auepora-max-calls looks again",
+                "budget": "a higher auepora_budget looks again",
             }.get(detail, detail)
         case "call limit":
             asked = f"; not asked again: {names}" if names else ""
-            return f"--auepora-max-calls {data.get('limit', '')} was used up{asked}"
+            limit = f"--auepora-max-calls {data['limit']}" if data.get("limit") else "auepora_budget"
+            return f"{limit} was used up{asked}"
 
 
 def notes_of(run: Run, verdict: Verdict) -> list[str]:
@@ -271,6 +277,31 @@ def usage_text(usage: JudgeUsage) -> str:
     return ", ".join(parts)
 
 
+def system_lines(run: Run) -> list[str]:
+    """Return ``system: 24 model calls, 2,400 + 240 tokens, cost 0.0072``, the same by model, or nothing."""
+    if not any(case.system_usage for case in run.cases.values()):
+        return []
+    from ...metrics.service.system_usage import spending_by_model, total_spending
+
+    models = spending_by_model(run)
+    total = total_spending(case.system_usage for case in run.cases.values())
+    by_model = "; ".join(f"{model or 'unnamed'} {spending_text(spending)}" for model, spending in models.items())
+    return [f"system: {spending_text(total)}", *([f"system by model: {by_model}"] if len(models) > 1 else [])]
+
+
+def spending_text(spending: Spending) -> str:
+    """Return ``24 model calls, 2,400 + 240 tokens, cost 0.0072``: tokens of input, then of output."""
+    parts = [plural(spending.calls, "model call")]
+    if spending.unreported < spending.calls:
+        parts.append(f"{spending.input_tokens:,} + {spending.output_tokens:,} tokens")
+    if spending.unreported:
+        parts.append(f"{spending.unreported:,} without token counts")
+    if spending.unpriced < spending.calls:
+        parts.append(f"cost {cost_text(spending.cost)}")
+        parts += [f"{spending.unpriced:,} without a cost"] if spending.unpriced else []
+    return ", ".join(parts)
+
+
 def cost_text(cost: float) -> str:
     """Return a cost with up to six decimals."""
     return f"{cost:,.6f}".rstrip("0").rstrip(".")
@@ -339,8 +370,8 @@ def noise_lines(verdict: Verdict) -> list[str]:
 
 
 def run_notes(run: Run, verdict: Verdict) -> list[str]:
-    """Return notes on the run: its repeats, the noise between them, the cost of judges."""
-    return [note for note in (repeats_line(run), *noise_lines(verdict), *judge_lines(run)) if note]
+    """Return notes on the run: its repeats, the noise between them, the cost of judges and of the system."""
+    return [note for note in (repeats_line(run), *noise_lines(verdict), *judge_lines(run), *system_lines(run)) if note]
 
 
 def gaps(run: Run, verdict: Verdict) -> Iterator[str]:

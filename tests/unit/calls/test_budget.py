@@ -19,3 +19,9 @@ def test_calls_are_taken_until_none_is_left() -> None:
     assert [budget.take(2, WHO), budget.take(2, WHO), budget.take(1, WHO)] == [True, False, True]
     assert (budget.left, list(budget.refused)) == (0, [WHO])
     assert not budget.allows(1)
+
+
+def test_calls_that_cannot_be_paid_for_are_refused() -> None:
+    budget = CallBudget(afford=lambda calls: calls < 3)
+    assert [budget.take(2, WHO), budget.take(3, WHO)] == [True, False]
+    assert list(budget.refused) == [WHO]

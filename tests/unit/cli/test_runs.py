@@ -105,6 +105,17 @@ def test_what_the_judge_cost(shell: Shell, cost: float | None, told: str) -> Non
     assert told in line
 
 
+@pytest.mark.parametrize(("cost", "told"), [({"cost": 0.25}, "0.25"), ({}, "1,500 tokens")])
+def test_what_the_system_cost(shell: Shell, cost: dict[str, float], told: str) -> None:
+    run = run_of([GOOD])
+    run.cases["one"].system_usage = {"m": {"calls": 3, "input_tokens": 1000, "output_tokens": 500, **cost}}
+    HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict_of(run))
+    head, _, line = shell("runs").out.splitlines()
+    assert "system" in head
+    assert "judge" not in head
+    assert told in line
+
+
 @pytest.mark.parametrize(
     ("spent", "code", "told"),
     [({"requests": 2, "fees": 1}, 0, ""), ({"cost": "1"}, 3, "aggregate.judge.cost"), ({"requests": [1]}, 3, "judge")],

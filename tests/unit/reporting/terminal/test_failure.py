@@ -251,3 +251,14 @@ def test_what_would_not_help_is_left_out() -> None:
     assert word_diff("the same", "the same") is None
     assert word_diff("not one word", "is shared here") is None
     assert word_diff("word " * (MOST_WORDS + 1), "word " * MOST_WORDS + "other") is None
+
+
+def test_who_asked_and_what_was_said_before() -> None:
+    result, comparison, infos = judged(FELL.with_(labels={"as": "intern"}), CASE)
+    turns = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "How can I help?"}]
+    result.expected = {**result.expected, "chat_history": turns}
+    lines = failure_text(result, comparison, infos).splitlines()
+    assert lines[2:5] == [
+        "turns      2 before; assistant: How can I help?", "query      How long do I have to ask for a refund?",
+        "as         intern",
+    ]  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.reporting.diagnosis import Diagnosis, diagnose
 from pytest_auepora.reporting.wording.cases import causes_text, details_text, diagnosis_text
+from pytest_auepora.reporting.wording.checks import problem_lines
 
 from ..builders import METRICS, Case, judged
 from ..test_diagnosis import CASE, MANY, MUST, at_rank
@@ -141,3 +142,18 @@ def test_details_in_words() -> None:
     assert details_text(Score("number", 0.0, details={"note": "the answer is empty"})) == "the answer is empty"
     assert details_text(Score("error", reason="KeyError: 'x'")) == "error: KeyError: 'x'"
     assert details_text(Score("number", 1.0)) == ""
+
+
+LEAKED = CASE.with_(thresholds={}, labels={"forbidden_docs": [{"doc": "terms.md"}]})
+
+
+def test_a_leak_is_named_before_all_else() -> None:
+    names = [*METRICS, "no_leak"]
+    assert said(LEAKED.with_(got=["refunds.md"]), names=names) == ""
+    assert said(LEAKED.with_(answer="No.", thresholds={"token_f1": 0.9}), names=names) == (
+        "retrieval: returned terms.md, which forbidden_docs forbids"
+    )
+    result, comparison, infos = judged(LEAKED, LEAKED.with_(got=["refunds.md"]), names=names)
+    (line,) = problem_lines(result, infos)
+    assert line == "forbidden_docs: returned terms.md; held in 2 of 2 accepted answers, failed 1 of 1 today"
+    assert comparison is not None

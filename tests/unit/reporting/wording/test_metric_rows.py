@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pytest_auepora.core.run import Run
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.text import UNICODE
 from pytest_auepora.reporting.wording.metric_rows import MetricRow, metric_rows
@@ -44,6 +45,15 @@ def test_metrics_nobody_listed_have_no_row() -> None:
     assert "assertion_pass" in by_name(run, verdict_of(run))
     run.metrics["assertion_pass"].baselined = False
     assert "assertion_pass" not in by_name(run, verdict_of(run))
+
+
+def test_a_metric_of_the_service_has_a_row_only_if_listed() -> None:
+    run = run_of(CASES, [*METRICS, "retries", "empty_result_rate"])
+    run.metrics["empty_result_rate"].baselined = False
+    for case in run.cases.values():
+        case.scores["retries"] = Score(1.0)
+    assert "retries" in by_name(run, verdict_of(run))
+    assert "empty_result_rate" not in by_name(run, verdict_of(run))
 
 
 def test_an_unmeasured_metric_with_a_gate_keeps_its_row() -> None:

@@ -20,6 +20,7 @@ from pytest_auepora.reporting.wording.notes import (
     judge_lines,
     note_text,
     notes_of,
+    system_lines,
 )
 
 K = Incomparable(changes=(Change("k", 5, 10),))
@@ -46,6 +47,7 @@ K = Incomparable(changes=(Change("k", 5, 10),))
         (Note("recorded at another commit", detail="r1", why=Incomparable(changes=(Change("commit", "aa", "bb"),))),
          "run r1 was made at commit aa, this is bb"),
         (Note("call limit", ("a",), data={"limit": 9}), "--auepora-max-calls 9 was used up; not asked again: a"),
+        (Note("call limit", data={"limit": None}), "auepora_budget was used up"),
     ],
 )  # fmt: skip
 def test_the_sentence_of_a_note(note: Note, text: str) -> None:
@@ -155,6 +157,26 @@ def test_several_judged_metrics_are_told_apart() -> None:
         "m: seed left out",
     ]
     assert judge_usage(run)["total"]["requests"] == 4
+
+
+@pytest.mark.parametrize(
+    ("spent", "lines"),
+    [
+        ([], []),
+        ([{"m": {"calls": 2, "input_tokens": 2000, "output_tokens": 9, "cost": 0.5}}, {}],
+         ["system: 2 model calls, 2,000 + 9 tokens, cost 0.5"]),
+        ([{"m": {"calls": 1, "unreported": 1, "unpriced": 1}}],
+         ["system: 1 model call, 1 without token counts"]),
+        ([{"m": {"calls": 2, "input_tokens": 5, "unpriced": 1, "cost": 1.0}, "": {"calls": 1, "unpriced": 1}}],
+         ["system: 3 model calls, 5 + 0 tokens, cost 1, 2 without a cost",
+          "system by model: m 2 model calls, 5 + 0 tokens, cost 1, 1 without a cost; "
+          "unnamed 1 model call, 0 + 0 tokens"]),
+    ],
+)  # fmt: skip
+def test_what_the_system_spent(spent: list[dict[str, dict[str, Any]]], lines: list[str]) -> None:
+    run = Run("s")
+    run.add(CaseResult(str(i), system_usage=usage) for i, usage in enumerate(spent))
+    assert system_lines(run) == lines
 
 
 def test_costs_are_exact_to_the_millionth() -> None:
