@@ -51,7 +51,7 @@ def test_a_metric_of_the_service_has_a_row_only_if_listed() -> None:
     run = run_of(CASES, [*METRICS, "retries", "empty_result_rate"])
     run.metrics["empty_result_rate"].baselined = False
     for case in run.cases.values():
-        case.scores["retries"] = Score(1.0)
+        case.scores["retries"] = Score("number", 1.0)
     assert "retries" in by_name(run, verdict_of(run))
     assert "empty_result_rate" not in by_name(run, verdict_of(run))
 
