@@ -94,7 +94,7 @@ def test_every_option_setting_command_and_hook_is_listed(pages: Any) -> None:
     commands = read("commands.md")
     assert all(f"\n## `auepora {name}`\n" in commands for name in pages.commands.commands())
     assert "| `--rag RAG` | what your system is (default: function): function, async, http," in commands
-    hooks = import_module("pytest_auepora.pytest_plugin.hooks")
+    hooks = import_module("pytest_auepora.hookspecs")
     assert [h for h in vars(hooks) if h.startswith("pytest_auepora_") and f"### `{h}(" not in text] == []
 
 
