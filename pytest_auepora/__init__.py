@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .errors import AueporaError, BaselineError, GoldenFileError, OutputShapeError
     from .history.store import HistoryStore
     from .io.golden.load import load_golden
+    from .io.importers.model import ImportedSuite, Importer
     from .io.streams import open_dataset
     from .metrics.judge.critic import LLMCritic
     from .metrics.registry import Registry
@@ -56,6 +57,8 @@ __all__ = [
     "GoldenFileError",
     "HistoryStore",
     "HttpRag",
+    "ImportedSuite",
+    "Importer",
     "InMemoryDataset",
     "LLMCritic",
     "Measurement",
@@ -100,6 +103,7 @@ _MODULES = {
     "api.evaluation": "Evaluation evaluate",
     "history.store": "HistoryStore",
     "io.golden.load": "load_golden",
+    "io.importers.model": "ImportedSuite Importer",
     "io.streams": "open_dataset",
     "metrics.judge.critic": "LLMCritic",
     "metrics.registry": "Registry",

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from pytest_auepora.pytest_plugin import entry, hooks
+from pytest_auepora import hookspecs
+from pytest_auepora.pytest_plugin import entry
 
 from .layout import cell
 
@@ -65,6 +66,7 @@ _EXAMPLES: dict[str, Any] = {
     "auepora_judge": "judge.yaml",
     "auepora_report": ["html:report.html", "json:report.json"],
     "auepora_github": ["summary"],
+    "auepora_plugins": ["conftest.py"],
     "auepora_junit_properties": True,
     "auepora_reference": "bm25",
 }
@@ -130,7 +132,7 @@ def _core_first(rows: dict[str, str], core: tuple[str, ...], head: list[str]) ->
 
 def _hooks() -> list[str]:
     out = []
-    for name, hook in vars(hooks).items():
+    for name, hook in vars(hookspecs).items():
         if name.startswith("pytest_auepora_"):
             arguments = ", ".join(inspect.signature(hook).parameters)
             text = (inspect.getdoc(hook) or "").replace(".. code-block:: python\n\n", "")

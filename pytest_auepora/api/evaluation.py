@@ -19,6 +19,7 @@ from ..errors import BaselineError
 from ..evaluation.case_flow import CaseFlow, FinishedCase
 from ..evaluation.further import FurtherAnswers, drive
 from ..evaluation.measure import Convert, judging_bar
+from ..evaluation.project_hooks import ProjectHooks
 from ..evaluation.replay import Answering
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, run_suite, suite_metrics
 from ..io.golden.load import load_golden
@@ -121,10 +122,19 @@ class Evaluation:
         if self.accepting:
             return
         from ..reporting.wording.gates import reason_text
+<<<<<<< HEAD
         from ..reporting.wording.verdict import got_worse_text, no_baseline_text
 
         if self.baseline is None:
             raise BaselineError(no_baseline_text(self.run, self.verdict))
+=======
+        from ..reporting.wording.notes import baseline_text
+        from ..reporting.wording.verdict import got_worse_text
+
+        if self.baseline is None:
+            accept = "accept the present state with --auepora-update"
+            raise BaselineError(f"{self.run.title}: {baseline_text(self.baseline_note)}; {accept}")
+>>>>>>> c349ae23 (Hooks of installed packages are asked everywhere: under pytest, in evaluate and in the commands)
         if self.verdict.comparison is not None:
             for gate in nothing_compares(self.run, self.verdict.comparison, required=True):
                 raise BaselineError(f"{self.run.title}: {reason_text(gate, self.run)}")
@@ -181,6 +191,8 @@ def evaluate(
         calibrations: folder of calibration files; by default ``__calibrations__`` beside the golden file.
         progress: whether a bar is shown on standard error; None: where somebody looks at it.
 
+    Hooks of installed packages apply as under pytest; what is given here goes before what they say.
+
     Raises:
         GoldenFileError: the golden file is wrong.
         SystemShapeError: *rag* is nothing that can be called.
@@ -193,18 +205,23 @@ def evaluate(
         raise ValueError(
             f"calls with a seed are made one at a time, not {own_caller.concurrency}: leave out concurrency"
         )
-    registry = registry or Registry()
+    hooks = ProjectHooks()
+    registry = registry or hooks.registry
     suite = golden if isinstance(golden, GoldenSuite) else load_golden(Path(golden), registry)
     times = suite.repeat if repeat is None else repeat
     evaluation = open_evaluation(
         suite, registry, variant=variant, baseline=baseline, calibrations=calibrations, repeat=times
     )
-    evaluation.run.provenance = {**system.provenance, **({} if seed is None else {"seed": seed}), **(provenance or {})}
+    evaluation.run.provenance = {
+        **system.provenance, **({} if seed is None else {"seed": seed}),
+        **hooks.provenance(suite.name, suite.path), **(provenance or {}),
+    }  # fmt: skip
     answers = times * (len(suite.cases) - len(suite.skipped))
     judging = judging_bar(evaluation.metrics, answers, show=progress)
     flow = CaseFlow(
         evaluation.run, evaluation.metrics, suite.policy, baseline=evaluation.baseline, advisory=evaluation.advisory,
-        timed=timed, convert=convert, progress=judging, cases=suite.cases, confirmed=Confirmed(len(suite.cases)),
+        timed=timed, convert=convert or hooks.convert, redact=hooks.redact, progress=judging, cases=suite.cases,
+        confirmed=Confirmed(len(suite.cases)),
     )  # fmt: skip
     is_live = timed and not isinstance(system, Answering)
     with own_caller if caller is None else nullcontext(), judging:

@@ -26,6 +26,7 @@ from ..errors import RecordedError
 from ..evaluation.case_flow import CaseFlow
 from ..evaluation.case_result import Ended, blank_result
 from ..evaluation.measure import CaseCall, MeasuredAnswer, judging_bar, measure_calls
+from ..evaluation.project_hooks import ProjectHooks
 from ..io.golden.model import GoldenSuite
 from ..io.streams import RecordedCase, read_recorded
 from ..metrics.registry import Registry
@@ -65,13 +66,16 @@ def score_recorded(
         UnsendableError: a metric cannot be sent to another process.
         BaselineError: the baseline is there and cannot be read.
     """
+    hooks = ProjectHooks()
     evaluation = open_evaluation(
-        suite, registry or Registry(), variant=variant, baseline=baseline, calibrations=calibrations
+        suite, registry or hooks.registry, variant=variant, baseline=baseline, calibrations=calibrations
     )
     run, metrics = evaluation.run, evaluation.metrics
     flow = CaseFlow(
-        run, metrics, suite.policy, baseline=evaluation.baseline, advisory=evaluation.advisory, cases=suite.cases
-    )
+        run, metrics, suite.policy, baseline=evaluation.baseline, advisory=evaluation.advisory, cases=suite.cases,
+        redact=hooks.redact,
+    )  # fmt: skip
+    run.provenance = hooks.provenance(suite.name, suite.path)
     if any(metric.judged for metric in metrics.values()):
         jobs = 1
     alone = executor is None and jobs == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,7 +21,7 @@ from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
 from ..metrics.judge.settings import use_judge
-from ..metrics.registry import Registry, add_from, add_installed
+from ..metrics.registry import Registry, add_from, project_registry
 from ..regression.baseline import baseline_path, parse_baseline
 from ..regression.guards.calibration import FOLDER
 from ..reporting.text import harmless
@@ -50,16 +51,25 @@ class UsageError(AueporaError):
 
 
 def registry_of(spellings: Iterable[str]) -> Registry:
-    """Return a registry with the metrics of *spellings* (or of the environment) and of installed packages.
+    """Return a registry with the metrics of *spellings* (or of the environment), of packages and of hooks.
 
     Judged metrics ask the judge that the project's settings name.
     """
     use_judge(_configured_path("auepora_judge"))
-    registry = Registry()
-    add_installed(registry)
+    registry = project_registry()
     for spelling in spellings or os.environ.get(METRICS_VARIABLE, "").split():
         add_from(registry, spelling)
     return registry
+
+
+def configured_plugins() -> list[str]:
+    """Return the modules that ``auepora_plugins`` names in the settings of the project here; files with their path."""
+    folder, settings = find_settings(Path.cwd())
+    value = settings.get("auepora_plugins", ())
+    words = shlex.split(value) if isinstance(value, str) else [str(word) for word in value]
+    if words and str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    return [str(folder / word) if word.endswith(".py") else word for word in words]
 
 
 def calibrations_folder(golden: Path | None, given: Path | None = None) -> Path:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..base.files import write_atomically
 from ..io.golden.load import load_golden
-from ..io.importers import FORMATS, export_cases, import_cases
+from ..io.importers import export_cases, formats, import_cases
 from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportProblem
 from ..reporting.numbers import plural
@@ -22,14 +22,14 @@ from .drafting.import_traces import TITLE, add_trace_arguments, import_traces
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    titles = {**{name: fmt.title for name, fmt in FORMATS.items()}, **TITLE}
-    formats = "; ".join(f"{name}: {title}" for name, title in titles.items())
+    known = formats()
+    titles = {**{name: fmt.title for name, fmt in known.items()}, **TITLE}
+    listed = "; ".join(f"{name}: {title}" for name, title in titles.items())
     parser.add_argument("path", type=existing_path, metavar="PATH", help="the file or directory to read")
     direction = parser.add_mutually_exclusive_group(required=True)
-    sources = (*FORMATS, *TITLE)
-    direction.add_argument("--from", dest="source", choices=sources, metavar="FORMAT", help=f"read PATH as {formats}")
+    direction.add_argument("--from", dest="source", choices=titles, metavar="FORMAT", help=f"read PATH as {listed}")
     target = "read PATH, a golden file, and write FORMAT"
-    direction.add_argument("--to", dest="target", choices=FORMATS, metavar="FORMAT", help=target)
+    direction.add_argument("--to", dest="target", choices=known, metavar="FORMAT", help=target)
     parser.add_argument("-o", "--output", type=Path, help="what to write; without it, golden YAML is printed")
     parser.add_argument("--topics", type=Path, metavar="FILE", help="trec: the file of the queries")
     parser.add_argument("--split", help="beir: which qrels (test)")

@@ -12,9 +12,10 @@ from io import TextIOWrapper
 from itertools import takewhile
 from typing import Any
 
+from ..base.plugins import offer
 from ..base.text import did_you_mean
 from ..errors import AueporaError, UnknownRunError
-from .common import FAILED, PASSED, UNJUDGED, USAGE, UsageError
+from .common import FAILED, PASSED, UNJUDGED, USAGE, UsageError, configured_plugins
 
 COMMANDS = {
     "demo": "judge an example that works, then the same one broken: green, then red",
@@ -106,6 +107,7 @@ def _stand_in(exc: UnicodeError) -> tuple[str, int]:
 
 
 def _run(argv: list[str]) -> int:
+    offer(configured_plugins)
     try:
         parser = parser_for(argv)
         if not argv:

@@ -6,7 +6,7 @@ import argparse
 import shutil
 
 from ..reporting.formats.json_report import from_outside
-from ..reporting.formats.registry import FORMATS, WITH_TRENDS, report_text
+from ..reporting.formats.registry import WITH_TRENDS, formats, report_text
 from ..reporting.formats.side_by_side_formats import side_by_side_lines
 from ..reporting.report import Report, trend_of
 from ..reporting.terminal.layout import Cell, render
@@ -20,7 +20,7 @@ from .common import PASSED, open_history, read_report, stored_verdict, write_out
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("name", metavar="RUN", help="a run id or its beginning, last, last~2, or a JSON report (.json)")
-    parser.add_argument("--format", choices=["text", *FORMATS], default="text", help="what to make (default: text)")
+    parser.add_argument("--format", choices=["text", *formats()], default="text", help="what to make (default: text)")
     add_shared(parser, "--out", "--history")
 
 

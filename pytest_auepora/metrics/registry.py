@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Any
 
+from ..base.plugins import ask, errors_of, import_from
 from ..base.text import did_you_mean, unknown_name
 from ..core.metrics_base import Metric
+from ..core.types import TargetCategory
 from ..errors import AueporaError, MetricError
 from .catalogue import PAPER_SPELLINGS, SPELLINGS
 
@@ -130,6 +129,9 @@ class Registry:
             metric = factory(**kwargs)
         except MetricError as exc:
             raise MetricError(f"{name}: {exc}") from None
+        if not isinstance(getattr(metric, "target", None), TargetCategory):
+            expected = "a TargetCategory, such as target = TargetCategory.GENERATION_RELEVANCE"
+            raise MetricError(f"{name}: {type(metric).__name__} has no target; expected {expected}")
         metric.name = name
         return metric
 
@@ -211,6 +213,13 @@ def _read_options(name: str, text: str, factory: Callable[..., Metric], fixed: s
     return values
 
 
+def project_registry() -> Registry:
+    """Return a registry with the metrics of installed packages, and of whoever has the hook for metrics."""
+    registry = Registry(installed=True)
+    ask("pytest_auepora_metrics", registry=registry)
+    return registry
+
+
 GROUP = "auepora.metrics"
 """The entry point group: the name is that of the metric, the object a metric, a class of one, or a function that adds
 several to the registry it is given."""
@@ -221,7 +230,7 @@ def add_installed(registry: Registry) -> None:
     from importlib import metadata  # reads what is known of every installed package
 
     for point in metadata.entry_points(group=GROUP):
-        with _errors_of(f"entry point {point.name} = {point.value} of {GROUP}"):
+        with errors_of(f"entry point {point.name} = {point.value} of {GROUP}", error=MetricError):
             obj = point.load()
         _add_object(registry, obj, point.value, point.name)
 
@@ -247,40 +256,13 @@ def import_object(spelling: str, what: str) -> Any:
     location, _, name = spelling.rpartition(":")
     if not location or not name:
         raise MetricError(f"{what} named as module:object or file.py:object, got {spelling!r}")
-    with _errors_of(f"{spelling}: cannot be imported"):
-        obj = module = _import(location)
+    with errors_of(f"{spelling}: cannot be imported", error=MetricError):
+        obj = module = import_from(location)
     for part in name.split("."):
         if not hasattr(obj, part):
             raise MetricError(f"{spelling}: {location} has no {part!r}{did_you_mean(part, vars(module))}")
         obj = getattr(obj, part)
     return obj
-
-
-@contextmanager
-def _errors_of(what: str, *passed: type[Exception]) -> Iterator[None]:
-    """Say what failed, in a `MetricError`; those of the *passed* types stay as they are."""
-    try:
-        yield
-    except passed:
-        raise
-    except Exception as exc:
-        raise MetricError(f"{what}: {type(exc).__name__}: {exc}") from exc
-
-
-def _import(location: str) -> Any:
-    """Import a module, or a file as pytest does by default: by its name, with its folder on the search path."""
-    file = Path(location) if location.endswith(".py") else None
-    for folder in [Path.cwd()] if file is None else [Path.cwd(), file.resolve().parent]:
-        if str(folder) not in sys.path:
-            sys.path.insert(0, str(folder))
-    if file is None:
-        return import_module(location)
-    if not file.is_file():
-        raise FileNotFoundError(f"there is no {file}")
-    spec: Any = spec_from_file_location(file.stem, file)
-    module = sys.modules[file.stem] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _add_object(registry: Registry, obj: Any, spelling: str, name: str = "") -> None:
@@ -290,7 +272,7 @@ def _add_object(registry: Registry, obj: Any, spelling: str, name: str = "") -> 
         registry.add(name, obj)
     elif callable(obj) and not isinstance(obj, type):
         config = {"config": None} if "config" in parameters_of(obj) else {}
-        with _errors_of(spelling, AueporaError):
+        with errors_of(spelling, AueporaError, error=MetricError):
             obj(registry=registry, **config)
     else:
         raise MetricError(f"{spelling}: expected a metric or a function that takes the registry, got {obj!r:.80}")

@@ -1,6 +1,6 @@
 """The part that every pytest run pays for: options, hook specifications, fixtures' names, one ``if``.
 
-Only `options` and `hooks` are imported here until ``--auepora`` is given or a test asks for a fixture.
+Only `options` and `hookspecs` are imported here until ``--auepora`` is given or a test asks for a fixture.
 """
 
 from __future__ import annotations
@@ -91,6 +91,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "auepora_github", "what GitHub Actions gets by itself: summary, annotations, or off", type="args",
         default=["summary", "annotations"],
     )  # fmt: skip
+    add(
+        "auepora_plugins", "modules (my_hooks, or hooks.py from the rootdir) whose hooks the command auepora uses as "
+        "well; pytest has conftest.py", type="args", default=[],
+    )  # fmt: skip
     add("auepora_junit_properties", "put scores into --junitxml as properties of cases", type="bool", default=False)
     add("auepora_reference", "the configuration that the others are compared with, side by side", default="")
     add("auepora_retry", "exceptions to retry: names or dotted paths", type="args", default=[])
@@ -115,10 +119,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config, parser: pytest.Pa
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Declare the hooks of `hooks`."""
-    from . import hooks
+    """Declare the hooks of `hookspecs`."""
+    from .. import hookspecs
 
-    pluginmanager.add_hookspecs(hooks)
+    pluginmanager.add_hookspecs(hookspecs)
 
 
 def pytest_configure(config: pytest.Config) -> None:

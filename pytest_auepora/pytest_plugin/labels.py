@@ -16,11 +16,11 @@ from ..base.files import shown_path
 from ..errors import CorpusError
 
 if TYPE_CHECKING:
+    from ..evaluation.project_hooks import ProjectHooks
     from ..io.edit import Slot
     from ..io.golden.model import GoldenCase, GoldenSuite
     from ..labels.check import CheckedLabel
     from ..labels.corpus import Corpus, Recall
-    from .hooks import ProjectHooks
     from .options import Options
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 
 import pytest
 
+from ..base.plugins import in_use, register_installed
 from ..base.progress import Progress, is_watched
-from ..errors import MetricError
+from ..errors import AueporaError, MetricError
+from ..evaluation.project_hooks import ProjectHooks
 from ..metrics.judge.settings import load_settings, use_judge
 from .collect import Collecting
 from .compat import TimeLimits, is_worker, process_count
 from .exits import Exits
-from .hooks import ProjectHooks
 from .items import Running
 from .lookahead import Callers, JudgeLookahead, Queue
 from .options import Options, flag, lines_of, words_of
@@ -34,11 +36,20 @@ def session_of(config: pytest.Config) -> AueporaSession:
 
 
 def _start_session(config: pytest.Config, options: Options, replay: Replay | None = None) -> AueporaSession:
+    try:
+        register_installed(config.pluginmanager)
+    except AueporaError as exc:
+        raise pytest.UsageError(str(exc)) from None
+    hooks_in_use = ExitStack()
+    hooks_in_use.enter_context(in_use(config.pluginmanager, config))
+    config.add_cleanup(hooks_in_use.close)
+    raised = Exception, pytest.fail.Exception, pytest.skip.Exception
+    project_hooks = ProjectHooks(config.rootpath, raised, (pytest.exit.Exception,))
     progress = Progress("judged scores", show=False)  # `RunProgress` shows it, or calls in its place
     judge_lookahead = JudgeLookahead(options.concurrency, progress)
     callers = Callers(config, options, judge_lookahead.judge)
     session = config.stash[SESSION] = AueporaSession(
-        config, options, ProjectHooks(config), replay, progress, judge_lookahead, callers, Queue(())
+        config, options, project_hooks, replay, progress, judge_lookahead, callers, Queue(())
     )
     config.pluginmanager.register(session, "auepora-session")
     return session

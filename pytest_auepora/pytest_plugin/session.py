@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from ..core.run import MetricInfo, Run
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended
+    from ..evaluation.project_hooks import ProjectHooks
     from ..evaluation.update import UpdatePlan
     from ..labels.corpus import Recall
-    from .hooks import ProjectHooks
     from .lookahead import Callers, JudgeLookahead, Queue
     from .options import Options
     from .output import SuiteOutcome

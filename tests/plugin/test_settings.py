@@ -29,7 +29,7 @@ def pytest_configure(config):
         "auepora_history": seen.history_place.relative_to(config.rootpath).as_posix(),
         "auepora_report": lines_of(config, "auepora_report"),
         "auepora_junit_properties": flag(config, "auepora_junit_properties"),
-        **{f"auepora_{name}": words_of(config, f"auepora_{name}") for name in ("files", "github")},
+        **{f"auepora_{name}": words_of(config, f"auepora_{name}") for name in ("files", "github", "plugins")},
         **{f"auepora_{name}": config.getini(f"auepora_{name}") for name in names},
     }
     pathlib.Path("seen.json").write_text(json.dumps(told))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ...base.plugins import ask
 from ...base.text import unknown_name
 from ..golden.model import GoldenSuite
 from .golden import as_imported
-from .model import Dropped, ImportedSuite, ImportProblem
+from .model import Dropped, ImportedSuite, Importer, ImportProblem
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,19 @@ FORMATS = {
     "csv": Format("one case a row: CSV, TSV", "table", written=(".csv", ".tsv")),
     "parquet": Format("one case a row: Parquet", "table", suffix="_parquet"),
 }
-"""Name → format."""
+"""Name → format of this package."""
+
+
+def formats() -> Mapping[str, Format | Importer]:
+    """Return all formats by name; none of another package replaces one of this."""
+    known: dict[str, Format | Importer] = dict(FORMATS)
+    for offered in filter(None, ask("pytest_auepora_importers")):
+        known = {**offered, **known}
+    return known
 
 
 def import_cases(path: str | Path, fmt: str, **options: Any) -> ImportedSuite:
-    """Read a file or directory of another tool; *options* are those of the format, a key of `FORMATS`.
+    """Read a file or directory of another tool; *options* are those of the format, a key of `formats`.
 
     Raises:
         UnknownNameError: there is no such format.
@@ -80,10 +89,11 @@ def export_cases(suite: GoldenSuite | ImportedSuite, path: str | Path, fmt: str,
     return [*not_cases, *dropped.sentences()]
 
 
-def _find_format(fmt: str, options: Iterable[str]) -> Format:
-    if fmt not in FORMATS:
-        raise unknown_name("format", fmt, FORMATS)
-    supported = FORMATS[fmt].options
+def _find_format(fmt: str, options: Iterable[str]) -> Format | Importer:
+    known = formats()
+    if fmt not in known:
+        raise unknown_name("format", fmt, known)
+    supported = known[fmt].options
     if unknown := next((name for name in options if name not in supported), ""):
         raise ImportProblem(f"{fmt} has no option {unknown!r}; it takes {', '.join(supported) or 'none'}")
-    return FORMATS[fmt]
+    return known[fmt]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
+from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
@@ -58,6 +59,35 @@ class Dropped(Counter[str]):
     def sentences(self) -> list[str]:
         """Return what was dropped, with counts, in the order of the first."""
         return [f"{what} ({times} time{'s' if times > 1 else ''})" for what, times in self.items()]
+
+
+@dataclass(frozen=True)
+class Importer:
+    """A format of another package, which the hook ``pytest_auepora_importers`` offers.
+
+    Attributes:
+        title: what it is, in a few words; it stands behind its name in the help.
+        load: reads a path: ``(path, dropped) -> ImportedSuite``; *dropped* notes what does not fit.
+        save: writes a suite: ``(suite, path, dropped)``; None where the format is only read.
+        written: suffixes of the files that ``save`` writes; any where there are none.
+    """
+
+    title: str
+    load: Callable[[Path, Dropped], ImportedSuite]
+    save: Callable[[ImportedSuite, Path, Dropped], None] | None = None
+    written: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """It takes none."""
+        return ()
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """Return ``load`` or ``save``; raises `ImportProblem` where it cannot do that."""
+        function: Callable[..., Any] | None = getattr(self, name)
+        if function is None:
+            raise ImportProblem(f"{self.title} is only read, not written")
+        return function
 
 
 class Cases(list[dict[str, Any]]):

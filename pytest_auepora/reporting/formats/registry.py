@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...base.plugins import ask
 from ...base.text import did_you_mean
 from ...errors import AueporaError
 
@@ -30,6 +31,14 @@ _BY_SUFFIX = {
 }  # fmt: skip
 
 
+def formats() -> Mapping[str, str | Callable[[Report], str]]:
+    """Return all formats by name, those of other packages as the function; none replaces one of this package."""
+    known: dict[str, str | Callable[[Report], str]] = dict(FORMATS)
+    for offered in filter(None, ask("pytest_auepora_report_formats")):
+        known = {**offered, **known}
+    return known
+
+
 class Target(NamedTuple):
     """A requested report: its format, and the file to write."""
 
@@ -43,21 +52,26 @@ def read_target(text: str) -> Target:
     Raises:
         AueporaError: the format is unknown or missing, or there is no file.
     """
+    known = formats()
     kind, colon, path = text.partition(":")
     if not colon or len(kind) == 1:  # a single letter is a Windows drive
         kind, path = _BY_SUFFIX.get(Path(text).suffix.lower(), ""), text
         if not kind:
-            raise AueporaError(f"{text!r} does not say its format; write FORMAT:FILE with one of {', '.join(FORMATS)}")
-    if kind not in FORMATS:
-        raise AueporaError(f"no report format {kind!r}{did_you_mean(kind, FORMATS)}; available: {', '.join(FORMATS)}")
+            raise AueporaError(f"{text!r} does not say its format; write FORMAT:FILE with one of {', '.join(known)}")
+    if kind not in known:
+        raise AueporaError(f"no report format {kind!r}{did_you_mean(kind, known)}; available: {', '.join(known)}")
     if not path:
         raise AueporaError(f"{text!r} names no file; write {kind}:FILE")
     return Target(kind, Path(path))
 
 
 def report_text(kind: str, report: Report) -> str:
-    """Return *report* in the format *kind*, one of `FORMATS`."""
-    module, name = FORMATS[kind].split(":")
-    make: Callable[[Report], str] = getattr(import_module(module, __package__), name)
-    text = make(report)
+    """Return *report* in the format *kind*, one of `formats`."""
+    make = formats()[kind]
+    if isinstance(make, str):
+        module, name = make.split(":")
+        function: Callable[[Report], str] = getattr(import_module(module, __package__), name)
+    else:
+        function = make
+    text = function(report)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates become escapes, as in JSON
