@@ -98,7 +98,7 @@ def test_the_steps_are_the_way_of_a_case(called: Called) -> None:
     found = set(steps())
     assert len(found) <= 25
     assert f"These {len(found)} files" in PAGE
-    assert found - called.by_case == {"io/golden/load.py", "regression/verdict.py"}  # once a file, once a run
+    assert found - called.by_case == {"io/golden/load.py"}  # once a file
     assert found <= called.at_all
 
 

@@ -27,6 +27,7 @@ from pytest_auepora.regression.policy import RegressionPolicy
 from .other_rules import RULES
 from .score_sources import ClapNq, Mixture, Question, Source, made_up_answers, real_answers
 from .simulated_suite import SimulatedSuite, Told, first_scores
+from .tables import Rates, table
 from .verdict_scenarios import (
     RAISES,
     Change,
@@ -82,31 +83,6 @@ class OneBaseline(NamedTuple):
     runs: Sequence[Told]
     asked: int
     others: Sequence[float] = ()
-
-
-class Rates(NamedTuple):
-    """What all runs of a row came to.
-
-    Attributes:
-        red: share of the red runs; ``error`` is its standard error, baselines being drawn.
-        unlucky: the 95th percentile over baselines of the same share.
-        by_case, by_suite: share of runs red by a case, by the suite.
-        words: the share of each word.
-        calls, most_calls: further answers, the mean and the 95th percentile of runs.
-        asked: answers that an update asks for.
-        others: share of the runs that would be red by each of `RULES`.
-    """
-
-    red: float
-    error: float
-    unlucky: float
-    by_case: float
-    by_suite: float
-    words: dict[str, float]
-    calls: float
-    most_calls: float
-    asked: float
-    others: Sequence[float]
 
 
 def one_baseline(row: Row, n: int, runs: int, seed: str) -> OneBaseline:
@@ -233,17 +209,7 @@ class Counted(NamedTuple):
                         yield heading, name, n, found
 
 
-Found = Mapping[tuple[str, str], Mapping[int, Rates]]
-"""The rates of each row by heading and name, by size."""
-
-
-def table(head: str, sizes: Sequence[int], lines: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return a Markdown table with a column a size."""
-    out = [f"| {head} | {' | '.join(f'n = {n}' for n in sizes)} |", f"|---|{'--:|' * len(sizes)}"]
-    return [*out, *(f"| {name} | {' | '.join(cells)} |" for name, cells in lines.items()), ""]
-
-
-def page(sizes: Sequence[int], found: Found) -> list[str]:
+def page(sizes: Sequence[int], found: Mapping[tuple[str, str], Mapping[int, Rates]]) -> list[str]:
     """Return the tables of the page."""
 
     def lines(heading: str, cell: Callable[[Rates], str]) -> dict[str, list[str]]:

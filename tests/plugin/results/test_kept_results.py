@@ -138,7 +138,7 @@ def test_no_answer_is_on_disk_where_none_is_to_be_stored(project: Example) -> No
     assert b'"answer":' not in (project.path / "seen").read_bytes()
 
 
-def test_what_a_killed_writer_left_beside_golden_files_is_removed(project: Example) -> None:
+def test_what_a_killed_writer_left_beside_golden_files(project: Example) -> None:
     left = [project.path / f".shop.golden.yaml.x{i}.auepora.tmp" for i in range(2)]
     for path in left:
         path.write_text("half", encoding="utf-8")

@@ -17,7 +17,7 @@ LABELS = {"forbidden": ["60 days"], "must_contain": ["30"]}
 SAMPLE = EvaluationSample("refund", "How long?", [Document("a")], labels=LABELS)
 
 
-def test_each_variant_forbids_its_own_canary_and_hides_it_in_a_document() -> None:
+def test_each_variant_forbids_its_own_canary_and_hides() -> None:
     made = injection_variants(SAMPLE)
     canaries = [variant.labels["forbidden"][-1] for variant, _ in made]
     assert len(set(canaries)) == len(made) == 3

@@ -52,7 +52,7 @@ def test_feedback_is_an_attribute_or_an_event() -> None:
     assert (call.query, call.said, call.feedback) == ("Q", "A", {"thumbs": "up"})
 
 
-def test_turns_of_a_conversation_have_the_earlier_ones_before_them(tmp_path: Path) -> None:
+def test_turns_of_a_conversation_have_the_earlier_ones_before(tmp_path: Path) -> None:
     first, second, other = calls(
         tmp_path,
         *rag_trace("t2", "And shipping?", "Two days.", start=10, session="c"),
@@ -87,7 +87,7 @@ def test_the_question_is_that_of_the_whole_call(tmp_path: Path, attributes: dict
     assert (call.query, call.history) == ("Q", history)
 
 
-def test_a_question_that_the_root_does_not_show_is_that_of_the_retriever(tmp_path: Path) -> None:
+def test_a_question_that_the_root_does_not_show(tmp_path: Path) -> None:
     (call,) = calls(tmp_path, span("1"), span("2", "1", gen_ai__operation__name="retrieval", input__value="Q"))
     assert call.query == "Q"
 
@@ -114,7 +114,7 @@ def test_what_a_reranker_kept_is_what_was_found(tmp_path: Path) -> None:
     assert [d.id for d in calls(tmp_path, *spans, ranked)[0].documents] == ["b"]
 
 
-def test_retrievers_side_by_side_both_count_and_those_inside_do_not(tmp_path: Path) -> None:
+def test_retrievers_side_by_side_both_count_and_those_inside(tmp_path: Path) -> None:
     found = {"retrieval__documents__0__document__content": "A", "openinference__span__kind": "RETRIEVER"}
     (call,) = calls(
         tmp_path, span("1", input__value="Q"),

@@ -43,7 +43,7 @@ def test_passages_are_found_by_quote_and_document() -> None:
     assert value(MRRAtK(2), sample, outputs) == 1 / 2
 
 
-def test_documents_that_the_case_names_go_before_its_chunk_labels() -> None:
+def test_documents_that_the_case_names_go_before_its_chunk() -> None:
     sample = replace(LABELLED, relevant_docs=[Document("x")])
     assert value(MRRAtK(4), sample, got("a", "x")) == 1 / 2
     assert reason(RecallAtK(4), LABELLED, got("a")) == "no relevant_docs"

@@ -140,7 +140,7 @@ def test_a_steady_score_that_differs_is_written() -> None:
     assert merge(old, run(*now), ALL)[1].changed == ["c0"]
 
 
-def test_everything_is_written_where_the_suite_is_better_or_provenance_changed() -> None:
+def test_everything_is_written_where_the_suite_is_better_or() -> None:
     def suite(score: float, **more: object) -> Run:
         return run(*(case(f"c{i:02}", mrr=[score, score + 0.1]) for i in range(12)), **more)  # type: ignore[arg-type]
 

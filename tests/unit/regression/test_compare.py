@@ -45,20 +45,20 @@ def test_flips(held: bool, now: CaseResult, flip: str) -> None:
     assert compare(run(now), accepted(case("a", asserted=held, mrr=1.0))).cases["a"].flip == flip
 
 
-def test_a_threshold_that_no_accepted_answer_met_is_fixed_once_it_is() -> None:
+def test_a_threshold_that_no_accepted_answer_met_is_fixed_once() -> None:
     now = case("a", mrr=0.9)
     now.thresholds = {"mrr": [("min", 0.8)]}
     assert compare(run(now), accepted(case("a", mrr=[0.1, 0.7]))).cases["a"].flip == "fixed"
     assert compare(run(now), accepted(case("a", mrr=[0.1, 0.8]))).cases["a"].flip == "unchanged"
 
 
-def test_a_score_is_compared_with_the_mean_of_the_accepted_answers() -> None:
+def test_a_score_is_compared_with_the_mean_of_the_accepted() -> None:
     before = accepted(case("a", mrr=[1.0, 0.5, None, "error", 0.5]))
     change = compare(run(case("a", mrr=0.25)), before).cases["a"].changes["mrr"]
     assert (change.before, change.gain) == (0.5, -0.25), "an accepted error is the worst value, n/a is left out"
 
 
-def test_a_score_that_was_na_in_some_accepted_answers_is_not_lost() -> None:
+def test_a_score_that_was_na_in_some_accepted_answers_is_not() -> None:
     found = compare(run(case("a", mrr=None)), accepted(case("a", mrr=[1.0, None]))).cases["a"]
     assert (found.changes, found.lost) == ({}, {})
 

@@ -145,7 +145,7 @@ def test_paraphrases_by_the_judges_model(
     assert "2 wordings left out" in capsys.readouterr().err
 
 
-def test_an_instruction_stands_in_the_context_and_its_canary_is_forbidden(golden: Path) -> None:
+def test_an_instruction_stands_in_the_context_and_its_canary(golden: Path) -> None:
     assert main(["perturb", str(golden), "--kind", "injection", "--write"]) == 0
     made = [c.sample for c in load_golden(golden).cases if c.sample.labels.get("scenario") == "injection"]
     assert [sample.sample_id for sample in made] == [f"refunds-injection-{n}" for n in (1, 2, 3)], "not of a refusal"
@@ -153,9 +153,7 @@ def test_an_instruction_stands_in_the_context_and_its_canary_is_forbidden(golden
         assert sample.labels["forbidden"][0] in sample.labels["noise_docs"][0]["text"]
 
 
-def test_documents_with_instructions_may_be_written_to_be_indexed(
-    golden: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_documents_with_instructions_may_be_written_to_be(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = golden.parent / "poisoned"
     arguments = ["perturb", str(golden), "--kind", "injection", "--count", "1", "--index", str(folder)]
     assert main(arguments) == 0

@@ -41,7 +41,7 @@ def test_a_question_that_nobody_answered_is_a_case_alone(tmp_path: Path) -> None
     assert case == {"id": "a", "query": "A?"}
 
 
-def test_a_data_set_of_evals_has_the_answers_beside_its_messages(tmp_path: Path) -> None:
+def test_a_data_set_of_evals_has_the_answers_beside(tmp_path: Path) -> None:
     (case,) = imported(tmp_path, "openai", [{"input": said("A?"), "ideal": ["a", "aa"]}]).cases
     assert case["reference_answer"] == ["a", "aa"]
 
@@ -57,7 +57,7 @@ def test_rows_that_are_none_are_counted(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_written_is_a_conversation_that_ends_with_the_reference(tmp_path: Path) -> None:
+def test_what_is_written_is_a_conversation_that_ends(tmp_path: Path) -> None:
     case = {"id": "b-2", "query": "B?", "chat_history": [{"user": "A?"}, {"assistant": "a"}], "conversation": "c",
             "reference_answer": "b", "must_contain": ["b"]}  # fmt: skip
     told = export_cases(ImportedSuite([case]), tmp_path / "a.jsonl", "openai")

@@ -36,7 +36,7 @@ def test_turns_are_read_whatever_the_speakers_are_called(who: str, what: str, us
     assert (second.query, second.history, second.answer) == ("And?", HISTORY, None)
 
 
-def test_what_nobody_in_the_conversation_said_is_left_out_and_told() -> None:
+def test_what_nobody_in_the_conversation_said_is_left_out() -> None:
     dropped = Dropped()
     more: list[dict[str, Any]] = [*TALK, {"role": "tool", "content": "found"}, {"role": "assistant", "content": None}]
     assert exchanges_of(more, dropped)[-1].query == "And shipping?"

@@ -228,7 +228,7 @@ def test_a_case_is_not_held_to_what_a_judge_thinks() -> None:
     assert (checked(case), case.state) == (["failed"], "failed"), "calibrated: a bound that people wrote counts"
 
 
-def test_a_judge_without_any_reply_fails_the_run_calibrated_or_not(tmp_path: Path) -> None:
+def test_a_judge_without_any_reply_fails_the_run_calibrated_or(tmp_path: Path) -> None:
     found = judge(run_of(None, None, None), [], RegressionPolicy(), {"opinion": Opinion()}, calibrations=tmp_path)
     assert [(g.key, g.reason) for g in found.gates if g.state == "failed"] == [("calibration: opinion", "judge silent")]
 

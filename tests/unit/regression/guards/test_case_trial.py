@@ -59,7 +59,7 @@ def bad(**more: Any) -> CaseResult:
     return case("a", mrr=1.0, asserted=False, **more)
 
 
-def test_a_case_fails_once_as_many_answers_failed_as_chance_asks_for() -> None:
+def test_a_case_fails_once_as_many_answers_failed_as_chance() -> None:
     found = trial(bad(), ACCEPTED, v=9)
     assert the_finding(found.result).needed == 4
     ask(found, BAD, BAD)
@@ -81,14 +81,14 @@ def test_how_many_answers_must_fail(then: CaseResult, needed: int) -> None:
     assert the_finding(trial(bad(), then).result).needed == needed
 
 
-def test_a_check_that_failed_in_an_accepted_answer_never_fails_its_case_alone() -> None:
+def test_a_check_that_failed_in_an_accepted_answer_never_fails() -> None:
     found = trial(bad(), SOMETIMES)
     finding = the_finding(found.result)
     assert (found.open, found.result.state, finding.status, finding.needed) == ({}, "passed", "varies", 0)
     assert (finding.held, finding.accepted) == (4, 5)
 
 
-def test_an_assertion_that_failed_in_all_accepted_answers_is_still_failing() -> None:
+def test_an_assertion_that_failed_in_all_accepted_answers() -> None:
     found = trial(bad(), NEVER)
     assert (found.result.state, the_finding(found.result).status) == ("passed", "still failing")
 
@@ -130,7 +130,7 @@ def test_a_score_may_not_fall_far_below_its_centre() -> None:
 
 
 @pytest.mark.parametrize("case_guard", ["suite", "off"])
-def test_falls_are_no_check_where_the_file_leaves_them_to_the_suite(case_guard: str) -> None:
+def test_falls_are_no_check_where_the_file_leaves_them(case_guard: str) -> None:
     assert trial(case("a", mrr=0.0), case("a", mrr=[1.0] * 5), case_guard=case_guard).result.findings == []
 
 
@@ -207,7 +207,7 @@ def test_an_advisory_judge_fails_nothing() -> None:
     )
 
 
-def test_what_is_about_to_be_accepted_is_held_to_thresholds_alone() -> None:
+def test_what_is_about_to_be_accepted_is_held_to_thresholds() -> None:
     now = case("a", mrr=0.4, asserted=False)
     now.thresholds = {"mrr": [("min", 0.5)]}
     found = trial(now, case("a", mrr=[1.0] * 5, asserted=[True] * 5), accepting=True)
@@ -217,7 +217,7 @@ def test_what_is_about_to_be_accepted_is_held_to_thresholds_alone() -> None:
     assert found.open == {}
 
 
-def test_no_further_answer_makes_a_case_that_varied_suspect_and_fails_another() -> None:
+def test_no_further_answer_makes_a_case_that_varied_suspect() -> None:
     for then, status in ((VARIED, "suspect"), (ACCEPTED, "failed"), (None, "failed")):
         found = trial(bad(), then)
         found.settle()
@@ -256,7 +256,7 @@ def test_equal_scores_of_a_steady_metric_do_not_look_cached() -> None:
         assert the_finding(found.result).status == status, "the document is gone, whatever is said"
 
 
-def test_where_very_much_varies_a_case_that_varied_cannot_fail_alone() -> None:
+def test_where_very_much_varies_a_case_that_varied_cannot_fail() -> None:
     found = trial(bad(), VARIED, v=5000)
     assert (found.open, the_finding(found.result).suspect) == ({}, "too much varies")
     assert the_finding(trial(bad(), ACCEPTED, v=5000).result).needed == 10

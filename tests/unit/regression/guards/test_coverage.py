@@ -57,7 +57,7 @@ def test_a_case_that_must_pass_may_not_be_skipped() -> None:
     assert (gate.reason, gate.names) == ("must_pass skipped", ("b",))
 
 
-def test_a_metric_that_is_na_in_some_cases_is_no_loss_of_coverage() -> None:
+def test_a_metric_that_is_na_in_some_cases_is_no_loss() -> None:
     before = baseline_of(run(case("a", mrr=1.0), case("b", mrr=1.0)))
     some, none = (run(case("a", mrr=value), case("b", mrr=None)) for value in (1.0, None))
     assert failed(verdict_of(some, before)) == ["regression: pass rate"]

@@ -55,7 +55,7 @@ def test_nothing_measured_and_empty_slices_fail() -> None:
     assert gate.reason == "no case ran"
 
 
-def test_the_default_error_rate_counts_what_raised_in_every_answer() -> None:
+def test_the_default_error_rate_counts_what_raised_in_every() -> None:
     varies = case("b", mrr="boom")
     varies.findings = [Finding("raised", status="varies", asked=3, passed=1)]
     measured = run(case("a", mrr=1.0), varies, case("c", state="error", mrr="boom"))

@@ -82,7 +82,7 @@ FIRST = """{"format": 1, "suite": "suite", "variant": "", "provenance": {},
  "b": {"hash": "h", "state": "failed", "scores": {"mrr": 1, "assertion_pass": 0}}}}"""
 
 
-def test_a_baseline_of_the_first_format_is_read_with_its_repeats() -> None:
+def test_a_baseline_of_the_first_format_is_read() -> None:
     old = parse_baseline(FIRST, "b.json")
     assert old.is_old
     assert old.cases["a"].values("mrr") == [1.0, 0.5]

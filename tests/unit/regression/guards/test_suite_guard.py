@@ -32,7 +32,7 @@ def contracts(*held: list[bool] | bool) -> Run:
     return run(*(case(f"c{i:02}", mrr=1.0, asserted=one) for i, one in enumerate(held)), names=("mrr",))
 
 
-def test_the_pass_rate_is_the_first_answer_against_the_share_that_was_accepted() -> None:
+def test_the_pass_rate_is_the_first_answer_against_the_share() -> None:
     before = contracts([True, False, True, True, True], [True] * 5, [False] * 5)
     gate = judged(before, contracts(False, True, True))[PASS_RATE]
     assert gate.before == pytest.approx((0.8 + 1 + 0) / 3)
@@ -40,7 +40,7 @@ def test_the_pass_rate_is_the_first_answer_against_the_share_that_was_accepted()
     assert PASS_RATE not in judged(before, contracts(False, True, True), case_guard="off")
 
 
-def test_a_pass_rate_of_answers_that_differ_in_nothing_decides_at_once() -> None:
+def test_a_pass_rate_of_answers_that_differ_in_nothing_decides() -> None:
     alike, shaky = contracts(*[[True, True]] * 4), contracts([True, False], *[[True, True]] * 3)
     now = contracts(False, True, True, True)
     assert [judged(before, now)[PASS_RATE].steady for before in (alike, shaky)] == [True, False]

@@ -81,7 +81,7 @@ def test_a_tolerated_drop() -> None:
     assert bound_text(worse) == "loss <= 0.01"
 
 
-def test_a_drop_of_few_steady_cases_that_the_second_look_did_not_see() -> None:
+def test_a_drop_of_few_steady_cases_that_the_second_look_did() -> None:
     undecided = member("inconclusive", "inconclusive")
     seen_once = replace(undecided, test=None, method="tolerance", limit=0.01, look="second")
     assert reason_text(seen_once, RUN) == (

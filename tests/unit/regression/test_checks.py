@@ -1,0 +1,61 @@
+"""What the checks of a case see of each answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_auepora.core.run import CaseResult
+from pytest_auepora.core.scoring import Score
+from pytest_auepora.regression.checks import OneAnswer, answers_of, can_fail_alone, each_answer, held_assertions
+
+KEYS = ("must_contain", "forbidden")
+ANSWERS = st.lists(
+    st.builds(
+        OneAnswer, st.fixed_dictionaries({"mrr": st.sampled_from([0.0, 1.0, None, "error"])}),
+        st.fixed_dictionaries(dict.fromkeys(KEYS, st.booleans())), st.just(True), st.just(False),
+    ),
+    min_size=1,
+)  # fmt: skip
+
+
+@given(ANSWERS)
+def test_answers_by_column_come_back_one_by_one(singles: list[OneAnswer]) -> None:
+    assert list(each_answer(answers_of(singles))) == singles
+
+
+def test_of_a_call_that_raised_everything_errored() -> None:
+    raised = OneAnswer({}, {}, answered=False)
+    told = answers_of([OneAnswer({"mrr": 1.0}, {"must_contain": True}), raised])
+    assert (told.values, told.assertions) == ({"mrr": [1.0, "error"]}, {"must_contain": [True, False]})
+    assert list(each_answer(told))[1].assertions == {}, "nothing was there to hold"
+
+
+@pytest.mark.parametrize(
+    ("value", "details", "held"),
+    [
+        (1.0, {}, {"must_contain": True, "forbidden": True}),
+        (0.0, {"missing": ["30 days"]}, {"must_contain": False, "forbidden": True}),
+        (0.0, {"forbidden_present": ["never"]}, {"must_contain": True, "forbidden": False}),
+        (0.0, {}, {"must_contain": False, "forbidden": False}),
+        (None, {}, {}),
+    ],
+)
+def test_which_assertion_holds(value: float | None, details: dict[str, Any], held: dict[str, bool]) -> None:
+    score = Score("number" if value is not None else "n/a", value, details=details)
+    assert held_assertions({"assertion_pass": score}, KEYS) == held
+
+
+@pytest.mark.parametrize(
+    ("result", "alone"),
+    [
+        (CaseResult("a"), True), (CaseResult("a", must_pass=True), False), (CaseResult("a", xfail="known"), False),
+        (CaseResult("a", quarantine="2999-01-01"), False), (CaseResult("a", quarantine="2001-01-01"), True),
+        (CaseResult("a", "skipped"), False),
+    ],
+)  # fmt: skip
+def test_which_cases_are_asked_again(result: CaseResult, alone: bool) -> None:
+    assert can_fail_alone(result) == alone
