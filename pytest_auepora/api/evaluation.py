@@ -122,19 +122,10 @@ class Evaluation:
         if self.accepting:
             return
         from ..reporting.wording.gates import reason_text
-<<<<<<< HEAD
         from ..reporting.wording.verdict import got_worse_text, no_baseline_text
 
         if self.baseline is None:
             raise BaselineError(no_baseline_text(self.run, self.verdict))
-=======
-        from ..reporting.wording.notes import baseline_text
-        from ..reporting.wording.verdict import got_worse_text
-
-        if self.baseline is None:
-            accept = "accept the present state with --auepora-update"
-            raise BaselineError(f"{self.run.title}: {baseline_text(self.baseline_note)}; {accept}")
->>>>>>> c349ae23 (Hooks of installed packages are asked everywhere: under pytest, in evaluate and in the commands)
         if self.verdict.comparison is not None:
             for gate in nothing_compares(self.run, self.verdict.comparison, required=True):
                 raise BaselineError(f"{self.run.title}: {reason_text(gate, self.run)}")
