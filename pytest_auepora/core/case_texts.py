@@ -27,48 +27,76 @@ class Label(_WithId, total=False):
     """A relevant label of a case."""
 
     doc: str
+    """The document that it is of, where its id is that of a chunk."""
     grade: int
+    """How relevant, from 1 on."""
     match: str
+    """How it is found among the hits."""
     quote: str
+    """A passage that a hit has to hold."""
     ids: list[str]
+    """Further ids that count as found."""
     span: list[int]
+    """First and last character in the document."""
 
 
 class Expected(TypedDict, total=False):
     """What a case expects."""
 
     expect: str
+    """answer, refuse or clarify."""
     relevant: list[Label]
+    """The relevant documents."""
     reference: str
+    """A right answer."""
     references: list[str]
+    """Several right answers."""
     must_contain: list[Any]
+    """What the answer has to hold."""
     forbidden: list[Any]
+    """What it may not hold."""
     forbidden_docs: list[str]
+    """Documents that may not be returned."""
     chat_history: list[dict[str, str]]
+    """The turns before the question."""
 
 
 class _Hit(_WithId, total=False):
     doc: str
+    """The document that it is of, where its id is that of a chunk."""
     score: float | None
+    """The score of the retriever."""
     grade: int
+    """How relevant it is by the labels; 0 for not at all."""
     text: str | None
+    """Its text, or the beginning."""
     span: list[int]
+    """First and last character in the document."""
 
 
 class Outputs(TypedDict, total=False):
     """What reports show of an answer."""
 
     answer: str | None
+    """The answer."""
     retrieved: list[_Hit]
+    """What was retrieved, the best first."""
     timings: dict[str, Number]
+    """Seconds of each stage."""
     refused: bool
+    """Whether the system says that it refused."""
     grounded: bool
+    """Whether it says that its answer is grounded."""
     citations: list[int | str]
+    """What the answer cites: places in the ranking, or ids."""
     usage: list[dict[str, Any]]
+    """What each call of a model took: tokens, cost."""
 
 
 for _shape in (_WithId, Label, Expected, _Hit, Outputs):
-    setattr(_shape, "__pydantic_config__", {"strict": True, "allow_inf_nan": False, "extra": "allow"})  # noqa: B010  # keys that are not named are free
+    setattr(_shape, "__pydantic_config__", {  # noqa: B010
+        "strict": True, "allow_inf_nan": False, "extra": "allow", "use_attribute_docstrings": True,
+    })  # fmt: skip  # keys that are not named are free
 
 
 @dataclass(slots=True)

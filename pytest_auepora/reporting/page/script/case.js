@@ -32,7 +32,7 @@ const caseView = async (query) => {
 const lead = (row, one) => [
   row.why ? make("p", { class: "diagnosis", dir: "auto" }, row.why) : null,
   one.problems ? make("ul", { class: "problems" }, one.problems.map((text) => make("li", null, mark(false, "failed: "), " ", coded(text)))) : null,
-  one.still ? make("ul", { class: "muted" }, one.still.map((text) => make("li", null, coded(text)))) : null,
+  one.still ? make("ul", { class: "muted" }, one.still.map((text) => make("li", null, "still failing: ", coded(text)))) : null,
   row.said ? make("ul", null, row.said.map((text) => make("li", null, coded(text)))) : null,
   one.advice ? make("ul", { class: "muted" }, one.advice.map((text) => make("li", null, coded(text)))) : null,
   row.notComparable ? make("p", { class: "muted" }, `Not comparable: ${row.notComparable}`) : null,
