@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from .conftest import Example
+from ..conftest import Example
 
 
 def test_a_failure_says_where_its_case_stands(project: Example) -> None:
