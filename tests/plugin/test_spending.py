@@ -9,7 +9,7 @@ import pytest
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.pytest_plugin.spending import read_budget
 
-from .conftest import Example
+from .conftest import Example, gates
 from .suite.varying import N_CASES, accepted, calls, says, vary
 
 SYSTEM = """\
@@ -75,6 +75,27 @@ def test_the_sum_has_updates_and_second_looks(spending: Example) -> None:
     assert f"{n} model calls, {tokens_of(n):,} + {7 * n} tokens" in said(result)
     stored = HistoryStore(spending.path / ".auepora" / "history.sqlite").runs()[0]
     assert (stored.aggregate.system["calls"], stored.aggregate.system["input_tokens"]) == (n, tokens_of(n))
+
+
+def test_a_prompt_of_twice_the_tokens_is_worse(spending: Example) -> None:
+    spending.edit(
+        "metrics: [recall@1, mean_tokens, total_cost]\n",
+        "metrics: [recall@1, mean_tokens, mean_cost]\n"
+        "regression: {metrics: {mean_tokens: {policy: auto}, mean_cost: {policy: auto}}}\n",
+    )
+    assert spending.run("--auepora-update").ret == 0
+    calls_of(spending)
+    sound = spending.run()
+    assert (sound.ret, calls_of(spending)) == (0, N_CASES)
+    spending.edit(
+        '100 + number, "completion_tokens": 7, "cost": 0.25', '207, "completion_tokens": 7, "cost": 0.5', "conftest.py"
+    )
+    result = spending.run()
+    assert result.ret == 1
+    n = calls_of(spending)
+    assert f"system: {n} model calls, {207 * n:,} + {7 * n} tokens, cost {0.5 * n:g}" in said(result)
+    assert "worse:" in said(result)
+    assert gates(result) == ["regression: mean_tokens", "regression: mean_cost"]
 
 
 @pytest.mark.parametrize("numbers", NUMBERS)
