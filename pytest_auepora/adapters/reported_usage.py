@@ -27,7 +27,9 @@ def has_counts(calls: Iterable[Mapping[str, Any]]) -> bool:
 
 def note_usage(outputs: SystemOutputs) -> str:
     """Put the usage that *outputs* report into ``extra`` in its one form; return why it cannot be read, or nothing."""
-    places = (outputs.extra, outputs.response.metadata)
+    places = [place for place in (outputs.extra, outputs.response.metadata) if place]
+    if not places:
+        return ""
     nested = (place[key] for place in places for key in _METADATA_KEYS if isinstance(place.get(key), Mapping))
     for place in (*places, *nested):
         if (key := first_of(place, USAGE_KEYS)) is not None:
