@@ -122,7 +122,7 @@ def test_fixture_that_returns_it_is_measured(project: Example, needs: str, sourc
         pytest.skip(f"{needs} is not installed")
     project.system(f"def rag(request):{source}")
     result = project.run_apart("-v")
-    result.assert_outcomes(passed=7)
+    result.assert_outcomes(passed=6)
     result.stdout.fnmatch_lines(["*recall@1*1.000*"])
 
 
