@@ -128,6 +128,10 @@ def case_details(
         "still": [safe_text(line) for line in still_failing_lines(case, run.metrics)],
         "advice": [safe_text(line) for line in advisory_lines(case, run.metrics)],
         "error": safe_text(case.error, keep_lines=True),
+        "turns": [
+            [safe_text(turn.get("role", "")), safe_text(turn.get("content", ""), keep_lines=True)]
+            for turn in case.expected.get("chat_history") or ()
+        ],
         "expected": _expected(shown),
         "docs": [[safe_text(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(shown, compared)],
         "cut": [max(cuts), safe_text(cuts[max(cuts)])] if cuts else [],  # the deepest

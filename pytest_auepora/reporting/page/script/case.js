@@ -18,6 +18,7 @@ const caseView = async (query) => {
     make("section", { class: "card case-head", "aria-labelledby": "case-title" },
       make("h1", { id: "case-title", tabindex: "-1", "data-first": true }, row.id), make("p", null, states(row)),
       lead(row, one),
+      one.turns ? folded(`${one.turns.length} ${one.turns.length === 1 ? "turn" : "turns"} before the question`, "turns", false, one.turns.map(([who, text]) => [subtitle(who), prose(text)])) : null,
       make("p", { class: "asked", dir: "auto" }, row.query || "(empty)"),
       one.error ? make("div", { class: "trace" }, make("h2", null, row.kind === "skipped" ? "Skipped" : "Error"), make("pre", { tabindex: "0" }, one.error)) : null),
     rankings(row, one, before),

@@ -42,6 +42,14 @@ def test_a_row_has_what_is_read_of_it() -> None:
     assert one["cells"][0] == [0.0, "0.000", -1, True, 1.0]
 
 
+def test_an_opened_case_has_the_turns_before_its_question() -> None:
+    run, verdict = red()
+    case = run.cases["steady"]
+    case.expected = {**case.expected, "chat_history": [{"role": "user", "content": "Hi\x1b[2J"}]}
+    assert case_details(case, run, verdict)["turns"] == [["user", "Hi\\x1b[2J"]]
+    assert "turns" not in details("mended")
+
+
 def test_an_opened_case_has_everything() -> None:
     one = details(BAD_ID, earlier=True)
     assert one["where"] == "golden/billing.golden.yaml:12"
