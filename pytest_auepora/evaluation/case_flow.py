@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 from ..adapters.systems import System
@@ -28,7 +29,7 @@ from ..regression.guards.case_trial import CaseTrial, Confirmed, Standing
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
 from .case_result import Ended, blank_result, errored_result, shows_refusal
-from .measure import CaseCall, Convert, MeasuredAnswer, measure_calls
+from .measure import CaseCall, Convert, JudgedAnswer, MeasuredAnswer, judge_early, measure_calls
 from .recording import RecordedAnswer, Recording, Redact, record
 from .replay import CaseEndedError
 
@@ -41,7 +42,7 @@ class CaseCalls:
     """A case, the finished calls on it, repeats in order, and the corpus that its labels are looked up in.
 
     The last ``again`` of the calls do not count for its scores: they are asked for by an update, which accepts them as
-    well, in all metrics but ``skipped_metrics``.
+    well, in all metrics but ``skipped_metrics``.  ``judged`` has those answers that were judged early, by call.
     """
 
     case: GoldenCase
@@ -49,6 +50,7 @@ class CaseCalls:
     corpus: Any = None
     again: int = 0
     skipped_metrics: Collection[str] = ()
+    judged: Sequence[JudgedAnswer | None] = ()
 
     @property
     def counted(self) -> Sequence[CallResult]:
@@ -151,21 +153,29 @@ class CaseFlow:
             )
         except AueporaError as exc:
             return self.end(case_calls.case, exc)
-        counted = [self.case_call(case, call, is_known_id) for call in case_calls.counted]
-        others = case_calls.calls[len(counted) :]
-        return counted + [self.case_call(case, call, is_known_id, case_calls.skipped_metrics) for call in others]
+        n_counted, out = len(case_calls.counted), []
+        for i, (call, early) in enumerate(zip_longest(case_calls.calls, case_calls.judged)):
+            skipped = case_calls.skipped_metrics if i >= n_counted else ()
+            out.append(
+                self._case_call(case, call)._replace(is_known_id=is_known_id, skipped_metrics=skipped, early=early)
+            )
+        return out
 
     def _end(self, case_calls: CaseCalls, case: GoldenCase, measured: list[MeasuredAnswer]) -> FinishedCase:
         finished = self.conclude(case, measured, len(case_calls.counted))
         finished.error = next((call.error for call in case_calls.counted if call.error is not None), None)
         return finished
 
-    def case_call(
-        self, case: GoldenCase, call: CallResult, is_known_id: Any = None, skipped_metrics: Collection[str] = ()
-    ) -> CaseCall:
+    def judge_early(
+        self, case: GoldenCase, system: System, metrics: Sequence[Metric], repeat: int, call: CallResult
+    ) -> JudgedAnswer | None:
+        """Read and judge an answer of *system*, number *repeat* to its case, before anybody waits for it."""
+        case_call = self._case_call(case, call)
+        return judge_early(case_call, system, metrics, repeat, convert=self.convert, progress=self.progress)
+
+    def _case_call(self, case: GoldenCase, call: CallResult) -> CaseCall:
         """Return *call* with what is known of its case."""
-        baseline_answer = self.baseline_answers.get((case.id, case.content_hash), "")
-        return CaseCall(case, call, is_known_id, baseline_answer, skipped_metrics)
+        return CaseCall(case, call, baseline_answer=self.baseline_answers.get((case.id, case.content_hash), ""))
 
     def take(self, finished: FinishedCase, case_calls: CaseCalls, system: System) -> None:
         """Hold one further answer, by the finished call that asked *system* again, against the checks that failed.
@@ -198,7 +208,7 @@ class CaseFlow:
         return self._judge(result, [*first, *(OneAnswer.of(single.result) for single in measured)], recordings)
 
     def _measure(self, case_calls: CaseCalls, system: System) -> list[MeasuredAnswer]:
-        calls = [self.case_call(case_calls.case, call) for call in case_calls.calls]
+        calls = [self._case_call(case_calls.case, call) for call in case_calls.calls]
         return measure_calls(
             calls, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -34,11 +34,19 @@ Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 """Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
 
 
+class JudgedAnswer(NamedTuple):
+    """An answer as it was read, with the scores that judges gave early."""
+
+    outputs: SystemOutputs | RecordedAnswer
+    scores: Mapping[str, Score] = {}
+
+
 class CaseCall(NamedTuple):
     """A finished call on a case, and what is known of that case.
 
     ``is_known_id`` says whether the corpus has an id, None where there is no corpus; ``baseline_answer`` is that of the
-    accepted run, or empty; ``skipped_metrics`` are the judged metrics that this answer is not asked about.
+    accepted run, or empty; ``skipped_metrics`` are the judged metrics that this answer is not asked about; ``early`` is
+    the answer as it was read and judged before anybody waited for it.
     """
 
     case: GoldenCase
@@ -46,6 +54,12 @@ class CaseCall(NamedTuple):
     is_known_id: Callable[[str], bool] | None = None
     baseline_answer: str = ""
     skipped_metrics: Collection[str] = ()
+    early: JudgedAnswer | None = None
+
+    @property
+    def early_scores(self) -> Mapping[str, Score]:
+        """The scores that judges gave early."""
+        return self.early.scores if self.early is not None else {}
 
 
 class MeasuredAnswer(NamedTuple):
@@ -68,8 +82,8 @@ def measure_calls(
 
     An exception of a call, or an answer of an unknown shape, gives a result in state ``error``
     with an error score under every metric.  The state is otherwise ``passed`` until the case is checked.
-    A call's value may be a `RecordedAnswer`, which is measured in its place, or a `JudgedAnswer`, whose judged scores
-    are known already.  *progress* counts all judged scores, also those that no judge has to be asked for.
+    A call's value may be a `RecordedAnswer`, which is measured in its place.  *progress* counts all judged scores, also
+    those that no judge has to be asked for.
     """
     answers = [answer_of(case_call, system, convert, timed=timed) for case_call in calls]
     answered = [
@@ -83,7 +97,7 @@ def measure_calls(
     judge_scores = judge_answers(_judge_tasks(calls, answers, judge_metrics), progress=progress)
     measured = []
     for case_call, answer, judged in zip(calls, answers, judge_scores, strict=True):
-        scores = {**judged, **_early_scores(case_call)}
+        scores = {**judged, **case_call.early_scores}
         skipped = case_call.skipped_metrics
         if judge_metrics and progress is not None:
             progress.done(sum(m.name not in scores and m.name not in skipped for m in judge_metrics))
@@ -108,7 +122,7 @@ def _judge_tasks(
     times: Counter[str] = Counter()
     tasks = []
     for case_call, answer in zip(calls, answers, strict=True):
-        not_asked = {*case_call.skipped_metrics, *_early_scores(case_call)}
+        not_asked = {*case_call.skipped_metrics, *case_call.early_scores}
         asked_metrics = [metric for metric in judge_metrics if metric.name not in not_asked]
         tasks.append(judge_task(case_call, answer, asked_metrics, times[case_call.case.id]))
         times[case_call.case.id] += 1
@@ -130,10 +144,6 @@ def judge_task(
     return JudgeTask(asked_metrics, sample, _with_notes(case_call, answer.outputs.restore()), repeat)
 
 
-def _early_scores(case_call: CaseCall) -> Mapping[str, Score]:
-    return case_call.call.value.scores if isinstance(case_call.call.value, JudgedAnswer) else {}
-
-
 def answer_of(
     case_call: CaseCall, system: System, convert: Convert | None, *, timed: bool
 ) -> SystemOutputs | RecordedAnswer | BaseException:
@@ -141,9 +151,9 @@ def answer_of(
     case, call = case_call.case, case_call.call
     if call.error is not None:
         return call.error
-    if isinstance(call.value, JudgedAnswer):
-        early = call.value.outputs
-        return early if isinstance(early, RecordedAnswer) else _with_notes(case_call, early)
+    if case_call.early is not None:
+        outputs = case_call.early.outputs
+        return outputs if isinstance(outputs, RecordedAnswer) else _with_notes(case_call, outputs)
     value, resources = call.value if isinstance(call.value, SampledCall) else (call.value, None)
     if isinstance(value, RecordedAnswer):
         return value
@@ -258,12 +268,16 @@ class JudgeTask:
     repeat: int = 0
 
 
-@dataclass(eq=False, repr=False)
-class JudgedAnswer:
-    """An answer with the scores that judges gave early; stands in place of what the system returned."""
-
-    outputs: SystemOutputs | RecordedAnswer
-    scores: dict[str, Score] = field(default_factory=dict)
+def judge_early(
+    case_call: CaseCall, system: System, metrics: Sequence[Metric], repeat: int, *, convert: Convert | None = None,
+    progress: Progress | None = None,
+) -> JudgedAnswer | None:  # fmt: skip
+    """Return what the call gave with its scores by *metrics*, as answer number *repeat*; None where it is no answer."""
+    answer = answer_of(case_call, system, convert, timed=True)
+    if isinstance(answer, BaseException):
+        return None
+    (scores,) = judge_answers([judge_task(case_call, answer, metrics, repeat)], progress=progress)
+    return JudgedAnswer(answer, scores)
 
 
 def side_by_side(metrics: Iterable[Metric]) -> list[Metric]:

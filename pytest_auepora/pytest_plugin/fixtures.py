@@ -20,9 +20,9 @@ from ..evaluation.further import drive
 from ..evaluation.replay import Answering, CaseEndedError
 from ..evaluation.suite import run_suite
 from ..io.golden.model import GoldenCase
-from .answer_source import AnswerSource, source_for
+from .asking import AnswerSource, AskedCase, source_for
 from .compat import parameters_of
-from .items import AskedCase, case_marks, end_unmeasured, keep_further, keep_result, raise_skipped
+from .items import case_marks, end_unmeasured, keep_further, keep_result, raise_skipped
 from .keys import CORPUS
 from .output import fail_case
 from .registration import session_of
@@ -193,13 +193,8 @@ def _run_case(request: pytest.FixtureRequest, variant: SuiteVariant, case: Golde
         asked = AskedCase(node, _source(request, variant), case, _corpus(request, variant.suite.session))
     except BaseException as exc:
         return end_unmeasured(node, variant, case, exc)
-    caller, calls = asked.source.caller, []
-    for i, (key, fn, limit) in enumerate(asked.asks()):
-        if i:
-            asked.before_again()
-        calls.append(caller.call(key, fn, timeout=limit))
-    finished = asked.finish(calls)
-    drive(asked.decide(finished), caller, asked.before_again)
+    finished = keep_result(node, asked.source.flow, asked.finish(asked.first_answers()))
+    drive(asked.decide(finished), asked.source.caller, asked.before_again)
     return finished
 
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Hashable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from itertools import chain
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from ..base.text import did_you_mean
-from ..calls.call import CallResult, Fn
-from ..calls.caller import Upcoming
 from ..calls.capture import OutputSplitter
 from ..errors import SystemShapeError
-from ..evaluation.replay import CaseEndedError, ask_case, is_recorded
+from ..evaluation.replay import CaseEndedError
 from ..reporting.text import printable
-from .answer_source import AnswerSource, source_for
+from .asking import AskedCase, source_for
 from .case_reports import CaseReport, FurtherKind, attach
-from .compat import available_fixtures, is_worker, restart_time_limit
+from .compat import available_fixtures, is_worker
 from .keys import CASE, CASE_REPORTS, CORPUS, SYSTEM
-from .lookahead import Queue, timed_call
+from .lookahead import Queue
 from .output import (
     begin_at_case,
     below_pytest,
@@ -34,97 +29,8 @@ from .output import (
 from .session import SUITE, AueporaSession, SuiteVariant, ended_by
 
 if TYPE_CHECKING:
-    from ..core.metrics_base import Metric
     from ..evaluation.case_flow import CaseFlow, FinishedCase
-    from ..evaluation.further import Steps
-    from ..evaluation.measure import JudgedAnswer
     from ..io.golden.model import GoldenCase
-
-_Ask = tuple[Hashable, Fn, float | None]
-"""A call's name, what it calls, and its own time limit."""
-
-
-@dataclass(eq=False, repr=False, slots=True)
-class AskedCase:
-    """A golden case that *item* puts to *source*, and the corpus that its labels are looked up in."""
-
-    item: pytest.Item
-    source: AnswerSource
-    case: GoldenCase
-    corpus: Any = None
-
-    def asks(self, *, early: bool = False) -> list[_Ask]:
-        """Return the calls, one per repeat; answers may be judged *early* as well."""
-        n_answers = self.source.answers(self.case)
-        if early:
-            self.judge_early(n_answers)
-        return self._asks(range(n_answers))
-
-    def _asks(self, numbers: range) -> list[_Ask]:
-        return [((self.item, i), self.ask(i), self.case.timeout) for i in numbers]
-
-    def ask(self, repeat: int) -> Fn:
-        """Return the call that puts the case to the system for the time *repeat*, counted from 0."""
-        options = self.source.suite.session.options
-        return ask_case(self.source.system, self.case, repeat, seed=options.seed)
-
-    def judge_early(self, n_answers: int) -> None:
-        """Have the first *n_answers* judged as soon as they come, where judges may be asked side by side.
-
-        Not where labels are matched by a corpus: a case is relabelled when its item runs.
-        """
-        suite = self.source.suite
-        if not suite.judge_metrics or suite.session.project.has_corpus:
-            return
-        if CORPUS in getattr(self.item, "fixturenames", ()):
-            return
-        from ..evaluation.measure import side_by_side
-
-        metrics = side_by_side(suite.judge_metrics)
-        for i in range(n_answers):
-            if i >= suite.repeats:  # asked again, by an update
-                metrics = [metric for metric in metrics if metric.name not in suite.scored_once]
-            if metrics:
-                judge = partial(self._judge, repeat=i, metrics=metrics)
-                suite.session.judge_lookahead.expect((self.item, i), metrics, judge)
-
-    def _judge(self, result: CallResult, *, repeat: int, metrics: Sequence[Metric]) -> JudgedAnswer | None:
-        """Return the answer in *result* with its scores by *metrics*; None where it is no answer."""
-        from ..evaluation.measure import JudgedAnswer, answer_of, judge_answers, judge_task
-
-        flow = self.source.flow
-        case_call = flow.case_call(self.case, result)
-        answer = answer_of(case_call, self.source.system, flow.convert, timed=True)
-        if isinstance(answer, BaseException):
-            return None
-        (scores,) = judge_answers([judge_task(case_call, answer, metrics, repeat)], progress=flow.progress)
-        return JudgedAnswer(answer, scores)
-
-    def finish(self, calls: Sequence[CallResult]) -> FinishedCase:
-        """Score the answers, judge the case, and keep the result for the report."""
-        from ..evaluation.case_flow import CaseCalls
-
-        source = self.source
-        again = len(calls) - source.times(self.case)
-        skipped = source.suite.scored_once if again else ()
-        finished = source.flow.finish(CaseCalls(self.case, calls, self.corpus, again, skipped), source.system)
-        return keep_result(self.item, source.flow, finished)
-
-    def decide(self, finished: FinishedCase) -> Steps[None]:
-        """Ask the case again where further answers decide whether it fails, or are accepted as well."""
-        source, case = self.source, self.case
-        again = source.again(self.item, self.corpus)
-        yield from again.decide(finished, case, source.further(case))
-        if (plan := source.plan_for(case)) is not None and finished.result.state != "skipped":
-            plan.notice(finished.result)
-            for more in (yield from again.complete(plan, {case.id: finished.result}, [case])):
-                finished.recordings += more.recordings
-
-    def before_again(self) -> None:
-        """Give a further call a time limit of its own, and count it."""
-        restart_time_limit(self.item)
-        if (answered := self.source.suite.session.answered) is not None:
-            answered(last=True)
 
 
 def case_marks(case: GoldenCase, *, xfail: bool = True) -> list[pytest.MarkDecorator]:
@@ -178,18 +84,9 @@ def run_case(session: AueporaSession) -> None:
     from ..evaluation.further import drive
 
     asked = _running_case(session)
-    case, source, caller = asked.case, asked.source, asked.source.caller
-    if case.benchmark is not None and not is_recorded(source.system, case):
-        calls = [timed_call(session.running, caller, asked.ask(0), case.benchmark, case.timeout)]
-    else:
-        calls = [caller.call(*ask) for ask in _with_upcoming(asked)]
-        if source.suite.judge_metrics:
-            if caller.concurrency == 1 and not is_worker(asked.item.config):
-                asked.judge_early(len(calls))
-                session.judge_lookahead.preload(asked.item, calls, caller, _following(asked))
-            calls = [session.judge_lookahead.with_scores((asked.item, i), call) for i, call in enumerate(calls)]
-    finished = asked.finish(calls)
-    drive(asked.decide(finished), caller, asked.before_again)
+    calls = asked.timed_answer(session.running) if asked.is_timed else asked.first_answers()
+    finished = keep_result(asked.item, asked.source.flow, asked.finish(calls))
+    drive(asked.decide(finished), asked.source.caller, asked.before_again)
     _report_outcome(asked.item, finished)
 
 
@@ -203,12 +100,8 @@ async def run_case_async(session: AueporaSession) -> None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
     session.callers.remember_task(item)
     asked = _running_case(session)
-    caller = asked.source.caller
-    calls = [await caller.acall(*ask) for ask in _with_upcoming(asked)]
-    if asked.source.suite.judge_metrics:
-        calls = [await session.judge_lookahead.awith_scores((item, i), call) for i, call in enumerate(calls)]
-    finished = asked.finish(calls)
-    await adrive(asked.decide(finished), caller, asked.before_again)
+    finished = keep_result(item, asked.source.flow, asked.finish(await asked.afirst_answers()))
+    await adrive(asked.decide(finished), asked.source.caller, asked.before_again)
     _report_outcome(item, finished)
 
 
@@ -226,25 +119,6 @@ def _running_case(session: AueporaSession) -> AskedCase:
     # the same for all cases: an errored case each, and no traceback through this package
     _report_outcome(item, end_unmeasured(item, variant, case, error))
     raise error  # never reached: an errored case has failed
-
-
-def _with_upcoming(asked: AskedCase) -> Iterator[tuple[Hashable, Fn, Upcoming, float | None]]:
-    """Yield the arguments of the calls of a case, with the calls behind each where any may be started ahead."""
-    answered, ahead = asked.source.suite.session.answered, asked.source.caller.concurrency > 1
-    case_asks = asked.asks(early=ahead)
-    for i, (key, fn, limit) in enumerate(case_asks, 1):
-        if i > 1:
-            restart_time_limit(asked.item)
-        yield key, fn, chain(case_asks[i:], _following(asked)) if ahead else (), limit
-        if answered is not None:
-            answered(last=i == len(case_asks))
-
-
-def _following(asked: AskedCase) -> Iterator[_Ask]:
-    """Yield the calls of the cases behind *asked* that may be made now."""
-    for item in asked.source.suite.session.queue.upcoming(asked.item):
-        source = source_for(asked.source.rag, item.stash[SUITE].variant_of(item))
-        yield from AskedCase(item, source, item.stash[CASE]).asks(early=True)
 
 
 def _report_outcome(item: pytest.Item, finished: FinishedCase) -> None:

@@ -8,7 +8,6 @@ anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -264,33 +263,33 @@ class JudgeLookahead:
                 return
             caller.prepare(key, fn)
 
-    def with_scores(self, key: Hashable, result: CallResult) -> CallResult:
-        """Return *result* with its scores, if judges were asked early; waits for them."""
+    def wait(self, key: Hashable) -> JudgedAnswer | None:
+        """Return the answer *key* with its scores, once they have come; None where judges were not asked early."""
         if (job := self._jobs.get(key)) is not None and self._executor is not None:
             self._executor.expect(job)
             while not job.wait(_POLL):
                 self._progress.draw()
-        return self._pop_scored(key, result)
+        return self._pop(key)
 
-    async def awith_scores(self, key: Hashable, result: CallResult) -> CallResult:
+    async def await_judged(self, key: Hashable) -> JudgedAnswer | None:
         """Do the same without holding up the running loop; under trio it does."""
         if (job := self._jobs.get(key)) is None or running_trio() is not None:
-            return self.with_scores(key, result)
+            return self.wait(key)
         import asyncio
 
         while not job.wait(0.0):
             self._progress.draw()
             await asyncio.sleep(0.005)
-        return self._pop_scored(key, result)
+        return self._pop(key)
 
-    def _pop_scored(self, key: Hashable, result: CallResult) -> CallResult:
+    def _pop(self, key: Hashable) -> JudgedAnswer | None:
         self._expected.pop(key, None)
         if (job := self._jobs.pop(key, None)) is None:
-            return result
-        scored = job.deliver(None)
-        if isinstance(scored.error, KeyboardInterrupt | SystemExit):
-            raise scored.error
-        return result if scored.error is not None or scored.value is None else replace(result, value=scored.value)
+            return None
+        judged = job.deliver(None)
+        if isinstance(judged.error, KeyboardInterrupt | SystemExit):
+            raise judged.error
+        return None if judged.error is not None else judged.value
 
     def forget(self, item: pytest.Item | None = None) -> None:
         """Give up what was started for *item*, by default for all."""

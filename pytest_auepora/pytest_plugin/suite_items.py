@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..io.golden.names import SUITE_ITEM
-from .answer_source import AnswerSource, source_for
+from .asking import AnswerSource, source_for
 from .compat import fixture_definitions, fixtures_only_for, is_worker
 from .items import keep_further
 from .keys import CASE, CORPUS, SYSTEM

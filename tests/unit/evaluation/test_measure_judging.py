@@ -85,9 +85,8 @@ def test_what_is_judged_already_is_not_asked_again() -> None:
     critic = Meeting(2)
     judge = metric(critic)
     known = JudgedAnswer(OUTPUTS, {"quality": metric_score(0.25)})
-    (done,) = measure_calls(
-        [CaseCall(GoldenCase(SAMPLE), CallResult(known))], as_system(lambda q: "a"), {"quality": judge}
-    )
+    case_call = CaseCall(GoldenCase(SAMPLE), CallResult("a"), early=known)
+    (done,) = measure_calls([case_call], as_system(lambda q: "a"), {"quality": judge})
     assert done.result.scores["quality"].value == 0.25
     assert critic.repeats == []
 
