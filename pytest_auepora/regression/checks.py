@@ -145,7 +145,7 @@ class CaseRules:
             if isinstance(value, (int, float)) and -guard.info.gain(guard.centre, value) > guard.max_drop + TIE:
                 add("fell", name, before=guard.centre, after=value, limit=guard.max_drop)
         for name, centre in self.numbers.items():
-            if answer.values.get(name) is None:
+            if name in answer.values and answer.values[name] is None:  # what counts in pairs alone is not in them
                 add("no number", name, before=centre)
         return out
 

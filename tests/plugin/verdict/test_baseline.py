@@ -158,7 +158,7 @@ def test_errors_are_never_accepted(project: Example) -> None:
         (lambda t: t[: len(t) // 2], "cut short"),
         (lambda t: t.replace('"format": 2', '"format": 3'), "install that one, or run the whole suite"),
         (lambda t: "<<<<<<< HEAD\n" + t + "=======\n" + t + ">>>>>>> branch\n", "merge-conflict markers"),
-        (lambda t: "[]", "not a baseline"),
+        (lambda t: "[]", "expected a mapping, found []"),
         (lambda t: "", "not JSON"),
     ],
 )
@@ -285,5 +285,5 @@ def test_pairs_of_answers_compare_with_those_accepted(project: Example) -> None:
     project.when_asked("Parcels leave", 'return "It never does.", []')
     result = project.run()
     assert result.ret == 1
-    assert "counterfactual_consistency fell from 1.00 to 0.00" in " ".join(str(result.stdout).split())
+    assert "regression: counterfactual_consistency" in gates(result)
     assert "recall@1 of the base cases is 0: there is nothing to divide by" in " ".join(str(result.stdout).split())

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.core.scoring import Score
-from pytest_auepora.regression.checks import OneAnswer, answers_of, can_fail_alone, each_answer, held_assertions
+from pytest_auepora.regression.checks import (
+    CaseRules,
+    OneAnswer,
+    answers_of,
+    can_fail_alone,
+    each_answer,
+    held_assertions,
+)
 
 KEYS = ("must_contain", "forbidden")
 ANSWERS = st.lists(
@@ -59,3 +66,11 @@ def test_which_assertion_holds(value: float | None, details: dict[str, Any], hel
 )  # fmt: skip
 def test_which_cases_are_asked_again(result: CaseResult, alone: bool) -> None:
     assert can_fail_alone(result) == alone
+
+
+def test_what_is_scored_in_pairs_alone_does_not_miss_its_number() -> None:
+    rules = CaseRules(numbers={"counterfactual_consistency": 1.0})
+    result = CaseResult("a", scores={"counterfactual_consistency": Score("aggregate", data=["an answer", False])})
+    assert rules.failing(OneAnswer.of(result)) == {}, "its pair is known when all cases are"
+    result.scores["counterfactual_consistency"] = Score("n/a", reason="no answer")
+    assert [kind for kind, *_ in rules.failing(OneAnswer.of(result))] == ["no number"]
