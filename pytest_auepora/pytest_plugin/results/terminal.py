@@ -85,8 +85,10 @@ class Terminal:
             for accepted in filter(None, (judged.accepted, judged.anchored)):
                 for text in accepted_lines(accepted, config.rootpath, preview=self.controller.session.options.preview):
                     self._write(terminalreporter, text)
-        new_runs = (j for j in finished_runs if j.accepted is None and j.run.is_full and j.verdict.comparison is None)
-        if any(judged.verdict.outcome == "passed" for judged in new_runs):
+        new = (
+            j.verdict for j in finished_runs if j.accepted is None and j.run.is_full and j.verdict.comparison is None
+        )
+        if any(v.outcome == "passed" and v.baseline_note.state != "unnamed" for v in new):
             text = "no baseline yet: accept with `pytest --auepora-update`, and commit the file"
             self._write(terminalreporter, f"{symbols(is_ascii()).arrow} {text}", bold=True)
 

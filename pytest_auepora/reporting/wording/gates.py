@@ -63,7 +63,7 @@ def brief_text(gate: GateOutcome, run: Run, notes: Sequence[Note] = ()) -> str:
     """Return the reason without the values that stand in the table of metrics beside it."""
     stands_beside = gate.value is not None and not gate.slice and gate.kind == "regression"
     if stands_beside and gate.method == "tolerance" and gate.word == "worse" and gate.limit is not None:
-        return f"worse by more than the tolerated {gate.limit:g}"
+        return f"worse by more than the tolerated {_limit_text(gate)}"
     if stands_beside and gate.test is not None and gate.metric in run.metrics:
         return _test_text(gate.test, gate)
     return reason_text(gate, run, notes)
@@ -74,8 +74,7 @@ def bound_text(gate: GateOutcome) -> str:
     if gate.kind == "threshold":
         return str(gate.bound) if gate.bound is not None else ""
     if gate.method == "tolerance" and gate.limit is not None:
-        ratio = gate.interval is not None and gate.interval.effect == "ratio"
-        return f"loss <= {_amount(gate.limit, ratio=ratio)}"
+        return f"loss <= {_limit_text(gate)}"
     if gate.test is not None:
         return f"p > {gate.test.alpha:g}"
     return f"interval at {gate.interval.alpha:g}" if gate.interval is not None and gate.interval.alpha else ""
@@ -321,6 +320,12 @@ def _ends_text(interval: Interval) -> str:
     if interval.effect == "ratio":
         return f"times {value:.3f}, by chance between {low:.3f} and {high:.3f} ({level} interval)"
     return f"{value:+.4f}, by chance between {low:+.4f} and {high:+.4f} ({level} interval)"
+
+
+def _limit_text(gate: GateOutcome) -> str:
+    """Return the tolerated loss: ``0.01``; ``10 %`` where losses are shares of the value."""
+    ratio = gate.interval is not None and gate.interval.effect == "ratio"
+    return _amount(gate.limit or 0.0, ratio=ratio)
 
 
 def _amount(size: float, *, ratio: bool, digits: int = 4) -> str:

@@ -170,6 +170,8 @@ def _baseline_reason(notes: Sequence[BaselineNote]) -> str:
     """Return the shared reason why there is no baseline, in short; `baseline_line` has a long one."""
     if any(note.state == "unreadable" for note in notes):
         return "a baseline cannot be read"
+    if notes and all(note.state == "unnamed" for note in notes):
+        return baseline_text(notes[0])
     places = {note.place for note in notes if note.state == "none"}
     return f"no baseline yet ({places.pop()})" if len(places) == 1 and len(notes) == 1 else "no baseline yet"
 

@@ -12,7 +12,7 @@ def test_the_anchor_is_written_on_request_and_survives_updates(project: Example)
     project.accept()
     assert not anchor.exists()
     result = project.run("--auepora-update=anchor")
-    assert "baseline __baselines__/shop.anchor.json written: 5 added" in " ".join(str(result.stdout).split())
+    assert "baseline __baselines__/shop.anchor.json written: commit it: 5 added" in " ".join(str(result.stdout).split())
     assert result.ret == 0
     kept = anchor.read_bytes()
     project.break_retriever()

@@ -44,6 +44,6 @@ def test_an_aggregate_that_fails_is_red(project: Example, broken: str, problem: 
     result = project.run("--auepora-report", "json:r.json", "--auepora-report", "summary:s.json")
     assert result.ret == 1
     assert gates(result) == ["coverage: spread"]
-    assert f"spread was not judged: {problem}" in " ".join(str(result.stdout).split())
+    assert f"spread: not judged: {problem}" in " ".join(str(result.stdout).split())
     assert [suite["outcome"] for suite in json.loads(project.read("r.json"))["suites"]] == ["passed", "failed"]
     assert json.loads(project.read("s.json"))

@@ -108,7 +108,8 @@ def test_a_configuration_without_a_name_is_a_warning(project: Example) -> None:
     result = project.run("-W", "default")
     assert result.ret == 0
     assert str(result.stdout).count("is named by its place among") == 1
-    assert "no name of its own, so nothing is compared" in str(result.stdout)
+    assert "no name of its own, so nothing is compared" in " ".join(str(result.stdout).split())
+    assert "accept with" not in str(result.stdout), "which is refused"
     models(project, "params=[Model(), Model()], ids=['bm25', 'dense']")
     assert project.run("--auepora-update").ret == 0
     assert sorted(path.name for path in project.baseline.parent.iterdir()) == ["shop@bm25.json", "shop@dense.json"]

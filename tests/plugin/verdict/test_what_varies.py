@@ -22,7 +22,7 @@ def rag():
 
     return ask
 """
-NEVER, ALWAYS, FIRST, LATER = "()", "(1, 2, 3)", "(1,)", "(3,)"
+NEVER, ALWAYS, FIRST = "()", "range(9)", "(1,)"
 
 
 def system(misses: str, kind: str = "") -> str:
@@ -51,7 +51,7 @@ def test_an_update_says_first_how_many_calls_it_makes(accepted: Example) -> None
     assert "auepora: the update takes 10 calls, up to 25 if answers vary" in str(
         accepted.run("--auepora-update").stdout
     )
-    assert "calls" not in str(accepted.run().stdout)
+    assert "auepora: the update" not in str(accepted.run().stdout)
 
 
 def test_an_update_learns_what_varies(accepted: Example) -> None:
@@ -67,7 +67,7 @@ def test_an_update_learns_what_varies(accepted: Example) -> None:
 
 @pytest.mark.parametrize("kind", ["", "async "])
 @pytest.mark.parametrize(("misses", "failed"), [(ALWAYS, 1), (FIRST, 0)])
-def test_a_case_that_fell_is_asked_again_twice(accepted: Example, misses: str, failed: int, kind: str) -> None:
+def test_a_case_that_fell_is_asked_again(accepted: Example, misses: str, failed: int, kind: str) -> None:
     accepted.system(system(misses, kind))
     result = accepted.run()
     assert calls(accepted) > 5
@@ -98,4 +98,4 @@ def test_only_the_assertion_that_failed_before_is_excused(project: Example) -> N
     project.edit("reference_answer: A refund can", "reference_answer: Well, a refund can")
     project.run("--auepora-update")
     project.edit("within 30 days", "within a month", "shop.py")
-    assert "✗ assertion_pass: the answer misses '30 days'" in str(project.run().stdout)
+    assert "✗ must_contain: the answer misses '30 days'" in str(project.run().stdout)

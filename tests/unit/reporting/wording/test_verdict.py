@@ -163,6 +163,12 @@ def test_a_failed_threshold_without_a_baseline() -> None:
     assert line == "no case failed by itself; 1 gate failed (token_f1); no baseline yet (billing.json)"
 
 
+def test_a_configuration_without_a_name_is_not_told_to_accept() -> None:
+    run = run_of(CASES)
+    line = first_line(run, verdict_of(run, note=BaselineNote("unnamed")))
+    assert line == "20 passed (no name of its own, so nothing is compared: thresholds only)"
+
+
 def test_a_partial_run() -> None:
     run = run_of(CASES[:3], expected=[c.id for c in CASES])
     assert first_line(run, verdict_of(run)) == (
