@@ -38,7 +38,7 @@ from annotated_types import Ge, Le
 from ..errors import AueporaError
 from .files import RepeatedKeyError, read_text, unique_keys
 from .git import CONFLICT, conflict_line
-from .json import plain
+from .json import encode, plain
 from .text import did_you_mean, shorten
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def read_record(kind: type[R], text: str | bytes, *, by_hand: bool = True) -> R:
 
 def check_record(kind: type[R], value: Any) -> R:
     """Return the record that *value*, as YAML or a table gives it, is; raises `RecordError` as `read_record` does."""
-    return read_record(kind, json.dumps(value, default=str), by_hand=False)
+    return read_record(kind, encode(value), by_hand=False)
 
 
 def load_record(kind: type[R], path: Path, error: type[AueporaError]) -> R | None:

@@ -180,6 +180,7 @@ class Settings(HandWritten):
         ({"limits": {"cost": float("nan")}}, "limits.cost: expected a finite number, found NaN", ("limits", "cost")),
         ({"url": date(2026, 1, 2), "inner": 3}, "inner: expected a mapping or null, found 3", ("inner",)),
         ({3: "x"}, "unknown key '3'", ("3",)),
+        ({"limits": "\ud83d"}, 'limits: expected a mapping, found "?"', ("limits",)),
     ],
 )
 def test_unknown_keys_that_people_write_are_mistakes(value: Any, said: str, keys: tuple[str, ...]) -> None:
