@@ -1,1 +1,1 @@
-"""Calibration of LLM judges against human labels: reads labels, asks the judge, measures agreement and biases."""
+"""Calibration of LLM judges against human labels: reads labels, asks the judge, measures agreement."""

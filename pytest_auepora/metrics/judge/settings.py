@@ -113,14 +113,17 @@ def load_settings(path: Path) -> JudgeSettings:
         refuse_pipe(path)
         text = path.read_text(encoding="utf-8")
         node, values = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
+        repeated = _repeated_key(node)
     except (OSError, UnicodeError) as exc:
         raise MetricError(f"{path}: the judge's settings cannot be read: {exc}") from None
     except yaml.MarkedYAMLError as exc:
-        mark = exc.problem_mark
-        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark is not None else str(path)
-        raise MetricError(f"{place}: {exc.problem}") from None
+        place = (path, *_position(exc.problem_mark)) if exc.problem_mark is not None else (path,)
+        raise MetricError(f"{':'.join(map(str, place))}: {exc.problem}") from None
     except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
         raise MetricError(f"{path}: {' '.join(str(exc).split())}") from None
+    if repeated is not None:
+        line, col = _position(repeated.start_mark)
+        raise MetricError(f"{path}:{line}:{col}: {repeated.value!r} is given twice")
     if not isinstance(values, dict) or not isinstance(node, yaml.MappingNode):
         raise MetricError(f"{path}:1:1: expected keys and values, as `url: http://localhost:11434/v1`")
     try:
@@ -141,7 +144,23 @@ def _place(node: Any, keys: Sequence[int | str]) -> tuple[int, int]:
         if found is None:
             break
         mark, node = found
+    return _position(mark)
+
+
+def _position(mark: Any) -> tuple[int, int]:
     return mark.line + 1, mark.column + 1
+
+
+def _repeated_key(node: Any) -> Any:
+    """Return the first key that a mapping in *node* has twice; None if there is none."""
+    seen: set[str] = set()
+    for key, value in node.value if getattr(node, "id", "") == "mapping" else ():
+        if key.value in seen:
+            return key
+        seen.add(key.value)
+        if (repeated := _repeated_key(value)) is not None:
+            return repeated
+    return None
 
 
 class _Active:

@@ -54,6 +54,10 @@ def test_all_keys_reach_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [
         ("- a", ":1:1: expected keys and values"),
         ("", ":1:1: expected keys and values"),
+        ("model: a\nurl: x\nmodel: b", ":3:1: 'model' is given twice"),
+        ("parameters:\n  seed: 1\n  seed: 2", ":3:3: 'seed' is given twice"),
+        ("prices: {m: {input: 1, output: 2, input: 3}}", ":1:35: 'input' is given twice"),
+        ("url: x\nquery: &q {b: *q}", "recursion"),
         ("url: x\nmodle: m", ":2:1: unknown key 'modle' (did you mean 'model'?)"),
         ("url: [", ":1:7: "),
         ("model: m\n  url: 3: 4", ":2:"),
