@@ -30,6 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     limit, prune = "at most this many (default 20; 0: all)", "keep the last N of each suite, delete the others"
     parser.add_argument("--suite", help="only runs of this suite")
     parser.add_argument("--limit", type=whole_number(0), default=20, metavar="N", help=limit)
+    recorded = "only runs whose answers are kept, which can be replayed; the exit code is 3 without any"
+    parser.add_argument("--recorded", action="store_true", help=recorded)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")
     instead.add_argument("--prune", type=whole_number(1), metavar="N", help=prune)
@@ -50,15 +52,19 @@ def run(args: argparse.Namespace) -> int:
     if args.prune:
         print(f"deleted {plural(store.prune(args.prune, args.suite), 'run')}")
         return PASSED
-    runs = store.runs(args.limit or None, args.suite)
+    if args.recorded:
+        recorded = store.recorded() if store.exists() else []
+        runs = [stored for stored in recorded if args.suite in (None, stored.suite)][: args.limit or None]
+    else:
+        runs = store.runs(args.limit or None, args.suite)
     if args.json:
         words = store.words([stored.run_id for stored in runs])
         print(json.dumps([{**stored.to_dict(), "word": words[stored.run_id]} for stored in runs], indent=1))
         return PASSED
     if not runs:
-        of_suite = f" of {args.suite}" if args.suite else ""
+        of_suite = (f" of {args.suite}" if args.suite else "") + (" with recorded answers" if args.recorded else "")
         print(f"no run{of_suite} in {store.name}; `pytest --auepora` keeps its runs there", file=sys.stderr)
-        return PASSED if store.exists() else UNJUDGED
+        return PASSED if store.exists() and not args.recorded else UNJUDGED
     print(harmless(_runs_table(store, runs)))
     return PASSED
 

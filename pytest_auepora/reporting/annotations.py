@@ -16,11 +16,12 @@ from .text import listed, printable
 from .wording.cases import diagnosis_text
 from .wording.checks import problem_lines, still_failing_lines
 from .wording.gates import gate_title, reason_text
+from .wording.notes import is_all_skipped, skipped_lines
 
 _MOST_ANNOTATIONS = 10
 """GitHub shows ten errors and ten warnings of a step and drops the rest silently."""
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "notice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def annotations_of(report: Report) -> list[Annotation]:
 
     The order: mistakes; failed gates, as one may stand for many cases; errored cases, grouped by error; failing cases,
     newly failing first and the largest drop first; advisory gates that would fail; baselines that nothing compares
-    with.
+    with; suites of which every case was skipped.
     What is inconclusive is no problem, and not among them.
     """
     gates = {
@@ -63,7 +64,11 @@ def annotations_of(report: Report) -> list[Annotation]:
     for kind in sorted(FAILING, key=lambda kind: kind != "errored"):
         out += [finding for run, verdict in report.pairs for finding in _failures(run, verdict, kind)]
     out += gates["advisory"]
-    return out + [finding for finding in gates["not judged"] if finding.kind == "baseline"]
+    out += [finding for finding in gates["not judged"] if finding.kind == "baseline"]
+    for run in filter(is_all_skipped, report.runs):
+        text = "\n".join(skipped_lines(run))
+        out.append(Annotation("notice", "skipped", f"{run.title}: not judged", text, run.path, 0))
+    return out
 
 
 def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Annotation]:
@@ -100,7 +105,7 @@ def annotation_lines(report: Report) -> str:
     """
     all_findings = annotations_of(report)
     lines: list[str] = []
-    for severity in ("error", "warning"):
+    for severity in get_args(Severity):
         of_kind = [f for f in all_findings if f.severity == severity]
         if len(of_kind) > _MOST_ANNOTATIONS:
             of_kind = _merge_gates(of_kind)

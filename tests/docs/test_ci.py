@@ -23,7 +23,8 @@ PAGE = PAGES / "how-to" / "ci.md"
 
 def files() -> dict[str, Any]:
     found = {step.path: yaml.safe_load(step.text) for step in read(PAGE).steps if isinstance(step, File)}
-    assert set(found) == {".github/workflows/rag.yml", ".github/workflows/rag-comment.yml", ".gitlab-ci.yml"}
+    workflows = {f".github/workflows/{name}.yml" for name in ("rag", "rag-with-key", "rag-comment")}
+    assert set(found) == {*workflows, ".gitlab-ci.yml"}
     return found
 
 
@@ -36,14 +37,16 @@ def command(text: str) -> tuple[str, ...]:
 
 
 def test_only_actions_of_github_itself_are_used() -> None:
-    used = {step["uses"] for name in ("rag", "rag-comment") for step in steps(name) if "uses" in step}
+    used = {step["uses"] for name in ("rag", "rag-with-key", "rag-comment") for step in steps(name) if "uses" in step}
     assert used
     assert {one.partition("/")[0] for one in used} == {"actions"}
 
 
 def test_the_job_that_runs_foreign_code_can_write_nothing() -> None:
-    rag, comment = (files()[f".github/workflows/{name}.yml"] for name in ("rag", "rag-comment"))
-    assert rag["permissions"] == {"contents": "read"}
+    rag, with_key, comment = (
+        files()[f".github/workflows/{name}.yml"] for name in ("rag", "rag-with-key", "rag-comment")
+    )
+    assert rag["permissions"] == with_key["permissions"] == {"contents": "read"}
     assert comment["permissions"] == {"actions": "read", "pull-requests": "write"}
     assert not any("checkout" in step.get("uses", "") for step in steps("rag-comment"))
     assert comment[True]["workflow_run"]["workflows"] == [rag["name"]]  # `on` is a boolean of YAML 1.1

@@ -125,8 +125,19 @@ def notes_of(run: Run, verdict: Verdict) -> list[str]:
             f"{names}: no longer steady, answers to one case differed in this run; "
             "if intended, `pytest --auepora-update` stores it"
         )
-    lines += _label_notes(run, verdict) + _quarantine_notes(run)
+    lines += _label_notes(run, verdict) + _quarantine_notes(run) + skipped_lines(run)
     return lines + advisory_notes(run, verdict)
+
+
+def skipped_lines(run: Run) -> list[str]:
+    """Return why cases were skipped, each reason once, with how many cases it cost."""
+    by_reason = grouped((case.error_line, case.case_id) for case in run.in_state("skipped") if case.error_line)
+    return [f"skipped: {_cases(ids)}: {reason}" for reason, ids in by_reason.items()]
+
+
+def is_all_skipped(run: Run) -> bool:
+    """Whether nothing was measured, as every case was skipped."""
+    return bool(run.cases) and all(case.state == "skipped" for case in run.cases.values())
 
 
 def varies_lines(run: Run, most: int = 10) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 
+from ..history.recordings import said
 from ..reporting.builders import run_of, verdict_of
 from .conftest import GOOD, WORSE, Shell
 
@@ -145,3 +146,14 @@ def test_a_damaged_history_cannot_be_judged(shell: Shell) -> None:
 def test_runs_are_deleted_or_pruned_not_both(shell: Shell, ids: list[str]) -> None:
     said = shell("runs", "--prune", "1", "--delete", ids[0])
     assert (said.code, "not allowed with" in said.err) == (2, True)
+
+
+def test_runs_with_recorded_answers(shell: Shell, ids: list[str]) -> None:
+    none = shell("runs", "--recorded")
+    assert (none.code, "with recorded answers" in none.err) == (3, True)
+    run = run_of([GOOD])
+    store = HistoryStore(shell.path / FOLDER / "history.sqlite")
+    run_id = store.add(run, verdict_of(run), recordings={"one": [said("x")]})
+    told = shell("runs", "--recorded", "--json")
+    assert (told.code, [one["run_id"] for one in json.loads(told.out)]) == (0, [run_id])
+    assert shell("runs", "--recorded", "--suite", "billing", "--limit", "1").code == 0

@@ -227,3 +227,13 @@ def test_escaping_loses_nothing(text: str) -> None:
     assert _unescaped(escape_property(text)) == text
     assert not set(escape_data(text)) & set("\r\n")
     assert not set(escape_property(text)) & set("\r\n:,")
+
+
+def test_a_suite_that_was_skipped_whole_is_a_notice() -> None:
+    run = run_of([Case("one"), Case("two")])
+    for case in run.cases.values():
+        case.state, case.error = "skipped", "no KEY"
+    text = annotation_lines(Report([run], [verdict_of(run)]))
+    assert text == f"::notice file={GOLDEN},title=billing%3A not judged::skipped: 2 cases (one, two): no KEY"
+    run.cases["one"].state = "passed"
+    assert annotation_lines(Report([run], [verdict_of(run)])) == ""

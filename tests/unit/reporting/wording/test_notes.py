@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
@@ -17,11 +18,15 @@ from pytest_auepora.reporting.wording.notes import (
     baseline_text,
     cost_text,
     flaky_line,
+    is_all_skipped,
     judge_lines,
     note_text,
     notes_of,
+    skipped_lines,
     system_lines,
 )
+
+from ..builders import Case, run_of
 
 K = Incomparable(changes=(Change("k", 5, 10),))
 
@@ -181,3 +186,14 @@ def test_what_the_system_spent(spent: list[dict[str, dict[str, Any]]], lines: li
 
 def test_costs_are_exact_to_the_millionth() -> None:
     assert [cost_text(c) for c in (0.0, 1.5, 0.000022, 1234.5678914)] == ["0", "1.5", "0.000022", "1,234.567891"]
+
+
+def test_why_cases_were_skipped_is_told_once_for_all() -> None:
+    measured = run_of([Case("one"), Case("two"), Case("three")])
+    for case_id, reason in (("one", "no KEY"), ("two", "no KEY"), ("three", "draft")):
+        measured.cases[case_id] = replace(measured.cases[case_id], state="skipped", error=reason)
+    assert skipped_lines(measured) == ["skipped: 2 cases (one, two): no KEY", "skipped: three: draft"]
+    assert is_all_skipped(measured)
+    measured.cases["three"] = replace(measured.cases["three"], state="passed", error="")
+    assert not is_all_skipped(measured)
+    assert not is_all_skipped(run_of([]))
