@@ -323,6 +323,7 @@ def golden_schema() -> dict[str, Any]:
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:pytest-auepora:schema:golden",
         "title": "Golden file of pytest-auepora",
         "description": "Questions, what is known about the right answers, and the gates a RAG system has to pass.",
         **SUITE.schema(),

@@ -266,7 +266,7 @@ def _finite_data(value: Any) -> Any:
 
 def report_schema() -> dict[str, Any]:
     """Return the schema (draft 2020-12) of `json_report`.  Keys not named here may appear; those required always do."""
-    return {**_document("auepora report"), **record_schema(ReportData)}
+    return {**_document(f"report:{FORMAT}", "auepora report"), **record_schema(ReportData)}
 
 
 def side_by_side_schema() -> dict[str, Any]:
@@ -274,8 +274,9 @@ def side_by_side_schema() -> dict[str, Any]:
     body = record_schema(SideBySideData)
     body["properties"] = {"format": {"const": SIDE_BY_SIDE_FORMAT}, **body["properties"]}
     body["required"] = ["format", *body["required"]]
-    return {**_document("auepora systems side by side"), **body}
+    return {**_document(f"side-by-side:{SIDE_BY_SIDE_FORMAT}", "auepora systems side by side"), **body}
 
 
-def _document(title: str) -> dict[str, Any]:
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
+def _document(name: str, title: str) -> dict[str, Any]:
+    urn = f"urn:pytest-auepora:schema:{name}"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": urn, "title": title}
