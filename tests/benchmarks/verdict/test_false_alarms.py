@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -18,9 +17,10 @@ from pytest_auepora.regression.suggest import learn
 from .real_runs import CHANGES, Project
 from .score_sources import METRICS, Mixture, made_up_answers, real_answers, scores_at, with_typo
 from .simulated_suite import SimulatedSuite
-from .verdict_rates import BROKEN, MAIN, SHARED, SUITE_ONLY, TENTH, UNCHANGED, Rates, Row, main, rates, rows
+from .verdict_rates import BROKEN, MAIN, SHARED, SUITE_ONLY, TENTH, Row, main, rates, rows
 from .verdict_scenarios import (
     RAISES,
+    Change,
     Scenario,
     System,
     asserted,
@@ -40,7 +40,7 @@ MODEL = sampling(made_up_answers(steady=False))
 SLICED = RegressionPolicy(slices=("part", "half"))
 
 
-def red(row: Row, n: int, baselines: int = 25, runs: int = 6) -> float:
+def red(row: Row, n: int, baselines: int = 16, runs: int = 6) -> float:
     return rates(row, n, baselines, runs).red
 
 
@@ -49,48 +49,46 @@ def of_rate(share: float, rate: float) -> Scenario:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [7, 20, 60])
+@pytest.mark.parametrize("n", [7, 20])
 @pytest.mark.parametrize("scenario", [
-    MODEL, sampling(made_up_answers(steady=False), retriever=True), of_rate(0.27, 0.6), of_rate(0.27, 0.4),
-    with_metric(MODEL, 0.3, 0.5, None), with_metric(MODEL, 1.0, 0.02, RAISES),
-    nearly_steady(0.1, 0.3), nearly_steady(1.0, 0.05),
-], ids=["model", "retriever", "pass 60 %", "pass 40 %", "n/a", "raises", "some steady", "nearly steady"])  # fmt: skip
+    MODEL, of_rate(0.27, 0.6), of_rate(0.27, 0.4), with_metric(MODEL, 0.3, 0.5, None),
+    with_metric(MODEL, 1.0, 0.02, RAISES), nearly_steady(0.1, 0.3), nearly_steady(1.0, 0.05),
+], ids=["model", "pass 60 %", "pass 40 %", "n/a", "raises", "some steady", "nearly steady"])  # fmt: skip
 def test_an_unchanged_system_is_rarely_red(scenario: Scenario, n: int) -> None:
-    """At most 3 %; of 150 runs, four of a baseline being red together, more than 8 % are chance in a hundredth."""
+    """At most 3 % of the runs; of 96, of which those against one baseline are red together, rarely more than 8 %."""
     assert red(Row(scenario), n) <= 0.08
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [7, 20, 60])
-def test_one_look_keeps_alpha(n: int) -> None:
-    assert red(Row(MODEL, looks_once=True), n) <= 0.1
+def test_a_larger_suite_is_red_no_more_often() -> None:
+    assert red(Row(sampling(made_up_answers(steady=False), retriever=True)), 60, 10) <= 0.08
 
 
 @pytest.mark.slow
-def test_the_second_look_is_what_halves_the_rate() -> None:
-    once, twice = (rates(Row(MODEL, looks_once=once), 20, 40, 10) for once in (True, False))
-    assert once.by_suite > 2 * twice.by_suite
+def test_one_look_keeps_alpha() -> None:
+    once, twice = (rates(Row(MODEL, looks_once=once), 20, 16, 6) for once in (True, False))
+    assert twice.by_suite <= once.by_suite <= 0.1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("change", "n", "least"), [
     (lost(), 7, 0.8), (lost(), 60, 0.8), (lost(cases=2), 20, 0.9), (lost(0.1), 60, 0.95), (lost(0.2), 20, 0.95),
 ])  # fmt: skip
-def test_lost_answers_are_seen(change: Callable[..., list[System]], n: int, least: float) -> None:
-    assert red(Row(MODEL, change), n, 25, 2) >= least
+def test_lost_answers_are_seen(change: Change, n: int, least: float) -> None:
+    assert red(Row(MODEL, change), n, 12, 2) >= least
 
 
 @pytest.mark.slow
 def test_what_got_better_is_never_red() -> None:
     for row in (Row(won(MODEL, 0.2)), Row(chunks_lost(Mixture(), 0.2, back=True), runs_again=False)):
-        found = rates(row, 60, 12, 3)
+        found = rates(row, 60, 10, 2)
         assert (found.red, found.words.get("better", 0) >= 0.8) == (0, True)
 
 
 @pytest.mark.slow
 def test_slices_are_no_further_chances_of_a_false_alarm() -> None:
-    assert red(Row(in_slices(MODEL), policy=SLICED), 60) <= 0.08
-    assert red(Row(in_slices(MODEL), lost(0.2), policy=SLICED), 60, 10, 2) == 1
+    assert red(Row(in_slices(MODEL), policy=SLICED), 40) <= 0.08
+    assert red(Row(in_slices(MODEL), lost(0.2), policy=SLICED), 40, 6, 2) == 1
 
 
 @pytest.mark.slow
@@ -101,7 +99,7 @@ def test_variants_of_a_question_need_their_clusters() -> None:
         return [system._replace(cluster="") for system in clustered(n, rng)]
 
     kept, without = (
-        red(Row(scenario, policy=SUITE_ONLY, runs_again=False), 100, 100, 1) for scenario in (clustered, ignored)
+        red(Row(scenario, policy=SUITE_ONLY, runs_again=False), 50, 60, 1) for scenario in (clustered, ignored)
     )
     assert kept <= 0.12
     assert without > max(0.12, 2 * kept)
@@ -109,33 +107,33 @@ def test_variants_of_a_question_need_their_clusters() -> None:
 
 @pytest.mark.slow
 def test_swapped_retrievers_are_rarely_red() -> None:
-    assert 0 < red(Row(swapped(Mixture()), policy=SUITE_ONLY, runs_again=False), 50, 150, 1) <= 0.1
+    assert 0 < red(Row(swapped(Mixture()), policy=SUITE_ONLY, runs_again=False), 30, 100, 1) <= 0.1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", [MODEL, nearly_steady(0.1, 0.3)], ids=["model", "some steady"])
 def test_suggested_thresholds_live_with_the_noise(scenario: Scenario) -> None:
     told = []
-    for seed in range(15):
-        suite = SimulatedSuite(scenario(40, Random(seed)))
+    for seed in range(10):
+        suite = SimulatedSuite(scenario(20, Random(seed)))
         gates = learn(suite.measured(5), (), suite.suite.policy).gates
         assert gates
-        told += [suite.run(gates=gates) for _ in range(6)]
-    assert sum(one.red for one in told) <= 6
+        told += [suite.run(gates=gates) for _ in range(5)]
+    assert sum(one.red for one in told) <= 4
 
 
 @pytest.mark.slow
 @pytest.mark.shared_data
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the real answers are not beside the project")
-@pytest.mark.parametrize(("name", "n", "figure"), [
-    (MAIN, 7, 0.010), (MAIN, 20, 0.016), (MAIN, 60, 0.013), (BROKEN, 20, 0.96), (TENTH, 7, 0.95), (TENTH, 60, 1.0),
+@pytest.mark.parametrize(("name", "n", "runs", "figure"), [
+    (MAIN, 7, 8, 0.010), (MAIN, 20, 8, 0.016), (BROKEN, 20, 2, 0.96), (TENTH, 7, 2, 0.95), (TENTH, 20, 2, 1.0),
 ])  # fmt: skip
-def test_the_rates_of_real_answers(name: str, n: int, figure: float) -> None:
+def test_the_rates_of_real_answers(name: str, n: int, runs: int, figure: float) -> None:
     """Those of an independent implementation, within two standard errors, but for few runs, and 0.01."""
     pytest.importorskip("bm25s", reason="the real questions are retrieved with bm25s")
     assert len(real_answers(SHARED / "llm-noise-dev", steady=False)) == 215
     row = next(of_heading[name] for of_heading in rows(SHARED).values() if name in of_heading)
-    found: Rates = rates(row._replace(compared=False), n, 40, 8 if row in rows(SHARED)[UNCHANGED].values() else 2)
+    found = rates(row._replace(compared=False), n, 25, runs)
     assert found.red == pytest.approx(figure, abs=2 * max(found.error, 0.005) + 0.01)
 
 
@@ -194,8 +192,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["unchanged", "two workers"])
 def test_real_runs_of_an_unchanged_system_are_rarely_red(project: Project, name: str) -> None:
-    outcomes = [project.run(CHANGES[name]) for _ in range(6)]
-    assert sum(one.red for one in outcomes) <= 2
+    outcomes = [project.run(CHANGES[name]) for _ in range(4 if name == "unchanged" else 2)]
+    assert sum(one.red for one in outcomes) <= 1
 
 
 @pytest.mark.slow
