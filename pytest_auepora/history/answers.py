@@ -1,18 +1,13 @@
-"""Answers of earlier runs for a new one: accepted answers, recorded runs to replay, and texts of chunks whose ids no
-longer exist.
-"""
+"""Answers of earlier runs for a new one: recorded runs to replay, and texts of chunks whose ids no longer exist."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.files import refuse_pipe, write_atomically
 from ..base.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError
@@ -24,37 +19,6 @@ from .codec import CaseRow, RecordedAnswers, decode_run, encode_run, rows_of
 if TYPE_CHECKING:
     from .store import HistoryStore
     from .tables import StoredRun
-
-_FOLDER = "accepted"
-
-
-def save_accepted(folder: Path, name: str, run: Run, cases: Collection[str]) -> None:
-    """Add the answers of *run* to *cases* to the accepted ones; raises OSError where they cannot be written.
-
-    *folder* is that of the history, *name* the file name of the baseline.
-    """
-    path = folder / _FOLDER / name
-    accepted = _read_accepted(path)
-    for case in run.cases.values():
-        if case.case_id in cases and case.state in ("passed", "failed"):
-            accepted[case.case_id] = {"hash": case.content_hash, "answer": str(case.outputs.get("answer", ""))}
-    write_atomically(path, json.dumps(accepted, ensure_ascii=False, sort_keys=True, indent=1) + "\n")
-
-
-def load_accepted(folder: Path, name: str) -> dict[tuple[str, str], str]:
-    """Return the accepted answers by case id and content hash."""
-    accepted = _read_accepted(folder / _FOLDER / name)
-    return {(case_id, str(answer.get("hash"))): str(answer.get("answer", "")) for case_id, answer in accepted.items()}
-
-
-def _read_accepted(path: Path) -> dict[str, dict[str, str]]:
-    try:
-        refuse_pipe(path)
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {k: v for k, v in data.items() if isinstance(v, dict)} if isinstance(data, dict) else {}
-
 
 RunIds = dict[tuple[str, str, str], str]
 """Run ids by suite, configuration and golden file; an empty path stands for any file of the suite."""

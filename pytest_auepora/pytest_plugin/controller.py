@@ -37,6 +37,7 @@ from .session import AueporaSession, SuiteVariant
 
 if TYPE_CHECKING:
     from ..core.run import CaseResult
+    from ..evaluation.answer_codec import RecordedOutputs
     from ..reporting.side_by_side import SideBySide
 
 _Outcome = Literal["passed", "failed", "skipped"]
@@ -93,6 +94,7 @@ class RunController:
         self._nodeids: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)  # of the cases
         self._seconds: dict[tuple[str, str], dict[str, CaseResult]] = defaultdict(dict)  # the answers of second looks
         self._reported_suites: set[str] = set()  # node ids of tests `suite`
+        self._full_answers: dict[tuple[str, str], dict[str, RecordedOutputs]] = defaultdict(dict)  # to be kept
 
     @pytest.hookimpl(tryfirst=True)  # a report that passed without a result is failed before others read it
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -110,6 +112,9 @@ class RunController:
             if case_report.kind:
                 continue
             self._seconds[path, variant].pop(result.case_id, None)
+            if self.session.options.keeps_texts:
+                outputs = next((r.outputs for r in case_report.recordings if r.outputs is not None), None)
+                self._full_answers[path, variant] |= {result.case_id: outputs} if outputs is not None else {}
             self._nodeids[path, variant][report.nodeid] = None
             if case_report.provenance:  # a skipped case has none
                 self._provenance[path, variant][result.case_id] = case_report.provenance
@@ -268,8 +273,7 @@ class RunController:
         if accepted.written and judged.verdict.baseline_note.state == "unreadable":
             judged.verdict.baseline_note = BaselineNote("replaced", judged.verdict.baseline_note.place)
         changed = {*accepted.added, *accepted.changed}
-        ids = run.cases.keys() - accepted.refused.keys() if options.accepting else changed
-        notes += judged.variant.keep_answers(run, ids)
+        notes += judged.variant.keep_answers(run, changed, self._full_answers[run.path, run.variant])
 
     def _write_anchor(self, judged: JudgedRun) -> None:
         if not (self.complete and judged.run.is_full):

@@ -86,6 +86,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type="args",
         default=list(KEEP),
     )  # fmt: skip
+    add(
+        "auepora_accepted", "texts: an update also keeps the accepted answers and their documents, compressed, beside "
+        "the baseline", default="",
+    )  # fmt: skip
     add("auepora_report", "as --auepora-report, relative to the rootdir", type="linelist", default=[])
     add(
         "auepora_github", "what GitHub Actions gets by itself: summary, annotations, or off", type="args",

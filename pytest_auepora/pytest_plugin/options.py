@@ -131,6 +131,18 @@ class Options:
             raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
         return place
 
+    @cached_property
+    def keeps_texts(self) -> bool:
+        """Whether this run accepts answers, and the project keeps these in full beside its baselines.
+
+        Raises:
+            pytest.UsageError: the setting is none.
+        """
+        word = str(self.config.getini("auepora_accepted")).strip()
+        if word not in ("", "texts"):
+            raise pytest.UsageError(f"auepora_accepted = {word}: expected texts, or nothing")
+        return word == "texts" and self.updating and not self.preview
+
     @property
     def wants_baselines(self) -> bool:
         """Whether baselines are required, or about to be written."""

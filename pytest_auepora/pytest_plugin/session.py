@@ -14,11 +14,11 @@ import pytest
 from ..base.files import remove_leftovers, shown_path
 from ..base.git import commit_of
 from ..calls.budget import CallBudget
-from ..errors import BaselineError, GoldenFileError
+from ..errors import AueporaError, BaselineError, GoldenFileError, HistoryError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..io.golden.names import disk_name
-from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor
+from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor, read_baseline
 from ..regression.guards.case_trial import Confirmed
 from ..regression.outcomes import Advisory, BaselineNote, Note
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from ..base.progress import Progress
     from ..core.metrics_base import Metric
     from ..core.run import MetricInfo, Run
+    from ..evaluation.answer_codec import RecordedOutputs
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended
     from ..evaluation.project_hooks import ProjectHooks
     from ..evaluation.update import UpdatePlan
+    from ..history.accepted import AcceptedTexts
     from ..labels.corpus import Recall
     from .lookahead import Callers, JudgeLookahead, Queue
     from .options import Options
@@ -105,7 +107,8 @@ class AueporaSession:
     def record_cap(self) -> int:
         """Characters kept of each answer; 0 where none is: no run is kept, or a replay's own run has the answers."""
         keep, is_recorded = self.options.keep, is_asked_for(self.config) and not self.asks_nothing
-        if not is_recorded or keep.answers == 0 or self.options.history_place is None:
+        is_kept = is_recorded and keep.answers != 0 and self.options.history_place is not None
+        if not is_kept and not self.options.keeps_texts:
             return 0
         return sys.maxsize if keep.characters is None else keep.characters
 
@@ -405,21 +408,46 @@ class SuiteVariant:
             can_return=can_return, only_new=options.intents == {"new"},
         )  # fmt: skip
 
+    @property
+    def accepted_texts(self) -> AcceptedTexts | None:
+        """The accepted answers: beside the baseline, else beside the history; None where nobody keeps any.
+
+        Raises:
+            HistoryError: they cannot be read.
+        """
+        from ..history.accepted import AcceptedTexts, accepted_path
+
+        path, folder = accepted_path(self.baseline_path), self.suite.accepted_folder
+        if self.suite.session.options.keeps_texts or path.exists():
+            return AcceptedTexts(path)
+        return AcceptedTexts(folder / "accepted" / path.name) if folder is not None else None
+
     def _accepted_answers(self) -> Mapping[tuple[str, str], str]:
-        if (folder := self.suite.accepted_folder) is None:
+        if not any(metric.against_accepted for metric in self.suite.metrics.values()):
             return {}
-        from ..history.answers import load_accepted
-
-        return load_accepted(folder, self.baseline_path.name)
-
-    def keep_answers(self, run: Run, ids: Collection[str]) -> list[Note]:
-        """Keep the accepted answers of *run* to the cases *ids*, where a metric compares with them; say why if not."""
         try:
-            if (folder := self.suite.accepted_folder) is not None:
-                from ..history.answers import save_accepted
+            texts = self.accepted_texts
+        except HistoryError:  # an update says so
+            return {}
+        return {(case_id, kept.hash): kept.answer or "" for case_id, kept in texts.items()} if texts is not None else {}
 
-                save_accepted(folder, self.baseline_path.name, run, ids)
-        except OSError as exc:
+    def keep_answers(self, run: Run, changed: Collection[str], full: Mapping[str, RecordedOutputs]) -> list[Note]:
+        """Keep the answers of *run* that were accepted, *full* ones if they are to be kept so; say why if not.
+
+        Those to *changed* cases, whose blocks of the baseline are new, and those that are not kept yet.
+        """
+        try:
+            if (texts := self.accepted_texts) is None:
+                return []
+            accepted = read_baseline(self.baseline_path)
+            cases = accepted.cases if accepted is not None else {}
+            texts.save({
+                i: (case, full.get(i))
+                for i, case in run.cases.items()
+                if case.state in ("passed", "failed") and i in cases
+                and (i in changed or i not in texts or texts[i].hash != case.content_hash)
+            }, cases)  # fmt: skip
+        except AueporaError as exc:
             return [Note("accepted answers not kept", detail=str(exc))]
         return []
 

@@ -41,10 +41,14 @@ class EarlierRun:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """The earlier full runs of one golden file under one configuration, oldest first, and the last of them in full."""
+    """The earlier full runs of one golden file under one configuration, oldest first.
+
+    ``previous`` is the one whose answers stand beside those of now, in full, and ``previous_name`` what to call it.
+    """
 
     runs: tuple[EarlierRun, ...] = ()
     previous: Run | None = None
+    previous_name: str = "the previous run"
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def _put_label(library: Library, body: Mapping[str, Any]) -> Any:
 
 def _export(library: Library, pair: Pair) -> Response:
     trend = trend_of(library.store, pair.run, pair.info.run_id)
-    trends = {(pair.run.path, pair.run.variant): Trend(trend.runs, pair.other)}
+    trends = {(pair.run.path, pair.run.variant): Trend(trend.runs, pair.other, pair.other_name)}
     page = html_report(Report([pair.run], [pair.verdict], trends=trends))
     disposition = f'attachment; filename="auepora-{pair.info.run_id}.html"'
     return Response(page, media_type="text/html", headers={"content-disposition": disposition})

@@ -171,8 +171,7 @@ def case_page(library: Library, pair: Pair, case_id: str) -> dict[str, Any]:
 
 
 def _details(pair: Pair, case: CaseResult) -> dict[str, Any]:
-    name = f"the run of {pair.other_info.started[:16].replace('T', ' ')}" if pair.other_info is not None else ""
-    return case_details(case, pair.run, pair.verdict, pair.earlier_case(case), name)
+    return case_details(case, pair.run, pair.verdict, pair.earlier_case(case), pair.other_name)
 
 
 def _answers(library: Library, pair: Pair, case: CaseResult) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,10 +16,12 @@ from ...base.records import RecordError, check_record, record_line
 from ...calibration.labels import Item, LabelValue
 from ...core.run import CaseResult, Run
 from ...errors import AueporaError, UnknownRunError
+from ...history.accepted import NAME, accepted_run
 from ...history.compare import WHY_NOT, as_baseline
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
 from ...metrics.annotation.labels import answer_hash
+from ...regression.baseline import baseline_path
 from ...regression.compare import Comparison
 from ...regression.compare import compare as pair_cases
 from ...regression.outcomes import BaselineNote
@@ -36,7 +39,8 @@ class Pair:
     """A run and what it is compared with.
 
     ``verdict`` is the stored one against the baseline if ``by_baseline``, else one against the ``other`` run.  Answers
-    and rankings of the other run are shown as well; against the baseline it is the previous run, if there is one.
+    and rankings of the other run are shown as well; against the baseline it is the accepted run, where its texts are
+    kept, else the previous one, if there is one.  Of the accepted run there is no ``other_info``.
     ``not_comparable`` has the cases of both runs that do not compare, with the reason; ``data`` is what the page has
     been told of it.
     """
@@ -54,6 +58,11 @@ class Pair:
         """Return the same case of the other run; None where it has none, or another golden case."""
         other_case = self.other.cases.get(case.case_id) if self.other is not None else None
         return other_case if other_case is not None and other_case.content_hash == case.content_hash else None
+
+    @property
+    def other_name(self) -> str:
+        """What to call the other run."""
+        return f"the run of {self.other_info.started[:16].replace('T', ' ')}" if self.other_info is not None else NAME
 
     @cached_property
     def rows(self) -> CaseRows:
@@ -91,6 +100,9 @@ class Library:
         if not against:
             runs = self.store.runs(None, info.suite, info.variant, info.path)
             previous = next((run for run in runs if run.complete and run.run_id < info.run_id), None)
+            with suppress(AueporaError):  # the verdict says what is wrong with a baseline
+                if (accepted := accepted_run(baseline_path(self.root / run.path, run.suite, run.variant))) is not None:
+                    return Pair(info, run, verdict, accepted)
             return Pair(info, run, verdict, self._load_run(previous.run_id) if previous else None, previous)
         other_info = self.store.info(self.store.resolve(against, run.suite, path=run.path))
         other = self._load_run(other_info.run_id)

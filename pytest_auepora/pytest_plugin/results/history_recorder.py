@@ -82,7 +82,7 @@ class Recorder:
             run = self._session.load(path).variant(variant).blank_run()
             run.provenance = dict(case_report.provenance)
             self._journal.begin(run, self._session.commit)
-        recordings = case_report.recordings
+        recordings = case_report.recordings if self._to_keep.answers != 0 else []  # they may be kept elsewhere
         if case_report.kind:
             result = self._results[key][result.case_id]
             result.looked = case_report.kind == "second"

@@ -9,8 +9,9 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from ..options import check_words, lines_of, runs_tests, words_of
 from ..session import AueporaSession
 
 if TYPE_CHECKING:
-    from ...reporting.report import Report
+    from ...reporting.report import Report, Trend
     from ..case_reports import CaseReport
     from ..controller import RunController
     from .history_recorder import Recorder
@@ -119,10 +120,25 @@ class Reports:
         verdicts = [judged.verdict for judged in self.controller.finished_runs]
         recorder: Recorder | None = self.config.pluginmanager.get_plugin("auepora-recorder")
         trends = recorder.trends(runs) if with_trends and recorder is not None else {}
+        trends |= self._accepted_trends(trends) if with_trends else {}
         prefix = _path_from_checkout(self.config.rootpath)
         mistakes = [*self.mistakes, *self.controller.required_unused]
         is_stopped = not self.controller.complete
         return Report(runs, verdicts, mistakes, trends, prefix, self.controller.compared, is_stopped)
+
+    def _accepted_trends(self, trends: Mapping[tuple[str, str], Trend]) -> dict[tuple[str, str], Trend]:
+        """Return *trends* with the accepted run as the one before, where the project keeps its texts."""
+        from ...history.accepted import NAME, accepted_run
+        from ...reporting.report import Trend
+
+        out: dict[tuple[str, str], Trend] = {}
+        for judged in self.controller.finished_runs:
+            key = judged.run.path, judged.run.variant
+            with suppress(AueporaError):  # the verdict says what is wrong with a baseline, an update with its texts
+                accepted = None if judged.accepting else accepted_run(judged.variant.baseline_path, judged.run.path)
+                if accepted is not None:
+                    out[key] = replace(trends.get(key, Trend()), previous=accepted, previous_name=NAME)
+        return out
 
     def _append_summary(self) -> None:
         """Append to the summary of the step; a failure is a message only, as nobody asked for it by name."""

@@ -68,7 +68,7 @@ def html_report(report: Report) -> str:
 def _details(case: Any, run: Any, verdict: Any, trend: Trend) -> dict[str, Any]:
     before = trend.previous.cases.get(case.case_id) if trend.previous is not None else None
     is_same = before is not None and before.content_hash == case.content_hash and bool(before.outputs)
-    return case_details(case, run, verdict, before if is_same else None, "the previous run")
+    return case_details(case, run, verdict, before if is_same else None, trend.previous_name)
 
 
 def page_text(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -190,15 +191,22 @@ def test_a_judge_that_gates_says_why_a_case_fails(judged: Example, server: Judge
     assert "no date is named" in judged.read("out.html")
 
 
-@pytest.mark.parametrize("option", ["-q", "--auepora-concurrency=4", pytest.param("-n2", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "option", ["-q", "--auepora-concurrency=4", "in a fresh checkout", pytest.param("-n2", marks=pytest.mark.slow)]
+)
 def test_answers_are_held_against_those_accepted(judged: Example, server: JudgeServer, option: str) -> None:
     def prefers_hours(body: dict[str, Any]) -> Reply:
         first = body["messages"][0]["content"].partition("<second>")[0]
         return chat(json.dumps({"rationale": "r", "verdict": "first" if "hours" in first else "second"}))
 
     server.answer = prefers_hours
-    judged.edit("metrics: [llm_answer_quality]", "metrics: [preference]")
-    judged.accept()
+    judged.edit("metrics: [llm_answer_quality]", "metrics: [preference, distinct_2]")
+    if option == "in a fresh checkout":
+        option = "-oauepora_accepted=texts"
+        judged.accept(option)
+        shutil.rmtree(judged.path / ".auepora")
+    else:
+        judged.accept()
     assert server.bodies == []
     judged.edit("within 30 days of purchase", "within 720 hours of purchase", "shop.py")
     result = judged.run(option, "--auepora-report=json:out.json", plugins=("xdist",) if option == "-n2" else ())

@@ -14,7 +14,7 @@ import pytest
 from pytest_auepora.base.files import read_text
 from pytest_auepora.drafting.files import DraftJournal
 from pytest_auepora.errors import AueporaError
-from pytest_auepora.history.answers import load_accepted
+from pytest_auepora.history.accepted import AcceptedTexts
 from pytest_auepora.history.journal import recover
 from pytest_auepora.history.settings import Keep, find_settings
 from pytest_auepora.history.store import HistoryStore
@@ -35,7 +35,9 @@ def ends(act: Callable[[], Any]) -> Any:
         pool.shutdown(wait=False)
 
 
-@pytest.mark.parametrize("read", [read_text, read_baseline, load_settings, DraftJournal, load_calibration])
+@pytest.mark.parametrize(
+    "read", [read_text, read_baseline, load_settings, DraftJournal, load_calibration, AcceptedTexts]
+)
 def test_a_pipe_is_refused_by_name(tmp_path: Path, read: Callable[[Path], Any]) -> None:
     pipe = tmp_path / "a.json"
     os.mkfifo(pipe)
@@ -44,10 +46,9 @@ def test_a_pipe_is_refused_by_name(tmp_path: Path, read: Callable[[Path], Any]) 
 
 
 def test_a_pipe_among_what_is_optional_is_passed_over(tmp_path: Path) -> None:
-    for name in ("accepted/s.json", "ab/cd.json", "unfinished-x.jsonl", "pytest.ini"):
+    for name in ("ab/cd.json", "unfinished-x.jsonl", "pytest.ini"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         os.mkfifo(tmp_path / name)
-    assert ends(lambda: load_accepted(tmp_path, "s.json")) == {}
     assert ends(lambda: ReplyCache(tmp_path).get("abcd")) is None
     assert ends(lambda: recover(HistoryStore(tmp_path / "h.sqlite"), tmp_path, Keep())) == []
     assert ends(lambda: find_settings(tmp_path)) == (tmp_path, {})

@@ -17,8 +17,6 @@ from pytest_auepora.history.answers import (
     decode_recorded,
     encode_recorded,
     history_recall,
-    load_accepted,
-    save_accepted,
 )
 from pytest_auepora.history.compare import compare
 from pytest_auepora.history.store import HistoryStore
@@ -28,32 +26,6 @@ from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import Case, run_of
 from .recordings import failed, said
-
-
-def answered(**answers: str) -> Run:
-    run = Run("s")
-    run.add(
-        CaseResult(name, content_hash=f"h-{name}", texts=CaseTexts(outputs={"answer": text}))
-        for name, text in answers.items()
-    )
-    return run
-
-
-def test_accepted_answers_are_merged(tmp_path: Path) -> None:
-    save_accepted(tmp_path, "s.json", answered(a="one", b="two"), {"a", "b"})
-    save_accepted(tmp_path, "s.json", answered(a="new", b="other"), {"a"})
-    assert load_accepted(tmp_path, "s.json") == {("a", "h-a"): "new", ("b", "h-b"): "two"}
-    assert load_accepted(tmp_path, "t.json") == {}
-
-
-def test_errors_have_no_answer_and_damage_is_no_answer(tmp_path: Path) -> None:
-    run = answered(a="one")
-    run.cases["a"].state = "error"
-    save_accepted(tmp_path, "s.json", run, {"a"})
-    assert load_accepted(tmp_path, "s.json") == {}
-    for text in ("{", "[]", '{"a": 1}'):
-        (tmp_path / "accepted" / "s.json").write_text(text, encoding="utf-8")
-        assert load_accepted(tmp_path, "s.json") == {}
 
 
 def test_what_is_sent_answers_alike() -> None:

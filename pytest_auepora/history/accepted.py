@@ -1,0 +1,196 @@
+"""The answers that were accepted, in full, in one compressed file a baseline.
+
+Beside the baseline, for a checkout that has no history, where a project keeps them (``auepora_accepted = texts``); else
+beside the history, without documents, where a metric compares with them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from ..base.files import refuse_pipe, write_atomically
+from ..base.records import Free, Number, Place, Record, RecordError, read_record, record_text
+from ..core.case_texts import CaseTexts
+from ..core.metrics_base import AnswerPart
+from ..core.run import CaseResult, Run
+from ..core.types import Document
+from ..errors import HistoryError
+from ..evaluation.answer_codec import Loss, RecordedOutputs
+from ..evaluation.case_result import crop, source_key
+from ..metrics.ranking.gold import span_of
+from ..regression.baseline import Baseline, read_baseline
+from .compare import as_run
+
+FORMAT: Literal[1] = 1
+SUFFIX = ".accepted.json.gz"
+
+
+@dataclass(slots=True)
+class AcceptedDocument(Record):
+    """A document that was retrieved for an accepted answer."""
+
+    id: str | int
+    text: Place | None
+    """The place of its text among those of the file; null where it had none."""
+    score: Number | str | None
+    """A text where JSON has no such number: ``inf``, ``nan``."""
+    grade: int = 0
+    """The highest grade of the labels that it covered."""
+    metadata: dict[str, Free] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class AcceptedAnswer(Record):
+    """The first accepted answer to a case; the project's redaction has been applied."""
+
+    hash: str
+    """Of the content of the case."""
+    query: str
+    answer: str | None
+    documents: list[AcceptedDocument] = field(default_factory=list)
+    """In rank order."""
+    lost: dict[AnswerPart, Loss] = field(default_factory=dict)
+    """The parts of the answer that are not as they were, and why."""
+
+
+@dataclass(slots=True)
+class _AcceptedFile(Record):
+    format: Literal[1] = FORMAT
+    cases: dict[str, AcceptedAnswer] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    """Of documents, each once."""
+
+
+class AcceptedTexts(Mapping[str, AcceptedAnswer]):
+    """The accepted answers of a file, by case.
+
+    Raises:
+        HistoryError: the file is there and cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self._file = path, _read(path)
+
+    def __getitem__(self, case_id: str) -> AcceptedAnswer:
+        return self._file.cases[case_id]
+
+    def __iter__(self) -> Any:
+        return iter(self._file.cases)
+
+    def __len__(self) -> int:
+        return len(self._file.cases)
+
+    def text(self, document: AcceptedDocument) -> str:
+        """Return the text of *document*, empty where it had none."""
+        return self._file.texts[document.text] if document.text is not None else ""
+
+    def outputs(self, case_id: str) -> dict[str, Any]:
+        """Return what reports show of an answer."""
+        accepted = self[case_id]
+        shown: dict[str, Any] = {"answer": accepted.answer, "retrieved": list(map(self._hit, accepted.documents))}
+        crop(shown)
+        return shown
+
+    def _hit(self, accepted: AcceptedDocument) -> dict[str, Any]:
+        document = Document(str(accepted.id), "", accepted.metadata)
+        hit: dict[str, Any] = {"id": accepted.id, "grade": accepted.grade, "text": self.text(accepted)}
+        if isinstance(accepted.score, float):
+            hit["score"] = accepted.score
+        if (place := span_of(document)) is not None:
+            hit["span"] = list(place)
+        return hit | source_key(document)
+
+    def as_run(self, baseline: Baseline, path: str = "") -> Run:
+        """Return *baseline* as a run, with the texts of the cases that are as they were accepted."""
+        run = as_run(baseline, path)
+        for case_id, accepted in self.items():
+            if case_id in run.cases and run.cases[case_id].content_hash == accepted.hash:
+                run.cases[case_id].texts = CaseTexts(accepted.query, {}, self.outputs(case_id))
+        return run
+
+    def save(self, answers: Mapping[str, tuple[CaseResult, RecordedOutputs | None]], cases: Collection[str]) -> None:
+        """Put what was accepted last in the place of what is there; of other cases than *cases* nothing stays.
+
+        Raises:
+            NotWrittenError: the file cannot be written.
+        """
+        whole = _AcceptedFile()
+        places: dict[str, int] = {}
+
+        def place_of(text: str | None) -> int | None:
+            return None if not text else places.setdefault(text, len(places))
+
+        for case_id in sorted(cases):
+            if case_id in answers:
+                result, outputs = answers[case_id]
+                whole.cases[case_id] = _accepted_answer(result, outputs, place_of)
+            elif case_id in self:
+                kept = [replace(doc, text=place_of(self.text(doc))) for doc in self[case_id].documents]
+                whole.cases[case_id] = replace(self[case_id], documents=kept)
+        whole.texts = list(places)
+        if whole != self._file:
+            write_atomically(self.path, gzip.compress(record_text(whole).encode(), mtime=0))
+            self._file = whole
+
+
+def _accepted_answer(result: CaseResult, outputs: RecordedOutputs | None, place_of: Any) -> AcceptedAnswer:
+    shown: Sequence[Mapping[str, Any]] = result.outputs.get("retrieved", ())
+    grades = [int(hit.get("grade", 0)) for hit in shown]
+    documents = outputs.retrieved if outputs is not None else []
+    return AcceptedAnswer(
+        result.content_hash,
+        result.query,
+        outputs.answer if outputs is not None else result.outputs.get("answer"),
+        [
+            AcceptedDocument(hit.id, place_of(hit.text), hit.score, grades[i] if i < len(grades) else 0, hit.metadata)
+            for i, hit in enumerate(documents)
+        ],
+        dict(outputs.lost) if outputs is not None else {},
+    )
+
+
+def _read(path: Path) -> _AcceptedFile:
+    try:
+        refuse_pipe(path)
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return _AcceptedFile()
+    except OSError as exc:
+        raise HistoryError(f"{path}: cannot be read: {exc.strerror or exc}") from None
+    try:
+        file = read_record(_AcceptedFile, gzip.decompress(data))
+    except RecordError as exc:
+        raise HistoryError(exc.at(path)) from None
+    except (OSError, EOFError, zlib.error) as exc:
+        raise HistoryError(f"{path}: cannot be read: {exc}") from None
+    places = [doc.text for answer in file.cases.values() for doc in answer.documents if doc.text is not None]
+    if max(places, default=-1) >= len(file.texts):
+        raise HistoryError(f"{path}: cases: a document names text {max(places)}, and there are {len(file.texts)} texts")
+    return file
+
+
+NAME = "the accepted run"
+"""What to call the run that `accepted_run` gives."""
+
+
+def accepted_run(baseline: Path, path: str = "") -> Run | None:
+    """Return the run that the baseline at *baseline* was made of, with its texts; None where these are not kept.
+
+    *path* is that of the golden file.
+
+    Raises:
+        HistoryError, BaselineError: a file cannot be read.
+    """
+    if not (texts := accepted_path(baseline)).exists() or (accepted := read_baseline(baseline)) is None:
+        return None
+    return AcceptedTexts(texts).as_run(accepted, path)
+
+
+def accepted_path(baseline: Path) -> Path:
+    """Return where the accepted answers of the baseline at *baseline* lie beside it."""
+    return baseline.with_suffix(SUFFIX)

@@ -1,0 +1,143 @@
+"""``auepora_accepted = texts``: an update keeps what it accepted beside the baseline, and a fresh checkout has it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_auepora.history.accepted import AcceptedTexts, accepted_path
+from pytest_auepora.history.store import HistoryStore
+
+from ..conftest import Example
+
+INI = "[pytest]\nauepora_accepted = texts\n"
+PAGE = ("--auepora-report", "html:r.html")
+IDS = ["refund-window", "warehouse", "free-returns", "warranty", "ceo-salary"]
+
+
+@pytest.fixture
+def keeping(project: Example) -> Example:
+    project.pytester.makeini(INI)
+    return project
+
+
+def place(project: Example) -> Path:
+    return accepted_path(project.path / "__baselines__" / "shop.json")
+
+
+def texts(project: Example) -> AcceptedTexts:
+    return AcceptedTexts(place(project))
+
+
+def fresh(project: Example) -> None:
+    """Leave what a checkout has."""
+    shutil.rmtree(project.path / ".auepora", ignore_errors=True)
+
+
+def test_nothing_is_kept_unless_it_is_wished(project: Example) -> None:
+    project.accept()
+    assert [path.name for path in (project.path / "__baselines__").iterdir()] == ["shop.json"]
+
+
+@pytest.mark.parametrize("how", [{}, {"plugins": ("xdist",)}])
+def test_an_update_keeps_answers_and_documents(keeping: Example, how: dict[str, Any]) -> None:
+    keeping.run("--auepora-update=all", *(["-n2"] if how else []), **how)
+    kept = texts(keeping)
+    assert sorted(kept) == sorted(IDS)
+    answer = kept["refund-window"]
+    assert "30 days" in str(answer.answer)
+    assert answer.documents[0].id == "refunds"
+    assert kept.text(answer.documents[0]) == answer.answer
+    assert answer.documents[0].grade == 1
+
+
+def test_an_update_that_changes_nothing_leaves_the_file(keeping: Example) -> None:
+    keeping.run("--auepora-update=all")
+    before = place(keeping).read_bytes()
+    fresh(keeping)
+    keeping.run("--auepora-update=all")
+    assert place(keeping).read_bytes() == before
+    for words in ("--auepora", "--auepora-update=all,preview"):
+        keeping.run(words)
+        assert place(keeping).read_bytes() == before
+
+
+def test_a_partial_update_changes_what_it_accepts(keeping: Example) -> None:
+    keeping.run("--auepora-update=all")
+    keeping.edit("within 30 days", "within 3 weeks", "shop.py")
+    keeping.edit("two working days", "three working days", "shop.py")
+    keeping.run("--auepora-update=all", "-k", "warehouse")
+    assert "three working days" in str(texts(keeping)["warehouse"].answer)
+    assert "30 days" in str(texts(keeping)["refund-window"].answer)
+
+
+def test_a_pruned_case_goes(keeping: Example) -> None:
+    keeping.run("--auepora-update=all")
+    keeping.edit("- id: warranty", "- id: guarantee")
+    keeping.run("--auepora-update=all,prune")
+    assert sorted(texts(keeping)) == sorted({*IDS, "guarantee"} - {"warranty"})
+
+
+@pytest.mark.parametrize("setting", ["auepora_history = off", "auepora_keep = answers=none"])
+def test_the_history_may_keep_less(keeping: Example, setting: str) -> None:
+    keeping.pytester.makeini(f"{INI}{setting}\n")
+    keeping.run("--auepora-update=all")
+    assert len(texts(keeping)) == 5
+    path = keeping.path / ".auepora" / "history.sqlite"
+    assert not path.exists() or not HistoryStore(path).recorded()
+
+
+def test_redaction_applies(keeping: Example) -> None:
+    keeping.conftest(
+        "\n\ndef pytest_auepora_redact(result):\n"
+        "    result.query = result.query.replace('warehouse', '***')\n"
+        "    result.outputs['answer'] = (result.outputs.get('answer') or '').replace('30 days', '***')\n"
+        "    for hit in result.outputs.get('retrieved', ()):\n"
+        "        hit['text'] = hit['text'].replace('30 days', '***')\n"
+    )
+    keeping.run("--auepora-update=all")
+    kept = texts(keeping)
+    told = repr(dict(kept)) + "".join(kept.text(document) for answer in kept.values() for document in answer.documents)
+    assert "***" in told
+    assert not any(word in told for word in ("30 days", "leave the warehouse?"))
+    assert {"answer", "documents"} <= set(kept["refund-window"].lost)
+
+
+def test_a_fresh_checkout_shows_what_was_accepted(keeping: Example) -> None:
+    keeping.run("--auepora-update=all")
+    fresh(keeping)
+    keeping.break_retriever()
+    result = keeping.run(*PAGE)
+    assert result.ret == 1
+    page = keeping.read("r.html")
+    assert '"earlier":"the accepted run"' in page
+    assert page.count("can be asked for within 30 days of purchase") > 1  # in the answer of then, and the reference
+
+
+def test_without_texts_it_shows_none(project: Example) -> None:
+    project.accept()
+    fresh(project)
+    project.break_retriever()
+    project.run(*PAGE)
+    assert '"earlier":"the accepted run"' not in project.read("r.html")
+
+
+@pytest.mark.parametrize("data", [b"no gzip", b""])
+def test_a_damaged_file_costs_the_view_alone(keeping: Example, data: bytes) -> None:
+    keeping.run("--auepora-update=all")
+    place(keeping).write_bytes(data)
+    assert keeping.run(*PAGE).ret == 0
+    result = keeping.run("--auepora-update=anew")
+    assert result.ret == 0
+    assert "the accepted answers are not kept" in " ".join(str(result.stdout).split())
+    assert place(keeping).read_bytes() == data
+
+
+def test_another_word_is_a_usage_error(project: Example) -> None:
+    project.pytester.makeini("[pytest]\nauepora_accepted = text\n")
+    result = project.run("--auepora-update=all")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "auepora_accepted = text: expected texts, or nothing" in str(result.stderr)
