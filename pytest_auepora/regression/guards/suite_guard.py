@@ -86,10 +86,9 @@ def judge_comparison(
     """
     out = SuiteJudgement(judge_intervals(run, comparison, policy, metrics))
     parts = [part for part in parts_of(run, comparison, policy) if not is_too_small(part, policy)]
-    methods = {part.title: policy.method_for(part.metric, part.clusters, steady=part.steady) for part in parts}
-    judged = [part for part in parts if methods[part.title] != "report"]
+    judged = [part for part in parts if policy.for_metric(part.metric).policy != "report"]
     for of_advisory, family in grouped((part.metric in advisory, part) for part in judged).items():
-        members = [_member(run, part, policy, tolerance=methods[part.title] == "tolerance") for part in family]
+        members = [_member(run, part, policy) for part in family]
         first = judge_family(members, run.clusters, alpha=policy.alpha)
         looks: Looks | None = None
         look: Look = "first"
@@ -123,13 +122,13 @@ def _p_of(looks: Looks, i: int) -> float | None:
     return None if test is None else test.p_drop
 
 
-def _member(run: Run, part: Part, policy: RegressionPolicy, *, tolerance: bool) -> Member:
+def _member(run: Run, part: Part, policy: RegressionPolicy) -> Member:
     own = policy.for_metric(part.metric)
     lost = 1.0
     if part.metric in run.metrics and part.stat == "aggregate":
         worst = run.metrics[part.metric].worst
         lost = abs(part.change.before - worst) if math.isfinite(worst) else 0.0
-    return Member(part.title, part.gains, own.min_effect, own.margin, part.steady, tolerance, lost or None)
+    return Member(part.title, part.gains, own.min_effect, own.margin, part.steady, own.policy, lost or None)
 
 
 def _second_gains(

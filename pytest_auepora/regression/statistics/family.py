@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..policy import CLUSTERS_FOR_STATISTICS
+from ..policy import CLUSTERS_FOR_STATISTICS, PolicyName
 from .precision import (
     TIE,
     MeanEstimate,
@@ -53,7 +53,8 @@ class Member:
         min_effect: a smaller mean drop never fails, however significant.
         margin: to be the same, a true mean drop of this size must be ruled out.
         steady: whether no two accepted answers to a case differ in it.
-        tolerance: whether it is judged by its mean alone, however many clusters it has.
+        method: ``tolerance`` judges it by its mean alone, ``statistical`` by the test; ``auto`` by its mean alone where
+            it is steady and has fewer than ten clusters.
         lost: what one lost answer costs: the mean of the centres above the metric's worst value; 1 for the pass rate.
     """
 
@@ -62,12 +63,14 @@ class Member:
     min_effect: float = 0.01
     margin: float = 0.05
     steady: bool = False
-    tolerance: bool = False
+    method: PolicyName = "auto"
     lost: float | None = None
 
     def is_decided_by_mean(self, n_clusters: int) -> bool:
         """Whether its mean drop alone decides, without a test for chance."""
-        return self.tolerance or (self.steady and n_clusters < CLUSTERS_FOR_STATISTICS)
+        if self.method == "auto":
+            return self.steady and n_clusters < CLUSTERS_FOR_STATISTICS
+        return self.method == "tolerance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ class MemberVerdict:
     @property
     def decides_at_once(self) -> bool:
         """Whether a drop needs no second look."""
-        return self.member.tolerance or (self.member.steady and self.test is not None)
+        return self.member.method == "tolerance" or (self.member.steady and self.test is not None)
 
     @property
     def asks_again(self) -> bool:
@@ -284,7 +287,7 @@ class Looks:
         def is_worse(first: MemberVerdict, both: MemberVerdict) -> bool:
             if first.decides_at_once and first.is_worse():
                 return True
-            return not first.member.tolerance and (confirmed or both.test is None) and both.is_worse()
+            return first.member.method != "tolerance" and (confirmed or both.test is None) and both.is_worse()
 
         pairs = zip(self.first, self.both, strict=True)
         return ["worse" if is_worse(first, both) else first.outcome_unless_worse for first, both in pairs]

@@ -71,6 +71,23 @@ def test_few_cases_fail_at_once_only_in_a_steady_metric(is_steady: bool, word: s
     assert found["mrr"].word == word
 
 
+@pytest.mark.parametrize(("policy", "wants", "words"), [
+    ("auto", True, ["inconclusive", "worse"]), ("tolerance", False, ["worse", "worse"]),
+    ("statistical", False, ["inconclusive", "inconclusive"]),
+])  # fmt: skip
+def test_few_steady_cases_are_asked_again(policy: str, wants: bool, words: list[str]) -> None:
+    """Two answers alike do not show that a metric never varies; ten cases do."""
+    baseline, now = steady(runs.accepted(scored(1, 1, 1, 1))), scored(0.9, 1, 1, 1)
+    given = RegressionPolicy(policy=policy)  # type: ignore[arg-type]
+    assert judge_comparison(now, compare(now, baseline), given, {}, can_look=True).wants_second_look is wants
+    seconds = scored(1, 1, 1, 1), scored(0.8, 1, 1, 1)
+    looks = [
+        judge_comparison(now, compare(now, baseline), given, {}, second=(run, compare(run, baseline)))
+        for run in seconds
+    ]
+    assert [look.gates[0].word for look in looks] == words
+
+
 def test_five_cases_that_all_fell_are_enough_and_four_are_not() -> None:
     words = [judged(scored(*[0.9] * n), scored(*[0.7 - i / 50 for i in range(n)]))["mrr"].word for n in (4, 5)]
     assert words == ["inconclusive", "worse"]

@@ -90,7 +90,7 @@ def test_many_small_drops_beside_large_gains_are_not_worse() -> None:
 @pytest.mark.parametrize("clusters", [1, 4, 9])
 def test_few_steady_clusters_are_judged_by_the_mean(clusters: int) -> None:
     drop = {f"c{i}": -0.1 * (not i) for i in range(clusters)}
-    for kind in ({"steady": True}, {"tolerance": True}):
+    for kind in ({"steady": True}, {"method": "tolerance"}):
         verdict = judge_member(drop, **kind)
         assert (verdict.outcome, verdict.test) == ("worse", None)
         assert judge_member({c: -d for c, d in drop.items()}, **kind).outcome == "better"
@@ -115,12 +115,13 @@ def test_ties_count_fully_below_ten_clusters() -> None:
 def test_a_steady_member_of_ten_clusters_is_tested() -> None:
     one_lost = binary(10, 1)
     assert judge_member(one_lost, steady=True).outcome == "inconclusive"
-    assert judge_member(one_lost, tolerance=True).outcome == "worse"
+    assert judge_member(one_lost, method="tolerance").outcome == "worse"
 
 
 @pytest.mark.parametrize(("n", "kind", "at_once"), [
-    (10, {"steady": True}, True), (9, {"steady": True}, False), (9, {"tolerance": True}, True),
-    (9, {"steady": True, "tolerance": True}, True), (10, {}, False), (9, {}, False),
+    (10, {"steady": True}, True), (9, {"steady": True}, False), (9, {"method": "tolerance"}, True),
+    (9, {"steady": True, "method": "tolerance"}, True), (10, {}, False), (9, {}, False),
+    (9, {"steady": True, "method": "statistical"}, True),
 ])  # fmt: skip
 def test_what_decides_at_once(n: int, kind: dict[str, Any], *, at_once: bool) -> None:
     assert judge_member(binary(n, 1), **kind).decides_at_once is at_once
@@ -130,7 +131,8 @@ def test_members_judged_by_the_mean_cost_the_others_nothing() -> None:
     alone = Member("varies", binary(50, 4))
     rng = random.Random(1)
     others = [
-        Member(f"m{m}", {f"c{i:04}": rng.choice([-1.0, 0.0, 1.0]) for i in range(50)}, tolerance=True) for m in range(9)
+        Member(f"m{m}", {f"c{i:04}": rng.choice([-1.0, 0.0, 1.0]) for i in range(50)}, method="tolerance")
+        for m in range(9)
     ]
     assert p_values(judge_family([*others, alone], {})[-1]) == p_values(judge_family([alone], {})[0])
 

@@ -24,7 +24,7 @@ def test_what_decides_at_once_asks_for_no_second_look() -> None:
     lost, steady_lost = Member("m", binary(50, 6)), Member("s", binary(50, 6), steady=True)
     assert not wants_second_look(judge_family([steady_lost], {}))
     assert not wants_second_look(judge_family([Member("s", binary(50, 3), steady=True)], {})), "at 2 alpha only"
-    assert not wants_second_look(judge_family([Member("t", binary(50, 6), tolerance=True)], {}))
+    assert not wants_second_look(judge_family([Member("t", binary(50, 6), method="tolerance")], {}))
     assert not wants_second_look(judge_family([lost, steady_lost], {})), "the suite has failed already"
     assert wants_second_look(judge_family([lost, Member("s", binary(50, 0), steady=True)], {}))
 
@@ -100,8 +100,8 @@ def test_better_and_same_are_said_by_the_first_look_alone() -> None:
 
 def test_members_that_decide_at_once_keep_their_first_decision() -> None:
     lost, kept = binary(50, 8), binary(50, 0)
-    members = [Member("t", kept, tolerance=True), Member("s", lost, steady=True), Member("m", lost)]
+    members = [Member("t", kept, method="tolerance"), Member("s", lost, steady=True), Member("m", lost)]
     found = second_look(members, [lost, kept, lost], {})
     assert found.outcomes == ["same", "worse", "worse"]
-    by_mean_only = second_look([Member("t", kept, tolerance=True)], [lost], {})
+    by_mean_only = second_look([Member("t", kept, method="tolerance")], [lost], {})
     assert not by_mean_only.confirmed
