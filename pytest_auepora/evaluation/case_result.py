@@ -180,7 +180,7 @@ def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bo
     out: dict[str, Any] = {
         "answer": outputs.response.text,
         "retrieved": [_hit(retrieved, grade) for retrieved, grade in graded],
-        "timings": {k: float(v) for k, v in outputs.timings.items()},
+        "timings": {k: seconds for k, v in outputs.timings.items() if (seconds := _to_float(v)) is not None},
     }
     if isinstance(retries := _RETRIES.measure(sample, outputs), Measurement):
         out["retries"] = retries.value

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..base.json import dumps, encode, fields_of
+from ..base.json import dumps, encode, encode_finite, fields_of
 from ..base.records import Record, read_record
 from ..core.case_texts import CaseTexts
 from ..core.run import CaseResult, Run
@@ -23,6 +23,9 @@ from ..evaluation.recording import Recording
 
 if TYPE_CHECKING:
     from ..regression.verdict import Verdict
+
+
+_LEVEL = 3  # of compression: little more bytes than at the usual one, in half the time
 
 
 def encode_run(run: Run) -> str:
@@ -91,9 +94,10 @@ class CaseJson:
             raw["scores"] = {name: score.to_dict() for name, score in result.scores.items()}
         raw.pop("texts", None)
         texts = result.texts.read()
-        all_texts = encode(texts)
-        reduced = encode(replace(texts, outputs=_without_texts(texts.outputs))) if recordings else all_texts
-        return cls(result.case_id, encode(raw)[:-1], all_texts, reduced, encode(recordings) if recordings else b"")
+        all_texts = encode_finite(texts)
+        reduced = encode_finite(replace(texts, outputs=_without_texts(texts.outputs))) if recordings else all_texts
+        answers = encode_finite(recordings) if recordings else b""
+        return cls(result.case_id, encode(raw)[:-1], all_texts, reduced, answers)
 
     @property
     def result(self) -> bytes:
@@ -104,11 +108,11 @@ class CaseJson:
         """Return what the history keeps."""
         answers = b""
         if self.answers:
-            compressor = zlib.compressobj(zdict=self.reduced)
+            compressor = zlib.compressobj(_LEVEL, zdict=self.reduced)
             answers = (
                 compressor.compress(b'{"texts":%s,"answers":%s}' % (self.texts, self.answers)) + compressor.flush()
             )
-        return CaseRow(self.case_id, f"{self.fields.decode()}}}", zlib.compress(self.reduced), answers)
+        return CaseRow(self.case_id, f"{self.fields.decode()}}}", zlib.compress(self.reduced, _LEVEL), answers)
 
 
 def _own_fields(result: CaseResult) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.base.json import encode
+from pytest_auepora.base.json import encode_finite
 from pytest_auepora.core.case_texts import StoredTexts
 from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal
@@ -252,7 +252,7 @@ def _texts_are_read_as_they_were(monkeypatch: pytest.MonkeyPatch) -> Iterator[No
 
     def checked(journal: Journal, path: str, variant: str, case: CaseJson, provenance: Any) -> StoredTexts | None:
         stored = add(journal, path, variant, case, provenance)
-        changed.extend([case.case_id] if stored and encode(stored.read()) != case.texts else [])
+        changed.extend([case.case_id] if stored and encode_finite(stored.read()) != case.texts else [])
         return stored
 
     monkeypatch.setattr(Journal, "add", checked)

@@ -122,6 +122,7 @@ def test_nothing_kept_is_no_error(path: Path) -> None:
             "names text 1, and there are 1 texts",
         ),
     ],
+    ids=["no gzip", "no JSON", "cut short", "format", "key", "place of a text"],
 )  # fmt: skip
 def test_a_damaged_file_is_named(path: Path, data: bytes, said: str) -> None:
     path.write_bytes(data)
