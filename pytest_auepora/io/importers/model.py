@@ -12,7 +12,7 @@ from textwrap import shorten
 from typing import Any
 
 from ...core.types import id_of_text
-from ...errors import AueporaError
+from ...errors import AueporaError, cut_lines
 from ..golden.names import CONTROL, CaseId
 
 _ILLEGAL = re.compile(rf"::|[\[\]{CONTROL}]+")
@@ -58,7 +58,7 @@ class Dropped(Counter[str]):
 
     def sentences(self) -> list[str]:
         """Return what was dropped, with counts, in the order of the first."""
-        return [f"{what} ({times} time{'s' if times > 1 else ''})" for what, times in self.items()]
+        return [f"{cut_lines(what)} ({times} time{'s' if times > 1 else ''})" for what, times in self.items()]
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def text_of(value: Any) -> str:
         return ",".join(map(text_of, value))
     if isinstance(value, bool) or not isinstance(value, (int, float, Mapping)):
         return as_text(value)
-    if isinstance(value, Mapping) or not isfinite(value) or abs(value) >= 2**53:
+    if isinstance(value, Mapping) or abs(value) >= 2**53 or not isfinite(value):
         raise NotRenderedError(str(type(value)))
     return format(Decimal(repr(value)).normalize(), "f")
 

@@ -27,7 +27,7 @@ LONGEST_CELL = 100_000_000
 _SEPARATORS = (",", ";", "\t", "|")
 """What separates the columns of a table, the commonest first."""
 
-_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')
+_SEPARATOR_LINE = re.compile(r'"?sep=([^\w\s"]|\t)"? *\r?')
 """How spreadsheets name the separator, in a line before the header."""
 
 _MAX_DEPTH = 80
@@ -90,35 +90,33 @@ def _parse_yaml(text: str, path: Path, *, core_schema: bool) -> Any:
             raise source.error()
     except GoldenFileError as exc:
         raise ImportProblem(str(exc)) from None
-    _check(data, str(path))  # aliases may nest deeper than the reader saw
+    check_values(data, str(path))  # aliases may nest deeper than the reader saw
     return data
 
 
-def check_values(data: Any, place: str) -> None:
-    """Refuse what JSON or Python may write and no golden file may hold: NaN, half characters, values nested deep.
+def check_values(data: Any, place: str, *, depth: int = 0) -> None:
+    """Refuse what a file may say and no golden file may hold: NaN, half characters, values nested deep.
 
     Raises:
         ImportProblem: with *place*.
     """
-    _check(data, place, is_json=True)
-
-
-def _check(data: Any, place: str, *, is_json: bool = False, depth: int = 0) -> None:
     if isinstance(data, (dict, list, tuple)):
         if depth > _MAX_DEPTH:
             raise ImportProblem(f"{place}: nests too deep")
         for part in (*data, *data.values()) if isinstance(data, dict) else data:
-            _check(part, place, is_json=is_json, depth=depth + 1)
-    elif is_json:
+            check_values(part, place, depth=depth + 1)
+    else:
         try:
-            _check_json_value(data)
+            _check_value(data)
+        except UnicodeEncodeError as exc:
+            raise ImportProblem(f"{place}: {exc.object[exc.start]!a} is half a character") from None
         except ValueError as exc:
-            raise ImportProblem(f"{place}: not JSON: {exc}") from None
+            raise ImportProblem(f"{place}: {exc}") from None
 
 
-def _check_json_value(value: Any) -> None:
+def _check_value(value: Any) -> None:
     if isinstance(value, str):
-        value.encode()  # fails for half a character
+        value.encode()
     elif isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} is not a number")
     elif isinstance(value, int):
@@ -131,7 +129,7 @@ def _parse_csv(text: str, usual: str, path: Path) -> list[Row]:
     A row is numbered as a spreadsheet does: the header is row 1.
     """
     first, _, rest = text.partition("\n")
-    said = _SEPARATOR_LINE.fullmatch(first.strip())
+    said = _SEPARATOR_LINE.fullmatch(first)
     header_line = rest.partition("\n")[0] if said else first
     candidates = [said[1]] if said else [d for d in dict.fromkeys((usual, *_SEPARATORS)) if d in header_line] or [usual]
     problems = []

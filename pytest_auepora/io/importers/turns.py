@@ -58,7 +58,7 @@ def messages_of(case: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def _turns(messages: Sequence[Mapping[str, Any]], dropped: Dropped) -> Iterator[tuple[str, str]]:
     for message in messages:
-        role, text = _role_of(message), _text_of(message)
+        role, text = _role_of(message), _text_of(message, dropped)
         if role is None or role in _OTHERS:
             dropped.add(f"a message of {role}: the system under test has its own", role in _OTHERS)
         elif not text.strip():
@@ -76,10 +76,11 @@ def _role_of(message: Any) -> str | None:
     return _ROLES.get(role) or (role if role in _OTHERS else None)
 
 
-def _text_of(message: Mapping[str, Any]) -> str:
+def _text_of(message: Mapping[str, Any], dropped: Dropped) -> str:
     content = next((message[key] for key in _TEXT_KEYS if message.get(key) is not None), "")
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else []
-    texts = (part if isinstance(part, str) else part.get("text") for part in parts if isinstance(part, (str, Mapping)))
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
+    dropped.add("a part of a message that is no text", not all(isinstance(text, str) for text in texts))
     return "".join(text for text in texts if isinstance(text, str))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from random import Random
 
 import pytest
 
@@ -12,7 +11,7 @@ from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
 
-from ....mutations import damaged, edited, mutated, tries
+from ....mutations import read_all, spoilt, tries
 
 YAML = """\
 suite: billing
@@ -47,7 +46,20 @@ cases:
     labels: {topic: &t goods}
     thresholds: {mrr@10: ">= 0.5"}
     quarantine: 2031-01-01
-  - {id: ceo-salary, query: What does the CEO earn?, relevant_docs: [], labels: {topic: *t}}
+  - {id: ceo-salary, query: "What does the CEO earn?", relevant_docs: [], labels: {topic: *t}}
+  - id: talk
+    query: And when it broke?
+    chat_history: [{user: "The warranty?"}, {role: assistant, content: Two years.}]
+    conversation: goods
+    labels: {chunk_labels: {c1: {topical_relevance: true, sufficient_evidence: false}}}
+    forbidden: [never, "r.*d"]
+    forbidden_docs: [{doc: old.md, quote: "ten days"}]
+    match: regex
+    answer_schema: {type: object, properties: {years: {type: integer}}}
+    nuggets: [two years]
+    claims: [it is two years]
+    timeout: 2.5
+  - {id: marks, query: Q, skip: later, candidate_docs: [x], sensitive: [secret], must_pass: yes, status: draft}
 """
 LINES = """\
 {"id": "a", "query": "Why?", "relevant_docs": ["x", {"id": "y", "grade": 2}], "reference_answer": "So."}
@@ -72,22 +84,16 @@ def tried(path: Path, data: bytes) -> bool:
 
 @tries(400, 18_000)
 def test_slips_in_yaml(tmp_path: Path, tries: int) -> None:
-    pick, path = Random(4), tmp_path / "a.golden.yaml"
-    refused = sum(
-        tried(path, damaged(YAML.encode(), pick) if pick.random() < 0.2 else edited(YAML, pick).encode())
-        for _ in range(tries)
-    )
-    assert tries / 4 < refused < tries
+    path = tmp_path / "a.golden.yaml"
+    assert not tried(path, YAML.encode())
+    assert tries / 4 < read_all(tries, 4, lambda pick: tried(path, spoilt(YAML, pick, "yaml"))) < tries
 
 
 @tries(200, 6_000)
 def test_slips_in_lines(tmp_path: Path, tries: int) -> None:
-    pick, path, lines = Random(5), tmp_path / "a.golden.jsonl", LINES.splitlines()
-    refused = 0
-    for _ in range(tries):
-        made = [mutated(lines[0], pick), edited(lines[1], pick) if pick.random() < 0.5 else lines[1]]
-        refused += tried(path, "\n".join(made).encode())
-    assert tries / 4 < refused < tries
+    path = tmp_path / "a.golden.jsonl"
+    assert not tried(path, LINES.encode())
+    assert tries / 4 < read_all(tries, 5, lambda pick: tried(path, spoilt(LINES, pick, "lines"))) < tries
 
 
 @pytest.mark.parametrize(

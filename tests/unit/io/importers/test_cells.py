@@ -42,7 +42,7 @@ def test_a_cell_that_cannot_be_read_whole_is_refused(cell: Any) -> None:
 
 
 def test_half_a_character_in_a_cell_is_refused() -> None:
-    with pytest.raises(ImportProblem, match="place: not JSON: "):
+    with pytest.raises(ImportProblem, match=r"^place: .\\ud800. is half a character$"):
         list_cell('["\\ud800"]', "place")
 
 

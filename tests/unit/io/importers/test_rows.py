@@ -59,7 +59,14 @@ def test_a_file_that_is_not_there_or_no_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["q;n\nx, y;1\n", "q\tn\nx, y\t1\n", "q|n\nx, y|1\n", "sep=;\nq;n\nx, y;1\n", 'q;"n"\n"x, y";1\n'],
+    [
+        "q;n\nx, y;1\n",
+        "q\tn\nx, y\t1\n",
+        "q|n\nx, y|1\n",
+        "sep=;\nq;n\nx, y;1\n",
+        "sep=\t\r\nq\tn\nx, y\t1\n",
+        'q;"n"\n"x, y";1\n',
+    ],
 )
 def test_other_separators_than_the_comma_are_recognised(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")

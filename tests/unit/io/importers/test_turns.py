@@ -36,6 +36,15 @@ def test_turns_are_read_whatever_the_speakers_are_called(who: str, what: str, us
     assert (second.query, second.history, second.answer) == ("And?", HISTORY, None)
 
 
+@pytest.mark.parametrize("part", [{"type": "image_url", "image_url": {"url": "x"}}, {"type": "text", "text": 5}, 7])
+def test_parts_that_are_no_text_are_counted(part: Any) -> None:
+    dropped = Dropped()
+    content = [{"type": "text", "text": "What is this?"}, part]
+    (exchange,) = exchanges_of([{"role": "user", "content": content}], dropped)
+    assert exchange.query == "What is this?"
+    assert dropped.sentences() == ["a part of a message that is no text (1 time)"]
+
+
 def test_what_nobody_in_the_conversation_said_is_left_out() -> None:
     dropped = Dropped()
     more: list[dict[str, Any]] = [*TALK, {"role": "tool", "content": "found"}, {"role": "assistant", "content": None}]
