@@ -98,6 +98,10 @@ class SystemShapeError(AueporaError, TypeError):
     """What should be a RAG system is none; the message shows what came and what is accepted."""
 
 
+class NoGeneratorError(SystemShapeError):
+    """The generator of a system cannot be called apart; the message says why, and in its second line what to give."""
+
+
 class CorpusError(AueporaError):
     """What should be the chunks of a corpus is none, is empty, or cannot be read."""
 

@@ -1,4 +1,4 @@
-"""Whatever a retriever calls a document → `RetrievedDocument`, and a `Document` in the form of a retriever's own.
+"""Whatever a retriever calls a document → `RetrievedDocument`.
 
 A document without an id gets one made from its text (``"sha:<12 hex>"``), so that quotes and spans still match
 and equal texts count as one; ``metadata["id_source"]`` says where an id came from when it was not given as one:
@@ -8,11 +8,9 @@ the text) or ``"metadata.<key>"``.
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, MappingView, Sequence, Set
+from collections.abc import Iterable, Mapping, MappingView, Sequence, Set
 from typing import Any
 
 from ..base.text import did_you_mean
@@ -26,16 +24,18 @@ _ACCEPTED_DOCUMENTS = (
 )
 
 _ID_KEYS = ("chunk_id", "id", "_id", "node_id", "id_", "uuid", "doc_id", "document_id", "corpus_id", "doc")
-_PARENT_KEYS = ("document_id", "doc_id", "doc", "source")
-_TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "body", "snippet", "document")
-_SCORE_KEYS = ("score", "relevance_score", "similarity", "similarity_score", "_score")
+PARENT_KEYS = ("document_id", "doc_id", "doc", "source")
+TEXT_KEYS = ("text", "page_content", "content", "chunk", "passage", "body", "snippet", "document")
+SCORE_KEYS = ("score", "relevance_score", "similarity", "similarity_score", "_score")
 NESTED_KEYS = ("doc", "document", "node", "chunk")
-_METADATA_KEYS = ("metadata", "meta", "payload")
+METADATA_KEYS = ("metadata", "meta", "payload")
 _METADATA_ID_KEYS = ("chunk_id", "id", "_id", "doc_id", "document_id", "source")
-_KNOWN_KEYS = (*_ID_KEYS, *_TEXT_KEYS, *_SCORE_KEYS, *NESTED_KEYS, *_METADATA_KEYS)
+KNOWN_KEYS = (*_ID_KEYS, *TEXT_KEYS, *SCORE_KEYS, *NESTED_KEYS, *METADATA_KEYS)
 _PLAIN_KEYS = frozenset(("id", "text", "score"))
-_NOT_METADATA_KEYS = frozenset((*_ID_KEYS, *NESTED_KEYS, *_METADATA_KEYS))
+_NOT_METADATA_KEYS = frozenset((*_ID_KEYS, *NESTED_KEYS, *METADATA_KEYS))
 _LONGEST_BARE_ID = 200
+ID_SOURCE = "id_source"
+"""Key of the metadata that says where an id comes from that was not given as one."""
 
 
 def to_retrieved(raw: Any) -> list[RetrievedDocument]:
@@ -78,7 +78,7 @@ def to_document(raw: Any) -> Document:
 
 def document_notes(retrieved: Sequence[RetrievedDocument]) -> list[str]:
     """Return what a report should say about documents that came without ids, or scored and in another order."""
-    sources = [r.doc.metadata.get("id_source") for r in retrieved]
+    sources = [r.doc.metadata.get(ID_SOURCE) for r in retrieved]
     notes = []
     if (n_bare := sources.count("text")) and n_bare == len(sources):
         notes.append("documents carry no ids; matched by quote or text only")
@@ -105,12 +105,12 @@ def assign_ids(retrieved: Sequence[RetrievedDocument], ids: Any) -> list[Retriev
     if not retrieved:
         return [RetrievedDocument(Document(str(i)), 0.0, rank) for rank, i in enumerate(ids, 1)]
     if len(ids) != len(retrieved) or any(
-        hit.doc.metadata.get("id_source") not in ("text", "string") for hit in retrieved
+        hit.doc.metadata.get(ID_SOURCE) not in ("text", "string") for hit in retrieved
     ):
         return None
     renamed = []
     for doc_id, hit in zip(ids, retrieved, strict=True):
-        metadata = {k: v for k, v in hit.doc.metadata.items() if k != "id_source"}
+        metadata = {k: v for k, v in hit.doc.metadata.items() if k != ID_SOURCE}
         renamed.append(RetrievedDocument(Document(str(doc_id), hit.doc.text, metadata), hit.score, hit.rank))
     return renamed
 
@@ -134,7 +134,7 @@ def _to_retrieved_document(raw: Any, rank: int) -> RetrievedDocument:
         return RetrievedDocument(_from_string(raw, rank), 0.0, rank)
     if isinstance(raw, (tuple, list)) and not hasattr(raw, "_fields"):
         return _from_pair(raw, rank)
-    fields = fields_of(raw, _KNOWN_KEYS)
+    fields = fields_of(raw, KNOWN_KEYS)
     if fields is None:
         raise _shape_error(raw, rank)
     return _from_fields(raw, fields, rank)
@@ -152,7 +152,7 @@ def _with_id(doc: Any, rank: int) -> Document:
     if not _is_given(doc_id):
         if not text:
             raise _shape_error(doc, rank)
-        return Document(id_of_text(text), text, {**doc.metadata, "id_source": "text"})
+        return Document(id_of_text(text), text, {**doc.metadata, ID_SOURCE: "text"})
     return Document(str(doc_id), text, dict(doc.metadata))
 
 
@@ -161,60 +161,66 @@ def _from_string(text: str, rank: int) -> Document:
     if not text.strip():
         raise _shape_error(text, rank)
     if text.isascii() and len(text) <= _LONGEST_BARE_ID and not any(c.isspace() for c in text):
-        return Document(text, text, {"id_source": "string"})
-    return Document(id_of_text(text), text, {"id_source": "text"})
+        return Document(text, text, {ID_SOURCE: "string"})
+    return Document(id_of_text(text), text, {ID_SOURCE: "text"})
 
 
 def _from_pair(pair: Sequence[Any], rank: int) -> RetrievedDocument:
     if len(pair) == 2:
         for inner, score in (pair, pair[::-1]):
-            if _is_number(score) and not _is_number(inner):
+            if is_number(score) and not is_number(inner):
                 return RetrievedDocument(_to_retrieved_document(inner, rank).doc, _read_score(score), rank)
     raise _shape_error(pair, rank)
 
 
 def _from_fields(raw: Any, fields: dict[str, Any], rank: int) -> RetrievedDocument:
-    score_key = first_of(fields, _SCORE_KEYS)
+    score_key = first_of(fields, SCORE_KEYS)
     score = _read_score(fields[score_key]) if score_key else 0.0
     # a number under such a key counts chunks, it is no document
-    contents = {k: v for k, v in fields.items() if k not in NESTED_KEYS or not _is_number(v)}
+    contents = {k: v for k, v in fields.items() if k not in NESTED_KEYS or not is_number(v)}
     nested = first_of(contents, [k for k in NESTED_KEYS if not isinstance(contents.get(k), str)])
     if nested is not None:
         inner = _to_retrieved_document(contents[nested], rank)
         return RetrievedDocument(inner.doc, score if score_key else inner.score, rank)
-    text_key = first_of(contents, _TEXT_KEYS)
+    text_key = first_of(contents, TEXT_KEYS)
     text = fields[text_key] if text_key else ""
     if not isinstance(text, str):
         raise OutputShapeError(f"document {rank}: its {text_key!r} is {describe(text)}, not a text")
     metadata: dict[str, Any] = {}
     if isinstance(raw, Mapping):  # its other keys: title, url, start, end, …
         metadata = {k: v for k, v in fields.items() if k not in _NOT_METADATA_KEYS and k not in (text_key, score_key)}
-    for key in _METADATA_KEYS:
+    for key in METADATA_KEYS:
         if isinstance(fields.get(key), Mapping):
             metadata.update(fields[key])
     doc_id = _find_id(fields, metadata)
     if doc_id is None:
         if not text:
             raise _shape_error(raw, rank, fields)
-        doc_id, metadata["id_source"] = id_of_text(text), "text"
+        doc_id, metadata[ID_SOURCE] = id_of_text(text), "text"
     return RetrievedDocument(Document(doc_id, text, metadata), score, rank)
 
 
 def _find_id(fields: Mapping[str, Any], metadata: dict[str, Any]) -> str | None:
     """Return the id; note the document that a chunk belongs to in *metadata*."""
-    id_keys = [k for k in _ID_KEYS if _is_given(fields.get(k))]
-    if len(id_keys) > 1 and id_keys[0] == "chunk_id" and not isinstance(fields["chunk_id"], str):
-        id_keys = [*id_keys[1:], "chunk_id"]  # a bare number counts chunks inside a document: no id by itself
-    doc_id = str(fields[id_keys[0]]) if id_keys else None
+    id_key = key_of_id(fields)
+    doc_id = None if id_key is None else str(fields[id_key])
     if doc_id is None and (key := next((k for k in _METADATA_ID_KEYS if _is_given(metadata.get(k))), None)):
-        doc_id, metadata["id_source"] = str(metadata[key]), f"metadata.{key}"
+        doc_id, metadata[ID_SOURCE] = str(metadata[key]), f"metadata.{key}"
     if metadata.get("document_id") is None:
-        for key in _PARENT_KEYS:
+        for key in PARENT_KEYS:
             parent = fields[key] if key in fields else metadata.get(key)
             if _is_given(parent) and str(parent) != doc_id:
                 metadata["document_id"] = str(parent)
                 break
     return doc_id
+
+
+def key_of_id(fields: Mapping[str, Any]) -> str | None:
+    """Return the key under which *fields* hold the id of a document; None where there is none."""
+    keys = [k for k in _ID_KEYS if _is_given(fields.get(k))]
+    if len(keys) > 1 and keys[0] == "chunk_id" and not isinstance(fields["chunk_id"], str):
+        return keys[1]  # a bare number counts chunks inside a document: no id by itself
+    return keys[0] if keys else None
 
 
 def _is_given(value: Any) -> bool:
@@ -229,7 +235,8 @@ def _is_given(value: Any) -> bool:
         return True
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether *value* is a number; a text or a truth value is none."""
     if isinstance(value, (str, bytes, bool)) or value is None:
         return False
     return hasattr(value, "__float__")
@@ -247,55 +254,10 @@ def _read_score(value: Any) -> float:
 
 def _shape_error(raw: Any, rank: int, fields: Mapping[str, Any] | None = None) -> OutputShapeError:
     expected = ("id", "doc_id", "chunk_id", "text", "page_content", "content")
-    keys = [key for key in fields or () if key not in _KNOWN_KEYS] if isinstance(raw, Mapping) else []
+    keys = [key for key in fields or () if key not in KNOWN_KEYS] if isinstance(raw, Mapping) else []
     suggestions = [f"{key!r}{hint}" for key in keys if (hint := did_you_mean(key, expected))]
     hints = f"; {', '.join(suggestions)}" if suggestions else ""
     is_empty = fields is not None or isinstance(raw, (str, Document))
     fault = "has neither an id nor a text" if is_empty else "is not a document"
     shown = short_repr(raw) if isinstance(raw, str) else describe(raw)
     return OutputShapeError(f"document {rank} {fault}: {shown}{hints}; accepted: {_ACCEPTED_DOCUMENTS}")
-
-
-def converter_for(examples: Any) -> Callable[[Document], Any]:
-    """Return a function that converts a `Document` to the type of *examples*, a retriever's own list.
-
-    Without examples it returns the `Document`; it raises `OutputShapeError` where an example has no text to replace.
-    """
-    example = next(iter(() if examples is None else examples), None)
-
-    def convert(document: Document) -> Any:
-        if example is None or isinstance(example, Document):
-            return document
-        if isinstance(example, str):
-            return document.text
-        fields = fields_of(example, (*_TEXT_KEYS, *_ID_KEYS, *_METADATA_KEYS, *NESTED_KEYS)) or {}
-        nested_key, text_key, id_key, metadata_key = (
-            first_of(fields, k) for k in (NESTED_KEYS, _TEXT_KEYS, _ID_KEYS, _METADATA_KEYS)
-        )
-        if nested_key is not None and not isinstance(fields[nested_key], str):
-            changes = {nested_key: converter_for([fields[nested_key]])(document)}
-        elif text_key is not None and isinstance(fields[text_key], str):
-            changes = {
-                text_key: document.text,
-                **({id_key: document.doc_id} if id_key else {}),
-                **({metadata_key: {}} if metadata_key else {}),
-            }
-        else:
-            raise OutputShapeError(f"noise_docs: no text can be put into what the retriever gives, {describe(example)}")
-        try:
-            return _replace_fields(example, changes)
-        except (AttributeError, TypeError, ValueError) as exc:
-            raise OutputShapeError(f"noise_docs: {describe(example)} cannot be changed: {exc}") from None
-
-    return convert
-
-
-def _replace_fields(example: Any, changes: Mapping[str, Any]) -> Any:
-    if isinstance(example, Mapping):
-        return {**example, **changes}
-    if dataclasses.is_dataclass(example) and not isinstance(example, type):
-        return dataclasses.replace(example, **changes)
-    changed = copy.copy(example)
-    for key, value in changes.items():
-        setattr(changed, key, value)
-    return changed

@@ -71,6 +71,16 @@ def _read(raw: Any) -> SystemOutputs:
     return _from_fields(raw, fields)
 
 
+def documents_in(raw: Any) -> Any:
+    """Return the documents of *raw* as the system has them; None where there are none, or it is no answer."""
+    if isinstance(raw, SystemOutputs):
+        return raw.retrieved
+    if isinstance(raw, tuple) and not hasattr(raw, "_fields"):
+        return next((part for part in raw if not isinstance(part, (str, Response))), None) if len(raw) == 2 else None
+    fields = fields_of(raw, DOCUMENT_KEYS) or {}
+    return None if (key := first_of(fields, DOCUMENT_KEYS)) is None else fields[key]
+
+
 def to_response(raw: Any) -> Response:
     """Return a string, or what holds one, as a fresh `Response`; raises `OutputShapeError` where there is no text."""
     if isinstance(raw, Response):

@@ -15,7 +15,7 @@ import functools
 import inspect
 import itertools
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, cast
@@ -25,8 +25,9 @@ from ..core.rag_interface import NOISE_DOCS, SimpleRAGSystem, noise_of, with_noi
 from ..core.rag_interface import Generator as GeneratorBase
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import ACCEPTED_SHAPES, OutputShapeError, SystemShapeError
-from .documents import converter_for, to_retrieved
-from .outputs import NOTES, to_outputs
+from .documents import to_retrieved
+from .outputs import NOTES, documents_in, to_outputs
+from .own_documents import converter_for
 from .shapes import describe, is_instance_of, short_repr, type_name
 from .streams import consume, read_stream
 
@@ -71,6 +72,9 @@ _ASYNC_KINDS = (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
+Generate = Callable[[EvaluationSample, int, Sequence[RetrievedDocument]], Any]
+
+
 @dataclass(eq=False, repr=False)
 class System:
     """A RAG system that can be called.
@@ -84,6 +88,9 @@ class System:
         takes: which keys of a case reach it that not every system can be given: `NOISE_DOCS` in the generator's context
             (a retriever and a generator, or an object that says ``takes_noise_docs = True``), `CHAT_HISTORY`,
             `PRINCIPAL`.
+        generate: ``generate(sample, top_k, documents)`` calls the generator apart from the retriever, and returns what
+            `invoke` returns; None where it cannot be called apart.  `given_documents.with_documents` is the way to it.
+        whole: why there is no *generate*.
     """
 
     name: str
@@ -91,6 +98,8 @@ class System:
     invoke: Callable[[EvaluationSample, int], Any]
     provenance: dict[str, Any] = field(default_factory=dict)
     takes: frozenset[str] = frozenset()
+    generate: Generate | None = None
+    whole: str = "it has no part that takes documents"
 
     def as_outputs(self, raw: Any, seconds: float | None, sample: EvaluationSample) -> SystemOutputs:
         """Return *raw* as fresh `SystemOutputs` with ranks 1..n; raises `OutputShapeError` where it is no answer.
@@ -153,7 +162,66 @@ def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> Syst
         return consume(lambda: call(sample, top_k))
 
     takes = getattr(obj, "auepora_takes", call.takes)  # of what it is given, an object may use a part
-    return System(name_of(obj), is_async(fn), invoke, provenance_of(obj), takes | noise)
+    system = System(name_of(obj), is_async(fn), invoke, provenance_of(obj), takes | noise)
+    if _takes_documents(fn):
+        _generate_by(system, _bind(fn, required, "documents"))
+    return system
+
+
+def _generate_by(system: System, call: _Bound) -> None:
+    """Let *system* generate by its own function, where *call* gives this documents instead of having it retrieve."""
+    form = _Form()
+
+    def invoke(sample: EvaluationSample, top_k: int, ask: Callable[..., Any] = system.invoke) -> Any:
+        return read_result(ask(sample, top_k), form.read)
+
+    def steps(sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> Generator[Any, Any, Any]:
+        if not form.is_known:
+            yield invoke(sample, top_k)
+        given = form.given(documents)
+        return (yield consume(lambda: call(sample, top_k, documents=given)))
+
+    system.invoke, system.generate = invoke, lambda *given: _finish(steps(*given))
+
+
+def _takes_documents(fn: Callable[..., Any]) -> bool:
+    """Whether *fn* has a parameter for documents that it works without: it retrieves where none are given."""
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(_role_of(p) == "documents" and p.name not in _OTHER_CONTEXT for p in parameters)
+
+
+_OTHER_CONTEXT = ("context", "sources", "retrieved")
+"""Names of parameters that give a generator its documents, and may mean anything else in a whole system."""
+
+
+class _Form:
+    """In which form a system has its documents, as its own say: an example, the first that was seen."""
+
+    def __init__(self) -> None:
+        self._examples: list[Any] = []
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self._examples)
+
+    def see(self, documents: Any) -> None:
+        """Take the first of *documents*, which can be read more than once, as the example."""
+        if not self._examples and isinstance(documents, Iterable) and not isinstance(documents, (str, Iterator)):
+            self._examples = list(itertools.islice(documents, 1))
+
+    def read(self, raw: Any) -> Any:
+        """Return *raw*, an answer, after a look at its documents."""
+        self.see(documents_in(raw))
+        return raw
+
+    def given(self, documents: Sequence[RetrievedDocument]) -> list[Any]:
+        """Return *documents* in this form; raises `OutputShapeError` where there is no example."""
+        if not self._examples:
+            raise OutputShapeError("no document was retrieved that shows in what form the generator takes documents")
+        return list(map(converter_for(self._examples, "given documents"), documents))
 
 
 def read_result(result: Any, read: Callable[[Any], Any]) -> Any:
@@ -195,22 +263,67 @@ def _find_pair(obj: Any) -> tuple[Any, Any] | None:
 
 
 def _pair_system(retriever: Any, generator: Any, whole: Any = None) -> System:
-    """Return a retriever and a generator as one system that times each part; it is named after *whole*, if given.
+    """Return a retriever and a generator as one system; it is named after *whole*, if given."""
+    pair = _Pair(retriever, generator)
+
+    async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
+        return await pair.invoke(sample, top_k)
+
+    name, provenance = name_of(retriever), provenance_of(retriever)
+    if whole is not None:
+        name, provenance = name_of(whole), provenance_of(whole)
+    elif generator is not retriever:
+        name, provenance = f"{name} + {name_of(generator)}", provenance | provenance_of(generator)
+    return System(name, pair.is_async, ainvoke if pair.is_async else pair.invoke, provenance, pair.takes, pair.generate)
+
+
+class _Pair:
+    """Calls a retriever and a generator, one after the other or the second apart, and times each.
 
     A subclass of `Generator` is given a list of `Document`.  Any other generator gets the documents of
     `RetrievedDocument` objects, or else exactly what the retriever returned, since the two were
     written for each other.  The case's ``noise_docs`` stand among them, in the same form.
     """
-    retrieve = _find_method(retriever, "retrieve", "retriever")
-    generate = _find_method(generator, "generate", "generator")
-    call_retrieve, call_generate = _bind(retrieve, "query"), _bind(generate, "query", "documents")
-    wants_documents = isinstance(generator, GeneratorBase)
 
-    def run_steps(sample: EvaluationSample, top_k: int) -> Generator[Any, Any, SystemOutputs]:
-        """Yield what each part returns, awaitable or not; the caller sends back the awaited value."""
+    def __init__(self, retriever: Any, generator: Any) -> None:
+        retrieve = _find_method(retriever, "retrieve", "retriever")
+        generate = _find_method(generator, "generate", "generator")
+        self._call_retrieve, self._call_generate = _bind(retrieve, "query"), _bind(generate, "query", "documents")
+        self._wants_documents = isinstance(generator, GeneratorBase)
+        self._form = _Form()
+        self.is_async = is_async(retrieve) or is_async(generate)
+        self.takes = self._call_retrieve.takes | self._call_generate.takes | {NOISE_DOCS}
+
+    def invoke(self, sample: EvaluationSample, top_k: int) -> Any:
+        return _finish(self._run_steps(sample, top_k))
+
+    def generate(self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> Any:
+        return _finish(self._given_steps(sample, top_k, documents))
+
+    # The steps yield what each part returns, awaitable or not; the caller sends back the awaited value.
+
+    def _run_steps(self, sample: EvaluationSample, top_k: int) -> Generator[Any, Any, SystemOutputs]:
+        retrieved, context, spent = yield from self._retrieve_steps(sample, top_k)
+        outputs = yield from self._generate_steps(sample, top_k, context, spent)
+        outputs.retrieved = retrieved
+        outputs.timings = {"retrieval": spent, **outputs.timings}
+        return outputs
+
+    def _given_steps(
+        self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]
+    ) -> Generator[Any, Any, SystemOutputs]:
+        if not (self._wants_documents or self._form.is_known):
+            yield from self._retrieve_steps(sample, top_k)
+        context = [given.doc for given in documents] if self._wants_documents else self._form.given(documents)
+        return (yield from self._generate_steps(sample, top_k, context, 0.0))
+
+    def _retrieve_steps(
+        self, sample: EvaluationSample, top_k: int
+    ) -> Generator[Any, Any, tuple[list[RetrievedDocument], Any, float]]:
+        """Return what was retrieved, what the generator is given of it, and the seconds of the retriever."""
         start = time.perf_counter()
-        documents = yield call_retrieve(sample, top_k)
-        middle = time.perf_counter()
+        documents = yield self._call_retrieve(sample, top_k)
+        seconds = time.perf_counter() - start
         if isinstance(documents, Iterator) and not inspect.isgenerator(documents):  # a map can be read only once
             documents = list(documents)
         try:
@@ -218,36 +331,26 @@ def _pair_system(retriever: Any, generator: Any, whole: Any = None) -> System:
         except OutputShapeError as exc:
             raise OutputShapeError(f"from the retriever: {exc}") from None
         are_ours = isinstance(documents, (list, tuple)) and documents and isinstance(documents[0], RetrievedDocument)
-        context = [r.doc for r in retrieved] if wants_documents or are_ours else documents
+        context = [r.doc for r in retrieved] if self._wants_documents or are_ours else documents
+        self._form.see(context)
+        return retrieved, context, seconds
+
+    def _generate_steps(
+        self, sample: EvaluationSample, top_k: int, context: Any, spent: float
+    ) -> Generator[Any, Any, SystemOutputs]:
+        """Return the answer from *context*, which took *spent* seconds."""
         if noise := noise_of(sample):
             context = with_noise(() if context is None else context, sample, converter_for(context))
-        ready = time.perf_counter()  # the conversion above is no latency of the system
-        answer = yield call_generate(sample, top_k, documents=context)
-        answer = yield read_stream(answer, start + ready - middle)
-        end = time.perf_counter()
+        start = time.perf_counter()  # the conversions before it are no latency of the system
+        answer = yield self._call_generate(sample, top_k, documents=context)
+        answer = yield read_stream(answer, start - spent)
+        seconds = time.perf_counter() - start
         outputs = to_outputs(answer)
         outputs.extra.pop(NOTES, None)  # drops the note that the answer came without documents
-        outputs.retrieved = retrieved
         if noise:
             outputs.extra[NOISE_DOCS] = [doc.doc_id for doc in noise]
-        timings = {"retrieval": middle - start, "generation": end - ready, "end_to_end": end - ready + middle - start}
-        outputs.timings = {**timings, **outputs.timings}
+        outputs.timings = {"generation": seconds, "end_to_end": seconds + spent, **outputs.timings}
         return outputs
-
-    def invoke(sample: EvaluationSample, top_k: int) -> Any:
-        return _finish(run_steps(sample, top_k))
-
-    async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
-        return await invoke(sample, top_k)
-
-    name, provenance = name_of(retriever), provenance_of(retriever)
-    if whole is not None:
-        name, provenance = name_of(whole), provenance_of(whole)
-    elif generator is not retriever:
-        name, provenance = f"{name} + {name_of(generator)}", provenance | provenance_of(generator)
-    calls_async = is_async(retrieve) or is_async(generate)
-    takes = call_retrieve.takes | call_generate.takes | {NOISE_DOCS}
-    return System(name, calls_async, ainvoke if calls_async else invoke, provenance, takes)
 
 
 def _finish(steps: Generator[Any, Any, SystemOutputs], value: Any = None) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.adapters.documents import converter_for
+from pytest_auepora.adapters.own_documents import converter_for
 from pytest_auepora.core.types import Document
 
 

@@ -166,7 +166,7 @@ def test_noise_stands_among_the_documents_in_their_form(found: list[Any], text_o
 
 def test_noise_that_no_generator_could_read_is_an_error() -> None:
     sample = EvaluationSample("c", "q", labels={"noise_docs": ["noise"]})
-    system = as_system((lambda query: [("text", 0.5)], lambda query, docs: "x"))
+    system = as_system((lambda query: [{"id": "r", "score": 0.5}], lambda query, docs: "x"))
     with pytest.raises(OutputShapeError, match="noise_docs: no text can be put into what the retriever gives"):
         system.invoke(sample, 5)
 

@@ -132,7 +132,7 @@ def test_a_damaged_file_is_named(path: Path, data: bytes, said: str) -> None:
     assert said in str(caught.value)
 
 
-def test_the_accepted_run_has_the_texts_of_cases_that_are_as_they_were(tmp_path: Path) -> None:
+def test_the_accepted_run_has_the_texts_of_unchanged_cases(tmp_path: Path) -> None:
     run = run_of([Case("one"), Case("two"), Case("three")])
     baseline = tmp_path / "shop.json"
     baseline.write_text(as_baseline(run).dumps(), encoding="utf-8")
