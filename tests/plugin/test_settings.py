@@ -22,14 +22,14 @@ def pytest_configure(config):
     from pytest_auepora.pytest_plugin.options import Options, flag, is_asked_for, lines_of, words_of
 
     seen = Options(config)
-    names = "calibrations", "judge", "reference"
+    names = "accepted", "calibrations", "judge", "reference"
     told = {
         "auepora": is_asked_for(config), "auepora_concurrency": seen.concurrency, "auepora_timeout": seen.timeout,
         "auepora_retry": words_of(config, "auepora_retry"), "auepora_keep": [seen.keep.runs, seen.keep.answers],
         "auepora_history": seen.history_place.relative_to(config.rootpath).as_posix(),
         "auepora_report": lines_of(config, "auepora_report"),
         "auepora_junit_properties": flag(config, "auepora_junit_properties"),
-        **{f"auepora_{name}": words_of(config, f"auepora_{name}") for name in ("files", "github", "plugins")},
+        **{f"auepora_{name}": words_of(config, f"auepora_{name}") for name in ("budget", "files", "github", "plugins")},
         **{f"auepora_{name}": config.getini(f"auepora_{name}") for name in names},
     }
     pathlib.Path("seen.json").write_text(json.dumps(told))

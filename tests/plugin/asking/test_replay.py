@@ -133,9 +133,9 @@ def test_a_killed_run_is_stored_by_the_next_and_can_be_resumed(counted: Example)
     assert not list((counted.path / ".auepora").glob("unfinished-*"))
 
 
-def test_a_run_that_could_not_be_judged_is_stored_by_the_next(counted: Example) -> None:
+def test_the_answers_of_a_run_whose_hook_failed_are_taken(counted: Example) -> None:
     counted.conftest("def pytest_auepora_run_finished():\n    1 / 0\n")
-    assert counted.run().ret == pytest.ExitCode.INTERNAL_ERROR
+    assert counted.run().ret == pytest.ExitCode.TESTS_FAILED
     counted.edit("\n\ndef pytest_auepora_run_finished():\n    1 / 0\n", "", "conftest.py")
     calls(counted)
     assert counted.run("--auepora-resume").ret == 0
