@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 _LONGEST_LINE = 2_000
 _LINE_END = 400
@@ -36,6 +36,8 @@ class Problem(NamedTuple):
     line: int
     col: int
     message: str
+    unknown: Literal["", "metric"] = ""
+    """What the name at this place is not known as."""
 
     @property
     def place(self) -> str:

@@ -108,7 +108,7 @@ def print_notes(dropped: Sequence[str], summary: str, notes: Sequence[str] = ())
 
 
 def _with_hint(problem: Problem, golden: Path) -> Problem:
-    if not problem.message.startswith("unknown metric"):
+    if problem.unknown != "metric":
         return problem
     for folder in project_folders(golden.resolve().parent):
         conftest = folder / "conftest.py"

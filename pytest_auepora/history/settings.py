@@ -109,10 +109,13 @@ def find_journals(folder: Path) -> list[Path]:
 
 
 def project_folders(start: Path) -> Iterator[Path]:
-    """Yield *start* and the folders above it that may be of the same project: up to its repository, below the home."""
+    """Yield *start* and the folders above it that may be of the same project: up to its repository, below the home.
+
+    The home itself is a project's only for who works in it, as containers do.
+    """
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is none
     for folder in (start, *start.parents):
-        if folder == home and folder != start:
+        if folder == home and folder not in (start, Path.cwd()):
             return
         yield folder
         if (folder / ".git").exists():

@@ -13,7 +13,7 @@ from functools import cached_property
 from io import StringIO
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ..base.text import did_you_mean
 from ..errors import GoldenFileError, Problem, cut_lines
@@ -97,18 +97,18 @@ class Source:
         """Return a hint on which of *cases* was probably meant, or an empty string."""
         return did_you_mean(case_id, cases) if len(self.problems) < _MAX_SUGGESTIONS else ""
 
-    def report(self, path: KeyPath, message: str) -> None:
+    def report(self, path: KeyPath, message: str, *, unknown: Literal["", "metric"] = "") -> None:
         """Report the value at *path*."""
-        self.report_at(*((0, 0) if self.is_full else self.position(path)), message)
+        self.report_at(*((0, 0) if self.is_full else self.position(path)), message, unknown=unknown)
 
     def report_key(self, path: KeyPath, message: str) -> None:
         """Report the key at *path* itself."""
         self.report_at(*((0, 0) if self.is_full else self.position(path, on_key=True)), message)
 
-    def report_at(self, line: int, col: int, message: str) -> None:
+    def report_at(self, line: int, col: int, message: str, *, unknown: Literal["", "metric"] = "") -> None:
         """Add one problem at a place; line 0 means the whole file.  Very long words are shortened."""
         message = re.sub(r"(\S{100})\S{100,}", r"\1…", cut_lines(message))
-        self.problems.append(self.problems[-1] if self.is_full else Problem(self.path, line, col, message))
+        self.problems.append(self.problems[-1] if self.is_full else Problem(self.path, line, col, message, unknown))
 
     def error(self) -> GoldenFileError:
         """Return the problems as one error, in file order; repeats of a message and very many problems are counted."""

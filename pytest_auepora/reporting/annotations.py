@@ -57,9 +57,9 @@ def annotations_of(report: Report) -> list[Annotation]:
         for state in ("failed", "advisory", "not judged")
     }
     out = []
-    for path, line, _, message in report.mistakes:
-        title = "baseline" if path.endswith(".json") else "golden file"
-        out.append(Annotation("error", "mistake", title, message, path, line))
+    for mistake in report.mistakes:
+        title = "baseline" if mistake.path.endswith(".json") else "golden file"
+        out.append(Annotation("error", "mistake", title, mistake.message, mistake.path, mistake.line))
     out += gates["failed"]
     for kind in sorted(FAILING, key=lambda kind: kind != "errored"):
         out += [finding for run, verdict in report.pairs for finding in _failures(run, verdict, kind)]

@@ -37,8 +37,10 @@ class ThresholdReader:
             try:
                 self.metrics[name] = self.registry.get(name)
             except (UnknownNameError, MetricError) as exc:
-                pseudo = f"{name} is always counted; name it in thresholds, not in metrics"
-                self.source.report((*self.top, "metrics", i), pseudo if name in PSEUDO_METRICS else str(exc))
+                message, unknown = str(exc), isinstance(exc, UnknownNameError)
+                if name in PSEUDO_METRICS:
+                    message, unknown = f"{name} is always counted; name it in thresholds, not in metrics", False
+                self.source.report((*self.top, "metrics", i), message, unknown="metric" if unknown else "")
         return tuple(names)
 
     def case_bounds(self, raw: dict[Any, Any], path: KeyPath) -> dict[str, tuple[Bound, ...]]:

@@ -154,7 +154,7 @@ def report_data(report: Report) -> ReportData:
         report.headline,
         [_suite(run, verdict) for run, verdict in report.pairs],
         [side_by_side_data(compared) for compared in report.comparisons()],
-        [Mistake(*mistake) for mistake in report.mistakes],
+        [Mistake(m.path, m.line, m.col, m.message) for m in report.mistakes],
         report.is_stopped,
     )
 

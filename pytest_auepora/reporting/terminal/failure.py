@@ -16,7 +16,7 @@ from ..numbers import metric_value, plural, seconds
 from ..relevant_docs import RelevantDoc, grade_of, relevant_docs, score_texts, source_text
 from ..text import printable, quoted, text_width, without_command
 from ..wording.cases import diagnosis_text, moved_lines, repeat_text
-from ..wording.checks import evidence_text, problem_lines, still_failing_lines
+from ..wording.checks import evidence_lines, fault_lines, still_failing_lines
 from ..worst_repeat import as_shown
 from .layout import Cell, Line, Page, render
 
@@ -53,14 +53,16 @@ def failure_text(
         for frame in frames[-_MOST_FRAMES:]:
             if shapes or not frame.startswith(ACCEPTED_SHAPES):
                 page.lines.append([Cell(f"  {without_command(frame)}", ("light",))])
-        for finding in result.failures[:1]:
-            page.text("answers", evidence_text(finding) if finding.accepted or finding.asked > 1 else "", most=2)
+        for evidence in evidence_lines(result):
+            page.text("answers", evidence, most=2)
         add_expected(page, result, docs, None)
         return render(page.lines)
-    problems = problem_lines(result, metrics)
+    problems = fault_lines(result, metrics)
     for problem in problems[:_MOST_PROBLEMS]:
         page.paragraph(f"{page.symbols.bad} {problem}", "red", indent=2, most=3)
     page.more(len(problems) - _MOST_PROBLEMS)
+    for evidence in evidence_lines(result):
+        page.text("answers", evidence, most=2)
     for line in still_failing_lines(result, metrics):
         page.paragraph(f"{page.symbols.neutral} still failing: {line}", indent=2, most=2)
     page.text("repeats", repeats)

@@ -42,9 +42,8 @@ def fault_text(finding: Finding, info: MetricInfo | None = None) -> str:
         bound = Bound(finding.op, finding.limit)
         return f"{name} {metric_value(after, info, bound)}, wanted {bound}"
     if finding.kind == "fell" and finding.before is not None and after is not None and finding.limit is not None:
-        verb = "rose" if after > finding.before else "fell"
         before, now = _distinguishable(finding.before, after, finding.limit)
-        return f"{name} {verb} from {before} to {now} (limit {finding.limit:g})"
+        return f"{name} {_moved(finding)} from {before} to {now} (limit {finding.limit:g})"
     if finding.kind == "no number":
         return f"{name} has no number{f' ({finding.reason})' if finding.reason else ''}"
     if finding.kind == "metric raised":
@@ -52,6 +51,10 @@ def fault_text(finding: Finding, info: MetricInfo | None = None) -> str:
     if finding.kind == "timed out":
         return f"timed out{f': {finding.reason}' if finding.reason else ''}"
     return f"raised {finding.reason}" if finding.reason else "raised"
+
+
+def _moved(finding: Finding) -> str:
+    return "rose" if (finding.after or 0.0) > (finding.before or 0.0) else "fell"
 
 
 def evidence_text(finding: Finding) -> str:
@@ -102,17 +105,47 @@ def finding_line(case_id: str, finding: Finding) -> str:
 
 def failed_lines(result: CaseResult) -> list[str]:
     """Return the lines on the checks that fail the case; one line for those of which the answers say the same."""
-    failures = distinct(result.failures)
-    groups = grouped((evidence_text(finding), finding) for finding in failures)
-    return [
-        f"FAILED {result.case_id} {', '.join(dict.fromkeys(map(check_text, group)))}: {evidence}"
-        for evidence, group in groups.items()
-    ]
+    groups = grouped((evidence_text(finding), finding) for finding in distinct(result.failures))
+    return [f"FAILED {result.case_id} {_checks_text(group)}: {evidence}" for evidence, group in groups.items()]
 
 
 def problem_lines(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:
-    """Return what fails the case, a line for all checks of which the answers say the same."""
-    return _lines(distinct(result.failures), metrics)
+    """Return what fails the case, a line a check, and below what the answers say of them."""
+    return [*fault_lines(result, metrics), *evidence_lines(result)]
+
+
+def fault_lines(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:
+    """Return what the first answer did, a line for each check that fails the case.
+
+    A metric that misses its threshold and fell is named once: ``recall@5 0.20, wanted >= 0.5, fell from 1.00``.
+    """
+    failures = distinct(result.failures)
+    fell = {finding.metric: finding for finding in failures if finding.kind == "fell"}
+    missed = {finding.metric for finding in failures if finding.kind == "threshold"}
+    lines = []
+    for finding in failures:
+        if finding.kind == "fell" and finding.metric in missed:
+            continue
+        line, drop = fault_text(finding, metrics.get(measured_by(finding))), fell.get(finding.metric)
+        if finding.kind == "threshold" and drop is not None and drop.before is not None and drop.limit is not None:
+            line += f", {_moved(drop)} from {drop.before:.2f} (limit {drop.limit:g})"
+        lines.append(line)
+    return lines
+
+
+def evidence_lines(result: CaseResult) -> list[str]:
+    """Return what the answers say of the checks that fail the case; a line for all of which they say the same.
+
+    Empty where there is one answer and nothing to compare it with.
+    """
+    groups = grouped((_evidence(finding), finding) for finding in distinct(result.failures))
+    if len(groups) == 1:
+        return [evidence for evidence in groups if evidence]
+    return [f"{_checks_text(group)}: {evidence}" for evidence, group in groups.items() if evidence]
+
+
+def _checks_text(findings: Sequence[Finding]) -> str:
+    return ", ".join(dict.fromkeys(map(check_text, findings)))
 
 
 def still_failing_lines(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str]:
@@ -125,13 +158,7 @@ def advisory_lines(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> lis
     return [fault_text(f, metrics.get(measured_by(f))) for f in result.with_status("advisory")]
 
 
-def _lines(findings: Sequence[Finding], metrics: Mapping[str, MetricInfo]) -> list[str]:
-    groups = grouped((_evidence(f), fault_text(f, metrics.get(measured_by(f)))) for f in findings)
-    return ["; ".join([", ".join(faults), *([evidence] if evidence else [])]) for evidence, faults in groups.items()]
-
-
 def _evidence(finding: Finding) -> str:
-    """Return what the answers say; empty where there is one answer and nothing to compare it with."""
     is_known = finding.accepted or finding.asked > 1 or finding.status == "not asked again"
     return evidence_text(finding) if is_known else ""
 

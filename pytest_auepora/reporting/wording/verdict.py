@@ -355,7 +355,7 @@ def _gate_lines(run: Run, verdict: Verdict, kinds: Iterable[str]) -> list[str]:
 
 def _case_lines(case: CaseResult, run: Run) -> list[str]:
     lines = [case.error_line] if case.state == "error" else problem_lines(case, run.metrics)
-    return [f"{case.case_id}: {line}" for line in lines]
+    return [f"{case.case_id}: {'; '.join(lines)}"]
 
 
 def _joined(title: str, lines: Sequence[str]) -> str:

@@ -154,6 +154,7 @@ def test_a_leak_is_named_before_all_else() -> None:
         "retrieval: returned terms.md, which forbidden_docs forbids"
     )
     result, comparison, infos = judged(LEAKED, LEAKED.with_(got=["refunds.md"]), names=names)
-    (line,) = problem_lines(result, infos)
-    assert line == "forbidden_docs: returned terms.md; held in 2 of 2 accepted answers, failed 1 of 1 today"
+    assert problem_lines(result, infos) == [
+        "forbidden_docs: returned terms.md", "held in 2 of 2 accepted answers, failed 1 of 1 today"
+    ]  # fmt: skip
     assert comparison is not None

@@ -7,6 +7,7 @@ import pytest
 from pytest_auepora.core.findings import Finding
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.reporting.wording.checks import (
+    evidence_lines,
     failed_lines,
     fault_text,
     finding_line,
@@ -86,12 +87,23 @@ def test_what_failed(finding: Finding, text: str) -> None:
     assert fault_text(finding, info) == text
 
 
-def test_checks_with_the_same_evidence_share_a_line() -> None:
+def test_checks_with_the_same_evidence_share_its_line() -> None:
     result, _, infos = judged(BAD.with_(again=[BAD.with_(answer=f"Bananas {n}.") for n in range(4)]), [MUST] * 5)
     assert problem_lines(result, infos) == [
-        "must_contain: the answer misses '30 days', token_f1 fell from 1.00 to 0.00 (limit 0.5); "
-        "held in 5 of 5 accepted answers, failed 3 of 3 today (3 needed)"
+        "must_contain: the answer misses '30 days'",
+        "token_f1 fell from 1.00 to 0.00 (limit 0.5)",
+        "held in 5 of 5 accepted answers, failed 3 of 3 today (3 needed)",
     ]
+
+
+def test_checks_whose_evidence_differs_are_named_with_it() -> None:
+    found = [check(held=2, accepted=2), Finding("threshold", "recall@5")]
+    result = CaseResult("a", findings=found)
+    assert evidence_lines(result) == ["must_contain: held in 2 of 2 accepted answers, failed 1 of 1 today"]
+    found[1].asked = 3
+    assert evidence_lines(result) == [
+        "must_contain: held in 2 of 2 accepted answers, failed 1 of 1 today", "recall@5: failed 3 of 3 today",
+    ]  # fmt: skip
 
 
 def test_so_do_they_in_a_list_of_failures() -> None:

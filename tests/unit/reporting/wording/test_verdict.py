@@ -225,7 +225,7 @@ def test_what_an_assertion_on_the_baseline_says() -> None:
     run = run_of([CASES[0].with_(got=["x"]), CASES[1].with_(error="E: down"), *CASES[2:]], baseline=baseline)
     text = said.got_worse_text(run, verdict_of(run, baseline=baseline, policy=RegressionPolicy()))
     assert text.splitlines()[0] == "billing got worse than its baseline"
-    assert "  case-00: recall@5 fell from 1.00 to 0.00 (limit 0.5), mrr@10 fell" in text
+    assert "  case-00: recall@5 fell from 1.00 to 0.00 (limit 0.5); mrr@10 fell" in text
     assert "  case-01: E: down" in text
     assert said.got_worse_text(*green()) == ""
 
