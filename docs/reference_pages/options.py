@@ -60,6 +60,7 @@ _EXAMPLES: dict[str, Any] = {
     "auepora_retry": ["TimeoutError", "openai.RateLimitError"],
     "auepora_keep": ["runs=50", "answers=1"],
     "auepora_budget": ["cost=2.5", "tokens=1000000"],
+    "auepora_accepted": "texts",
     "auepora_history": "build/runs.sqlite",
     "auepora_files": ["golden/*.yaml"],
     "auepora_calibrations": "golden/__calibrations__",

@@ -187,9 +187,9 @@ def _add_moved_scores(page: Page, run: Run, verdict: Verdict) -> set[str]:
     unchanged = [case for case in verdict.case_comparisons.values() if case.flip == "unchanged"]
     lower = sorted((case for case in unchanged if case.worst < 0), key=lambda case: case.worst)
     higher = sum(case.best > 0 and not case.worst for case in unchanged)
-    if lower or higher:
-        names = f" ({', '.join(f'{case.case_id} {change(case.worst, 2)}' for case in lower[:3])})" if lower else ""
-        text = f"of those unchanged, {len(lower)} scored lower{names} and {higher} only higher"
+    if lower:
+        names = ", ".join(f"{case.case_id} {change(case.worst, 2)}" for case in lower[:3])
+        text = f"of those unchanged, {len(lower)} scored lower ({names}) and {higher} only higher"
         page.paragraph(text, "light", most=2)
     page.paragraph(lowest_text(run, verdict), "light", most=2)
     return {case.case_id for case in lower[:3]}
