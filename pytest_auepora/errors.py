@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _LONGEST_LINE = 2_000
 _LINE_END = 400
@@ -88,15 +91,31 @@ class NotComparableError(AueporaError):
     """Two runs that say nothing about each other; the message says what is in the way."""
 
 
-ACCEPTED_SHAPES = "accepted: "
-"""Begins the line of an error that lists the shapes of systems or answers that are read."""
+class ShapeError(AueporaError, TypeError):
+    """Something has a shape that is not read; ``accepted`` lists those that are, where the message does not."""
+
+    def __init__(self, message: str, accepted: str = "") -> None:
+        super().__init__(message)
+        self.accepted = accepted
+
+    @property
+    def message(self) -> str:
+        """What came, without what is accepted."""
+        return super().__str__()
+
+    def at(self, place: str) -> Self:
+        """Return the same error, its message with *place* before it."""
+        return type(self)(f"{place}: {self.message}", self.accepted)
+
+    def __str__(self) -> str:
+        return f"{self.message}\naccepted: {self.accepted}" if self.accepted else self.message
 
 
-class OutputShapeError(AueporaError, TypeError):
+class OutputShapeError(ShapeError):
     """The RAG answered with something that is not an answer; the message shows what came and what is accepted."""
 
 
-class SystemShapeError(AueporaError, TypeError):
+class SystemShapeError(ShapeError):
     """What should be a RAG system is none; the message shows what came and what is accepted."""
 
 

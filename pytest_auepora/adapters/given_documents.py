@@ -63,8 +63,8 @@ class _WithDocuments(System):
     _: KW_ONLY
     documents: Sequence[RetrievedDocument] = ()
 
-    def as_outputs(self, raw: Any, seconds: float | None, sample: EvaluationSample) -> SystemOutputs:
+    def as_outputs(self, raw: Any, seconds: float | None) -> SystemOutputs:
         """Do as `System.as_outputs`; whatever *raw* says of documents, it was made of these."""
-        outputs = super().as_outputs(raw, seconds, sample)
+        outputs = super().as_outputs(raw, seconds)
         outputs.retrieved = list(self.documents)
         return outputs

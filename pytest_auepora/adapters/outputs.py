@@ -17,7 +17,7 @@ from typing import Any
 from ..base.text import did_you_mean
 from ..core.telemetry import seconds_by_name
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
-from ..errors import ACCEPTED_SHAPES, OutputShapeError
+from ..errors import OutputShapeError
 from .completions import CHOICES, completion_text
 from .documents import assign_ids, document_notes, to_retrieved
 from .reported_usage import MODEL_KEYS, USAGE_KEYS, note_usage
@@ -39,7 +39,6 @@ NOTES = "auepora_notes"
 """The key of ``SystemOutputs.extra`` that holds what a report should say about the outputs' shape."""
 
 ACCEPTED = (
-    f"{ACCEPTED_SHAPES}"
     "SystemOutputs; Response; a string; (answer, documents); or a mapping or object with an answer "
     "(answer, response, result, output, text) and optionally documents (documents, contexts, source_documents, "
     "retrieved, …), timings, refused, citations, metadata"
@@ -85,7 +84,7 @@ def to_response(raw: Any) -> Response:
     """Return a string, or what holds one, as a fresh `Response`; raises `OutputShapeError` where there is no text."""
     if isinstance(raw, Response):
         if not isinstance(raw.text, str):
-            raise OutputShapeError(f"the text of the Response is {describe(raw.text)}, not a string\n{ACCEPTED}")
+            raise OutputShapeError(f"the text of the Response is {describe(raw.text)}, not a string", ACCEPTED)
         return Response(raw.text, raw.structured, _as_dict(raw.metadata))
     if isinstance(raw, str):
         return Response(str(raw))
@@ -94,7 +93,7 @@ def to_response(raw: Any) -> Response:
         key = first_of(fields, _TEXT_KEYS)
         if key and isinstance(fields[key], str):
             return Response(str(fields[key]), metadata=_as_dict(fields.get("metadata")))
-    raise OutputShapeError(f"the answer is {describe(raw)}, not a text{_mistake_hint(raw)}\n{ACCEPTED}")
+    raise OutputShapeError(f"the answer is {describe(raw)}, not a text{_mistake_hint(raw)}", ACCEPTED)
 
 
 def _fresh_copy(raw: SystemOutputs) -> SystemOutputs:
@@ -143,7 +142,7 @@ def _from_fields(raw: Any, fields: dict[str, Any]) -> SystemOutputs:
     try:
         outputs = _build(fields[answer_key], fields.get(documents_key) if documents_key else None)
     except OutputShapeError as exc:
-        raise OutputShapeError(f"in what the RAG returned, {describe(raw)}: {exc}") from None
+        raise exc.at(f"in what the RAG returned, {describe(raw)}") from None
     ids_key = first_of(fields, _ID_LIST_KEYS)
     if ids_key and (with_given_ids := assign_ids(outputs.retrieved, fields[ids_key])) is not None:
         outputs.retrieved = with_given_ids
@@ -209,7 +208,7 @@ def _shape_error(raw: Any, fields: Mapping[str, Any] | None = None) -> OutputSha
     suggestions = f"; {', '.join(close_keys)}" if close_keys else ""
     has_none = any(key in ANSWER_KEYS for key in fields or ())
     message = "the RAG returned an answer of None" if has_none else "the RAG returned no answer"
-    return OutputShapeError(f"{message}; it gave {describe(raw)}{suggestions}{hint}\n{ACCEPTED}")
+    return OutputShapeError(f"{message}; it gave {describe(raw)}{suggestions}{hint}", ACCEPTED)
 
 
 def _mistake_hint(raw: Any) -> str:

@@ -24,7 +24,7 @@ from ..core.conversation import CHAT_HISTORY, PRINCIPAL, messages_of, principal_
 from ..core.rag_interface import NOISE_DOCS, SimpleRAGSystem, noise_of, with_noise
 from ..core.rag_interface import Generator as GeneratorBase
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
-from ..errors import ACCEPTED_SHAPES, OutputShapeError, SystemShapeError
+from ..errors import OutputShapeError, SystemShapeError
 from .documents import to_retrieved
 from .outputs import NOTES, documents_in, to_outputs
 from .own_documents import converter_for
@@ -32,7 +32,6 @@ from .shapes import describe, is_instance_of, short_repr, type_name
 from .streams import consume, read_stream
 
 ACCEPTED = (
-    f"{ACCEPTED_SHAPES}"
     "a RAGSystem or any object with run(sample, *, top_k); (retriever, generator) as a pair, as a mapping "
     "or as one object with .retrieve and .generate; a function, method or callable object f(query), f(query, top_k), "
     "f(sample) or f(sample, top_k), each of which may be async; a LangChain runnable, a LlamaIndex query engine or "
@@ -101,7 +100,7 @@ class System:
     generate: Generate | None = None
     whole: str = "it has no part that takes documents"
 
-    def as_outputs(self, raw: Any, seconds: float | None, sample: EvaluationSample) -> SystemOutputs:
+    def as_outputs(self, raw: Any, seconds: float | None) -> SystemOutputs:
         """Return *raw* as fresh `SystemOutputs` with ranks 1..n; raises `OutputShapeError` where it is no answer.
 
         *seconds*, the duration of the call if it was timed, is ``timings["end_to_end"]`` unless the system gave one.
@@ -109,7 +108,7 @@ class System:
         try:
             outputs = to_outputs(raw)
         except OutputShapeError as exc:
-            raise OutputShapeError(f"{self.name} on {sample.sample_id!r}: {exc}") from None
+            raise exc.at(self.name) from None
         if seconds is not None:
             outputs.timings.setdefault("end_to_end", seconds)
         return outputs
@@ -139,7 +138,7 @@ def as_system(obj: Any) -> System:
             adapt = getattr(import_module(f"{__package__}.{module}"), f"from_{module}")
             return cast("System", adapt(obj))
     if mistake := _likely_mistake(obj):
-        raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {mistake}\n{ACCEPTED}")
+        raise SystemShapeError(f"the rag fixture gave {describe(obj)}; {mistake}", ACCEPTED)
     if isinstance(obj, SimpleRAGSystem) and type(obj).run is SimpleRAGSystem.run:
         return _pair_system(obj.retriever, obj.generator, obj)
     if callable(run := getattr(obj, "run", None)):
@@ -151,7 +150,7 @@ def as_system(obj: Any) -> System:
     makers = ("as_query_engine", "as_retriever")  # by which an index or a vector store makes a system
     method_name = next((name for name in makers if callable(getattr(obj, name, None))), None)
     hint = f"; did you mean .{method_name}()?" if method_name else ""
-    raise SystemShapeError(f"the rag fixture gave {describe(obj)}{hint}\n{ACCEPTED}")
+    raise SystemShapeError(f"the rag fixture gave {describe(obj)}{hint}", ACCEPTED)
 
 
 def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> System:
@@ -329,7 +328,7 @@ class _Pair:
         try:
             retrieved = to_retrieved(documents)
         except OutputShapeError as exc:
-            raise OutputShapeError(f"from the retriever: {exc}") from None
+            raise exc.at("from the retriever") from None
         are_ours = isinstance(documents, (list, tuple)) and documents and isinstance(documents[0], RetrievedDocument)
         context = [r.doc for r in retrieved] if self._wants_documents or are_ours else documents
         self._form.see(context)

@@ -72,11 +72,6 @@ def shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def without_case(text: str, case_id: str) -> str:
-    """Return *text* as it would be said of any case: those that erred alike are to say so in equal words."""
-    return text.replace(f" on {case_id!r}: ", ": ", 1)
-
-
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """Return the error for a *name* that nobody registered; its message names near ones."""
     shown = repr(name) if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]!r}…"

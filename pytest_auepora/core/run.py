@@ -80,6 +80,14 @@ class CaseResult(Record):
     """By key of the golden file (must_contain, …), whether it held in the first answer."""
     timed_out: bool = False
     """Whether its error is that the system took too long."""
+    wrong_shape: bool = False
+    """Whether its error is that what the system gave is no answer."""
+    accepted: str = ""
+    """The shapes of systems or answers that are read, where its error is about one that is not."""
+    attempts: Count = 1
+    """How often the system was called until its error was taken."""
+    errored: int = 0
+    """In how many of its repeats the system raised."""
     thresholds: dict[str, list[tuple[Literal["min", "max"], float]]] = field(default_factory=dict)
     """The bounds of the golden file on its own scores."""
     must_pass: bool = False

@@ -374,10 +374,7 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
     if len(results) == 1:
         return first
     if errored := [r for r in results if r.state == "error"]:
-        first_error = errored[0]
-        head, _, rest = first_error.error.partition("\n")
-        error = f"{head} (in {len(errored)} of {len(results)} repeats)" + (f"\n{rest}" if rest else "")
-        return replace(first_error, error=error, repeats=len(results))
+        return replace(errored[0], errored=len(errored), repeats=len(results))
     scores = {name: _merge_scores([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
     ranks = [r.ranks for r in results] if any(r.ranks != first.ranks for r in results) else []
     import statistics  # with it come fractions and decimal

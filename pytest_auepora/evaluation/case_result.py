@@ -23,7 +23,7 @@ from ..core.run import CaseResult
 from ..core.scoring import Score, failed_scores
 from ..core.telemetry import REQUEST
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from ..errors import MetricError
+from ..errors import AueporaError, CallTimeoutError, MetricError, OutputShapeError, ShapeError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import citations_of
 from ..metrics.ranking.gold import expected_behaviour, forbidden_labels, source_of, span_of
@@ -62,10 +62,10 @@ def errored_result(
     """Return the result of a case that could not be measured because of *error*, an error under every metric."""
     result = blank_result(case)
     result.state, result.error = "error", describe_error(error)
-    result.timed_out = isinstance(error, TimeoutError)
-    if call is not None and call.attempts > 1 and error is call.error:
-        head, rest, frames = result.error.partition("\n")
-        result.error = f"{head} ({call.attempts} attempts){rest}{frames}"
+    result.timed_out, result.wrong_shape = isinstance(error, TimeoutError), isinstance(error, OutputShapeError)
+    result.accepted = error.accepted if isinstance(error, ShapeError) else ""
+    if call is not None and error is call.error:
+        result.attempts = max(call.attempts, 1)
     result.scores = failed_scores(metrics.values(), case.sample, result.error_line, error)
     if call is not None:
         result.seconds, result.concurrency = call.seconds, call.concurrency
@@ -109,6 +109,7 @@ def _label(gold: Document) -> dict[str, Any]:
 _MOST = 3
 """Errors of a group, and causes, that are named."""
 _FRAMES = 6
+_OWN = f"{__name__.partition('.')[0]}."
 _PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 
 
@@ -124,9 +125,12 @@ def describe_error(error: BaseException) -> str:
     """Return ``Type: message``; below, the innermost frames of the user's own code, and what caused the error.
 
     A group of errors, as ``asyncio.TaskGroup`` raises, says little by itself: the first line has what is in
-    it as well, and the frames and causes are those of its first error.
+    it as well, and the frames and causes are those of its first error.  Errors that `CaseResult` has a word for
+    are their message alone.
     """
     summary, origin = _type_and_message(error), error
+    if isinstance(error, (OutputShapeError, CallTimeoutError)):
+        summary = error.message if isinstance(error, ShapeError) else str(error)
     if (errors := _leaf_errors(error)) != [error]:
         messages = list(dict.fromkeys(_type_and_message(member).partition("\n")[0] for member in errors))
         more = f"; and {len(messages) - _MOST} more" if len(messages) > _MOST else ""
@@ -135,6 +139,10 @@ def describe_error(error: BaseException) -> str:
 
 
 def _type_and_message(error: BaseException) -> str:
+    if isinstance(error, ShapeError):
+        return f"{type(error).__name__}: {error.message}"
+    if isinstance(error, AueporaError) and type(error).__module__.startswith(_OWN):
+        return f"{type(error).__name__}: {error}"
     return "".join(traceback.format_exception_only(error)).strip()
 
 

@@ -160,7 +160,7 @@ def answer_of(
     try:
         converted = convert(value, case.sample) if convert is not None else None
         raw = value if converted is None else converted
-        outputs = system.as_outputs(raw, call.seconds if timed else None, case.sample)
+        outputs = system.as_outputs(raw, call.seconds if timed else None)
     except Exception as exc:
         return exc
     if call.has_retry_policy:

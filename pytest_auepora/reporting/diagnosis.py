@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ..base.grouping import grouped
-from ..base.text import twin_of, without_case
+from ..base.text import twin_of
 from ..core.findings import Finding
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.targets import component_of
@@ -39,7 +39,6 @@ Fault = Literal[
 """What went wrong: ``document lost`` was found when accepted, ``document missed`` was not, or nobody knows."""
 
 _CUTOFF = re.compile(r"@(\d+)")
-_OWN_CLASS = re.compile(r"pytest_auepora(\.\w+)*\.(?=[A-Z])")
 _LONG_WORD = re.compile(r"[\w:.+-]{5,}")
 _SHORT_QUERY = 8
 
@@ -199,16 +198,9 @@ def blamed_metrics(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> lis
 
 
 def _error(result: CaseResult) -> Diagnosis:
-    """Return the diagnosis of an error, without the case id, so that equal errors have equal texts."""
-    line = result.error_line
-    line = without_case(_OWN_CLASS.sub("", line, count=1) if _OWN_CLASS.match(line) else line, result.case_id)
-    findings = tuple(result.findings)
-    raised, _, message = line.partition(": ")
-    if result.timed_out:
-        return Diagnosis("timeout", "timed out", findings=findings, text=message or line)
-    if raised == "OutputShapeError":
-        return Diagnosis("output", "wrong shape", findings=findings, text=message)
-    return Diagnosis("error", "raised", findings=findings, text=line)
+    component: Component = "timeout" if result.timed_out else "output" if result.wrong_shape else "error"
+    fault: Fault = "timed out" if result.timed_out else "wrong shape" if result.wrong_shape else "raised"
+    return Diagnosis(component, fault, findings=tuple(result.findings), text=result.error_line)
 
 
 def _without_metric(findings: Sequence[Finding]) -> Diagnosis | None:

@@ -19,7 +19,7 @@ def ask(obj: Any, sample: EvaluationSample = SAMPLE) -> SystemOutputs:
     assert inspect.isawaitable(raw) == system.is_async
     if inspect.isawaitable(raw):
         raw = asyncio.run(_settled(raw))
-    return system.as_outputs(raw, 1.5, sample)
+    return system.as_outputs(raw, 1.5)
 
 
 async def _settled(raw: Any) -> Any:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from heapq import nsmallest
 from types import MappingProxyType
 
-from ...base.text import without_case
 from ...core.metrics_base import Metric, nearest_rank
 from ...core.run import CaseResult, Run
 from ...core.scoring import ScoreList, aggregate
@@ -126,8 +125,7 @@ def _measure(out: GateOutcome, gate: Gate, metric: Metric, run: Run) -> None:
 
 def missing_reason(scores: ScoreList) -> str:
     """Return why none of *scores* is a number: the most frequent error, or else why they are n/a."""
-    failed = ((i, s) for i, s in zip(scores.ids, scores, strict=True) if s.state == "error")
-    errors = Counter(without_case(s.reason.partition("\n")[0], i) for i, s in failed)
+    errors = Counter(s.reason.partition("\n")[0] for s in scores if s.state == "error")
     if errors:
         return min(errors, key=lambda error: (-errors[error], error))
     reasons = sorted({s.reason for s in scores if s.reason})

@@ -11,7 +11,7 @@ from ...regression.thresholds import Bound
 from ..diagnosis import cutoff
 from ..numbers import metric_value, plural
 from ..relevant_docs import relevant_docs
-from ..wording.cases import details_text
+from ..wording.cases import details_text, error_text
 from ..wording.checks import problem_lines
 from ..wording.gates import errored_text
 from .failure import add_answer, add_expected, add_place, add_question, add_ranking
@@ -86,7 +86,7 @@ def _explain_rate(page: Page, left: ComparableScore, run: Run) -> None:
     page.paragraph(f"{sum(is_counted(c, left.name) for c in ran)} of {plural(len(ran), 'case')} of {run.title} {word}")
     bad = run.in_state("failed", "error")
     _add_cases(
-        page, run, {case.case_id: case.error_line or "; ".join(problem_lines(case, run.metrics)) for case in bad}
+        page, run, {case.case_id: error_text(case) or "; ".join(problem_lines(case, run.metrics)) for case in bad}
     )
 
 

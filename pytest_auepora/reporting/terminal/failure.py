@@ -9,13 +9,12 @@ from typing import Any
 
 from ...core.conversation import AS
 from ...core.run import CaseResult, MetricInfo
-from ...errors import ACCEPTED_SHAPES
 from ...regression.compare import CaseComparison
 from ..diagnosis import blamed_metrics, component, cutoff, diagnose, told_findings
 from ..numbers import metric_value, plural, seconds
 from ..relevant_docs import RelevantDoc, grade_of, relevant_docs, score_texts, source_text
 from ..text import printable, quoted, text_width, without_command
-from ..wording.cases import diagnosis_text, moved_lines, repeat_text
+from ..wording.cases import accepted_text, diagnosis_text, moved_lines, repeat_text
 from ..wording.checks import evidence_lines, fault_lines, still_failing_lines
 from ..worst_repeat import as_shown
 from .layout import Cell, Line, Page, render
@@ -50,9 +49,9 @@ def failure_text(
     add_question(page, result)
     if result.state == "error":
         frames = printable(result.error[-6000:], ascii_only=ascii_only, keep_lines=True).splitlines()[1:]
-        for frame in frames[-_MOST_FRAMES:]:
-            if shapes or not frame.startswith(ACCEPTED_SHAPES):
-                page.lines.append([Cell(f"  {without_command(frame)}", ("light",))])
+        page.lines += ([Cell(f"  {without_command(frame)}", ("light",))] for frame in frames[-_MOST_FRAMES:])
+        if shapes and result.accepted:
+            page.paragraph(accepted_text(result.accepted), "light", indent=2)
         for evidence in evidence_lines(result):
             page.text("answers", evidence, most=2)
         add_expected(page, result, docs, None)

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from ...base.grouping import grouped
 from ...core.run import CaseResult, Run
-from ...errors import ACCEPTED_SHAPES
 from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
 from ..diagnosis import Diagnosis, group_by_cause
 from ..numbers import change, plural
 from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
 from ..text import Symbols, listed, text_width
-from ..wording.cases import diagnosis_text
+from ..wording.cases import accepted_text, diagnosis_text
 from ..wording.checks import failed_lines, still_failing_lines
 from ..wording.gates import brief_text, gate_groups, moves_text, owner_and_cost, part_text
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
@@ -125,9 +124,8 @@ def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
             _add_group(page, run, kind, diagnosis, group, with_answer=n_answers > 0)
             n_answers -= 1
         page.more(sum(len(group) for _, group in groups[most:]))
-        for line in dict.fromkeys(line for case in cases for line in case.error.splitlines()[1:]):
-            if line.startswith(ACCEPTED_SHAPES):
-                page.paragraph(line, "light", indent=2)
+        for accepted in dict.fromkeys(case.accepted for case in cases if case.accepted):
+            page.paragraph(accepted_text(accepted), "light", indent=2)
         n_left -= min(len(groups), most)
     if fixed:
         page.paragraph(f"fixed: {listed([c.case_id for c in fixed], MOST_CASES)}", "green")

@@ -41,7 +41,7 @@ def diagnosis_text(diagnosis: Diagnosis, case: CaseResult, metrics: Mapping[str,
 
 def _what(d: Diagnosis, case: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
     if d.component in ("error", "timeout", "output"):
-        return d.text or "no result"
+        return f"{d.text}{tries_text(case)}" if d.text else "no result"
     if d.component == "metric":
         return f"{d.metrics[0]} raised {d.text}"
     if d.fault == "leaked":
@@ -52,6 +52,22 @@ def _what(d: Diagnosis, case: CaseResult, metrics: Mapping[str, MetricInfo]) -> 
     if d.component == "generation":
         return _generation_text(d, case, metrics)
     return _first_fault(d, metrics)
+
+
+def error_text(case: CaseResult) -> str:
+    """Return the exception of a case in one line, and how often it was met."""
+    return case.error_line + tries_text(case)
+
+
+def tries_text(case: CaseResult) -> str:
+    """Return `` (3 attempts)``, `` (in 2 of 5 repeats)``; empty for an error of one call."""
+    attempts = f" ({case.attempts} attempts)" if case.attempts > 1 else ""
+    return attempts + (f" (in {case.errored} of {case.repeats} repeats)" if case.errored else "")
+
+
+def accepted_text(accepted: str) -> str:
+    """Return the line on the shapes that are read."""
+    return f"accepted: {accepted}"
 
 
 def _first_fault(d: Diagnosis, metrics: Mapping[str, MetricInfo]) -> str:

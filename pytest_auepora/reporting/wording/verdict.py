@@ -16,7 +16,7 @@ from ..diagnosis import Diagnosis, component, diagnose
 from ..numbers import plural
 from ..tally import FAILING, ORDER, CaseStatus, cases_of, tally
 from ..text import listed
-from .cases import causes_text, diagnosis_text
+from .cases import causes_text, diagnosis_text, error_text
 from .changes import by_reason, provenance_lines
 from .checks import problem_lines
 from .gates import detectable_text, gate_sentence, metric_names
@@ -354,7 +354,7 @@ def _gate_lines(run: Run, verdict: Verdict, kinds: Iterable[str]) -> list[str]:
 
 
 def _case_lines(case: CaseResult, run: Run) -> list[str]:
-    lines = [case.error_line] if case.state == "error" else problem_lines(case, run.metrics)
+    lines = [error_text(case)] if case.state == "error" else problem_lines(case, run.metrics)
     return [f"{case.case_id}: {'; '.join(lines)}"]
 
 

@@ -22,7 +22,7 @@ def ask(system: System, top_k: int = 3) -> SystemOutputs:
             return await raw
 
         raw = asyncio.run(settle())
-    return system.as_outputs(raw, 1.5, SAMPLE)
+    return system.as_outputs(raw, 1.5)
 
 
 def by_query(query: str) -> str:

@@ -87,7 +87,7 @@ def test_an_asynchronous_system_is_awaited() -> None:
         given = with_documents(system, OLD)
         assert given.is_async
         assert inspect.iscoroutine(coroutine := given.invoke(SAMPLE, 3))
-        assert given.as_outputs(asyncio.run(coroutine), None, SAMPLE).response.text == "YESTERDAY + OLDER"
+        assert given.as_outputs(asyncio.run(coroutine), None).response.text == "YESTERDAY + OLDER"
 
 
 def answer(query: str) -> str:
@@ -112,7 +112,7 @@ def test_what_cannot_be_called_apart_says_what_to_give(rag: Callable[..., Any]) 
 def test_noise_of_the_case_stands_among_given_documents() -> None:
     sample = EvaluationSample("c", "q", labels={"noise_docs": ["noise"]})
     system = with_documents(as_system((Forbidden(), Writer())), OLD)
-    outputs = system.as_outputs(system.invoke(sample, 3), None, sample)
+    outputs = system.as_outputs(system.invoke(sample, 3), None)
     assert sorted(outputs.response.text.split(" | ")) == ["OLDER", "YESTERDAY", "noise"]
     assert len(outputs.retrieved) == 2
 

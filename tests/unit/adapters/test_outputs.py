@@ -132,7 +132,7 @@ ORCHESTRATED = {
 
 
 def test_the_fields_of_an_orchestration_layer_are_read() -> None:
-    out = as_system(lambda query: ORCHESTRATED).as_outputs(ORCHESTRATED, 0.00001, EvaluationSample("s", "q"))
+    out = as_system(lambda query: ORCHESTRATED).as_outputs(ORCHESTRATED, 0.00001)
     stages = {"parse": 0.005, "retrieval": 0.12, "synthesis": 0.0805, "generation": 0.0805}
     assert out.timings == {**stages, "end_to_end": 0.22}, "what the system says of itself, not the time of the call"
     kept = {key: out.extra[key] for key in ("request_id", "adapter", "surface", "retry", "privacy", "status")}

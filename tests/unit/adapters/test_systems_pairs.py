@@ -156,7 +156,7 @@ def test_noise_stands_among_the_documents_in_their_form(found: list[Any], text_o
 
     sample = EvaluationSample("c", "q", labels={"noise_docs": ["noise", {"id": "n", "text": "more"}]})
     system = as_system((lambda query: found, write))
-    outputs = system.as_outputs(system.invoke(sample, 5), 0.0, sample)
+    outputs = system.as_outputs(system.invoke(sample, 5), 0.0)
     assert sorted(given[0]) == ["more", "noise", "right text"]
     assert len(outputs.retrieved) == 1
     assert outputs.extra["noise_docs"][1] == "n"

@@ -11,7 +11,6 @@ from pytest_auepora.base.text import (
     shorten,
     twin_of,
     unknown_name,
-    without_case,
 )
 
 
@@ -40,10 +39,6 @@ def test_an_unknown_name_tells_its_near_ones() -> None:
     assert str(error) == "unknown metric 'recal' (did you mean 'recall'?)"
     assert isinstance(error, LookupError)
     assert len(str(unknown_name("metric", "x" * 1000, ["y"]))) < 300
-
-
-def test_what_cases_say_alike_reads_alike() -> None:
-    assert without_case("timeout on 'a': 5 s", "a") == without_case("timeout on 'b': 5 s", "b") == "timeout: 5 s"
 
 
 def test_an_error_without_a_message_still_has_one() -> None:

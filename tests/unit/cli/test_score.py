@@ -86,7 +86,7 @@ def test_a_recorded_error_is_an_error(shell: Shell) -> None:
     assert said.code == 1
     case = json.loads(said.out)["suites"][0]["run"]["cases"]["warranty"]
     assert case["state"] == "error"
-    assert case["error"].splitlines()[0] == "pytest_auepora.errors.RecordedError: TimeoutError: 30 s"
+    assert case["error"].splitlines()[0] == "RecordedError: TimeoutError: 30 s"
 
 
 def test_an_answer_nobody_can_read_is_an_error_too(shell: Shell) -> None:

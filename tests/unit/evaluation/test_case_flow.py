@@ -93,7 +93,7 @@ def test_labels_that_cannot_be_settled_are_an_error_of_the_case(tmp_path: Path) 
     suite, flow = flow_of(tmp_path, relabel=relabel)
     done = flow.finish(CaseCalls(suite.cases[0], [CallResult(("x", ["d"]))], corpus=7), as_system(answer))
     assert done.result.state == "error"
-    assert done.result.error.startswith("pytest_auepora.errors.CorpusError: a: 7 is no corpus")
+    assert done.result.error.startswith("CorpusError: a: 7 is no corpus")
 
 
 @pytest.mark.parametrize(("advisory", "judged"), [(("llm_answer_quality",), 1), ((), 3)])

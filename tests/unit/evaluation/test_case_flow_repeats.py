@@ -63,8 +63,9 @@ def test_a_case_repeated_less_often_counts_in_every_round() -> None:
 
 def test_what_is_merged_is_left_as_it_was() -> None:
     good, bad = CaseResult("a", scores={"m": Score("number", 1.0)}), CaseResult("a", "error", error="down\n  where")
-    assert merge_repeats([good, bad, good], {}).error == "down (in 1 of 3 repeats)\n  where"
-    assert bad.error == "down\n  where"
+    merged = merge_repeats([good, bad, good], {})
+    assert (merged.error, merged.errored, merged.repeats) == ("down\n  where", 1, 3)
+    assert (bad.errored, bad.repeats) == (0, 1)
     assert merge_repeats([good, good], {}).repeats == 2
     assert good.repeats == 1
 

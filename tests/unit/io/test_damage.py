@@ -123,11 +123,9 @@ def test_recorded_outputs(tmp_path: Path, tries: int) -> None:
         except GoldenFileError as exc:
             assert all(problem.path == str(path) for problem in exc.problems)  # noqa: PT017 - either is fine
             return True
-        errors = [case.error for case in run.cases.values() if case.error]
-        scores = [score for case in run.cases.values() for score in case.scores.values()]
-        errors += [score.reason or "" for score in scores if score.state == "error"]
-        documented = tuple(f"pytest_auepora.errors.{kind}: " for kind in ("RecordedError", "OutputShapeError"))
-        assert all(error.startswith(documented) for error in errors), errors
+        for case in run.cases.values():
+            assert not case.error or case.wrong_shape or case.error.startswith("RecordedError: "), case.error
+            assert all(s.reason == case.error_line for s in case.scores.values() if s.state == "error")
         return False
 
     assert tries / 10 < read_all(tries, 3, read) < tries

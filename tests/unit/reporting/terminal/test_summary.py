@@ -104,13 +104,18 @@ def test_an_outage_whose_words_name_each_call_is_told_once() -> None:
 
 
 def test_cases_that_returned_the_same_nonsense_are_one_outage() -> None:
-    shapeless = "pytest_auepora.errors.OutputShapeError: shop.ask on {!r}: the RAG returned no answer; it gave {}\n{}"
-    run = run_of([c.with_(error=shapeless.format(c.id, "int" if i else "set", ACCEPTED)) for i, c in enumerate(CASES)])
+    run = run_of(
+        [c.with_(error=f"shop.ask: no answer; it gave {'a set' if i else 'an int'}") for i, c in enumerate(CASES)]
+    )
+    for case in run.cases.values():
+        case.wrong_shape, case.accepted = True, ACCEPTED
     text = "\n".join(shown(run, verdict_of(run, THRESHOLDS)))
-    assert "20 cases (case-00, case-01 and 18 more)\n    output: shop.ask: the RAG returned no answer" in text
+    assert "20 cases (case-00, case-01 and 18 more)\n    output: shop.ask: no answer; it gave" in text
     assert text.count("accepted: SystemOutputs; Response; a string") == 1
     assert "accepted:" not in failure_text(run.cases["case-00"], None, run.metrics, shapes=False)
-    assert ACCEPTED in failure_text(run.cases["case-00"], None, run.metrics), "a report shows equal errors once"
+    assert ACCEPTED in " ".join(failure_text(run.cases["case-00"], None, run.metrics).split()), (
+        "a report shows equal errors once"
+    )
 
 
 def test_a_metric_that_fails_has_its_row_when_its_cases_errored() -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.run import CaseResult
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.reporting.diagnosis import Diagnosis, diagnose
-from pytest_auepora.reporting.wording.cases import causes_text, details_text, diagnosis_text
+from pytest_auepora.reporting.wording.cases import causes_text, details_text, diagnosis_text, error_text
 from pytest_auepora.reporting.wording.checks import problem_lines
 
 from ..builders import METRICS, Case, judged
@@ -158,3 +159,15 @@ def test_a_leak_is_named_before_all_else() -> None:
         "forbidden_docs: returned terms.md", "held in 2 of 2 accepted answers, failed 1 of 1 today"
     ]  # fmt: skip
     assert comparison is not None
+
+
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [({}, ""), ({"attempts": 3}, " (3 attempts)"), ({"errored": 1, "repeats": 2}, " (in 1 of 2 repeats)")],
+)
+def test_an_error_says_how_often_it_was_met(counts: dict[str, Any], text: str) -> None:
+    case = CaseResult("a", "error", error="IOError: 503\n  File …", **counts)
+    assert error_text(case) == f"IOError: 503{text}"
+    diagnosis = diagnose(case, None, {})
+    assert diagnosis is not None
+    assert diagnosis_text(diagnosis, case, {}) == f"error: IOError: 503{text}"
