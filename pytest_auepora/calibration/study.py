@@ -98,10 +98,11 @@ def study(
     result = Study(metric, threshold, _agreement_figures(pairs))
     result.labels = {pair.item.name: (pair.people, pair.judge) for pair in pairs}
     result.figures["parse failures"] = wilson(len(unreadable), len(unreadable) + len(usable))
-    result.figures |= _grade_figures(labels, [pair.item for pair in pairs]) | _rater_figures(labels)
+    among_people = _rater_figures(labels)
+    result.figures |= _grade_figures(labels, [pair.item for pair in pairs]) | among_people
     result.change = compare_judges(previous, result.labels) if previous else None
     result.remarks = [f"{count} {which} are left out" for which, count in left_out.items() if count]
-    result.remarks += _remarks(result, unreadable)
+    result.remarks += _remarks(result, unreadable, among_people)
     result.shortfalls = _shortfalls(_count(pairs), result.figures["kappa"])
     return result
 
@@ -169,12 +170,12 @@ def _rater_figures(labels: LabelSet) -> dict[str, Estimate]:
     return {f"alpha among people ({level})": figure}
 
 
-def _remarks(result: Study, unreadable: Sequence[Item]) -> list[str]:
+def _remarks(result: Study, unreadable: Sequence[Item], among_people: Mapping[str, Estimate]) -> list[str]:
     remarks = []
     if (result.figures["parse failures"].value or 0.0) > _MANY_FAILURES:
         why = unreadable[0].error
         remarks.append(f"{len(unreadable)} replies of the judge were no score ({why}); they are in no figure")
-    ceiling = next((f.value for n, f in result.figures.items() if n.startswith("alpha among people")), None)
+    ceiling = next((figure.value for figure in among_people.values()), None)
     if ceiling is not None and ceiling < _LEAST_KAPPA:
         remarks.append(f"people agree little with each other (α {ceiling:.2f}): make the question clearer first")
     return remarks

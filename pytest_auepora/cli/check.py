@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,6 @@ def _check_labels(
     for label in labels:
         slot = (label.case_id, label.index)
         line, col = places.get(slot, (0, 0))
-        data.append({**label.to_dict(), "line": line, "col": col, "rewritten_to": new_ids.get(slot)})
+        data.append({**asdict(label), "line": line, "col": col, "rewritten_to": new_ids.get(slot)})
     unsolved = repaired is not None and repaired.problem
     return data, lines, bool(unsolved or remaining_labels(repaired, labels))

@@ -21,7 +21,11 @@ from .findings import Answers, Finding, FindingStatus, WorstRepeat
 from .metrics_base import Metric, interval_of, provenance_keys_of
 from .scoring import Aggregate, ScoreList, StoredScore
 
-_ORIGIN = Checked("kind, run and taken, or nothing", lambda origin: not origin or origin.keys() >= {"kind", "run"})
+Origin = Annotated[
+    dict[str, Any],
+    Checked("kind, run and taken, or nothing", lambda origin: not origin or origin.keys() >= {"kind", "run"}),
+]
+"""Where the answers of a run are from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +266,7 @@ class Run(Record):
     """What the project said of corpus, chunker, model."""
     owner: str = ""
     """Who answers for the suite."""
-    origin: Annotated[dict[str, Any], _ORIGIN] = field(default_factory=dict)
+    origin: Origin = field(default_factory=dict)
     """The earlier run that answers are from (run), whether all were replayed or the rest was asked for when it was
     resumed (kind), and how many (taken); empty where every answer is new."""
     owners: dict[str, str] = field(default_factory=dict)

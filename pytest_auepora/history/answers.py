@@ -54,9 +54,8 @@ def choose_runs(store: HistoryStore, name: str) -> RunIds:
             raise UnknownRunError(f"no run {name!r}: {store.name} has the answers of {most or 'no'} runs of a suite")
         return chosen
     info = store.info(name)
-    kind, _, source = info.origin.partition(" ")
-    if kind == "replayed":
-        info = store.info(source)
+    if info.origin.get("kind") == "replayed":
+        info = store.info(info.origin["run"])
     if info.run_id not in {run.run_id for run in recorded_runs}:
         raise UnknownRunError(f"the answers of run {info.run_id} are not recorded, or not any more")
     return {(info.suite, info.variant, path): info.run_id for path in _golden_paths(store, [info])}

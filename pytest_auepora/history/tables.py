@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.json import dumps, fields_of
 from ..base.records import Record, read_record
-from ..core.run import Run, run_title
+from ..core.run import Origin, Run, run_title
 from ..errors import HistoryError
 from .aggregates import AggregateMetrics
 from .codec import CaseRow, encode_run, encode_verdict
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RECORDINGS = "eval_recordings"
 """The table of recorded answers."""
 
-VERSION = 6
+VERSION = 7
 """Raised when the tables change; a history of another version is not read."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # sorts like its values; no i, l, o, u to misread
@@ -51,7 +51,7 @@ _TABLES = (
         metrics {long_text} NOT NULL,
         run_json {long_text} NOT NULL,
         verdict_json {long_text} NOT NULL,
-        origin VARCHAR(200) DEFAULT '' NOT NULL
+        origin VARCHAR(200) NOT NULL
     )""",
     """CREATE TABLE IF NOT EXISTS eval_query_results (
         run_id VARCHAR(40) NOT NULL,
@@ -137,7 +137,7 @@ def run_columns(run: Run, verdict: Verdict, aggregate: AggregateMetrics) -> dict
         "metrics": dumps(run.metrics),
         "run_json": encode_run(run),
         "verdict_json": encode_verdict(verdict),
-        "origin": f"{run.origin['kind']} {run.origin['run']}" if run.origin else "",
+        "origin": dumps(run.origin),
     }
 
 
@@ -206,8 +206,8 @@ class StoredRun(Record):
     """How many cases failed or errored."""
     aggregate: AggregateMetrics = field(default_factory=AggregateMetrics)
     """As stored, four decimals."""
-    origin: str = ""
-    """``replayed RUN`` or ``resumed RUN`` where answers came from an earlier run."""
+    origin: Origin = field(default_factory=dict)
+    """As in the run: ``kind``, ``run`` and ``taken`` where answers came from an earlier run; else empty."""
 
     @property
     def title(self) -> str:
@@ -227,7 +227,8 @@ LIST_COLUMNS = tuple("aggregate_json" if name == "aggregate" else name for name 
 def parse_stored_run(row: Row) -> StoredRun:
     """Return a row of `LIST_COLUMNS` as `StoredRun`; raises ValueError or TypeError where it is damaged."""
     values = dict(zip(_FIELDS, row, strict=True))
-    values["complete"], values["aggregate"] = bool(values["complete"]), json.loads(values["aggregate"])
+    values["complete"] = bool(values["complete"])
+    values |= {name: json.loads(values[name]) for name in ("aggregate", "origin")}
     return read_record(StoredRun, dumps(values), by_hand=False)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+from ..base.records import Record
 from ..base.text import forms_words, twin_of
 from ..core.types import Document
 from ..io.golden.model import GoldenCase
@@ -26,28 +27,33 @@ _MOST_CANDIDATES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk that holds the share ``share`` (0 to 1) of the passage; None where that is not known."""
+class Candidate(Record):
+    """A chunk that may hold the passage."""
 
     id: str
+    """Its id."""
     share: float | None = None
+    """How much of the passage it holds, 0 to 1; null where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
-class LabelFinding:
-    """The fate of a label.
-
-    ``new_id`` is the chunk that provably is, or holds, the passage; empty where people have to decide.
-    ``candidates`` are the chunks to look at, the best first; ``origin`` says where the old text is known from;
-    ``source`` is the document that the passage belongs to, where known.
-    """
+class LabelFinding(Record):
+    """The fate of a label."""
 
     kind: LabelFate
+    """What became of it."""
     candidates: tuple[Candidate, ...] = ()
+    """The chunks to look at, the best first."""
     new_id: str = ""
+    """The chunk that provably is, or holds, the passage; empty where people have to decide."""
     origin: str = ""
+    """Where the old text is known from."""
     note: str = ""
+    """What else is to be known."""
     source: str = ""
+    """The document that the passage belongs to, where known."""
+    unchecked: bool = False
+    """Whether nothing could be checked, for the reason in ``note``."""
 
     @property
     def moved(self) -> bool:
@@ -184,10 +190,10 @@ def _check_document_label(label: Document, corpus: Corpus) -> LabelFinding:
     """Check a label that names a document: its chunks are matched as scoring does."""
     parsed = label_of(label)
     if parsed.source == ANYWHERE:
-        return LabelFinding("valid", note="not checked: the quote names no document")
+        return LabelFinding("valid", note="the quote names no document", unchecked=True)
     chunks = corpus.of_document(parsed.source)
     if not corpus.by_source and not chunks:
-        return LabelFinding("valid", note="not checked: the corpus does not say which document a chunk is of")
+        return LabelFinding("valid", note="the corpus does not say which document a chunk is of", unchecked=True)
     if not chunks:
         return LabelFinding("orphaned", note=f"there is no document {parsed.source!r}", source=parsed.source)
     documents = [Document(c.id, c.text, dict(zip(("start", "end"), c.span or (), strict=False))) for c in chunks]
@@ -195,7 +201,9 @@ def _check_document_label(label: Document, corpus: Corpus) -> LabelFinding:
     if any(covers):
         return LabelFinding("valid", source=parsed.source)
     if all(cover is None for cover in covers):
-        return LabelFinding("valid", note="not checked: the corpus has neither texts nor spans", source=parsed.source)
+        return LabelFinding(
+            "valid", note="the corpus has neither texts nor spans", source=parsed.source, unchecked=True
+        )
     if parsed.kind == "span":
         span = label.metadata["start"], label.metadata["end"]
         finding = _find_span("", _spans_of(chunks), span)
@@ -208,25 +216,31 @@ def _check_document_label(label: Document, corpus: Corpus) -> LabelFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedLabel:
-    """One label of a case.  ``index`` is its place among ``relevant_docs``; ``name`` is as reports write it."""
+class CheckedLabel(Record):
+    """One label of a case."""
 
     case_id: str
+    """The id of the case."""
     index: int
+    """Its place among ``relevant_docs``, from 0."""
     name: str
+    """As reports write it."""
     by_id: bool
+    """Whether it is the id of a chunk."""
     finding: LabelFinding
+    """Its fate."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON-able data."""
-        return asdict(self)
 
-    @classmethod
-    def from_dict(cls, raw: dict[str, Any]) -> CheckedLabel:
-        """Read what `to_dict` gave."""
-        finding = dict(raw["finding"])
-        finding["candidates"] = tuple(Candidate(**c) for c in finding["candidates"])
-        return cls(**{**raw, "finding": LabelFinding(**finding)})
+@dataclass(frozen=True, slots=True)
+class CheckedCase(Record):
+    """The labels of one case in one configuration, as they travel from a worker."""
+
+    path: str
+    """The golden file."""
+    variant: str
+    """The configuration."""
+    labels: list[CheckedLabel]
+    """All labels of the case."""
 
 
 def check_case(case: GoldenCase, corpus: Corpus, recalls: Sequence[Recall] = ()) -> list[CheckedLabel]:

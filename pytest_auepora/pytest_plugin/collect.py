@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from glob import glob
@@ -19,14 +19,15 @@ from typing import Any
 
 import pytest
 
+from ..base.files import shown_path
 from ..base.grouping import grouped
-from ..errors import AueporaWarning, GoldenFileError
+from ..errors import AueporaWarning, GoldenFileError, Problem
 from ..io.golden.model import GoldenSuite
 from ..io.golden.names import SUITE_ITEM, disk_name, shared_baseline
 from ..reporting.text import printable
 from .compat import fixture_definitions, has_plugin, is_anyio_automatic, loop_scope
 from .items import case_marks, run_case, run_case_async
-from .keys import CASE, CORPUS, SUFFIXES, SYSTEM
+from .keys import CASE, CORPUS, MISTAKES, SUFFIXES, SYSTEM
 from .options import is_asked_for_by_option, words_of
 from .session import SESSION, SUITE, AueporaSession, SessionSuite
 from .suite_items import run_suite, run_suite_async
@@ -96,6 +97,16 @@ class Collecting:
         """Count the cases that somebody deselects, and says so."""
         self._deselected += sum(CASE in item.stash for item in items)
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """Put the mistakes in a golden file on its report, as data that workers can send."""
+        report = yield
+        if isinstance(collector, GoldenFile) and collector.mistakes:
+            setattr(report, MISTAKES, [list(mistake) for mistake in collector.mistakes])
+        return report
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note the cases that are to run."""
@@ -123,19 +134,24 @@ class Collecting:
 class GoldenFile(pytest.Module):
     """A golden file; pytest sees a module whose functions are the cases."""
 
+    mistakes: Sequence[Problem] = ()
+
     @cached_property
     def _auepora(self) -> AueporaSession:
         return self.config.stash[SESSION]
 
+    def _shown(self, problem: Problem) -> Problem:
+        """Return *problem* with its path as everywhere in pytest's output."""
+        return problem._replace(path=shown_path(Path(problem.path), self.config.rootpath))
+
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         """Yield one item per case (or per case and parameter)."""
-        prefix = f"{self.config.rootpath}/"  # paths are shown without it, as everywhere in pytest's output
         try:
             suite = self._auepora.load(self.path)
         except GoldenFileError as exc:
-            lines = [str(problem).removeprefix(prefix) for problem in exc.problems]
-            title = [f"{len(lines)} problems in this golden file:"] if len(lines) > 1 else []
-            raise self.CollectError("\n".join(title + lines)) from None
+            self.mistakes = [self._shown(problem) for problem in exc.problems]
+            title = [f"{len(self.mistakes)} problems in this golden file:"] if len(self.mistakes) > 1 else []
+            raise self.CollectError("\n".join([*title, *map(str, self.mistakes)])) from None
         golden = suite.golden
         if (other := self._auepora.namesake(suite)) is not None:
             raise self.CollectError(
@@ -145,7 +161,7 @@ class GoldenFile(pytest.Module):
         module = self.obj = types.ModuleType(self.path.stem)
         module.__file__ = str(self.path)
         for problem in golden.warnings:
-            self.warn(AueporaWarning(printable(str(problem).removeprefix(prefix))))
+            self.warn(AueporaWarning(printable(str(self._shown(problem)))))
         for tag in golden.tags:
             self.add_marker(tag)
         fixtures, mark = self._fixtures(golden)

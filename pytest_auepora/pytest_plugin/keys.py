@@ -14,6 +14,8 @@ SUFFIXES = (".yaml", ".yml", ".jsonl")
 """How the names of golden files end."""
 CASE_PARAMETER = "auepora_case"
 """The fixture whose parameters are golden cases."""
+MISTAKES = "auepora_mistakes"
+"""The attribute of a collection report that lists the mistakes in its golden file."""
 CORPUS = "auepora_corpus_ids"
 """The fixture that says what the system can return."""
 

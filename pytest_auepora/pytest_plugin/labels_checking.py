@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from ..base.json import dumps
+from ..base.records import read_record
 from ..core.run import run_title
 from ..errors import AueporaError
-from ..labels.check import CheckedLabel, provable_new_ids
+from ..labels.check import CheckedCase, CheckedLabel, provable_new_ids
 from ..labels.repair import Repaired, baselines_of, repair
 from ..reporting.terminal.labels import label_page, moved_text, remaining_labels, repaired_texts
 from ..reporting.text import harmless
@@ -38,7 +39,7 @@ def check_labels(session: AueporaSession) -> None:
         labels = suite.labels.check(case, corpus)
     except AueporaError as exc:
         pytest.fail(str(exc), pytrace=False)
-    item.stash[_CHECKED] = json.dumps([suite.path, variant_of(item, CORPUS), [label.to_dict() for label in labels]])
+    item.stash[_CHECKED] = dumps(CheckedCase(suite.path, variant_of(item, CORPUS), labels))
     new_ids = provable_new_ids(labels) if session.options.repairing else {}
     if moved := [label for label in labels if label.finding.moved and label.index not in new_ids]:
         places = suite.labels.places
@@ -95,9 +96,8 @@ class LabelReport:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect the checked labels of a case; a rerun replaces them."""
         if (text := getattr(report, _ATTRIBUTE, None)) is not None:
-            path, variant, labels = json.loads(text)
-            checked = variant, [CheckedLabel.from_dict(label) for label in labels]
-            self.checked_labels.setdefault(path, {})[report.nodeid] = checked
+            checked = read_record(CheckedCase, text, by_hand=False)
+            self.checked_labels.setdefault(checked.path, {})[report.nodeid] = checked.variant, checked.labels
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -55,7 +55,7 @@ def run_entry(info: StoredRun) -> dict[str, Any]:
         "id": info.run_id, "started": info.started, "title": safe_text(info.title), "path": safe_text(info.path),
         "commit": safe_text(info.git_commit[:10]),
         "complete": info.complete, "outcome": info.outcome, "cases": info.cases, "failed": info.failed,
-        "origin": safe_text(info.origin),
+        "origin": safe_text(str(info.origin.get("kind", ""))),
     }  # fmt: skip
 
 

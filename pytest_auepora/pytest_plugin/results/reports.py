@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -24,7 +24,7 @@ from ...errors import AueporaError, Problem
 from ...reporting.formats.registry import WITH_TRENDS, Target, read_target, report_text
 from ...reporting.numbers import number
 from ...reporting.text import harmless
-from ..keys import CASE_REPORTS, SUFFIXES
+from ..keys import CASE_REPORTS, MISTAKES
 from ..options import check_words, lines_of, runs_tests, words_of
 from ..session import AueporaSession
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ..controller import RunController
     from .history_recorder import Recorder
 
-_MISTAKE = r"(?P<path>.+?)(?::(?P<line>\d+):(?P<col>\d+))?: (?P<text>.*)"
 _SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", ".ipynb", ".lock")
 _GITHUB = ("summary", "annotations", "off")
 
@@ -59,12 +58,7 @@ class Reports:
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Collect the mistakes in golden files, each once, however many workers have read them."""
-        if not report.failed or not report.nodeid.endswith(SUFFIXES):
-            return
-        for line in report.longreprtext.splitlines():
-            if (match := re.match(_MISTAKE, line)) is None or not report.nodeid.endswith(match["path"]):
-                continue
-            mistake = Problem(match["path"], int(match["line"] or 0), int(match["col"] or 0), match["text"])
+        for mistake in starmap(Problem, getattr(report, MISTAKES, ())):
             if mistake not in self.mistakes:
                 self.mistakes.append(mistake)
 

@@ -107,8 +107,7 @@ def _add_values(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
     left = [layout.Column("metric", least=12), layout.Column("n", right=True)]
     lines: list[Line] = []
     for row in rows:
-        texts = [value_text(row, figure) for figure in row.figures]
-        cells = [Cell(text, ("bold",) if text.endswith(BEST) else ()) for text in texts]
+        cells = [Cell(value_text(row, f), ("bold",) if f.mark == "best" else ()) for f in row.figures]
         lines.append([Cell(row.name), Cell(f"{row.n}"), *cells])
     _add_tables(page, left, [column.name for column in compared.columns], lines)
 

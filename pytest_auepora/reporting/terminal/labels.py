@@ -61,9 +61,9 @@ def label_page(
     for key in sorted(moved, key=lambda key: places.get(key, (0, 0))):
         line, col = places.get(key, (0, 0))
         page.paragraph(moved_text(moved[key], f"{path}:{line}:{col}", new_ids.get(key, "")), indent=2)
-    unchecked = Counter(label.finding.note for label in labels if label.finding.note.startswith("not checked"))
+    unchecked = Counter(label.finding.note for label in labels if label.finding.unchecked)
     for note, n in unchecked.items():
-        page.paragraph(f"{plural(n, 'label')} {note}", "yellow")
+        page.paragraph(f"{plural(n, 'label')} not checked: {note}", "yellow")
     return page.lines
 
 

@@ -27,7 +27,7 @@ def test_a_replay_needs_no_system_and_gives_the_same_verdict(counted: Example) -
     assert calls(counted) == 0
     replayed, then = store(counted).runs(2)
     assert judged(counted) == judged(counted, then.run_id)
-    assert replayed.origin == f"replayed {then.run_id}"
+    assert (replayed.origin["kind"], replayed.origin["run"]) == ("replayed", then.run_id)
     assert f"replayed from run {then.run_id}: its answers, no calls" in str(result.stdout)
     assert store(counted).load("last").origin == {"kind": "replayed", "run": then.run_id, "taken": CASES}
 
@@ -48,7 +48,7 @@ def test_a_replay_of_a_replay_is_one_of_the_run_that_asked(counted: Example) -> 
     first = store(counted).runs(1)[0].run_id
     for name in ("last", "last", None):
         counted.run(f"--auepora-replay={name or store(counted).runs(1)[0].run_id}")
-        assert store(counted).runs(1)[0].origin == f"replayed {first}"
+        assert store(counted).runs(1)[0].origin["run"] == first
 
 
 def test_what_the_run_cannot_answer_is_an_error_and_no_call(counted: Example) -> None:
@@ -129,7 +129,7 @@ def test_a_killed_run_is_stored_by_the_next_and_can_be_resumed(counted: Example)
     assert calls(counted) == CASES - 2
     resumed, killed = store(counted).runs()
     assert (killed.outcome, killed.complete, killed.cases) == ("not judged", False, 2)
-    assert resumed.origin == f"resumed {killed.run_id}"
+    assert (resumed.origin["kind"], resumed.origin["run"]) == ("resumed", killed.run_id)
     assert not list((counted.path / ".auepora").glob("unfinished-*"))
 
 

@@ -74,7 +74,7 @@ def test_a_run_with_its_answers_comes_back_as_it_was(store: HistoryStore) -> Non
     assert store.load(run_id) == run
     assert store.recordings(run_id) == {"case-0": [said("x"), said("y")]}
     (line,) = store.runs(suite="billing", variant="")
-    assert (line.run_id, line.complete, line.cases, line.origin) == (run_id, True, 3, "resumed 261121-101010-00abc")
+    assert (line.run_id, line.complete, line.cases, line.origin) == (run_id, True, 3, run.origin)
     assert store.aggregate(run_id).total_queries == 3
     assert isinstance(load_recorded(store, choose_runs(store, "last")["billing", "", ""]), RecordedRun)
     assert store.delete("last") == run_id

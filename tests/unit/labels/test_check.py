@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.base.json import dumps
+from pytest_auepora.base.records import read_record
 from pytest_auepora.core.run import CaseResult, MetricInfo
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
@@ -115,7 +117,7 @@ def test_configurations_have_to_agree_on_a_rewrite() -> None:
 
 def test_what_was_found_survives_its_journey() -> None:
     for one in checked(case("p#1", "p#9"), {"n1": f"{ONE} {TWO}"}):
-        assert CheckedLabel.from_dict(one.to_dict()) == one
+        assert read_record(CheckedLabel, dumps(one)) == one
 
 
 # --- comparison and notes ---

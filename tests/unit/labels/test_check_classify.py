@@ -149,7 +149,7 @@ def test_quotes_spans_and_documents_match_as_in_scoring(label: Document, kind: s
 
 def test_what_cannot_be_checked_is_valid_and_says_so() -> None:
     found = classify(Document("x", "within 30 days", {"match": "quote"}), corpus_of(["x#1"]))
-    assert (found.kind, found.note[:11]) == ("valid", "not checked")
+    assert (found.kind, found.unchecked) == ("valid", True)
 
 
 # --- corpora and recordings ---

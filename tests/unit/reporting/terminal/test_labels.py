@@ -18,7 +18,7 @@ PATH = "shop.golden.yaml"
 
 
 def label(
-    kind: Any, *candidates: Candidate, case: str = "a", index: int = 0, name: str = "old", **more: str
+    kind: Any, *candidates: Candidate, case: str = "a", index: int = 0, name: str = "old", **more: Any
 ) -> CheckedLabel:
     return CheckedLabel(case, index, name, by_id=True, finding=LabelFinding(kind, candidates, **more))
 
@@ -82,9 +82,10 @@ def test_a_rewritten_label_shows_both_names() -> None:
 
 
 def test_labels_that_cannot_be_checked_are_told_by_reason() -> None:
-    quote, blind = "not checked: the quote names no document", "not checked: the corpus does not say"
-    labels = [label("valid", index=n, note=note) for n, note in enumerate([quote, blind, quote])]
-    assert page(labels)[2:] == [f"2 labels {quote}", f"1 label {blind}"]
+    quote, blind = "the quote names no document", "the corpus does not say"
+    labels = [label("valid", index=n, note=note, unchecked=True) for n, note in enumerate([quote, blind, quote])]
+    labels.append(label("valid", index=3, note="not checked: so the file itself says"))
+    assert page(labels)[2:] == [f"2 labels not checked: {quote}", f"1 label not checked: {blind}"]
 
 
 @pytest.mark.parametrize("width", [40, 80])
