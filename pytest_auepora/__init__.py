@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .adapters.haystack import from_haystack
     from .adapters.http import HttpRag
     from .adapters.langchain import from_langchain
+    from .adapters.llamaindex import from_llamaindex
     from .api.evaluation import Evaluation, evaluate
     from .api.recorded import score_recorded
     from .core.dataset import EvaluationDataset, InMemoryDataset
@@ -81,6 +82,7 @@ __all__ = [
     "evaluate",
     "from_haystack",
     "from_langchain",
+    "from_llamaindex",
     "load_golden",
     "open_dataset",
     "score_rankings",
@@ -91,6 +93,7 @@ _MODULES = {
     "adapters.haystack": "from_haystack",
     "adapters.http": "HttpRag",
     "adapters.langchain": "from_langchain",
+    "adapters.llamaindex": "from_llamaindex",
     "core.dataset": "EvaluationDataset InMemoryDataset",
     "core.metrics_base": "Measurement Metric NotApplicable",
     "core.plan": "EvaluationPlan",

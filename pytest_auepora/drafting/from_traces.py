@@ -87,10 +87,16 @@ def slice_of(call: TraceCall, by: str) -> str:
 def _add_draft(cases: Cases, call: TraceCall, by: str) -> None:
     trace = filled({
         "id": call.trace, SAID: call.said, DOCUMENTS: [document.as_mapping() for document in call.documents],
-        "model": call.model, "feedback": call.feedback, "tags": call.tags,
+        "model": call.model, "tokens": _tokens_of(call),
+        "feedback": call.feedback, "tags": call.tags,
     })  # fmt: skip
     case = cases.add(None, call.query, chat_history=call.history, conversation=call.conversation)
     case |= {"status": "draft", **({"labels": {by: slice_of(call, by)}} if by else {}), "metadata": {TRACE: trace}}
+
+
+def _tokens_of(call: TraceCall) -> dict[str, int]:
+    tokens = {"input": call.input_tokens, "output": call.output_tokens}
+    return tokens if any(tokens.values()) else {}
 
 
 def _call_redactor(redact: Redact) -> Callable[[TraceCall], TraceCall]:
@@ -127,7 +133,7 @@ def _map_texts(call: TraceCall, change: Callable[[str], str]) -> TraceCall:
 
 
 def _redact_as_result(call: TraceCall, redact: Redact, more: Mapping[str, Any]) -> TraceCall:
-    """Let a hook for results change the texts of *call*; what a result has no place for is left out."""
+    """Let a hook for results change the texts of *call*; what a result has no place for is left out, or a hash."""
     hits = [{"id": document.id, "score": None, "grade": 0, "text": document.text} for document in call.documents]
     turns = [{"role": role, "content": text} for turn in call.history for role, text in turn.items()]
     texts = CaseTexts(call.query, {"chat_history": turns}, {"answer": call.said, "retrieved": hits, "timings": {}})
@@ -140,6 +146,7 @@ def _redact_as_result(call: TraceCall, redact: Redact, more: Mapping[str, Any]) 
     new.query, new.said = str(result.query), str(result.outputs.get("answer") or "")
     new.history = [{turn["role"]: turn["content"]} for turn in result.expected.get("chat_history", ())]
     new.feedback = {}
+    new.conversation = call.conversation and sha256(call.conversation.encode()).hexdigest()[:12]
     redacted = [str(hit.get("text") or "") for hit in result.outputs.get("retrieved", ())]
     new.documents = new.documents[: len(redacted)]
     for document, text in zip(new.documents, redacted, strict=True):

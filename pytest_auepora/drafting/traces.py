@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..adapters.documents import to_document
-from ..adapters.outputs import ANSWER_KEYS
+from ..adapters.outputs import ANSWER_KEYS, DOCUMENT_KEYS
 from ..errors import OutputShapeError
 from ..io.importers.model import Dropped
 from ..io.importers.turns import HISTORY_KEYS, exchanges_of, is_messages
@@ -25,15 +25,30 @@ _QUERY_KEYS = ("query", "question", "user_input", "input", "inputs", "prompt", "
 _INPUTS = ("input.value", "gen_ai.task.input", "traceloop.entity.input")
 _OUTPUTS = ("output.value", "gen_ai.task.output", "traceloop.entity.output")
 _OUTPUT_KEYS = (*ANSWER_KEYS, "outputs", "data")
-_CONVERSATIONS = ("session.id", "gen_ai.conversation.id", "traceloop.association.properties.session_id",
-                  "traceloop.association.properties.conversation_id")  # fmt: skip
+_FOUND_KEYS = (*DOCUMENT_KEYS, "outputs", "nodes")
+_CONVERSATIONS = (
+    "session.id", "gen_ai.conversation.id",
+    *(f"traceloop.association.properties.{name}" for name in ("session_id", "conversation_id", "thread_id")),
+)  # fmt: skip
 _MODELS = ("gen_ai.response.model", "llm.model_name", "gen_ai.request.model")
-_TOKENS = (("llm.token_count.prompt", "gen_ai.usage.input_tokens"),
-           ("llm.token_count.completion", "gen_ai.usage.output_tokens"))  # fmt: skip
-_OPERATIONS = {"retrieval": "RETRIEVER", "vector_db_retrieve": "RETRIEVER", "chat": "LLM", "text_completion": "LLM"}
+_TOKENS = (("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+           ("llm.token_count.completion", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"))  # fmt: skip
+_OPERATIONS = {
+    **dict.fromkeys(("retrieval", "vector_db_retrieve"), "RETRIEVER"),
+    **dict.fromkeys(("chat", "text_completion", "generate_content"), "LLM"),
+    "invoke_agent": "AGENT", "execute_tool": "TOOL", "embeddings": "EMBEDDING",
+}  # fmt: skip
+_PARTS = ("LLM", "RETRIEVER", "RERANKER", "TOOL", "EMBEDDING")
+"""Kinds of spans that are no whole call: what they are asked was made from the question."""
+_MESSAGE = re.compile(
+    r"(?:llm\.(input|output)_messages|gen_ai\.(prompt|completion))\.(\d+)\.(?:message\.)?"
+    r"(role|content|contents\.\d+\.message_content\.text)"
+)
 _DOCUMENT = re.compile(r"(?:retrieval\.documents|reranker\.output_documents)\.(\d+)\.document\.(\w+)")
 _FEEDBACK = re.compile(r"(?:(?:trace|session|span)\.)?(?:annotations|evaluations)\.\d+\.\w+\.name")
 _RETRIEVES = re.compile(r"retrieve(?!rqueryengine)", re.IGNORECASE)
+_OF_DOCUMENTS = {"page_content", "id_"}
+"""Keys of the documents and nodes of frameworks, and of nothing else that they write."""
 _UNKNOWN = ("unknown", "None", "")
 _DEEPEST = 6
 
@@ -68,7 +83,7 @@ class TraceCall:
     input_tokens: int = 0
     output_tokens: int = 0
     attributes: dict[str, Any] = field(default_factory=dict)
-    """Those of the span at the root."""
+    """Those of the span of the whole call, and of the root that it may be in."""
 
 
 def calls_of(traces: Mapping[str, Sequence[Span]]) -> list[TraceCall]:
@@ -88,19 +103,25 @@ def call_of(trace: str, spans: Sequence[Span]) -> TraceCall:
     """Return the call of one trace, whose *spans* are in the order they began."""
     ids = {span.id for span in spans}
     root = next((span for span in spans if span.parent not in ids), spans[0])
-    call = TraceCall(trace, attributes=root.attributes)
     kinds = {span.id: _kind_of(span) for span in spans}
-    models = [span for span in spans if kinds[span.id] == "LLM"]
+    models = [span for span in spans if kinds[span.id] in ("LLM", "AGENT")]
     finders = _outermost(spans, kinds)
+    asked = [(span, *_asked(span)) for span in (root, *spans) if span is root or kinds[span.id] not in _PARTS]
+    whole, query, history = next((found for found in asked if found[1]), (root, "", []))
+    call = TraceCall(trace, query, attributes={**whole.attributes, **root.attributes})
+    # a chain around another that knows the turns is asked the same
+    call.history = max((turns for _, same, turns in asked if same == query), key=len, default=history)
+    if not query:
+        call.query = next((found for span in finders if (found := _query_of(span))), "")
+    if not call.query:  # all that is left is what the model was given
+        given = map(_asked, reversed(models))
+        call.query, call.history = next((asked for asked in given if asked[0]), ("", []))
+    call.said = _said(whole) or next((said for span in reversed(models) if (said := _said(span))), "")
+    call.documents = _documents_of((whole, *spans), finders, kinds)
     call.conversation = _first_of((root, *spans), _CONVERSATIONS)
-    call.query, call.history = _asked(root)
-    if not call.query:
-        call.query = next((query for span in finders if (query := _query_of(span))), "")
-    call.said = _said(root) or next((said for span in reversed(models) if (said := _said_by_model(span))), "")
-    call.documents = _documents_of(finders, kinds)
     call.model = _first_of(models[::-1], _MODELS)
-    call.input_tokens, call.output_tokens = _tokens_of(models, spans)
-    call.tags = [str(tag) for tag in root.attributes.get("tag.tags") or ()]
+    call.input_tokens, call.output_tokens = _tokens_of(spans, kinds)
+    call.tags = [str(tag) for tag in call.attributes.get("tag.tags") or ()]
     call.feedback = dict(_feedback_in(spans))
     return call
 
@@ -142,21 +163,47 @@ def _loaded(text: Any) -> Any:
     if not isinstance(text, str) or not text.lstrip().startswith(("{", "[", '"')):
         return text
     try:
-        return json.loads(text)
+        return json.loads(text, object_hook=_unwrapped)
     except (ValueError, RecursionError):
         return None
 
 
-def _asked(root: Span) -> tuple[str, list[dict[str, str]]]:
-    """Return the question of the whole call, and the turns before it where the input has them."""
-    for value in (_loaded(root.attributes.get(key)) for key in ("gen_ai.input.messages", *_INPUTS)):
+def _unwrapped(value: dict[str, Any]) -> dict[str, Any]:
+    """Return what LangChain wraps when it writes its objects: ``{lc, kwargs}``, and ``{type, data}`` of messages."""
+    if "lc" in value and isinstance(kwargs := value.get("kwargs"), dict):
+        return kwargs
+    if value.keys() == {"type", "data"} and isinstance(data := value["data"], dict):
+        return {**data, "type": value["type"]}
+    return value
+
+
+def _asked(span: Span) -> tuple[str, list[dict[str, str]]]:
+    """Return the question of a span, and the turns before it where the input has them.
+
+    Of inputs written several times the longest conversation counts: an instrumentation may tell of its first message.
+    """
+    found: list[tuple[str, list[dict[str, str]]]] = []
+    told = [_flat_messages(span, ("input", "prompt"))]
+    for value in (*told, *(_loaded(span.attributes.get(key)) for key in ("gen_ai.input.messages", *_INPUTS))):
         if (messages := _messages_in(value)) is not None:
-            exchanges = exchanges_of(messages, Dropped())
-            if exchanges:
-                return exchanges[-1].query, exchanges[-1].history
-        if query := _text_at(value, _QUERY_KEYS):
-            return query, _history_in(value)
-    return "", []
+            found += [(last.query, last.history) for last in exchanges_of(messages, Dropped())[-1:]]
+        elif query := _text_at(value, _QUERY_KEYS):
+            found.append((query, _history_in(value)))
+    return max(found, key=lambda asked: len(asked[1]), default=("", []))
+
+
+def _flat_messages(span: Span, sides: Sequence[str]) -> list[dict[str, str]]:
+    """Return the messages that a model was given, or said, as attributes of their own."""
+    messages: dict[int, dict[str, str]] = {}
+    for key, value in span.attributes.items():
+        if (match := _MESSAGE.fullmatch(key)) and (side := match[1] or match[2]) in sides:
+            role = "user" if side in ("input", "prompt") else "assistant"
+            message = messages.setdefault(int(match[3]), {"role": role, "content": ""})
+            if match[4] == "role":
+                message["role"] = str(value)
+            else:
+                message["content"] += str(value)
+    return [messages[i] for i in sorted(messages)]
 
 
 def _messages_in(value: Any) -> Any:
@@ -165,22 +212,21 @@ def _messages_in(value: Any) -> Any:
         value = value[0] if len(value) == 1 and isinstance(value[0], list) else value  # of a batch of one
         messages = [_as_message(message) for message in value]
         return messages if is_messages(messages) else None
-    if isinstance(value, Mapping) and isinstance(value.get("messages"), list):
-        return _messages_in(value["messages"])
-    return None
+    if not isinstance(value, Mapping):
+        return None
+    inner = value.get("messages")
+    if isinstance(inner, str):
+        return [{"role": "user", "content": inner}]
+    return _messages_in(inner if isinstance(inner, list) else value.get("inputs"))
 
 
 def _as_message(raw: Any) -> Any:
-    """Return a message of ``gen_ai.*``, whose content are parts, or of LangChain's JSON, as one with its content."""
-    if not isinstance(raw, Mapping):
-        return raw
-    if isinstance(parts := raw.get("parts"), list):
-        return {
-            "role": raw.get("role"),
-            "content": [{"text": p.get("content")} for p in parts if isinstance(p, Mapping)],
-        }
-    if isinstance(inner := raw.get("kwargs", raw.get("data")), Mapping):
-        return {"role": inner.get("type", raw.get("type")), "content": inner.get("content")}
+    """Return a message of ``gen_ai.*``, whose content are parts, or LangChain's pair, as one with its content."""
+    if isinstance(raw, list) and len(raw) == 2:
+        return dict(zip(("role", "content"), raw, strict=True))
+    if isinstance(raw, Mapping) and isinstance(parts := raw.get("parts"), list):
+        texts = [{"text": p.get("content")} for p in parts if isinstance(p, Mapping) and p.get("type") != "tool_call"]
+        return {"role": raw.get("role"), "content": texts}
     return raw
 
 
@@ -221,28 +267,24 @@ def _query_of(span: Span) -> str:
 
 def _said(span: Span) -> str:
     """Return the answer in the output of a span."""
-    for value in (_loaded(span.attributes.get(key)) for key in ("gen_ai.output.messages", *_OUTPUTS)):
+    told = [_flat_messages(span, ("output", "completion"))]
+    for value in (*told, *(_loaded(span.attributes.get(key)) for key in ("gen_ai.output.messages", *_OUTPUTS))):
         if (messages := _messages_in(value)) is not None:
             turns = _turns_in(messages)
             if turns and "assistant" in turns[-1]:
                 return turns[-1]["assistant"]
-        if text := _text_at(value, _OUTPUT_KEYS):
+        elif text := _text_at(value, _OUTPUT_KEYS):
             return text
     return ""
 
 
-def _said_by_model(span: Span) -> str:
-    return str(span.attributes.get("llm.output_messages.0.message.content", "")) or _said(span)
-
-
-def _documents_of(finders: Sequence[Span], kinds: Mapping[str, str]) -> list[TraceDocument]:
-    """Return what was found; where documents were sorted anew, what came of that."""
+def _documents_of(spans: Sequence[Span], finders: Sequence[Span], kinds: Mapping[str, str]) -> list[TraceDocument]:
+    """Return what was found; where documents were sorted anew, what came of that; else what the first span gave."""
     rerankers = [span for span in finders if kinds[span.id] == "RERANKER"]
-    out: dict[tuple[str, str], TraceDocument] = {}
-    for span in rerankers[-1:] or finders:
-        for document in _documents_in(span):
-            out.setdefault((document.id, document.text), document)
-    return list(out.values())
+    told = [document for span in rerankers[-1:] or finders for document in _documents_in(span)]
+    if not told:
+        told = next((found for span in spans if (found := _documents_given(span))), [])
+    return list({(document.id, document.text): document for document in reversed(told)}.values())[::-1]
 
 
 def _documents_in(span: Span) -> Iterator[TraceDocument]:
@@ -252,17 +294,25 @@ def _documents_in(span: Span) -> Iterator[TraceDocument]:
             found.setdefault(int(match[1]), {})[match[2]] = value
     told: list[Any] = [found[i] for i in sorted(found)]
     told = told or _as_list(_loaded(span.attributes.get("gen_ai.retrieval.documents")))
-    kept = [row for key in _OUTPUTS for row in _kept_documents(_loaded(span.attributes.get(key)))]
+    outputs = (_loaded(span.attributes.get(key)) for key in _OUTPUTS)
+    kept = next((rows for value in outputs if (rows := _kept_documents(value))), [])
     pairs = zip(told, kept, strict=True) if len(told) == len(kept) else ((row, {}) for row in told or kept)
     for row, beside in pairs:  # LangChain's ids stand only in the output
         if (document := _document(row, beside)) is not None:
             yield document
 
 
-def _kept_documents(value: Any) -> list[Any]:
+def _documents_given(span: Span) -> list[TraceDocument]:
+    """Return the documents of the frameworks in the output of a span that is not said to find any."""
+    rows = (row for key in _OUTPUTS for row in _kept_documents(_loaded(span.attributes.get(key))))
+    return [found for row in rows if row.keys() & _OF_DOCUMENTS and (found := _document(row, {})) is not None]
+
+
+def _kept_documents(value: Any, depth: int = 0) -> list[Any]:
     """Return the documents in an output that was kept as JSON."""
     if isinstance(value, Mapping):
-        value = next((value[key] for key in ("documents", "outputs", "nodes") if isinstance(value.get(key), list)), [])
+        inner = (_kept_documents(value.get(key), depth + 1) for key in _FOUND_KEYS if depth <= _DEEPEST)
+        return next((rows for rows in inner if rows), [])
     rows = [row for raw in _as_list(value) if isinstance(row := _loaded(raw), Mapping)]
     return [{**row["node"], "score": row.get("score")} if isinstance(row.get("node"), Mapping) else row for row in rows]
 
@@ -285,11 +335,14 @@ def _document(row: Any, beside: Any) -> TraceDocument | None:
     return TraceDocument("" if "id_source" in document.metadata else document.doc_id, doc, document.text)
 
 
-def _tokens_of(models: Sequence[Span], spans: Sequence[Span]) -> tuple[int, int]:
-    """Return the tokens in and out; a model's span around another that counts tells nothing new."""
+def _tokens_of(spans: Sequence[Span], kinds: Mapping[str, str]) -> tuple[int, int]:
+    """Return the tokens in and out; a span around another that counts tells nothing new."""
     by_id = {span.id: span for span in spans}
     names = [name for of_kind in _TOKENS for name in of_kind]
-    counting = [span for span in models if any(isinstance(span.attributes.get(name), int) for name in names)]
+    counting = [
+        span for span in spans
+        if kinds[span.id] != "EMBEDDING" and any(isinstance(span.attributes.get(name), int) for name in names)
+    ]  # fmt: skip
     outer = {above.id for span in counting for above in _ancestors(span, by_id)}
     inner = [span.attributes for span in counting if span.id not in outer]
     tokens_in, tokens_out = (

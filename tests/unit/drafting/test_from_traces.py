@@ -38,7 +38,7 @@ def test_a_draft_has_what_was_asked_and_what_was_said_beside_it() -> None:
     assert case["conversation"] == "a@b.org"
     assert case["metadata"]["trace"] == {
         "id": "t1", "said": "Yes, a@b.org is.", "documents": [{"id": "d#1", "doc": "d.md", "text": "mail a@b.org"}],
-        "model": "m-1", "feedback": {"comment": "a@b.org says no"}, "tags": ["x"],
+        "model": "m-1", "tokens": {"input": 3, "output": 0}, "feedback": {"comment": "a@b.org says no"}, "tags": ["x"],
     }  # fmt: skip
 
 
@@ -74,7 +74,9 @@ def test_the_hook_of_the_project_redacts_too() -> None:
     assert {"query": case["query"], "history": case["chat_history"]} == {
         "query": "Is [mail] known?", "history": [{"user": "I am [mail]"}]
     }  # fmt: skip
-    assert "a@b.org" not in str(case["metadata"])
+    assert "a@b.org" not in str(case)
+    again = draft_cases([FULL], redact=pytest_auepora_redact).cases
+    assert case["conversation"] == again[0]["conversation"], "turns of one conversation stay together"
 
 
 @pytest.mark.parametrize(

@@ -11,45 +11,35 @@ import pytest
 from pytest_auepora.drafting.spans import read_spans
 from pytest_auepora.drafting.traces import TraceCall, calls_of
 
-from .trace_files import TRACES, rag_trace, span, write_otlp
+from .trace_files import TRACES, check_spoken, otlp_value, rag_trace, span, write_otlp
 
-CATS = "LIVE text about cats"
-LOST: dict[str, dict[str, Any]] = {
-    "langchain.openllmetry": {"id": "", "model": ""},  # it writes neither
-    "llamaindex.openllmetry": {"conversation": ""},
+LOST: dict[str, dict[str, Any]] = {  # by what was recorded: what is not in it
+    "langchain.openllmetry": {"ids": False, "model": "", "conversation": ""},
+    "langgraph.openllmetry": {"ids": False, "model": "", "conversation": ""},
+    "llamaindex.openllmetry": {"model": "", "conversation": "", "history": [], "tokens": (0, 0)},
 }
-
-
-def only(path: Path) -> TraceCall:
-    (call,) = calls_of(read_spans(path))
-    return call
 
 
 def calls(tmp_path: Path, *spans: Any) -> list[TraceCall]:
     return calls_of(read_spans(write_otlp(tmp_path / "a.jsonl", *spans)))
 
 
-@pytest.mark.parametrize("path", sorted(TRACES.glob("[!f]*.jsonl")), ids=lambda path: path.name.removesuffix(".jsonl"))
+@pytest.mark.parametrize("path", sorted(TRACES.glob("*.jsonl")), ids=lambda path: path.name.removesuffix(".jsonl"))
 def test_what_real_instrumentations_wrote_is_read_without_loss(path: Path) -> None:
-    framework, lost = path.name.partition(".")[0], LOST.get(path.name.removesuffix(".jsonl"), {})
-    uuid = "00000000-0000-0000-0000-000000000001"
-    query, said, doc_id, doc, text, model, tokens = {
-        "langchain": ("What lives?", "one two three", "live", "a.md", "LIVE", "m-1", (12, 3)),
-        "llamaindex": ("What lives?", "one two three", uuid, "a.md", "LIVE text", "m-1", (12, 3)),
-        "haystack": ("Live cats?", f"{CATS} Q: Live cats?", "live", "", CATS, "mock-model", (7, 7)),
-    }[framework]
-    call = only(path)
-    assert (call.query, call.said) == (query, said)
-    (document,) = call.documents
-    assert (document.id, document.doc, document.text) == (lost.get("id", doc_id), doc, text)
-    assert call.model == lost.get("model", model)
-    assert (call.input_tokens, call.output_tokens) == tokens
-    assert call.conversation == lost.get("conversation", "conversation-1")
+    check_spoken(calls_of(read_spans(path)), **LOST.get(path.name.removesuffix(".jsonl"), {}))
 
 
-def test_feedback_is_an_attribute_or_an_event() -> None:
-    call = only(TRACES / "feedback.openinference.jsonl")
-    assert (call.query, call.said, call.feedback) == ("Q", "A", {"thumbs": "up"})
+def test_feedback_is_an_attribute_or_an_event(tmp_path: Path) -> None:
+    labelled: dict[str, Any] = {
+        "trace__annotations__0__annotation__name": "thumbs",
+        "trace__annotations__0__annotation__label": "up",
+    }
+    scored = {"gen_ai.evaluation.name": "stars", "gen_ai.evaluation.score.value": 0.5}
+    one = span("1", input__value="Q", **labelled)
+    one["events"] = [{"name": "gen_ai.evaluation.result", "attributes": [
+        {"key": key, "value": otlp_value(value)} for key, value in scored.items()]}]  # fmt: skip
+    (call,) = calls(tmp_path, one)
+    assert call.feedback == {"thumbs": "up", "stars": "0.5"}
 
 
 def test_turns_of_a_conversation_have_the_earlier_ones_before(tmp_path: Path) -> None:
@@ -66,6 +56,13 @@ def test_turns_of_a_conversation_have_the_earlier_ones_before(tmp_path: Path) ->
 
 HISTORY = [{"user": "hi"}, {"assistant": "hello"}]
 TURNS = [{"type": "human", "content": "hi"}, {"type": "ai", "content": "hello"}]
+PAIRS = [["user", "hi"], ["assistant", "hello"]]
+WRAPPED = [
+    {"type": "human", "data": {"content": "hi"}},
+    {"lc": 1, "id": ["AIMessage"], "kwargs": {"content": "hello", "type": "ai"}},
+]
+FIRST = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "hi"}]}])
+"""The first message of several: all that a graph's instrumentation tells of them there."""
 PARTS = [{"role": r, "parts": [{"type": "text", "content": c}]} for r, c in (("user", "hi"), ("assistant", "hello"))]
 
 
@@ -74,6 +71,17 @@ PARTS = [{"role": r, "parts": [{"type": "text", "content": c}]} for r, c in (("u
     [
         ({"input.value": json.dumps({"input": "Q", "chat_history": TURNS})}, HISTORY),
         ({"input.value": json.dumps({"messages": [*TURNS, {"type": "human", "content": "Q"}]})}, HISTORY),
+        ({"input.value": json.dumps({"messages": [*PAIRS, ["user", "Q"]]})}, HISTORY),
+        ({"input.value": json.dumps({"messages": "Q"})}, []),
+        ({"input.value": json.dumps({"messages": [*WRAPPED, ["user", "Q"]]}), "gen_ai.input.messages": FIRST}, HISTORY),
+        (
+            {
+                f"llm.input_messages.{i}.message.{key}": value
+                for i, turn in enumerate([*TURNS, {"type": "human", "content": "Q"}])
+                for key, value in (("role", turn["type"]), ("content", turn["content"]))
+            },
+            HISTORY,
+        ),
         ({"input.value": json.dumps({"data": {"a": {"query": "Q"}, "b": {"query": "Q"}}})}, []),
         ({"gen_ai.input.messages": json.dumps([*PARTS, {"role": "user", "parts": [{"content": "Q"}]}])}, HISTORY),
         ({"traceloop.entity.input": json.dumps({"inputs": {"question": "Q"}, "tags": []})}, []),
@@ -128,3 +136,45 @@ def test_retrievers_side_by_side_both_count_and_those_inside(tmp_path: Path) -> 
 def test_a_trace_of_something_else_has_no_question(tmp_path: Path) -> None:
     (call,) = calls(tmp_path, span("1", name="GET /health"))
     assert (call.query, call.said, call.documents) == ("", "", [])
+
+
+def test_a_call_inside_a_request_is_the_whole_call(tmp_path: Path) -> None:
+    inner = rag_trace("t1", "Q", "A", tag__tags=["web"])
+    for one in inner:
+        one["parentSpanId"] = one["parentSpanId"] or "http"
+    (call,) = calls(tmp_path, span("http", name="POST /chat", http__route="/chat"), *inner)
+    assert (call.query, call.said, call.tags) == ("Q", "A", ["web"])
+    assert call.attributes["http.route"] == "/chat"
+
+
+def test_a_chain_inside_that_knows_the_turns_tells_them(tmp_path: Path) -> None:
+    outer = span("1", input__value=json.dumps({"input": "Q"}))
+    knows = span("2", "1", start=1, input__value=json.dumps({"input": "Q", "chat_history": TURNS}))
+    other = span("3", "1", start=2, input__value=json.dumps({"input": "hi hello Q", "chat_history": [*TURNS, *TURNS]}))
+    (call,) = calls(tmp_path, outer, knows, other)
+    assert (call.query, call.history) == ("Q", HISTORY)
+
+
+def test_what_no_chain_shows_is_read_off_the_model(tmp_path: Path) -> None:
+    given = {f"llm__input_messages__{i}__message__{key}": value for i, (role, text) in enumerate(
+        [("system", "Be kind."), ("user", "hi"), ("assistant", "hello"), ("user", "Q")])
+        for key, value in (("role", role), ("content", text))}  # fmt: skip
+    said = {"llm__output_messages__0__message__contents__1__message_content__text": "A"}
+    model = span("2", "1", start=1, openinference__span__kind="LLM", **given, **said)
+    (call,) = calls(tmp_path, span("1", input__value=json.dumps({"messages": ["ChatMessage(…)"]})), model)
+    assert (call.query, call.history, call.said) == ("Q", HISTORY, "A")
+
+
+@pytest.mark.parametrize(
+    ("given", "ids"),
+    [
+        ({"context": [{"lc": 1, "id": ["Document"], "kwargs": {"id": "a", "page_content": "A"}}]}, ["a"]),
+        ({"outputs": {"source_documents": [{"id": "a", "page_content": "A"}]}}, ["a"]),
+        ([json.dumps({"node": {"id_": "a", "text": "A"}, "score": 0.5})], ["a"]),
+        ({"context": [{"id": "a", "text": "a row of a database"}]}, []),
+        ([{"name": "a tool"}], []),
+    ],
+)
+def test_documents_that_no_retriever_shows_are_in_an_output(tmp_path: Path, given: Any, ids: list[str]) -> None:
+    (call,) = calls(tmp_path, span("1", input__value="Q"), span("2", "1", start=1, output__value=json.dumps(given)))
+    assert [document.id for document in call.documents] == ids

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_auepora.drafting.traces import TraceCall
+from tests.adapters.traced.chats import CONVERSATION, MODEL, QUESTIONS, TEXTS, TOKENS, found, said
+
 TRACES = Path(__file__).parent / "traces"
-"""Spans that the instrumentation packages wrote of one call of each framework."""
+"""Spans that real instrumentations wrote of two turns with each framework; `tests.adapters.traced.chats` makes them."""
+
+
+def check_spoken(
+    calls: Sequence[TraceCall], *, ids: bool = True, model: str = MODEL, conversation: str = CONVERSATION,
+    history: Sequence[dict[str, str]] | None = None, tokens: tuple[int, int] = TOKENS,
+) -> None:  # fmt: skip
+    """Check that *calls* are the two turns of `tests.adapters.traced.chats`."""
+    assert tuple(call.query for call in calls) == QUESTIONS
+    turns = [{"user": QUESTIONS[0]}, {"assistant": said(QUESTIONS[0])}] if history is None else history
+    assert [call.history for call in calls] == [[], turns]
+    for call in calls:
+        assert call.said == said(call.query)
+        names = found(call.query)
+        assert [(d.id, d.doc, d.text) for d in call.documents] == [(n if ids else "", n, TEXTS[n]) for n in names]
+        assert (call.model, call.conversation) == (model, conversation)
+        assert (call.input_tokens, call.output_tokens) == tokens
 
 
 def otlp_value(value: Any) -> dict[str, Any]:
