@@ -11,9 +11,10 @@
     )
 
 ``{query}``, ``{top_k}``, ``{sample_id}``, ``{principal}`` (who asks), ``{chat_history}`` (the turns before the query),
-``{messages}`` (these, and the query) and ``{session_id}`` (another for each call) are filled in, percent-encoded in the
-URL; a text that is ``"{top_k}"`` alone becomes the number, ``"{chat_history}"`` and ``"{messages}"`` alone a list of
-``{"role", "content"}``; a list of one part with ``{role}`` and ``{content}`` in it becomes one part for each turn.
+``{messages}`` (these, and the query) and ``{session_id}`` (another for each call) are filled in, in the body, in header
+values and, percent-encoded, in the URL; a text that is ``"{top_k}"`` alone becomes the number, ``"{chat_history}"`` and
+``"{messages}"`` alone a list of ``{"role", "content"}``; a list of one part with ``{role}`` and ``{content}`` in it
+becomes one part for each turn.
 ``timings``, ``retry``, ``privacy``, ``usage``, ``model``, ``request_id``, … at the top of the reply are read as well
 (`core.telemetry`).  Every call opens its own connection and is made once: no redirect is followed, since it could
 carry the headers elsewhere, and nothing is retried (``auepora_retry`` names the errors that are: `HttpCallError`,
@@ -82,7 +83,7 @@ class HttpRag:
         doc_id: where a document's id is, inside the document; by default wherever ids usually are.
         text: where its text is; by default likewise.
         score: where its score is; by default likewise.
-        headers: ``${NAME}`` stands for an environment variable, which has to be there.
+        headers: with the placeholders; ``${NAME}`` stands for an environment variable, which has to be there.
         timeout: seconds for the whole call.
 
     Raises:
@@ -132,7 +133,7 @@ class HttpRag:
         self._credentials = [*(v.partition(" ")[2] or v for v in credentials), *url_secrets(url)]
         self._timeout = float(timeout)
         self.auepora_name = f"HTTP {parts.netloc}{parts.path}"
-        self.auepora_takes = taken_by([self._url, None if self._method == "GET" else self._json])
+        self.auepora_takes = taken_by([self._url, self._headers, None if self._method == "GET" else self._json])
 
     def __repr__(self) -> str:
         names = ", ".join(self._headers)
@@ -185,7 +186,7 @@ class HttpRag:
         failure: AueporaError | None = None
         n_parts, first_part = 0, None
         try:
-            blocks = request_texts(*self._request(sample, top_k), **self._options)
+            blocks = request_texts(**self._request(sample, top_k))
             status, media_type, _ = next(blocks)
             plain = answer.is_root
             for n_parts, text in enumerate(_stream_parts((block for *_, block in blocks), media_type, plain=plain), 1):
@@ -224,20 +225,22 @@ class HttpRag:
 
     def _ask(self, sample: EvaluationSample, top_k: int) -> tuple[int, Any]:
         try:
-            return request_json(*self._request(sample, top_k), **self._options)
+            return request_json(**self._request(sample, top_k))
         except HttpError as exc:
             error = self._call_error(exc)
         raise error
 
-    def _request(self, sample: EvaluationSample, top_k: int) -> tuple[str, str, Any]:
-        """Return method, URL and body."""
+    def _request(self, sample: EvaluationSample, top_k: int) -> dict[str, Any]:
+        """Return the request; raises `SystemShapeError` for a header that cannot be sent."""
         values = values_of(sample, top_k)
-        body = None if self._method == "GET" else fill_json(self._json, values)
-        return self._method, fill_text(self._url, values, lambda text: quote(text, safe="")), body
-
-    @property
-    def _options(self) -> dict[str, Any]:
-        return {"headers": self._headers, "timeout": self._timeout, "secrets": self._secrets}
+        headers = {name: Secret(fill_text(value, values)) for name, value in self._headers.items()}
+        for name, value in headers.items():
+            _check_header(name, value)
+        return {
+            "method": self._method, "url": fill_text(self._url, values, lambda text: quote(text, safe="")),
+            "body": None if self._method == "GET" else fill_json(self._json, values), "headers": headers,
+            "timeout": self._timeout, "secrets": self._secrets,
+        }  # fmt: skip
 
     def _read_reported(self, reply: Any) -> dict[str, Any]:
         """Return what an orchestration layer reports about the request; other fields are ignored."""
@@ -323,9 +326,13 @@ def _expand_headers(headers: Mapping[str, str]) -> tuple[dict[str, str], list[st
         secrets.update(os.environ[variable] for variable in variables)
         expanded[name] = Secret(_VARIABLE.sub(lambda m: os.environ[m[1]], value))
         secrets.update((expanded[name], *expanded[name].split(" ")[1:]))  # a scheme such as Bearer is no secret
-        problem = f"HttpRag: the value of the header {name} holds a"
-        if set("\r\n") & set(expanded[name]):
-            raise SystemShapeError(f"{problem} line break; does a file it came from end in one?")
-        if any(ord(character) > 255 for character in expanded[name]):
-            raise SystemShapeError(f"{problem} character that HTTP cannot send")
+        _check_header(name, expanded[name])
     return expanded, [Secret(secret) for secret in sorted(secrets)]
+
+
+def _check_header(name: str, value: str) -> None:
+    problem = f"HttpRag: the value of the header {name} holds a"
+    if set("\r\n") & set(value):
+        raise SystemShapeError(f"{problem} line break; does a file it came from end in one?")
+    if any(ord(character) > 255 for character in value):
+        raise SystemShapeError(f"{problem} character that HTTP cannot send")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pytest_auepora.adapters.http import HttpRag
 from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.core.conversation import PRINCIPAL
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import SystemShapeError
 
@@ -84,6 +86,26 @@ def test_header_from_the_environment(endpoint: Endpoint, monkeypatch: pytest.Mon
     ask(HttpRag(endpoint.url, headers={"Authorization": "Bearer ${RAG_TOKEN}", "X-Team": "search"}))
     sent = endpoint.asked[0]["headers"]
     assert (sent["authorization"], sent["x-team"]) == (f"Bearer {SECRET}", "search")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_who_asks_is_told_in_a_header(endpoint: Endpoint, stream: bool) -> None:
+    endpoint.says({"answer": "yes"})
+    system = HttpRag(endpoint.url, headers={"X-User": "{principal}", "X-Other": "{unknown}"}, stream=stream)
+    assert PRINCIPAL in as_system(system).takes
+    for who in ("intern", "manager"):
+        ask(system, replace(SAMPLE, labels={"as": who}))
+    assert [asked["headers"]["x-user"] for asked in endpoint.asked] == ["intern", "manager"]
+    assert endpoint.asked[0]["headers"]["x-other"] == "{unknown}"
+    assert PRINCIPAL not in as_system(HttpRag(endpoint.url, headers={"X-User": "me"})).takes
+
+
+@pytest.mark.parametrize(("who", "told"), [("a\r\nX-Admin: 1", "a line break"), ("\u0141ukasz", "cannot send")])
+def test_a_name_that_no_header_can_hold_is_an_error(endpoint: Endpoint, who: str, told: str) -> None:
+    system = HttpRag(endpoint.url, headers={"X-User": "{principal}"})
+    with pytest.raises(SystemShapeError, match=f"header X-User holds .*{told}"):
+        ask(system, replace(SAMPLE, labels={"as": who}))
+    assert not endpoint.asked
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Asks a chat system of a framework twice, under a real instrumentation, and prints its spans, one a line::
 
-    python -m tests.adapters.traced.chats langchain openinference > tests/unit/drafting/traces/langchain.openinference.jsonl
+    python -m tests.adapters.traced.chats langchain openinference > langchain.openinference.jsonl
 
 OpenLLMetry (``openllmetry``) takes an environment of its own.
 """
