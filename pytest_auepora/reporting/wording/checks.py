@@ -94,13 +94,18 @@ def finding_line(case_id: str, finding: Finding) -> str:
     if finding.fails:
         return f"{word} {case_id} {check_text(finding)}: {evidence_text(finding)}"
     today = f"{finding.passed} of {finding.asked} today"
-    if finding.status == "varies" and 0 < finding.accepted != finding.held:
+    if is_known_to_vary(finding):
         return f"{case_id} varies: {finding.held} of {finding.accepted} accepted, {today}: cannot fail alone"
     counts = f"{finding.held} of {finding.accepted} accepted held, {today}" if finding.accepted else f"{today} held"
     if finding.status == "suspect":
         return f"{case_id} suspect: {counts}: {_SUSPECT.get(finding.suspect, 'not confirmed')}"
     check = f" {check_text(finding)}" if finding.status != "varies" else ""
     return f"{case_id} {word}{check}: {counts}"
+
+
+def is_known_to_vary(finding: Finding) -> bool:
+    """Whether the check failed in one of the accepted answers, and so cannot fail its case alone."""
+    return finding.status == "varies" and 0 < finding.accepted != finding.held
 
 
 def failed_lines(result: CaseResult) -> list[str]:

@@ -18,7 +18,7 @@ from ..diagnosis import distinct
 from ..numbers import number, percent, plural
 from ..text import listed
 from .changes import changes_text, incomparable_text
-from .checks import advisory_lines, finding_line
+from .checks import advisory_lines, finding_line, is_known_to_vary
 from .gates import label_hint, part_text, reason_text
 
 if TYPE_CHECKING:
@@ -141,16 +141,23 @@ def is_all_skipped(run: Run) -> bool:
 
 
 def varies_lines(run: Run, most: int = 10) -> list[str]:
-    """Return a line for each case that varies or is suspect, at most *most*; more where its checks differ in that."""
-    lines = {
-        finding_line(case.case_id, finding): case.case_id
-        for case in run.cases.values()
-        for finding in distinct(case.with_status("suspect", "varies"))
-        if case.state == "passed"
-    }
+    """Return a line for each case that varies or is suspect, at most *most*; more where its checks differ in that.
+
+    Those that varied when they were accepted share a line: in an unchanged run there are some every time.
+    """
+    passed = [case for case in run.cases.values() if case.state == "passed"]
+    found = [(case.case_id, f) for case in passed for f in distinct(case.with_status("suspect", "varies"))]
+    known = {case_id: finding for case_id, finding in found if is_known_to_vary(finding)}
+    if len(known) > 1:
+        found = [(case_id, finding) for case_id, finding in found if not is_known_to_vary(finding)]
+    lines = {finding_line(case_id, finding): case_id for case_id, finding in found}
     shown = [*lines][:most]
-    left = len({*lines.values()} - {lines[line] for line in shown})
-    return [*shown, *([f"… and {plural(left, 'more case')} of this kind"] if left else [])]
+    if left := len({*lines.values()} - {lines[line] for line in shown}):
+        shown.append(f"… and {plural(left, 'more case')} of this kind")
+    if len(known) > 1:
+        counts = [f"{case_id} ({finding.held} of {finding.accepted} accepted)" for case_id, finding in known.items()]
+        shown.append(f"{len(known)} cases vary as when accepted, and cannot fail alone: {names_words(counts, 4)}")
+    return shown
 
 
 def _look_notes(verdict: Verdict) -> list[str]:

@@ -219,8 +219,10 @@ def mistakes_text(mistakes: Sequence[Problem]) -> str:
 
 
 def warnings(run: Run, verdict: Verdict, most_flaky: int = 10) -> list[str]:
-    """Return what to know about the numbers: the notes, flaky cases, a missing baseline."""
-    return [note for note in (*notes_of(run, verdict), flaky_line(verdict, most_flaky), baseline_line(verdict)) if note]
+    """Return what to know about the numbers: the notes, flaky cases of a run that repeats, a missing baseline."""
+    is_repeated = any(case.repeats > 1 for case in run.cases.values())
+    flaky = flaky_line(verdict, most_flaky) if is_repeated else ""
+    return [note for note in (*notes_of(run, verdict), flaky, baseline_line(verdict)) if note]
 
 
 def changed_line(verdict: Verdict) -> str:

@@ -24,6 +24,7 @@ from pytest_auepora.reporting.wording.notes import (
     notes_of,
     skipped_lines,
     system_lines,
+    varies_lines,
 )
 
 from ..builders import Case, run_of
@@ -109,6 +110,17 @@ def test_what_the_cases_and_the_looks_say_for_themselves() -> None:
     assert notes[1] == "case-7 varies: 4 of 5 accepted, 0 of 1 today: cannot fail alone"
     assert notes[2].startswith("mrr: no longer steady")
     assert notes[3] == "in quarantine, not held to the baseline: q (until 2999-01-01)"
+
+
+def test_cases_that_vary_as_when_accepted_share_a_line() -> None:
+    known = Finding("assertion", "must_contain", "varies", held=4, accepted=5, needed=0)
+    news = Finding("assertion", "must_contain", "varies", held=5, accepted=5, passed=1, asked=3)
+    found = {"a": known, "b": news, "c": known}
+    run = Run("s", cases={name: CaseResult(name, findings=[finding]) for name, finding in found.items()})
+    assert varies_lines(run) == [
+        "b varies: 5 of 5 accepted held, 1 of 3 today",
+        "2 cases vary as when accepted, and cannot fail alone: a (4 of 5 accepted), c (4 of 5 accepted)",
+    ]
 
 
 def test_a_second_look_that_does_not_agree_is_said() -> None:
