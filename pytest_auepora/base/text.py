@@ -69,7 +69,7 @@ def error_line(error: BaseException) -> str:
 
 def shorten(text: str, longest: int) -> str:
     """Return *text*, cut if it is longer; secrets have to be masked before."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return text if len(text) <= longest else text[: max(longest - 1, 0)] + "…"
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from ..base.json import encode
 from ..base.records import Free, Number, Record
+from ..base.text import shorten
 from ..core.metrics_base import AnswerPart
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from ..metrics.ranking.gold import SOURCE_KEYS
@@ -17,9 +18,6 @@ from .case_result import without_text
 Loss = Literal["cut", "changed", "unseen", "not JSON"]
 """Why a part of an answer is not as it was: for its size; changed by the project's redaction, or not shown to it; it
 held what JSON cannot carry."""
-
-CUT_END = "…"
-"""End of a text that was cut."""
 
 _PLACE_KEYS = (*SOURCE_KEYS, "start", "end")  # metadata of a document that labels are matched by; never cut
 _FLAGS = ("refused", "grounded", "citations")
@@ -98,7 +96,7 @@ class RecordedOutputs(Record):
         if longest is None:
             return
         if _size(self.answer) > longest:
-            self.answer, self.lost["answer"] = _cut(self.answer, longest), "cut"
+            self.answer, self.lost["answer"] = shorten(self.answer or "", longest), "cut"
         if _size(self.structured) > longest:
             self.structured, self.lost["structured"] = None, "cut"
         if _size(self.metadata) > longest:
@@ -107,7 +105,7 @@ class RecordedOutputs(Record):
             self.extra, self.lost["extra"] = {}, "cut"
         for hit in self.retrieved:
             if _size(hit.text) > longest:
-                hit.text, self.lost["documents"] = _cut(hit.text, longest), "cut"
+                hit.text, self.lost["documents"] = shorten(hit.text or "", longest), "cut"
             if _size(hit.metadata) > longest:
                 hit.metadata = {key: hit.metadata[key] for key in _PLACE_KEYS if key in hit.metadata}
                 self.lost["document_metadata"] = "cut"
@@ -157,10 +155,6 @@ def _longest(sizes: Sequence[int], cap: int) -> int | None:
             return left // n_left
         left -= size
     return None
-
-
-def _cut(text: str | None, length: int) -> str:
-    return (text or "")[: max(0, length - len(CUT_END))] + CUT_END
 
 
 def _text(value: Any) -> str:

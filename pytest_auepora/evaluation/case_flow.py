@@ -303,7 +303,7 @@ class CaseFlow:
 
     @cached_property
     def _has_citations(self) -> bool:
-        return any("citation_coverage" in name for name in self.metrics)
+        return any(getattr(metric, "stem", "") == "citation_coverage" for metric in self.metrics.values())
 
     @cached_property
     def _comparability(self) -> Comparability:

@@ -26,7 +26,7 @@ from ..core.types import Document, EvaluationSample, Response, RetrievedDocument
 from ..errors import AueporaError, CallTimeoutError, MetricError, OutputShapeError, ShapeError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import citations_of
-from ..metrics.ranking.gold import expected_behaviour, forbidden_labels, source_of, span_of
+from ..metrics.ranking.gold import expected_behaviour, forbidden_labels, label_of, source_of, span_of
 from ..metrics.ranking.matching import grades_of_retrieved
 from ..metrics.refusal import is_refusal
 from ..metrics.service.operational import Retries
@@ -103,6 +103,9 @@ def _label(gold: Document) -> dict[str, Any]:
         out["ids"] = list(gold.metadata.get("ids", ()))
     if match == "span":
         out["span"] = list(span_of(gold) or ())
+    with suppress(MetricError):  # the metric that reads it says what is wrong with it
+        if (name := label_of(gold).name) != gold.doc_id:
+            out["name"] = name
     return out
 
 
@@ -233,8 +236,9 @@ def crop(shown: dict[str, Any]) -> None:
     if "retrieved" in shown:
         shown["retrieved"] = shown["retrieved"][:RETRIEVED_CAP]
         for hit in shown["retrieved"]:
-            if text := hit.get("text"):
-                hit["text"] = shorten(text, ANSWER_CAP if hit.get("grade") else SNIPPET_CAP)
+            most = ANSWER_CAP if hit.get("grade") else SNIPPET_CAP
+            if len(text := hit.get("text") or "") > most:
+                hit["text"], hit["cut"] = shorten(text, most), True
 
 
 def without_text(hit: Mapping[str, Any]) -> dict[str, Any]:

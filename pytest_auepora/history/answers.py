@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ..base.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError
-from ..evaluation.answer_codec import CUT_END
 from ..evaluation.replay import RecordedRun
 from ..labels.corpus import Chunk, Recall
 from .codec import CaseRow, RecordedAnswers, decode_run, encode_run, rows_of
@@ -134,8 +133,7 @@ def _retrieved_passages(run: Run, origin: str) -> dict[str, Chunk]:
     """Return the chunks that a run retrieved, by id; those with complete texts win."""
     passages: dict[str, Chunk] = {}
     for hit in chain.from_iterable(case.outputs.get("retrieved", ()) for case in run.cases.values()):
-        text = hit.get("text", "")
-        text = "" if text.endswith(CUT_END) else text  # which identifies no passage
+        text = "" if hit.get("cut") else hit.get("text", "")  # a part identifies no passage
         span = hit.get("span")
         passage = Chunk(hit["id"], text, hit.get("doc", ""), (span[0], span[1]) if span else None, origin)
         if passage.is_known and (text or hit["id"] not in passages):

@@ -38,18 +38,17 @@ class RelevantDoc(NamedTuple):
 def relevant_docs(result: CaseResult, comparison: CaseComparison | None = None) -> list[RelevantDoc]:
     """Return the relevant documents of a case with their ranks, in the order of the golden file."""
     before = comparison.before.ranks if comparison is not None and comparison.before is not None else {}
-    labels = []
-    for label in result.expected.get("relevant") or ():
-        label_id, quote = str(label.get("id")), label.get("quote")
-        labels.append((label_id, f'{label_id}: "{quote}"' if quote else label_id, int(label.get("grade", 1))))
+    labels = [
+        (str(label.get("name") or label.get("id")), int(label.get("grade", 1)))
+        for label in result.expected.get("relevant") or ()
+    ]
     if not result.ranks:
-        return [RelevantDoc(name, grade, None) for _, name, grade in labels if grade >= 1]
-    grades = grouped((name, grade) for _, name, grade in labels)  # a label may be given twice
-    out = []
-    for name, rank in result.ranks.items():
-        label_grades = grades.get(name) or [grade for label_id, _, grade in labels if name.startswith(f"{label_id}[")]
-        out.append(RelevantDoc(name, max(label_grades, default=1), rank, before.get(name), name in before))
-    return out
+        return [RelevantDoc(name, grade, None) for name, grade in labels if grade >= 1]
+    grades = grouped(labels)  # a label may be given twice
+    return [
+        RelevantDoc(name, max(grades.get(name, ()), default=1), rank, before.get(name), name in before)
+        for name, rank in result.ranks.items()
+    ]
 
 
 def grade_of(hit: Mapping[str, Any]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -18,7 +17,6 @@ from ..outcomes import GateOutcome, GateReason, GateState, Note
 
 _UNPAIRED: tuple[Flip, ...] = ("new", "changed", "skipped")
 _MAX_IDS = 3
-_PASSAGE = re.compile(r': ".*"$|\[\d+:\d+\]$', re.DOTALL)  # in the name of a label, after its document
 
 
 def coverage_outcomes(
@@ -94,7 +92,8 @@ def no_match_notes(run: Run) -> list[Note]:
     hits = [hit for case in cases for hit in case.outputs.get("retrieved", ())[:_MAX_IDS]]
     relevant = dict.fromkeys(name for case in cases for name in case.ranks)
     returned_docs = {end for hit in hits for end in sources_of(Document(str(hit.get("doc", hit["id"]))))}
-    if any(document != name and document in returned_docs for name in relevant if (document := _PASSAGE.sub("", name))):
+    labels = (label for case in cases for label in case.expected.get("relevant", ()))
+    if any(label.get("match") in ("quote", "span") and label["id"] in returned_docs for label in labels):
         return []
     sources = {end for hit in hits if "doc" in hit for end in sources_of(Document("", "", {"doc": hit["doc"]}))}
     source = next((name for name in relevant if name in sources), None)

@@ -15,6 +15,7 @@ from ..numbers import number, plural
 from .changes import by_reason, metrics_text, unpaired_text
 
 MOST_OPEN = 12
+_TINY = 0.0001  # as small as a p-value is shown
 """Most gates in a group that is open by default."""
 
 _ACCEPT = "accept a run with `pytest --auepora-update`"
@@ -268,10 +269,10 @@ def _undecided_text(test: Test, gate: GateOutcome) -> str:
 
 def p_text(p: float, test: Test) -> str:
     """Return ``p 0.0132 <= 0.05 (corrected for 6 metrics)``."""
-    value, sign = shortest(p, Bound("max", test.alpha)), "<=" if p <= test.alpha else ">"
-    limit = "" if value.startswith("<") else f" {sign} {shortest(test.alpha)}"
+    shown, sign = shortest(p, Bound("max", test.alpha)), "<=" if p <= test.alpha else ">"
+    compared = shown if 0.0 < p < _TINY else f"{shown} {sign} {shortest(test.alpha)}"
     members = "metrics and slices" if test.has_slices else "metrics"
-    return f"p {value}{limit}{f' (corrected for {test.members} {members})' if test.members > 1 else ''}"
+    return f"p {compared}{f' (corrected for {test.members} {members})' if test.members > 1 else ''}"
 
 
 def detectable_text(test: Test) -> str:
@@ -334,8 +335,8 @@ def _amount(size: float, *, ratio: bool, digits: int = 4) -> str:
 
 def shortest(x: float, limit: Bound | None = None) -> str:
     """Four decimals without trailing zeros; more if *x* would else be shown on the wrong side of *limit*."""
-    if 0.0 < x < 0.0001:
-        return "< 0.0001"
+    if 0.0 < x < _TINY:
+        return f"< {_TINY}"
     text = limit.shown(x) if limit is not None else f"{x:.4f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -51,8 +51,8 @@ def test_what_is_sent_answers_alike() -> None:
         assert told[0] == told[1]
 
 
-def run_with(text: str, content_hash: str = "h", **label: Any) -> Run:
-    hit = {"id": "p#1", "score": 1.0, "grade": 1, "text": text, "doc": "p", "span": [3, 9]}
+def run_with(text: str, content_hash: str = "h", *, cut: bool = False, **label: Any) -> Run:
+    hit = {"id": "p#1", "score": 1.0, "grade": 1, "text": text, "doc": "p", "span": [3, 9], "cut": cut}
     expected = {"relevant": [{"id": "p#1", "grade": 1, **label}]}
     case = CaseResult(
         "c", content_hash=content_hash, texts=CaseTexts("", expected, {"answer": "a", "retrieved": [hit]})
@@ -74,8 +74,12 @@ def test_texts_come_back_oldest_first_each_once_with_its_source(tmp_path: Path) 
 
 
 def test_edited_cases_cut_texts_and_moved_labels_tell_nothing(tmp_path: Path) -> None:
-    found = recalled(tmp_path, run_with("one", "other"), run_with("tw…"), run_with("x", match="moved", ids=["n"]))
+    found = recalled(
+        tmp_path, run_with("one", "other"), run_with("tw…", cut=True), run_with("x", match="moved", ids=["n"])
+    )
     assert [(p.text, p.source) for p in found] == [("", "p")]
+    (whole,) = recalled(tmp_path / "own", run_with("and so on…"))
+    assert whole.text == "and so on…"
     assert recalled(tmp_path / "none") == []
 
 

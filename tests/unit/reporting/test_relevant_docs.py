@@ -12,8 +12,8 @@ from .wording.test_cases import said
 def test_grades_are_found_for_quotes_and_spans_too() -> None:
     result = result_of(CASE)
     result.expected["relevant"] = [
-        {"id": "refunds.md", "grade": 3, "quote": "30 days"},
-        {"id": "terms.md", "grade": 2},
+        {"id": "refunds.md", "grade": 3, "quote": "30 days", "name": 'refunds.md: "30 days"'},
+        {"id": "terms.md", "grade": 2, "span": [10, 20], "name": "terms.md[10:20]"},
     ]
     result.ranks = {'refunds.md: "30 days"': 1, "terms.md[10:20]": None}
     assert [(w.label, w.grade, w.rank) for w in relevant_docs(result)] == [

@@ -86,12 +86,16 @@ def test_unmet_labels_are_noted_with_the_form_that_meets() -> None:
     assert note.data["source"] is None
 
 
-@pytest.mark.parametrize("label", ['refunds.md: "30 days"', "refunds.md[0:9]"])
+@pytest.mark.parametrize("match", ["quote", "span"])
 @pytest.mark.parametrize("hit", [{"id": "refunds.md"}, {"id": "7f3a", "doc": "/kb/refunds.md"}])
-def test_a_passage_missed_in_its_document_is_no_wrong_name(label: str, hit: dict[str, str]) -> None:
-    one = replace(case("a", mrr=0.0), ranks={label: None}, texts=CaseTexts(outputs={"retrieved": [hit]}))
+def test_a_passage_missed_in_its_document_is_no_wrong_name(match: str, hit: dict[str, str]) -> None:
+    expected = {"relevant": [{"id": "refunds.md", "match": match, "name": "refunds.md, a passage"}]}
+    texts = CaseTexts(expected=expected, outputs={"retrieved": [hit]})
+    one = replace(case("a", mrr=0.0), ranks={"refunds.md, a passage": None}, texts=texts)
     assert no_match_notes(Run("s", cases={"a": one, "b": replace(one, case_id="b")})) == []
-    other = replace(one, texts=CaseTexts(outputs={"retrieved": [{"id": "x", "doc": "/kb/returns.md"}]}))
+    other = replace(
+        one, texts=CaseTexts(expected=expected, outputs={"retrieved": [{"id": "x", "doc": "/kb/returns.md"}]})
+    )
     assert no_match_notes(Run("s", cases={"a": other, "b": replace(other, case_id="b")})) != []
 
 
