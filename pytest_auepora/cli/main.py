@@ -27,6 +27,7 @@ COMMANDS = {
     "report": "print the report of a stored run, or of a JSON report",
     "comment": "put a JSON report on a pull request, as one comment that is updated",
     "score": "score recorded outputs against a golden file",
+    "mutate": "would this suite notice? break recorded answers on purpose, without a call",
     "check": "read golden files and say what is wrong with them",
     "schema": "print the JSON Schema of golden files or of reports",
     "calibrate": "calibrate an LLM judge against human labels: may its scores fail a run?",

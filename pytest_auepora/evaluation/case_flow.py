@@ -183,9 +183,13 @@ class CaseFlow:
         The scores of the case stay those of the first answer, else asking again would raise the means; the answer is
         kept for a replay.  Advisory judges are not asked.
         """
-        assert finished.trial is not None
         (single,) = self._without_advisory._measure(case_calls, system)
-        finished.recordings += self._record(case_calls.case, [single])
+        self.take_measured(finished, case_calls.case, single)
+
+    def take_measured(self, finished: FinishedCase, case: GoldenCase, single: MeasuredAnswer) -> None:
+        """Do the same with an answer that is measured."""
+        assert finished.trial is not None
+        finished.recordings += self._record(case, [single])
         self._redact(single.result)
         sum_usage(finished.result, [finished.result, single.result])
         finished.trial.take(OneAnswer.of(single.result), _text_of(single.result))
