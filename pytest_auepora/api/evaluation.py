@@ -62,7 +62,7 @@ class Evaluation:
     calibrations: Path | None = None
     anchor: Anchor | None = None
     repeat: int = 1
-    second: Run | None = None
+    further: list[Run] = field(default_factory=list)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -75,17 +75,19 @@ class Evaluation:
         return judge(
             self.run, self.suite.gates, self.suite.policy, self.metrics,
             baseline=self.baseline, baseline_note=self.baseline_note, calibrations=self.calibrations,
-            anchor=self.anchor, second=self.second, can_look=can_look,
+            anchor=self.anchor, further=self.further, can_look=can_look,
         )  # fmt: skip
 
     def look_again(self, further: FurtherAnswers, caller: Caller) -> list[FinishedCase]:
-        """Ask every case once more, side by side, where the first look alone would fail too often by chance.
+        """Ask every case once more, side by side, as long as what was seen would fail too often by chance.
 
         Return what came of it: nothing for most runs.
         """
-        if not self._judge(can_look=further.may_look(self.run)).wants_second_look:
-            return []
-        self.second, looked = drive(further.look(self.run, self.suite.cases), caller)
+        looked: list[FinishedCase] = []
+        while self._judge(can_look=further.may_look(self.run, self.suite.cases, len(self.further))).wants_look:
+            run, finished = drive(further.look(self.run, self.suite.cases, len(self.further)), caller)
+            self.further.append(run)
+            looked += finished
         return looked
 
     @cached_property

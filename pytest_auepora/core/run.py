@@ -116,8 +116,9 @@ class CaseResult(Record):
     """Tokens and cost of the system's models, by model."""
     recorded_in: str = ""
     """The run whose recorded answer was scored."""
-    looked: bool = False
-    """Whether the last of its recorded answers is a second look at the suite."""
+    looks: Count = 0
+    """How many of its recorded answers, the last ones, are further looks at the suite; of such an answer: which look it
+    is."""
 
     @property
     def query(self) -> str:

@@ -19,7 +19,7 @@ from ..calls.caller import Caller, Upcoming
 from ..core.run import CaseResult, Run
 from ..io.golden.model import GoldenCase
 from .case_flow import CaseCalls, CaseFlow, FinishedCase, sum_usage
-from .replay import SECOND_LOOK, ask_case
+from .replay import SECOND_LOOK, Answering, ask_case
 from .update import UpdatePlan
 
 _T = TypeVar("_T")
@@ -118,16 +118,24 @@ class FurtherAnswers:
             place += n
         return done
 
-    def may_look(self, run: Run) -> bool:
-        """Whether every case of *run* may be asked once more."""
+    def may_look(self, run: Run, cases: Sequence[GoldenCase], before: int = 0) -> bool:
+        """Whether every case of *run* may be asked once more, after so many looks *before*.
+
+        An earlier run that answers has to have been asked as often.
+        """
+        if isinstance(self.system, Answering) and self.system.base is None:
+            return self.system.can_look(cases, before)
         return self.budget.allows(len(_asked(run)))
 
-    def look(self, run: Run, cases: Sequence[GoldenCase]) -> Steps[tuple[Run, list[FinishedCase]]]:
-        """Ask every case of *run* once more; return the run of the second answers, and these as they ended."""
+    def look(self, run: Run, cases: Sequence[GoldenCase], before: int = 0) -> Steps[tuple[Run, list[FinishedCase]]]:
+        """Ask every case of *run* once more, after so many looks *before*.
+
+        Return the run of these answers, and the answers as they ended.
+        """
         asked = _asked(run)
         todo = [case for case in cases if case.id in asked]
         self.budget.take(len(todo), (run.path, run.variant, ""))
-        asks = [self._ask(case, SECOND_LOOK) for case in todo]
+        asks = [self._ask(case, SECOND_LOOK + before) for case in todo]
         answered = self.begin(len(asks), "asking every case once more")
         looked: list[FinishedCase] = []
         for start in range(0, len(todo), _BATCH_SIZE):
@@ -137,10 +145,10 @@ class FurtherAnswers:
             looked += self.flow.finish_all(case_calls, self.system)
         for one in looked:
             first = run.cases[one.result.case_id]
-            first.looked = True
+            first.looks = one.result.looks = before + 1
             sum_usage(first, [first, one.result])
-        second = {one.result.case_id: one.result for one in looked}
-        return replace(run, cases={i: second.get(i, result) for i, result in run.cases.items()}), looked
+        again = {one.result.case_id: one.result for one in looked}
+        return replace(run, cases={i: again.get(i, result) for i, result in run.cases.items()}), looked
 
     def _several(self, asks: Sequence[Ask], places: range, answered: Callable[[], object]) -> Steps[list[CallResult]]:
         """Make those of *asks* at *places*, each with all behind it, which are started early; return their results."""

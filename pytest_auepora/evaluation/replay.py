@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .recording import RecordedAnswer, Recording
 
 SECOND_LOOK = 1000
-"""The number of the answer that is a second look at the suite; repeats and further answers are far fewer."""
+"""The number of the answer that is the second look at the suite, then the third; other answers are far fewer."""
 
 
 class CaseEndedError(AueporaError):
@@ -104,19 +104,23 @@ class RecordedRun:
         return 0
 
     def further(self, case: GoldenCase) -> range:
-        """Return the numbers of the answers that *case* was asked for again, a second look at the suite left out."""
+        """Return the numbers of the answers that *case* was asked for again, looks at the suite left out."""
         result, times = self.run.cases.get(case.id), self.times(case)
         with suppress(HistoryError):
             n_answers = len(self.recordings.get(case.id, ()))
-            return range(times, n_answers - (result is not None and result.looked))
+            return range(times, n_answers - (result.looks if result is not None else 0))
         return range(0)
 
-    def look(self, case: GoldenCase) -> int | None:
-        """Return the number of the answer that was a second look at the suite; None where there was none."""
+    def look(self, case: GoldenCase, before: int = 0) -> int | None:
+        """Return the number of the answer that was a further look at the suite, after so many *before*.
+
+        None where there was none.
+        """
         result = self.run.cases.get(case.id)
         with suppress(HistoryError):
             n_answers = len(self.recordings.get(case.id, ()))
-            return n_answers - 1 if result is not None and result.looked and n_answers else None
+            if result is not None and before < result.looks <= n_answers:
+                return n_answers - result.looks + before
         return None
 
     def answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
@@ -125,7 +129,7 @@ class RecordedRun:
 
         try:
             recordings = self.recordings.get(case.id, ())
-            if repeat == SECOND_LOOK and (look := self.look(case)) is not None:
+            if repeat >= SECOND_LOOK and (look := self.look(case, repeat - SECOND_LOOK)) is not None:
                 repeat = look
             if repeat >= len(recordings):
                 raise NotRecordedError(self._why_missing(case, repeat))
@@ -181,9 +185,9 @@ class Answering(System):
         """Return the numbers of the answers that the run asked *case* again for."""
         return self.source.further(case)
 
-    def can_look(self, cases: Iterable[GoldenCase]) -> bool:
-        """Whether the run asked every case once more, for a second look at the suite."""
-        return all(self.source.look(case) is not None for case in cases if case.skip is None)
+    def can_look(self, cases: Iterable[GoldenCase], before: int = 0) -> bool:
+        """Whether the run asked every case once more for a look at the suite, after so many *before*."""
+        return all(self.source.look(case, before) is not None for case in cases if case.skip is None)
 
     def _answer_or_error(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         result = self.source.run.cases.get(case.id)

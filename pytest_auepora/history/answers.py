@@ -74,7 +74,7 @@ def encode_recorded(recorded: RecordedRun) -> SentRun:
     """Return *recorded* encoded for another host; of its results, what a replay reads."""
     run = recorded.run
     cases = (
-        CaseResult(i, case.state, error=case.error, repeats=case.repeats, looked=case.looked)
+        CaseResult(i, case.state, error=case.error, repeats=case.repeats, looks=case.looks)
         for i, case in run.cases.items()
     )
     return encode_run(run), [(*row,) for row in rows_of(cases, recorded.recordings)]

@@ -127,11 +127,6 @@ class AnswerSource:
         budget = CallBudget() if self._replayed is not None else session.budget
         return FurtherAnswers(self.flow, self.system, owner, corpus, session.options.seed, budget)
 
-    @property
-    def can_look(self) -> bool:
-        """Whether every case can be asked once more; an earlier run that answers may have done so."""
-        return self._replayed is None or self._replayed.can_look(self.suite.golden.cases)
-
     def further(self, case: GoldenCase) -> range:
         """Return the numbers of the answers that a case which is about to fail can be asked for again."""
         if self._replayed is not None:

@@ -27,8 +27,8 @@ ATTRIBUTE = "auepora"
 """The attribute of a report that has its case reports as text."""
 
 
-FurtherKind = Literal["", "accepted", "second"]
-"""Of a case that was reported before: further answers that an update accepts as well; the answer of a second look."""
+FurtherKind = Literal["", "accepted", "look"]
+"""Of a case that was reported before: further answers that an update accepts as well; that of a further look."""
 
 
 @dataclass(eq=False, repr=False, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, Literal
@@ -92,7 +93,7 @@ class RunController:
         self.published: dict[str, None] = {}  # node ids of tests that no item ran
         self._judged: dict[tuple[str, str], JudgedRun] = {}  # by tests `suite`
         self._nodeids: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)  # of the cases
-        self._seconds: dict[tuple[str, str], dict[str, CaseResult]] = defaultdict(dict)  # the answers of second looks
+        self._looks: dict[tuple[str, str], list[dict[str, CaseResult]]] = defaultdict(list)  # the answers of each
         self._reported_suites: set[str] = set()  # node ids of tests `suite`
         self._full_answers: dict[tuple[str, str], dict[str, RecordedOutputs]] = defaultdict(dict)  # to be kept
 
@@ -104,14 +105,17 @@ class RunController:
             self._fail_unmeasured(report)
         for case_report in case_reports:
             path, variant, result = case_report.path, case_report.variant, case_report.result
-            if case_report.kind == "second":
-                self._seconds[path, variant][result.case_id] = result
-                self._run(path, variant).cases[result.case_id].looked = True
+            looks = self._looks[path, variant]
+            if case_report.kind == "look":
+                looks.extend({} for _ in range(len(looks), result.looks))
+                looks[result.looks - 1][result.case_id] = result
+                self._run(path, variant).cases[result.case_id].looks = result.looks
                 continue
             self._run(path, variant).add([result])
             if case_report.kind:
                 continue
-            self._seconds[path, variant].pop(result.case_id, None)
+            for look in looks:
+                look.pop(result.case_id, None)
             if self.session.options.keeps_texts:
                 outputs = next((r.outputs for r in case_report.recordings if r.outputs is not None), None)
                 self._full_answers[path, variant] |= {result.case_id: outputs} if outputs is not None else {}
@@ -185,13 +189,13 @@ class RunController:
         return run if run is not None and run.is_full else None
 
     def judge_suite(
-        self, variant: SuiteVariant, *, second: Run | None = None, can_look: bool = False
+        self, variant: SuiteVariant, looks: Sequence[Run] = (), *, can_look: bool = False
     ) -> SuiteOutcome | None:
         """Judge a suite for its test; None where every case is to be asked once more before."""
         key = variant.suite.path, variant.name
         accepting = self.session.options.accepting
-        judged = self._judge(self.runs[key], accepting=accepting, second=second, can_look=can_look)
-        if judged.verdict.wants_second_look:
+        judged = self._judge(self.runs[key], accepting=accepting, looks=looks, can_look=can_look)
+        if judged.verdict.wants_look:
             return None
         judged.told = tuple(judged.verdict.gates)
         self._judged[key] = judged
@@ -203,7 +207,7 @@ class RunController:
         accepting = options.accepting and self.complete
         judged = self._judged.get(key)
         if judged is None or not judged.stands or judged.accepting != accepting:
-            judged = self._judge(self.runs[key], accepting=accepting, second=self._second(key))
+            judged = self._judge(self.runs[key], accepting=accepting, looks=self._looks_at(key))
             if key in self.session.unselected:
                 _leave_unjudged(judged.verdict)
         self._note_limits(judged)
@@ -232,14 +236,14 @@ class RunController:
         elif not judged.variant.can_return:
             verdict.notes.append(Note("looked once", (fixture,), detail="scope"))
 
-    def _second(self, key: tuple[str, str]) -> Run | None:
-        """Return the second answers to all cases, where a test asked for them."""
-        run, second = self.runs[key], self._seconds[key]
-        results = {i: second.get(i, result) for i, result in run.cases.items()}
-        is_whole = all(i in second or result.state == "skipped" for i, result in run.cases.items())
-        return replace(run, cases=results) if second and is_whole else None
+    def _looks_at(self, key: tuple[str, str]) -> list[Run]:
+        """Return the further answers to all cases, where a test asked for them."""
+        cases = self.runs[key].cases
+        asked = {i for i, result in cases.items() if result.state != "skipped"}
+        looks = takewhile(lambda look: look and asked <= look.keys(), self._looks[key])
+        return [replace(self.runs[key], cases={**cases, **look}) for look in looks]
 
-    def _judge(self, run: Run, *, accepting: bool, second: Run | None = None, can_look: bool = False) -> JudgedRun:
+    def _judge(self, run: Run, *, accepting: bool, looks: Sequence[Run] = (), can_look: bool = False) -> JudgedRun:
         variant, options = self.session.load(run.path).variant(run.variant), self.session.options
         suite, golden = variant.suite, variant.suite.golden
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
@@ -251,7 +255,7 @@ class RunController:
             run, golden.gates, golden.policy, suite.metrics,
             baseline=baseline, baseline_note=note, accepting=accepting, pruning=options.prune,
             require_baseline=self.config.getoption("auepora_require_baseline"),
-            calibrations=suite.calibrations, anchor=variant.anchor, second=second, can_look=can_look,
+            calibrations=suite.calibrations, anchor=variant.anchor, further=looks, can_look=can_look,
         )  # fmt: skip
         verdict.notes += [differing] if differing is not None else []
         return JudgedRun(run, variant, verdict, accepting, dict(run.cases))

@@ -86,9 +86,9 @@ class Auepora:
                 continue
             evaluation.run.add([finished.result])
             keep_result(request.node, source.flow, finished)  # at once, whatever ends the test
-        if plan is None and source.can_look:
+        if plan is None:
             for looked in evaluation.look_again(again, source.caller):
-                keep_further(request.node, source.flow, "second", looked)
+                keep_further(request.node, source.flow, "look", looked)
         return evaluation
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -59,11 +59,11 @@ class SuiteJudge(Protocol):
         """Return the run of *variant*, None as long as a case has no result."""
 
     def judge_suite(
-        self, variant: SuiteVariant, *, second: Run | None = None, can_look: bool = False
+        self, variant: SuiteVariant, looks: Sequence[Run] = (), *, can_look: bool = False
     ) -> SuiteOutcome | None:
         """Judge a full run; None where every case is to be asked once more before, which *can_look* says can be done.
 
-        *second* has these further answers.
+        *looks* have the answers to those who were asked so before.
         """
 
 

@@ -46,7 +46,7 @@ class SystemBudget:
     def __init__(self, session: AueporaSession, limits: Mapping[str, float]) -> None:
         self._config, self._limits = session.config, limits
         self._session: pytest.Session | None = None
-        self._spent: dict[tuple[str, str, str, bool], dict[str, float]] = {}
+        self._spent: dict[tuple[str, str, str, int], dict[str, float]] = {}
         self._total = dict.fromkeys((*_LIMITS, "answers"), 0.0)
         session.budget.afford = self.affords
 
@@ -59,7 +59,12 @@ class SystemBudget:
         """Add what the answers to the cases of *report* cost; a report of further answers has that of all."""
         for case_report in unpack(report):
             result = case_report.result
-            key = case_report.path, case_report.variant, result.case_id, case_report.kind == "second"
+            key = (
+                case_report.path,
+                case_report.variant,
+                result.case_id,
+                result.looks if case_report.kind == "look" else 0,
+            )
             before, self._spent[key] = self._spent.get(key, {}), self._costs(result)
             for name, value in self._spent[key].items():
                 self._total[name] += value - before.get(name, 0.0)

@@ -20,6 +20,7 @@ from .output import wrapped
 from .session import SUITE, AueporaSession, SuiteVariant
 
 if TYPE_CHECKING:
+    from ..core.run import Run
     from ..evaluation.further import Steps
     from .output import SuiteOutcome
 
@@ -75,15 +76,17 @@ def _judge(session: AueporaSession, source: AnswerSource | None) -> Steps[SuiteO
     if variant.plan is not None and not session.asks_nothing:
         for finished in (yield from again.complete(variant.plan, run.cases, cases)):
             keep_further(item, source.flow, "accepted", finished)
-    if not again.may_look(run):
+    if not again.may_look(run, suite.golden.cases):
         again.budget.refused[run.path, run.variant, ""] = None
-    outcome = judge.judge_suite(variant, can_look=source.can_look and again.may_look(run))
-    if outcome is None:
-        second, looked = yield from again.look(run, suite.golden.cases)
+    looks: list[Run] = []
+    while True:
+        can_look = again.may_look(run, suite.golden.cases, len(looks))
+        if (outcome := judge.judge_suite(variant, looks, can_look=can_look)) is not None:
+            return outcome
+        answers, looked = yield from again.look(run, suite.golden.cases, len(looks))
         for finished in looked:
-            keep_further(item, source.flow, "second", finished)
-        outcome = judge.judge_suite(variant, second=second)
-    return outcome
+            keep_further(item, source.flow, "look", finished)
+        looks.append(answers)
 
 
 def _report(item: pytest.Item, outcome: SuiteOutcome | None) -> None:

@@ -82,7 +82,7 @@ class Test(Record):
     cases_needed: int | None = None
     """Cases that would decide an inconclusive member; null if no number would."""
     second_p: float | None = None
-    """The corrected p-value of the second answers alone; null without a second look."""
+    """The corrected p-value of the second answers alone; null without further looks."""
 
 
 @dataclass(slots=True)

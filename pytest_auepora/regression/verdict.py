@@ -83,7 +83,7 @@ class Verdict(Record):
     """Metrics of LLM judges that cannot fail the run, and why."""
     look: Look = ""
     """Which answers decided about metrics that vary."""
-    wants_second_look: bool = False
+    wants_look: bool = False
     """Whether every case is to be asked once more before the suite may fail."""
 
     @property
@@ -118,7 +118,7 @@ def judge(
     pruning: bool = False,
     calibrations: Path | None = None,
     anchor: Anchor | None = None,
-    second: Run | None = None,
+    further: Sequence[Run] = (),
     can_look: bool = False,
 ) -> Verdict:
     """Judge *run*.
@@ -135,12 +135,12 @@ def judge(
         pruning: vanished cases and metrics are about to be dropped from the baseline.
         calibrations: the folder of calibration files, which decide whether judged metrics may fail the run.
         anchor: an older baseline; it is judged also while accepting, as accepted steps add up to slow drift.
-        second: further answers to every case, where the first look wanted them.
+        further: a run of further answers to every case for each look that was wanted.
         can_look: whether every case can be asked once more; the verdict then says whether it has to be.
     """
     standing = standing_of(run.metrics, policy, calibrations)
     out = Verdict(run.title, baseline_note=baseline_note or BaselineNote(), advisory=dict(standing.advisory))
-    for scored in (run, second) if second is not None else (run,):
+    for scored in (run, *further):
         score_pairs(scored, metrics)
     out.failed_cases = sum(not c.expected_to_fail for c in run.in_state("failed", "error"))
     out.aggregates = {name: aggregate(metric, run.scores_of(name)) for name, metric in metrics.items()}
@@ -149,7 +149,7 @@ def judge(
         note_shares(run, out.comparison, policy, standing.advisory)
     if out.comparison is not None and accepting:
         compare_pairs(run, out.comparison, metrics)
-    gates, judging = list(gates), _Judging(run, metrics, second, can_look)
+    gates, judging = list(gates), _Judging(run, metrics, further, can_look)
     if all(gate.metric != "error_rate" for gate in gates):  # which is 0 unless the suite says otherwise
         gates.append(Gate("error_rate", Bound("max", 0.0)))
     out.gates += [judge_gate(run, gate, metrics) for gate in gates]
@@ -170,7 +170,7 @@ def judge(
     make_advisory(out.gates, standing)
     out.gates += judge_outcomes(run, list(out.gates), standing, policy)
     if not run.is_full:
-        out.wants_second_look, out.look = False, ""
+        out.wants_look, out.look = False, ""
         for suite_gate in out.gates:
             if suite_gate.kind not in ("baseline", "calibration"):
                 suite_gate.state, suite_gate.would_be, suite_gate.reason = "not judged", "", "partial run"
@@ -185,22 +185,21 @@ class _Judging(NamedTuple):
 
     run: Run
     metrics: Mapping[str, Metric]
-    second: Run | None
+    further: Sequence[Run]
     can_look: bool
 
     def against(self, out: Verdict, baseline: Baseline, comparison: Comparison, policy: RegressionPolicy) -> None:
-        """Add the outcomes of the suite guard to *out*, by the first look or by both."""
-        further = None
-        if self.second is not None:
-            further = self.second, compare(self.second, baseline)
-            note_shares(*further, policy, out.advisory)
+        """Add the outcomes of the suite guard to *out*, by the first look or by all."""
+        further = [(run, compare(run, baseline)) for run in self.further]
+        for one in further:
+            note_shares(*one, policy, out.advisory)
         judgement = judge_comparison(
-            self.run, comparison, policy, self.metrics, out.advisory, second=further,
+            self.run, comparison, policy, self.metrics, out.advisory, further=further,
             can_look=self.can_look and self.run.is_full,
             is_red=bool(out.failed_cases) or any(gate.state == "failed" for gate in out.gates),
         )  # fmt: skip
         out.gates += judgement.gates
-        out.wants_second_look |= judgement.wants_second_look
+        out.wants_look |= judgement.wants_look
         if not out.look or judgement.look in ("second", "only"):
             out.look = judgement.look
 

@@ -84,8 +84,8 @@ class Recorder:
             self._journal.begin(run, self._session.commit)
         recordings = case_report.recordings if self._to_keep.answers != 0 else []  # they may be kept elsewhere
         if case_report.kind:
-            result = self._results[key][result.case_id]
-            result.looked = case_report.kind == "second"
+            result, looks = self._results[key][result.case_id], result.looks
+            result.looks = max(result.looks, looks)
             recordings = RecordedAnswers([self._rows[key][result.case_id]]).get(result.case_id, []) + recordings
         self._results[key][result.case_id] = result
         result_to_store = self._stored_result(result)

@@ -1,7 +1,7 @@
 """The suite guard: did the suite as a whole, or a slice of it, get worse than its baseline?
 
 Its family: the mean of each metric, each slice, the pass rate, and of each metric that is n/a in some answers how often
-it has a number.  `RegressionPolicy.policy` says how each member is judged; members that vary get a second look.
+it has a number.  `RegressionPolicy.policy` says how each member is judged; most of them get further looks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..checks import CaseRules, OneAnswer, accepted_checks, can_fail_alone, case
 from ..compare import Comparison, MetricChange, ScoreChange, mean_change
 from ..outcomes import HAS_NUMBER, PASS_RATE, GateOutcome, Look, Test
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
-from ..statistics.family import Looks, Member, MemberVerdict, judge_family, second_look, wants_second_look
+from ..statistics.family import Looks, Member, MemberVerdict, look_at
 from ..statistics.precision import TIE, cases_for_effect, count_clusters, planned_mde
 from ..thresholds import sliced
 from .gates import apply_outcome, in_slice, label_values, regression_outcome
@@ -59,12 +59,12 @@ class SuiteJudgement:
     Attributes:
         gates: one outcome per member, in the order of the run's metrics, each followed by its slices.
         look: which answers decided about members that vary.
-        wants_second_look: whether every case is to be asked once more before the suite may fail.
+        wants_look: whether every case is to be asked once more before the suite may fail.
     """
 
     gates: list[GateOutcome] = field(default_factory=list)
     look: Look = ""
-    wants_second_look: bool = False
+    wants_look: bool = False
 
 
 def judge_comparison(
@@ -74,42 +74,41 @@ def judge_comparison(
     metrics: Mapping[str, Metric],
     advisory: Collection[str] = (),
     *,
-    second: tuple[Run, Comparison] | None = None,
+    further: Sequence[tuple[Run, Comparison]] = (),
     can_look: bool = False,
     is_red: bool = False,
 ) -> SuiteJudgement:
     """Complete *comparison* and judge the family of *run*.
 
     Metrics missing in *metrics* are judged by the values of their cases alone.  The *advisory* metrics are a family of
-    their own, so that they do not cost the others power.  *second* are further answers to every case; without them the
-    first look decides at alpha, or waits for them where it *can_look* and the run is not *is_red* yet.
+    their own, so that they do not cost the others power.  *further* are further answers to every case, a run for each
+    look; without them the first look decides at alpha, or waits for them where it *can_look* and the run is not
+    *is_red* yet.
     """
     out = SuiteJudgement(judge_intervals(run, comparison, policy, metrics))
     parts = [part for part in parts_of(run, comparison, policy) if not is_too_small(part, policy)]
     judged = [part for part in parts if policy.for_metric(part.metric).policy != "report"]
     for of_advisory, family in grouped((part.metric in advisory, part) for part in judged).items():
-        members = [_member(run, part, policy) for part in family]
-        first = judge_family(members, run.clusters, alpha=policy.alpha)
-        looks: Looks | None = None
+        members = [_member(run, comparison, part, policy) for part in family]
+        looks = look_at(members, (), run.clusters, alpha=policy.alpha)
         look: Look = "first"
-        if not of_advisory and not is_red and wants_second_look(first):
-            if second is not None:
-                gains = _second_gains(*second, family, policy)
-                looks, look = second_look(members, gains, run.clusters, alpha=policy.alpha), "second"
-            else:
-                out.wants_second_look, look = can_look, "only"
+        if not of_advisory and not is_red and looks.wants_another:
+            look = "only"
+            if further:
+                gains = [_gains(*one, family, policy) for one in further]
+                looks, look = look_at(members, gains, run.clusters, alpha=policy.alpha), "second"
+            out.wants_look |= can_look and looks.wants_another
         if not of_advisory:
             out.look = look
-        outcomes = looks.outcomes if looks is not None else [verdict.outcome for verdict in first]
         has_slices = any(part.slice for part in family)
-        for i, (part, verdict, outcome) in enumerate(zip(family, first, outcomes, strict=True)):
+        for i, (part, verdict, outcome) in enumerate(zip(family, looks.first, looks.outcomes, strict=True)):
             gate = _new_outcome(run, comparison, part, policy)
             gate.method = "tolerance" if verdict.test is None else "statistical"
             gate.test = _test(verdict, part, policy) if verdict.test is not None else None
             apply_outcome(gate, outcome, policy)
             if gate.test is not None:
                 gate.test.members, gate.test.has_slices = len(family), has_slices
-                gate.test.second_p = _p_of(looks, i) if looks is not None else None
+                gate.test.second_p = _p_of_second(looks, i)
             gate.look = "" if verdict.decides_at_once else look
             out.gates.append(gate)
     order = {name: i for i, name in enumerate(run.metrics)}
@@ -117,24 +116,25 @@ def judge_comparison(
     return out
 
 
-def _p_of(looks: Looks, i: int) -> float | None:
-    test = looks.second[i].test
+def _p_of_second(looks: Looks, i: int) -> float | None:
+    test = looks.second[i].test if looks.second else None
     return None if test is None else test.p_drop
 
 
-def _member(run: Run, part: Part, policy: RegressionPolicy) -> Member:
+def _member(run: Run, comparison: Comparison, part: Part, policy: RegressionPolicy) -> Member:
     own = policy.for_metric(part.metric)
     lost = 1.0
     if part.metric in run.metrics and part.stat == "aggregate":
         worst = run.metrics[part.metric].worst
         lost = abs(part.change.before - worst) if math.isfinite(worst) else 0.0
-    return Member(part.title, part.gains, own.min_effect, own.margin, part.steady, own.policy, lost or None)
+    accepted = min(before.answers for i in part.changes if (before := comparison.cases[i].before) is not None)
+    return Member(part.title, part.gains, own.min_effect, own.margin, part.steady, own.policy, lost or None, accepted)
 
 
-def _second_gains(
+def _gains(
     run: Run, comparison: Comparison, family: Sequence[Part], policy: RegressionPolicy
 ) -> list[Mapping[str, float]]:
-    """Return the differences of each part of *family* in the second answers."""
+    """Return the differences of each part of *family* in the further answers of *run*."""
     by_title = {part.title: part.gains for part in parts_of(run, comparison, policy)}
     return [by_title.get(part.title, {}) for part in family]
 

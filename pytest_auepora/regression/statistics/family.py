@@ -6,16 +6,17 @@
                                                                     neither ──▶ inconclusive
 
     judge_family(members, clusters, alpha=…) → a `MemberVerdict` each    `outcome` is the decision of one look at alpha
-    wants_second_look(verdicts)              → whether to ask every case once more before the suite fails
-    second_look(first, second, clusters, …)  → `Looks`, whose `outcomes` are the decisions of both looks together
+    look_at(members, further, clusters, …)   → `Looks`: whether every case is to be asked once more before the suite
+                                               fails, and the decisions of all looks together
 
 Below ten clusters a steady member is judged by its mean alone, one that varies by an exact p without Hall's t.  Each
-member counts its own clusters.  Which members need the second look:
+member counts its own clusters.  Which members need further looks:
 
-    tolerance                    no: it decides at once
-    steady, ten clusters or more no: it decides at once
-    steady, fewer clusters       yes: of each case the better answer counts; two answers alike may have been luck
-    varies                       yes: the second alone is to be worse at 2·alpha, and the mean of both at alpha
+    tolerance                    none: it decides at once
+    steady, ten clusters or more none: it decides at once
+    steady, fewer clusters       two or three, as answers that were accepted alike by luck have to be ruled out, by the
+                                 rule of single cases; of each case the best answer counts
+    varies                       one: the second alone is to be worse at 2·alpha, and the mean of both at alpha
 
 Pure functions of plain mappings, without runs, files or pytest.
 """
@@ -27,6 +28,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..policy import CLUSTERS_FOR_STATISTICS, PolicyName
+from .case_rule import MOST, answers_needed
 from .precision import (
     TIE,
     MeanEstimate,
@@ -56,6 +58,7 @@ class Member:
         method: ``tolerance`` judges it by its mean alone, ``statistical`` by the test; ``auto`` by its mean alone where
             it is steady and has fewer than ten clusters.
         lost: what one lost answer costs: the mean of the centres above the metric's worst value; 1 for the pass rate.
+        accepted: how many answers to each case were accepted, the fewest of any.
     """
 
     name: str
@@ -65,12 +68,18 @@ class Member:
     steady: bool = False
     method: PolicyName = "auto"
     lost: float | None = None
+    accepted: int = 1
 
     def is_decided_by_mean(self, n_clusters: int) -> bool:
         """Whether its mean drop alone decides, without a test for chance."""
         if self.method == "auto":
             return self.steady and n_clusters < CLUSTERS_FOR_STATISTICS
         return self.method == "tolerance"
+
+    @property
+    def answers_needed(self) -> int:
+        """How many answers of today a drop has to be seen in, where its mean alone decides and answers were alike."""
+        return answers_needed(self.accepted, 0) or MOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,63 +259,78 @@ def _tests(members: Sequence[Member], clusters: Mapping[str, str], alpha: float)
     return out
 
 
-def wants_second_look(first: Sequence[MemberVerdict]) -> bool:
-    """Whether every case is to be asked once more: a member asks for it, and none failed at once.
-
-    Call it for the family that may fail the run only, and if nothing else is red yet.
-    """
-    failed = any(verdict.decides_at_once and verdict.is_worse() for verdict in first)
-    return not failed and any(verdict.asks_again for verdict in first)
-
-
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """Two looks at one family; members are in the same order in all three.
+    """All looks at one family; members are in the same order in each.
 
     Attributes:
+        answers: how many answers to each case there are by now.
         first: by the first answers of today.
-        second: by the second answers alone.
-        both: by both: their mean, or the better one of a member that is judged by its mean alone.
+        second: by the second answers alone; empty without them.
+        all: by all together: the mean of the first two, or the best one of a member that is judged by its mean alone.
     """
 
+    answers: int
     first: Sequence[MemberVerdict]
     second: Sequence[MemberVerdict]
-    both: Sequence[MemberVerdict]
+    all: Sequence[MemberVerdict]
+
+    @property
+    def wants_another(self) -> bool:
+        """Whether every case is to be asked once more: a member asks for it, and none has failed yet.
+
+        Heed it for the family that may fail the run only, and if nothing else is red yet.
+        """
+        if any(verdict.decides_at_once and verdict.is_worse() for verdict in self.first):
+            return False
+        if not self.second:
+            return any(verdict.asks_again for verdict in self.first)
+        open_yet = (v for v in self.all if v.asks_again and v.test is None)
+        return not self.confirmed and any(self.answers < verdict.member.answers_needed for verdict in open_yet)
 
     @property
     def confirmed(self) -> bool:
         """Whether the second answers alone are worse at 2·alpha, and the mean of both at alpha, in the whole family."""
         again = any(v.test is not None and v.is_worse(2 * v.alpha) for v in self.second)
-        return again and any(v.test is not None and v.is_worse() for v in self.both)
+        return again and any(v.test is not None and v.is_worse() for v in self.all)
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """The decision on each member: worse by both looks, or at once; else what the first look says."""
+        """The decision on each member: worse by all looks, or at once; else what the first look says."""
+        if not self.second:
+            return [verdict.outcome for verdict in self.first]
         confirmed = self.confirmed
 
-        def is_worse(first: MemberVerdict, both: MemberVerdict) -> bool:
+        def is_worse(first: MemberVerdict, by_all: MemberVerdict) -> bool:
             if first.decides_at_once and first.is_worse():
                 return True
-            return first.member.method != "tolerance" and (confirmed or both.test is None) and both.is_worse()
+            return first.member.method != "tolerance" and (confirmed or by_all.test is None) and by_all.is_worse()
 
-        pairs = zip(self.first, self.both, strict=True)
-        return ["worse" if is_worse(first, both) else first.outcome_unless_worse for first, both in pairs]
+        pairs = zip(self.first, self.all, strict=True)
+        return ["worse" if is_worse(first, by_all) else first.outcome_unless_worse for first, by_all in pairs]
 
 
-def second_look(
-    first: Sequence[Member], second: Sequence[Mapping[str, float]], clusters: Mapping[str, str], *, alpha: float = 0.05
+def look_at(
+    members: Sequence[Member],
+    further: Sequence[Sequence[Mapping[str, float]]],
+    clusters: Mapping[str, str],
+    *,
+    alpha: float = 0.05,
 ) -> Looks:
-    """Judge the whole family anew by *second*, the differences of each member in the second answers, and by both.
+    """Judge *members*, and the whole family anew by each look in *further*: the differences of each member in it.
 
-    Where a case has a number in one of them only, that one counts.
+    Where a case has a number in some of the looks only, these count.
     """
-    again = [replace(member, differences=differences) for member, differences in zip(first, second, strict=True)]
-    both = [_of_both(*pair, clusters) for pair in zip(first, again, strict=True)]
-    return Looks(*(judge_family(members, clusters, alpha=alpha) for members in (first, again, both)))
+    looks = [[replace(member, differences=own) for member, own in zip(members, look, strict=True)] for look in further]
+    together = [_together(of_one, clusters) for of_one in zip(members, *looks, strict=True)]
+    first, *second = (judge_family(look, clusters, alpha=alpha) for look in (members, *looks[:1]))
+    of_all = judge_family(together, clusters, alpha=alpha) if looks else first
+    return Looks(1 + len(looks), first, second[0] if second else (), of_all)
 
 
-def _of_both(first: Member, second: Member, clusters: Mapping[str, str]) -> Member:
-    cases = {**first.differences, **second.differences}
-    pairs = {case: [m.differences[case] for m in (first, second) if case in m.differences] for case in cases}
-    by_mean = first.is_decided_by_mean(count_clusters(cases, clusters))
-    return replace(first, differences={case: max(own) if by_mean else mean(own) for case, own in pairs.items()})
+def _together(looks: Sequence[Member], clusters: Mapping[str, str]) -> Member:
+    """Return what several *looks* at one member show: the best answers of each case, or the mean of its first two."""
+    cases = dict.fromkeys(case for look in looks for case in look.differences)
+    by_mean = looks[0].is_decided_by_mean(count_clusters(cases, clusters))
+    seen = {case: [look.differences[case] for look in looks if case in look.differences] for case in cases}
+    return replace(looks[0], differences={i: max(own) if by_mean else mean(own[:2]) for i, own in seen.items()})

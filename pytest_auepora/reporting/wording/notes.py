@@ -167,7 +167,7 @@ def _look_notes(verdict: Verdict) -> list[str]:
         about = f" ({names_words(names, 3)})" if names else ""
         return [f"looked once: no further answers were to be had, so today's alone decided{about}"]
     if verdict.look == "second" and all(gate.word != "worse" for gate in verdict.gates if gate.look == "second"):
-        return ["every case was asked once more: the second answers do not confirm a loss"]
+        return ["every case was asked again: the further answers do not confirm a loss"]
     return []
 
 

@@ -149,15 +149,15 @@ def test_a_second_look_asks_every_case_once(asked: Any, run: Any) -> None:
     assert list(second.cases) == list(one.flow.run.cases)
     assert {case.scores["recall@1"].value for i, case in second.cases.items() if i != "c05"} == {1.0}
     assert {case.scores["recall@1"].value for case in one.flow.run.cases.values()} == {0.0}, "the first answers stay"
-    assert [i for i, case in one.flow.run.cases.items() if not case.looked] == ["c05"]
+    assert [i for i, case in one.flow.run.cases.items() if not case.looks] == ["c05"]
     assert (begun[0][0], len(counted)) == (N - 1, N - 1)
 
 
 def test_a_second_look_needs_a_call_for_every_case(asked: Any) -> None:
     one = asked()
     one.flow.run.add(one.finish(i).result for i in range(3))
-    assert FurtherAnswers(one.flow, one.system, budget=CallBudget(3)).may_look(one.flow.run)
-    assert not FurtherAnswers(one.flow, one.system, budget=CallBudget(2)).may_look(one.flow.run)
+    assert FurtherAnswers(one.flow, one.system, budget=CallBudget(3)).may_look(one.flow.run, one.suite.cases)
+    assert not FurtherAnswers(one.flow, one.system, budget=CallBudget(2)).may_look(one.flow.run, one.suite.cases)
 
 
 def test_what_ends_the_run_ends_it_in_a_further_answer(asked: Any) -> None:

@@ -106,10 +106,13 @@ def test_answers_that_confirmed_a_failure_stand_apart() -> None:
 
 
 def test_the_second_look_at_a_suite_is_the_last_answer() -> None:
-    source = earlier(3, repeats=1, looked=True)
+    source = earlier(3, repeats=1, looks=1)
     assert (source.further(case()), source.look(case())) == (range(1, 2), 2)
     assert replayed(source).can_look([case()])
+    assert not replayed(source).can_look([case()], 1)
     assert not replayed(earlier(3)).can_look([case()])
+    twice = earlier(4, repeats=1, looks=2)
+    assert (twice.further(case()), [twice.look(case(), n) for n in range(3)]) == (range(1, 2), [2, 3, None])
     assert ask_case(replayed(source), case(), SECOND_LOOK)().outputs is not None
     assert "no answer number" in ask_case(replayed(earlier(1)), case(), SECOND_LOOK)().recording.error
 

@@ -79,10 +79,10 @@ def test_few_steady_cases_are_asked_again(policy: str, wants: bool, words: list[
     """Two answers alike do not show that a metric never varies; ten cases do."""
     baseline, now = steady(runs.accepted(scored(1, 1, 1, 1))), scored(0.9, 1, 1, 1)
     given = RegressionPolicy(policy=policy)  # type: ignore[arg-type]
-    assert judge_comparison(now, compare(now, baseline), given, {}, can_look=True).wants_second_look is wants
+    assert judge_comparison(now, compare(now, baseline), given, {}, can_look=True).wants_look is wants
     seconds = scored(1, 1, 1, 1), scored(0.8, 1, 1, 1)
     looks = [
-        judge_comparison(now, compare(now, baseline), given, {}, second=(run, compare(run, baseline)))
+        judge_comparison(now, compare(now, baseline), given, {}, further=[(run, compare(run, baseline))])
         for run in seconds
     ]
     assert [look.gates[0].word for look in looks] == words

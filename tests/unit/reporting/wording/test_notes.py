@@ -127,7 +127,7 @@ def test_a_second_look_that_does_not_agree_is_said() -> None:
     verdict = Verdict(
         "s", [GateOutcome("regression", "inconclusive", "m", word="inconclusive", look="second")], look="second"
     )
-    assert notes_of(Run("s"), verdict) == ["every case was asked once more: the second answers do not confirm a loss"]
+    assert notes_of(Run("s"), verdict) == ["every case was asked again: the further answers do not confirm a loss"]
 
 
 def test_flaky_cases() -> None:
