@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -102,13 +102,21 @@ class BaselineCase(Record):
         kept = (*self.scores.values(), *self.assertions.values(), self.answered)
         return any(isinstance(values, list) for values in kept)
 
-    def centre(self, metric: str, worst: float) -> float | None:
-        """Return the mean of the accepted answers, errors counted as *worst*; None where all are n/a or missing."""
+    def centre(self, metric: str, worst: float, *, without: int | None = None) -> float | None:
+        """Return the mean of the accepted answers, errors counted as *worst*; None where all are n/a or missing.
+
+        The answer number *without*, counted from 0, is left out.
+        """
         stored = self.scores.get(metric)
         if not isinstance(stored, list):
             return worst if stored == "error" else stored
-        numbers = [worst if value == "error" else value for value in stored if value is not None]
+        numbers = _counting([value for i, value in enumerate(stored) if i != without], worst)
         return math.fsum(numbers) / len(numbers) if numbers else None
+
+    def spread(self, metric: str, worst: float) -> float:
+        """Return how far apart the accepted answers are, errors counted as *worst*."""
+        numbers = _counting(self.values(metric), worst)
+        return max(numbers) - min(numbers) if numbers else 0.0
 
     @classmethod
     def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo], *, digits: int | None = _DIGITS) -> BaselineCase:
@@ -168,6 +176,10 @@ class BaselineCase(Record):
 
 def _spread(stored: T | list[T], answers: int) -> list[T]:
     return list(stored) if isinstance(stored, list) else [stored] * answers
+
+
+def _counting(values: Sequence[Value], worst: float) -> list[float]:
+    return [worst if value == "error" else value for value in values if value is not None]
 
 
 def _merged(values: list[T]) -> T | list[T]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from ..core.findings import Answers, CheckKind, Finding, Value
@@ -165,16 +165,16 @@ class AcceptedChecks:
     Attributes:
         answers: how many there are.
         failed: by check, in how many of them it failed.
-        passed: how many fail no check.
         varied: whether they differ in anything.
         steady: the metrics in which they do not.
+        apart: the metrics that may not fall, in which two of them are further apart than one may fall.
     """
 
     answers: int
     failed: Mapping[Key, int]
-    passed: int
     varied: bool
     steady: Collection[str] = ()
+    apart: Collection[str] = ()
 
     def held(self, key: Key) -> int:
         """Return in how many accepted answers the check held."""
@@ -182,8 +182,12 @@ class AcceptedChecks:
 
     @property
     def varied_checks(self) -> int:
-        """How many checks held in some accepted answers and not in others."""
-        return sum(0 < count < self.answers for count in self.failed.values())
+        """How many checks held in some accepted answers and not in others.
+
+        A fall below the centre of answers of which it is one hardly ever shows; below the best of them it does.
+        """
+        varied = {key for key, count in self.failed.items() if 0 < count < self.answers}
+        return len(varied | {("fell", name, "") for name in self.apart})
 
 
 def accepted_checks(rules: CaseRules, before: BaselineCase) -> AcceptedChecks:
@@ -192,13 +196,34 @@ def accepted_checks(rules: CaseRules, before: BaselineCase) -> AcceptedChecks:
     answers = [*each_answer(before)] if varied else [next(each_answer(before))]
     times = 1 if varied else before.answers  # all are alike
     failed: Counter[Key] = Counter()
-    passed = 0
     for answer in answers:
         failing = [key for key in rules.failing(answer) if key[1] not in rules.advisory]
         failed.update(dict.fromkeys(failing, times))
-        passed += 0 if failing else times
     steady = [name for name, values in before.scores.items() if not isinstance(values, list)]
-    return AcceptedChecks(before.answers, failed, passed, varied, steady)
+    apart = [n for n, g in rules.guards.items() if before.spread(n, g.info.worst) > g.max_drop + TIE] if varied else ()
+    return AcceptedChecks(before.answers, failed, varied, steady, apart)
+
+
+def shares_passed(rules: CaseRules, before: BaselineCase, today: Sequence[OneAnswer]) -> tuple[float, float]:
+    """Return the shares of the accepted answers of *before*, and of those of *today*, that fail no check.
+
+    A score may not fall below the centre of the *other* accepted answers: a centre is closer to the answers that it is
+    the mean of than to new ones, and against it an unchanged system would look worse.
+    """
+    if not before.varied:
+        accepted = rules.passes(next(each_answer(before)))
+        return float(accepted), sum(rules.passes(answer) for answer in today) / len(today)
+    without = [_without(rules, before, i) for i in range(before.answers)]
+    held = [one.passes(answer) for one, answer in zip(without, each_answer(before), strict=True)]
+    now = [one.passes(answer) for one in without for answer in today]
+    return sum(held) / len(held), sum(now) / len(now)
+
+
+def _without(rules: CaseRules, before: BaselineCase, i: int) -> CaseRules:
+    """Return *rules* with the centres of all accepted answers but the one at *i*."""
+    centres = {name: before.centre(name, guard.info.worst, without=i) for name, guard in rules.guards.items()}
+    guards = {n: replace(rules.guards[n], centre=centre) for n, centre in centres.items() if centre is not None}
+    return replace(rules, guards=guards)
 
 
 def case_rules(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ...base.grouping import grouped
 from ...core.metrics_base import Metric
 from ...core.run import CaseResult, Run
-from ..checks import CaseRules, OneAnswer, accepted_checks, can_fail_alone, case_rules, each_answer
+from ..checks import OneAnswer, accepted_checks, can_fail_alone, case_rules, each_answer, shares_passed
 from ..compare import Comparison, MetricChange, ScoreChange, mean_change
 from ..outcomes import HAS_NUMBER, PASS_RATE, GateOutcome, Look, Test
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
@@ -194,18 +194,17 @@ def note_shares(run: Run, comparison: Comparison, policy: RegressionPolicy, advi
         accepted = accepted_checks(rules, case.before)
         comparison.varied += accepted.varied_checks
         if rules and policy.case_guard != "off":
-            before, after = accepted.passed / accepted.answers, _share_passed(rules, result)
+            before, after = shares_passed(rules, case.before, _counted(result))
             comparison.pass_rate[case_id] = ScoreChange(before, after, after - before)
     for name, info in run.metrics.items():
         if info.baselined and name not in comparison.incomparable and not info.judge:
             _note_numbers(run, comparison, name)
 
 
-def _share_passed(rules: CaseRules, result: CaseResult) -> float:
-    """Return the share of today's counted answers that hold all checks: of one answer 1 or 0."""
+def _counted(result: CaseResult) -> list[OneAnswer]:
+    """Return today's answers that make the means: one, or the repeats."""
     counted = [*each_answer(result.answers)][: result.repeats] if result.answers is not None else []
-    answers = counted or [OneAnswer.of(result)]
-    return sum(rules.passes(answer) for answer in answers) / len(answers)
+    return counted or [OneAnswer.of(result)]
 
 
 def _note_numbers(run: Run, comparison: Comparison, name: str) -> None:

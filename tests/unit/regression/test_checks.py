@@ -10,14 +10,20 @@ from hypothesis import strategies as st
 
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.core.scoring import Score
+from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.checks import (
     CaseRules,
+    Guard,
     OneAnswer,
+    accepted_checks,
     answers_of,
     can_fail_alone,
     each_answer,
     held_assertions,
+    shares_passed,
 )
+
+from . import runs
 
 KEYS = ("must_contain", "forbidden")
 ANSWERS = st.lists(
@@ -74,3 +80,43 @@ def test_what_is_scored_in_pairs_alone_does_not_miss_its_number() -> None:
     assert rules.failing(OneAnswer.of(result)) == {}, "its pair is known when all cases are"
     result.scores["counterfactual_consistency"] = Score("n/a", reason="no answer")
     assert [kind for kind, *_ in rules.failing(OneAnswer.of(result))] == ["no number"]
+
+
+def accepted_values(*values: float) -> tuple[CaseRules, BaselineCase]:
+    before = runs.accepted(runs.run(runs.case("a", mrr=[*values]))).cases["a"]
+    centre = before.centre("mrr", 0.0)
+    assert centre is not None
+    return CaseRules(guards={"mrr": Guard(runs.run(runs.case("a", mrr=1.0)).metrics["mrr"], centre, 0.5)}), before
+
+
+@pytest.mark.parametrize(("values", "varied"), [
+    ((1.0, 1.0, 1.0, 0.0, 0.0), 1),  # below their centre, .6
+    ((1.0, 1.0, 1.0, 0.45, 0.45), 1),  # not below .78 by more than .5, but below the best of them
+    ((1.0, 0.45, 0.45, 0.45, 0.45), 1),
+    ((1.0, 1.0, 0.5, 0.5, 0.5), 0),
+    ((1.0, 1.0, 1.0, 1.0, 1.0), 0),
+])  # fmt: skip
+def test_a_score_that_may_not_fall_varies_by_its_range(values: tuple[float, ...], varied: int) -> None:
+    assert accepted_checks(*accepted_values(*values)).varied_checks == varied
+
+
+@pytest.mark.parametrize(("values", "today", "shares"), [
+    ((1.0, 1.0, 1.0, 1.0, 1.0), 1.0, (1, 1)),
+    ((1.0, 1.0, 1.0, 1.0, 1.0), 0.4, (1, 0)),
+    ((1.0, 1.0, 1.0, 1.0, 0.4), 0.4, (0.8, 0.8)),  # the others' centre is 1.0 for one of five, else .85
+    ((1.0, 1.0, 0.4, 0.4, 0.4), 0.4, (1, 1)),
+])  # fmt: skip
+def test_an_answer_is_held_against_other_answers(
+    values: tuple[float, ...], today: float, shares: tuple[float, float]
+) -> None:
+    assert shares_passed(*accepted_values(*values), [OneAnswer({"mrr": today}, {})]) == pytest.approx(shares)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.3, 0.45, 0.9, 1.0]), min_size=6, max_size=6))
+def test_an_unchanged_system_passes_as_often_as_before(values: list[float]) -> None:
+    """Whichever of six answers is today's, on average over all of them the share of the others is the same."""
+    shares = [
+        shares_passed(*accepted_values(*values[:i], *values[i + 1 :]), [OneAnswer({"mrr": today}, {})])
+        for i, today in enumerate(values)
+    ]
+    assert sum(before for before, _ in shares) == pytest.approx(sum(now for _, now in shares))
