@@ -68,7 +68,7 @@ def test_a_suite_that_failed_is_looked_at_no_more() -> None:
     assert not look_at([steady, varying], [[binary(7, 1), few]], {}).wants_another
 
 
-def test_a_metric_that_varies_is_judged_by_its_first_two_answers() -> None:
+def test_what_varies_is_judged_by_its_first_two_answers() -> None:
     lost, kept = [binary(50, 6)], [binary(50, 0)]
     found = look_at([Member("m", lost[0])], [lost, kept, kept], {})
     assert (found.outcomes, found.wants_another) == (["worse"], False)
