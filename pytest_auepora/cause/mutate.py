@@ -327,16 +327,17 @@ class _Simulation:
                 number += 1
             flow.settle(finished)
             run.add([finished.result])
-        verdict = self._judge(run, baseline)
-        if verdict.wants_second_look:
-            second = replace(run, cases={c.id: flow.conclude(c, [answer(c.id, 1)]).result for c in cases})
-            verdict = self._judge(run, baseline, second)
+        looks: list[Run] = []
+        while (verdict := self._judge(run, baseline, looks)).wants_look:
+            number = MOST + len(looks) if looks else 1
+            again = {case.id: flow.conclude(case, [answer(case.id, number)]).result for case in cases}
+            looks.append(replace(run, cases=again))
         return run, verdict
 
-    def _judge(self, run: Run, baseline: Baseline, second: Run | None = None) -> Verdict:
+    def _judge(self, run: Run, baseline: Baseline, looks: Sequence[Run]) -> Verdict:
         return judge(
             run, self.gates, self.suite.policy, self.metrics, baseline=baseline, calibrations=self.calibrations,
-            second=second, can_look=second is None,
+            further=looks, can_look=True,
         )  # fmt: skip
 
     def _result(self, mutator: Mutator | None, case_id: str, number: int, keys: Mapping[str, Key]) -> CaseResult:
