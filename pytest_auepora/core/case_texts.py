@@ -38,6 +38,8 @@ class Label(_WithId, total=False):
     """Further ids that count as found."""
     span: list[int]
     """First and last character in the document."""
+    name: str
+    """How reports and ranks call it, where that is not its id."""
 
 
 class Expected(TypedDict, total=False):
@@ -70,6 +72,8 @@ class _Hit(_WithId, total=False):
     """How relevant it is by the labels; 0 for not at all."""
     text: str | None
     """Its text, or the beginning."""
+    cut: bool
+    """Whether that is the beginning alone."""
     span: list[int]
     """First and last character in the document."""
 

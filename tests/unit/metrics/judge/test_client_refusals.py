@@ -97,3 +97,17 @@ def test_many_learn_a_refusal_together() -> None:
         found = judge.ask_many([Question(str(i)) for i in range(12)])
     assert all(isinstance(one, Judgement) for one in found)
     assert len(judge.usage.notes) == 1
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
+def test_a_server_that_is_busy_is_asked_again(status: int) -> None:
+    with judge_server(Reply({"error": "later"}, status), GOOD) as server:
+        assert critic(server).score(prompt="x") == 0.75
+    assert len(server.bodies) == 2
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410, 418, 501])
+def test_a_server_that_says_no_is_asked_once(status: int) -> None:
+    with judge_server(Reply({"error": "never"}, status), GOOD) as server, pytest.raises(JudgeCallError):
+        critic(server).score(prompt="x")
+    assert len(server.bodies) == 1

@@ -64,6 +64,14 @@ def test_the_default_error_rate_counts_what_raised_in_every() -> None:
     assert judge_gate(measured, own, M).value == pytest.approx(2 / 3), "one in the golden file counts first answers"
 
 
+@pytest.mark.parametrize(("rate", "worst"), [("error_rate", ("down",)), ("pass_rate", ("bad", "down"))])
+def test_a_rate_names_the_cases_that_lower_it(rate: str, worst: tuple[str, ...]) -> None:
+    measured = run(case("good", mrr=1.0), case("bad", state="failed", mrr=0.0), case("down", state="error", mrr="boom"))
+    gate = judge_gate(measured, Gate(rate, Bound("max", 0.0)), M)
+    assert gate.worst_cases == worst
+    assert gate.line == 0, "a gate that stands in no file has no line"
+
+
 def test_unrounded_values_meet_the_bound() -> None:
     gate = judge_gate(run(case("a", mrr=0.79999)), Gate("mrr", Bound("min", 0.8)), M)
     assert gate.state == "failed"

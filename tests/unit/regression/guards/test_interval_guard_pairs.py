@@ -43,6 +43,15 @@ def test_a_case_timed_at_another_concurrency_is_left_out() -> None:
     assert "p95_latency" not in found.comparison.cases["c2"].changes
 
 
+def test_a_case_that_errored_has_no_data_to_compare() -> None:
+    """BLEU counts n-grams over all cases: what could not be measured has no worst value that they could be."""
+    texts = ("the cat sat", "a cat sat on the mat", "the mat today")
+    before, now = answers(of("bleu"), *texts), answers(of("bleu"), *texts)
+    now.cases["c1"].scores["bleu"] = Score.failed("boom")
+    found = gate(now, before)
+    assert (found.n, found.word) == (2, "same")
+
+
 def test_what_the_baseline_has_too_little_of_is_said() -> None:
     now = answers(of("distinct_2"), "one two three", "three four five")
     old = accepted(now)
