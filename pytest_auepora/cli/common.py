@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..base.files import read_text, write_atomically
 from ..base.git import git
-from ..base.records import RecordError
-from ..errors import AueporaError, GoldenFileError, HistoryError, NotComparableError, Problem, cut_lines
+from ..errors import AueporaError, GoldenFileError, NotComparableError, Problem, cut_lines
 from ..history.settings import VARIABLE, find_place, find_settings, project_folders, project_place, project_root
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from ..core.run import Run
     from ..core.types import EvaluationSample
     from ..history.store import HistoryStore
-    from ..regression.verdict import Verdict
     from ..reporting.report import Report
 
 _GIT = "git:"
@@ -206,17 +204,6 @@ def read_report(name: str, text: str = "") -> Report:
         return read_json_report(text)
     except AueporaError as exc:
         raise NotComparableError(f"{name}: {exc}") from None
-
-
-def stored_verdict(store: HistoryStore, run_id: str) -> Verdict:
-    """Return the verdict that a run of *store* got then; raises `HistoryError` where it cannot be read."""
-    from ..reporting.formats.json_report import read_verdict
-
-    raw = store.verdict(run_id)
-    try:
-        return read_verdict(raw)
-    except RecordError as exc:
-        raise HistoryError(f"{store.name}: the verdict of run {run_id} cannot be read: {exc}") from None
 
 
 def _runs_of_file(name: str, reference: Run | None) -> list[Run]:

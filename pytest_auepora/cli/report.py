@@ -14,7 +14,7 @@ from ..reporting.terminal.summary import summary_lines
 from ..reporting.text import printable
 from ..reporting.wording.verdict import mistakes_text
 from .arguments import add_shared
-from .common import PASSED, open_history, read_report, stored_verdict, write_output
+from .common import PASSED, open_history, read_report, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         run_id = store.resolve(args.name)
         stored = store.load(run_id)
         trends = {(stored.path, stored.variant): trend_of(store, stored, run_id)} if args.format in WITH_TRENDS else {}
-        report = Report([stored], [stored_verdict(store, run_id)], trends=trends)
+        report = Report([stored], [store.verdict(run_id)], trends=trends)
     with from_outside(args.name):
         text = summary_text(report) if args.format == "text" else report_text(args.format, report)
     write_output(text, args.out)

@@ -1,7 +1,8 @@
 """The texts of a case result: in memory, or in a file that they are read from again.
 
 A run keeps every result to its end, and texts take most of the memory.  When a case is over, its texts are in the
-journal of the run (or in a temporary file where there is none), and the result holds their place.
+journal of the run (or in a temporary file where there is none), and the result holds their place.  Those of a stored
+run may be unpacked when they are read.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, Protocol
 
 from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 says too little of itself for pydantic
 
@@ -119,6 +120,14 @@ class CaseTexts(Record):
         return self
 
 
+class TextSource(Protocol):
+    """Where texts are read from again."""
+
+    def texts(self, start: int, length: int, /) -> CaseTexts:
+        """Return those at a place."""
+        ...
+
+
 class StoredTexts:
     """The place of the texts of a result in a file: ``length`` bytes of JSON from ``start``.
 
@@ -127,7 +136,7 @@ class StoredTexts:
 
     __slots__ = ("file", "length", "start")
 
-    def __init__(self, file: ResultFile, start: int, length: int) -> None:
+    def __init__(self, file: TextSource, start: int, length: int = 0) -> None:
         self.file, self.start, self.length = file, start, length
 
     def read(self) -> CaseTexts:

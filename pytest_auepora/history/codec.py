@@ -6,24 +6,22 @@ answers, compressed, which are kept for fewer runs.
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ..base.garbage import garbage_collection_paused
 from ..base.json import dumps, encode, encode_finite, fields_of
 from ..base.records import Record, read_record
-from ..core.case_texts import CaseTexts
+from ..core.case_texts import CaseTexts, StoredTexts
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
 from ..errors import HistoryError
 from ..evaluation.case_result import without_text
 from ..evaluation.recording import Recording
-
-if TYPE_CHECKING:
-    from ..regression.verdict import Verdict
-
+from ..regression.compare import CaseComparison
+from ..regression.verdict import Verdict
 
 _LEVEL = 3  # of compression: little more bytes than at the usual one, in half the time
 
@@ -155,26 +153,50 @@ def _is_number(data: Any) -> bool:
     return all(map(_is_number, data)) if isinstance(data, (list, tuple)) else isinstance(data, (int, float))
 
 
-def decode_run(text: str, rows: Iterable[CaseRow]) -> Run:
-    """Return the run of *text* with the cases of *rows* in the suite's order.
+def decode_run(text: str, rows: Iterable[CaseRow], *, packed: bool = False) -> Run:
+    """Return the run of *text* with the cases of *rows* in the suite's order; their texts stay *packed* until read.
 
     Raises:
         ValueError: one is damaged.
     """
-    run = read_record(Run, text, by_hand=False)
-    run.add(map(_decode_case, rows))
+    run, rows = read_record(Run, text, by_hand=False), list(rows)
+    texts = PackedTexts(rows)
+    with garbage_collection_paused():
+        for place, row in enumerate(rows):
+            case = run.cases[row.case_id] = read_record(CaseResult, row.result, by_hand=False)
+            case.texts = StoredTexts(texts, place) if packed else _unpack_texts(row)
     places = {case_id: i for i, case_id in enumerate(run.expected_ids)}
     run.cases = dict(sorted(run.cases.items(), key=lambda item: places.get(item[0], len(places))))
     return run
 
 
-def _decode_case(row: CaseRow) -> CaseResult:
-    case = read_record(CaseResult, row.result, by_hand=False)
+class PackedTexts:
+    """The texts of the cases of a stored run, by the place of their row.
+
+    Raises:
+        HistoryError: they are damaged; raised when they are read.
+    """
+
+    def __init__(self, rows: Sequence[CaseRow]) -> None:
+        self._rows = rows
+        self._last: tuple[int, CaseTexts] = -1, CaseTexts()
+
+    def texts(self, start: int, _: int, /) -> CaseTexts:
+        """Return those of the row at *start*; the last ones are cached, since readers ask for each part."""
+        place, texts = self._last
+        if place != start:
+            try:
+                texts = _unpack_texts(self._rows[start])
+            except ValueError as exc:
+                raise HistoryError(f"the texts of {self._rows[start].case_id} are damaged: {exc}") from None
+            self._last = start, texts
+        return texts
+
+
+def _unpack_texts(row: CaseRow) -> CaseTexts:
     if row.answers:
-        case.texts = _unpack_answers(row).texts
-    else:
-        case.texts = read_record(CaseTexts, _decompressed(row.texts), by_hand=False)
-    return case
+        return _unpack_answers(row).texts
+    return read_record(CaseTexts, _decompressed(row.texts), by_hand=False)
 
 
 def _unpack_answers(row: CaseRow) -> CaseAnswers:
@@ -202,12 +224,18 @@ def encode_verdict(verdict: Verdict) -> str:
     return dumps(raw)
 
 
-def decode_verdict(text: str, compared: Mapping[str, str]) -> dict[str, Any]:
-    """Return a verdict, of its *text* and the comparisons of its cases, as plain data; raises ValueError if damaged."""
-    verdict: dict[str, Any] = json.loads(text)
-    if (comparison := verdict.get("comparison")) is not None:
-        cases = {case_id: json.loads(case) for case_id, case in compared.items()}
-        verdict["comparison"] = {"cases": cases, **comparison}
+@dataclass(slots=True)
+class _Compared(Record):
+    cases: dict[str, CaseComparison] = field(default_factory=dict)
+
+
+def decode_verdict(text: str, compared: Mapping[str, str]) -> Verdict:
+    """Return a verdict, of its *text* and the comparisons of its cases as JSON; raises ValueError where damaged."""
+    verdict = read_record(Verdict, text, by_hand=False)
+    if verdict.comparison is not None:
+        cases = ",".join(f"{dumps(case_id)}:{case}" for case_id, case in compared.items())
+        with garbage_collection_paused():
+            verdict.comparison.cases = read_record(_Compared, f'{{"cases":{{{cases}}}}}', by_hand=False).cases
     return verdict
 
 

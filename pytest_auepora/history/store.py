@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -205,10 +205,14 @@ class HistoryStore:
             raise UnknownRunError(f"{len(matches)} runs begin with {name!r}: {', '.join(matches[:5])}")
         raise UnknownRunError(f"no run {name!r} in {self.name}{did_you_mean(name, ids)}")
 
-    def load(self, name: str, *, answers: bool = True) -> Run:
+    def load(self, name: str, *, answers: bool = True, only: Collection[str] = (), packed: bool = False) -> Run:
         """Return a stored run; *name* as `resolve` reads it.
 
-        Without *answers* it has no texts but those of relevant documents.
+        Args:
+            name: of the run.
+            answers: without them it has no texts but those of relevant documents.
+            only: the ids of the cases to read; all by default.
+            packed: whether texts are unpacked when they are read, where damage then raises `HistoryError`.
 
         Raises:
             UnknownRunError: there is no such run.
@@ -218,22 +222,25 @@ class HistoryStore:
         with self._explaining_damage(f"run {run_id}"):
             with self._database.transaction() as execute:
                 (text,) = _row(execute, run_id, "run_json")
-                rows = tables.read_cases(execute, run_id, answers=answers)
-            return decode_run(text, rows)
+                rows = tables.read_cases(execute, run_id, answers=answers, only=only)
+            return decode_run(text, rows, packed=packed)
 
-    def recordings(self, name: str) -> Mapping[str, list[Recording]]:
-        """Return the recorded answers of a run by case, repeats in order; *name* as `resolve` reads it."""
+    def recordings(self, name: str, only: Collection[str] = ()) -> Mapping[str, list[Recording]]:
+        """Return the recorded answers of a run by case, or of *only* these cases, repeats in order.
+
+        *name* is read as by `resolve`.
+        """
         run_id = self.resolve(name)
         with self._explaining_damage(f"the answers of run {run_id}"), self._database.transaction() as execute:
-            return RecordedAnswers(tables.read_cases(execute, run_id, answers=True))
+            return RecordedAnswers(tables.read_cases(execute, run_id, answers=True, only=only))
 
     def recorded(self) -> list[StoredRun]:
         """Return the runs whose answers are kept, latest first."""
         run_ids = {row[0] for row in self._rows(f"SELECT DISTINCT run_id FROM {tables.RECORDINGS}")}
         return [run for run in self.runs() if run.run_id in run_ids]
 
-    def verdict(self, name: str) -> dict[str, Any]:
-        """Return the stored verdict of a run as plain data; *name* as `resolve` reads it."""
+    def verdict(self, name: str) -> Verdict:
+        """Return the verdict that a run got then; *name* as `resolve` reads it."""
         run_id = self.resolve(name)
         with self._explaining_damage(f"the verdict of run {run_id}"), self._database.transaction() as execute:
             (text,) = _row(execute, run_id, "verdict_json")

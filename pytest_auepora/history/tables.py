@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -168,14 +168,19 @@ def insert_cases(execute: Execute, run_id: str, rows: Iterable[CaseRow], compare
     _insert(execute, RECORDINGS, *recordings)
 
 
-def read_cases(execute: Execute, run_id: str, *, answers: bool) -> list[CaseRow]:
-    """Return the cases of a run; with their *answers*, where they are kept."""
-    sql = f"SELECT place, answers FROM {RECORDINGS} WHERE run_id = :id"
-    recorded = {place: blob(packed) for place, packed in (execute(sql, id=run_id) if answers else ())}
-    sql = "SELECT place, query_id, result_json, texts FROM eval_query_results WHERE run_id = :id ORDER BY place"
-    return [
-        CaseRow(name, result, blob(texts), recorded.get(i, b"")) for i, name, result, texts in execute(sql, id=run_id)
-    ]
+def read_cases(execute: Execute, run_id: str, *, answers: bool, only: Collection[str] = ()) -> list[CaseRow]:
+    """Return the cases of a run, or *only* those of these ids; with their *answers*, where they are kept."""
+    names: dict[str, Any] = {f"name_{i}": case_id for i, case_id in enumerate(only)}
+    wanted = f" AND query_id IN ({', '.join(f':{name}' for name in names)})" if names else ""
+    sql = (
+        f"SELECT place, query_id, result_json, texts FROM eval_query_results WHERE run_id = :id{wanted} ORDER BY place"
+    )
+    rows = execute(sql, id=run_id, **names)
+    places: dict[str, Any] = {f"place_{i}": row[0] for i, row in enumerate(rows)} if only else {}
+    wanted = f" AND place IN ({', '.join(f':{place}' for place in places)})" if places else ""
+    sql = f"SELECT place, answers FROM {RECORDINGS} WHERE run_id = :id{wanted}"
+    recorded = {place: blob(packed) for place, packed in (execute(sql, id=run_id, **places) if answers else ())}
+    return [CaseRow(name, result, blob(texts), recorded.get(i, b"")) for i, name, result, texts in rows]
 
 
 def read_compared(execute: Execute, run_id: str) -> dict[str, str]:

@@ -98,7 +98,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
         )  # fmt: skip
 
     def parsed(path: Path) -> object:
-        from pytest_auepora.io.golden.load import garbage_collection_paused
+        from pytest_auepora.base.garbage import garbage_collection_paused
         from pytest_auepora.io.source import MAX_BYTES, Source
         from pytest_auepora.io.yaml.load import load_yaml
 

@@ -27,9 +27,10 @@ from starlette.types import ASGIApp
 from ...errors import AueporaError, NotComparableError, UnknownRunError
 from ...reporting.formats.json_report import from_outside
 from ...reporting.page.page import html_report, page_text
+from ...reporting.page.run_data import slice_rows
 from ...reporting.report import Report, Trend, trend_of
 from ...reporting.text import harmless
-from .content import case_page, evidence_of, run_page, runs_page, slices_of
+from .content import case_page, evidence_of, run_page, runs_page
 from .library import Library, Pair, label_path, put_label
 
 _MOST_BODY = 64 * 1024
@@ -57,7 +58,8 @@ def app_of(library: Library, token: str = "") -> ASGIApp:
     reads: dict[str, Callable[[Query], Any]] = {
         "/api/runs": lambda query: runs_page(library, query),
         "/api/run": lambda query: run_page(library, pair(query)),
-        "/api/slices": lambda query: slices_of(pair(query), query.get("label", "")),
+        "/api/rows": lambda query: pair(query).rows.all,
+        "/api/slices": lambda query: slice_rows(pair(query).rows, query.get("label", "")),
         "/api/case": lambda query: case_page(library, pair(query), query.get("case", "")),
         "/export": lambda query: _export(library, pair(query)),
     }
@@ -121,7 +123,8 @@ def _put_label(library: Library, body: Mapping[str, Any]) -> Any:
 
 def _export(library: Library, pair: Pair) -> Response:
     trend = trend_of(library.store, pair.run, pair.info.run_id)
-    trends = {(pair.run.path, pair.run.variant): Trend(trend.runs, pair.other, pair.other_name)}
+    other = pair.other or (library.store.load(pair.other_info.run_id) if pair.other_info is not None else None)
+    trends = {(pair.run.path, pair.run.variant): Trend(trend.runs, other, pair.other_name)}
     page = html_report(Report([pair.run], [pair.verdict], trends=trends))
     disposition = f'attachment; filename="auepora-{pair.info.run_id}.html"'
     return Response(page, media_type="text/html", headers={"content-disposition": disposition})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise, zip_longest
 from typing import Any
 
@@ -15,11 +16,11 @@ from ...history.tables import StoredRun
 from ...regression.compare import Change, provenance_changes
 from ...reporting.numbers import metric_value, plural, score
 from ...reporting.page.case_data import case_details, safe_text
-from ...reporting.page.run_data import run_data, slice_rows
+from ...reporting.page.run_data import run_data
 from ...reporting.text import listed
 from ...reporting.wording.changes import change_text
 from ...reporting.wording.verdict import headline_against
-from .library import Library, Pair, label_path, labels_of
+from .library import CACHE_SIZE, Library, Pair, label_path, labels_of
 
 MOST_RUNS = 40
 """Runs in the history of the metrics."""
@@ -73,7 +74,7 @@ def _is_share(info: MetricInfo) -> bool:
 
 
 def run_page(library: Library, pair: Pair) -> dict[str, Any]:
-    """Return everything about a run but the details of its cases."""
+    """Return what the page of a run begins with."""
     if pair.data is None:
         pair.data = _run_data(pair)
     return {
@@ -85,33 +86,25 @@ def run_page(library: Library, pair: Pair) -> dict[str, Any]:
 
 
 def _run_data(pair: Pair) -> dict[str, Any]:
-    """Return what stays as it is; with the details of the cases that are shown first."""
+    """Return what stays as it is."""
+    details = partial(_details, pair)
     if pair.by_baseline:
-        data, notes, against = run_data(pair.run, pair.verdict, pair.rows), [], ""
+        data, notes, against = run_data(pair.rows, details), [], ""
     else:
         before = pair.other.provenance if pair.other is not None else {}
-        changed = _changed(before, pair.run.provenance)
-        data = run_data(pair.run, pair.verdict, pair.rows, changed=changed, steps=False)
+        data = run_data(pair.rows, details, changed=_changed(before, pair.run.provenance), steps=False)
         data["headline"] = safe_text(headline_against(pair.run, pair.verdict))
         notes, against = [*_comparison_notes(pair)], _against_text(pair)
-    cases = [*pair.run.cases.values()]
-    return {
-        **data,
-        "against": safe_text(against),
-        "notes": [*map(safe_text, notes), *data["notes"]],
-        "worstDetails": [_details(pair, cases[place]) for place in data["worst"]],
-    }
+    return {**data, "against": safe_text(against), "notes": [*map(safe_text, notes), *data["notes"]]}
 
 
 def warm(library: Library) -> None:
-    """Read the latest run, which is what is looked at first."""
+    """Read the latest runs, which are what is looked at first, as many as stay in memory."""
     with suppress(AueporaError):
-        run_page(library, library.pair("last"))
-
-
-def slices_of(pair: Pair, label: str) -> list[dict[str, Any]]:
-    """Return each metric over each value of *label* (``tag``: each tag)."""
-    return slice_rows(pair.run, pair.verdict, pair.rows, label)
+        for back in range(CACHE_SIZE):
+            pair = library.pair(f"last~{back}")
+            run_page(library, pair)
+            _ = pair.rows.all
 
 
 def _against_text(pair: Pair) -> str:
@@ -163,20 +156,23 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 def case_page(library: Library, pair: Pair, case_id: str) -> dict[str, Any]:
     """Return all about a case; `UnknownRunError` where there is none of that name."""
     case = library.case(pair, case_id)
+    (details,) = _details(pair, [case_id])
     return {
-        **_details(pair, case),
+        **details,
         "answers": _answers(library, pair, case),
         "judges": list(_judge_scores(library, pair, case)),
     }
 
 
-def _details(pair: Pair, case: CaseResult) -> dict[str, Any]:
-    return case_details(case, pair.run, pair.verdict, pair.earlier_case(case), pair.other_name)
+def _details(pair: Pair, ids: Sequence[str]) -> list[dict[str, Any]]:
+    cases = [pair.run.cases[case_id] for case_id in ids]
+    earlier = pair.earlier_cases(cases)
+    return [case_details(c, pair.run, pair.verdict, earlier.get(c.case_id), pair.other_name) for c in cases]
 
 
 def _answers(library: Library, pair: Pair, case: CaseResult) -> list[dict[str, Any]]:
     """Return the answers to a case one by one, as far as they are still kept."""
-    infos = (pair.info, pair.other_info if pair.earlier_case(case) is not None else None)
+    infos = (pair.info, pair.other_info if pair.earlier_cases([case]) else None)
     texts = [
         [_answer_text(recording) for recording in _recorded_answers(library, info, case.case_id)] for info in infos
     ]
@@ -191,7 +187,7 @@ def _answer_text(recording: Recording) -> str:
 def _recorded_answers(library: Library, info: StoredRun | None, case_id: str) -> list[Recording]:
     """Return the recorded answers to a case, as far as they are still kept."""
     try:
-        return library.store.recordings(info.run_id).get(case_id, []) if info is not None else []
+        return library.store.recordings(info.run_id, [case_id]).get(case_id, []) if info is not None else []
     except AueporaError:
         return []
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,11 @@ from ...regression.compare import Comparison
 from ...regression.compare import compare as pair_cases
 from ...regression.outcomes import BaselineNote
 from ...regression.verdict import Verdict
-from ...reporting.page.case_data import CaseRows, case_rows
-from ..common import stored_verdict
+from ...reporting.page.case_rows import CaseRows
 from ..compare import compare_in_project, steady_metrics
 
-_CACHE_SIZE = 4  # runs, and pairs of them, in memory
+CACHE_SIZE = 4
+"""Runs, and pairs of them, in memory."""
 _LONGEST_NAME = 100  # characters of a person's name
 
 
@@ -39,12 +40,13 @@ class Pair:
     """A run and what it is compared with.
 
     ``verdict`` is the stored one against the baseline if ``by_baseline``, else one against the ``other`` run.  Answers
-    and rankings of the other run are shown as well; against the baseline it is the accepted run, where its texts are
-    kept, else the previous one, if there is one.  Of the accepted run there is no ``other_info``.
-    ``not_comparable`` has the cases of both runs that do not compare, with the reason; ``data`` is what the page has
-    been told of it.
+    and rankings of another run are shown as well; against the baseline it is the accepted run, where its texts are
+    kept, which is the ``other`` one and has no ``other_info``; else the previous one, of which there is ``other_info``
+    alone: its cases are read from the ``store`` when they are shown.  ``not_comparable`` has the cases of both runs
+    that do not compare, with the reason; ``data`` is what the page has been told of it.
     """
 
+    store: HistoryStore
     info: StoredRun
     run: Run
     verdict: Verdict
@@ -54,10 +56,13 @@ class Pair:
     not_comparable: dict[str, str] = field(default_factory=dict)
     data: dict[str, Any] | None = None
 
-    def earlier_case(self, case: CaseResult) -> CaseResult | None:
-        """Return the same case of the other run; None where it has none, or another golden case."""
-        other_case = self.other.cases.get(case.case_id) if self.other is not None else None
-        return other_case if other_case is not None and other_case.content_hash == case.content_hash else None
+    def earlier_cases(self, cases: Collection[CaseResult]) -> dict[str, CaseResult]:
+        """Return the same cases of the other run, without those that it does not have, or as another golden case."""
+        there: Mapping[str, CaseResult] = self.other.cases if self.other is not None else {}
+        if cases and self.other is None and self.other_info is not None:
+            there = self.store.load(self.other_info.run_id, only=[case.case_id for case in cases]).cases
+        same = [i for case in cases if (i := case.case_id) in there and there[i].content_hash == case.content_hash]
+        return {case_id: there[case_id] for case_id in same}
 
     @property
     def other_name(self) -> str:
@@ -66,8 +71,8 @@ class Pair:
 
     @cached_property
     def rows(self) -> CaseRows:
-        """The row of each case, in the order of the golden file."""
-        return case_rows(self.run, self.verdict, self.not_comparable)
+        """The rows of the cases."""
+        return CaseRows(self.run, self.verdict, self.not_comparable)
 
 
 class Library:
@@ -78,8 +83,8 @@ class Library:
 
     def __init__(self, store: HistoryStore, root: Path, labels: Path) -> None:
         self.store, self.root, self.labels = store, root, labels
-        self._load_run = lru_cache(_CACHE_SIZE)(store.load)
-        self._cached_pair = lru_cache(_CACHE_SIZE)(self._load_pair)
+        self._load_run = lru_cache(CACHE_SIZE)(partial(store.load, packed=True))
+        self._cached_pair = lru_cache(CACHE_SIZE)(self._load_pair)
         self._lock = threading.Lock()
 
     def pair(self, name: str, against: str = "") -> Pair:
@@ -92,18 +97,20 @@ class Library:
         """
         run_id = self.store.resolve(name)
         with self._lock:  # two requests for one large run read it once
-            return self._cached_pair(run_id, against)
+            pair = self._cached_pair(run_id, against)
+            gc.freeze()  # the collector need not walk what stays
+            return pair
 
     def _load_pair(self, run_id: str, against: str) -> Pair:
         info, run = self.store.info(run_id), self._load_run(run_id)
-        verdict = stored_verdict(self.store, run_id)
+        verdict = self.store.verdict(run_id)
         if not against:
             runs = self.store.runs(None, info.suite, info.variant, info.path)
             previous = next((run for run in runs if run.complete and run.run_id < info.run_id), None)
             with suppress(AueporaError):  # the verdict says what is wrong with a baseline
                 if (accepted := accepted_run(baseline_path(self.root / run.path, run.suite, run.variant))) is not None:
-                    return Pair(info, run, verdict, accepted)
-            return Pair(info, run, verdict, self._load_run(previous.run_id) if previous else None, previous)
+                    return Pair(self.store, info, run, verdict, accepted)
+            return Pair(self.store, info, run, verdict, None, previous)
         other_info = self.store.info(self.store.resolve(against, run.suite, path=run.path))
         other = self._load_run(other_info.run_id)
         report = compare_in_project(self.root, other, run, names=(other_info.run_id, run_id))
@@ -116,7 +123,7 @@ class Library:
             gates=[gate for gate in verdict.gates if gate.kind == "threshold"] + report.gates,
         )  # fmt: skip
         not_comparable = {case_id: WHY_NOT[reason] for case_id, reason in report.not_comparable.items()}
-        return Pair(info, run, verdict, other, other_info, False, not_comparable)
+        return Pair(self.store, info, run, verdict, other, other_info, False, not_comparable)
 
     def case(self, pair: Pair, case_id: str) -> CaseResult:
         """Return a case of the pair's run; raises `UnknownRunError` where there is none of that name."""

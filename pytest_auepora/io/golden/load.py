@@ -6,14 +6,13 @@ is one case.
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...base.garbage import garbage_collection_paused
 from ...errors import GoldenFileError, Problem
 from ...metrics.catalogue import SAMPLED
 from ...metrics.registry import Registry
@@ -65,21 +64,6 @@ def load_policy(path: str | Path) -> RegressionPolicy:
     if source.problems:
         raise source.error()
     return _regression_policy(values)
-
-
-@contextmanager
-def garbage_collection_paused() -> Iterator[None]:
-    """Keep the collector from walking, again and again, a growing heap in which nothing is garbage.
-
-    Without it, reading a golden file of 10,000 cases is over its budget.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 Parts = Iterable[tuple[Source, Mapping[KeyPath, Any]]]

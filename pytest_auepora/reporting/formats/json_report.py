@@ -215,15 +215,6 @@ def read_json_report(text: str) -> Report:
     return Report(runs, verdicts, mistakes, is_stopped=stored.stopped)
 
 
-def read_verdict(raw: Mapping[str, Any]) -> Verdict:
-    """Return the verdict of its plain data *raw*, as a history stores it.
-
-    Raises:
-        RecordError: *raw* is no plain data of a verdict.
-    """
-    return read_record(Verdict, json.dumps(raw), by_hand=False)
-
-
 @contextmanager
 def from_outside(name: str) -> Iterator[None]:
     """Guard the use of the report called *name*, which may hold invalid values.

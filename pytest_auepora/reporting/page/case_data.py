@@ -1,4 +1,4 @@
-"""The data of cases for the page: a row for each, and its details.
+"""The details of a case for the page.
 
 Numbers are formatted as in every other report, with the raw value where the page sorts or draws by it.  The page builds
 its elements from these texts; none of them is ever markup.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...core.findings import Value
 from ...core.run import CaseResult, MetricInfo, Run
@@ -16,99 +16,23 @@ from ...core.scoring import Score
 from ...regression.compare import CaseComparison
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
-from ..diagnosis import cutoff, diagnose
+from ..diagnosis import cutoff
 from ..numbers import metric_gain, metric_value, seconds, sign
 from ..relevant_docs import grade_of, relevant_docs, score_texts, source_text
-from ..tally import FAILING, case_status
 from ..text import printable
-from ..wording.cases import details_text, diagnosis_text, repeat_text
-from ..wording.changes import changes_text
-from ..wording.checks import advisory_lines, finding_line, problem_lines, still_failing_lines
-from ..wording.metric_rows import chosen_metrics
+from ..wording.cases import details_text, repeat_text
+from ..wording.checks import advisory_lines, problem_lines, still_failing_lines
 from ..wording.notes import flaky_text
-from ..wording.verdict import lost_cases
 from ..worst_repeat import as_shown
 
-MOST_COLUMNS = 5
 MOST_HITS = 20  # shown of a ranking; relevant ones further down are shown as well
 _AROUND = 320  # characters of a long passage that are shown before and behind what is highlighted
 _RATIONALE = ("rationale", "reason", "reasoning", "explanation")
-
-CHIPS = ("failed", "worse", "lost", "still failing", "varies", "suspect", "improved", "flaky", "incomparable")
-"""What rows are filtered by: each counts the cases that the verdict counts."""
 
 
 def safe_text(value: object, *, keep_lines: bool = False) -> str:
     """Return user text with control characters as visible escapes, as in every other report."""
     return printable(str(value), keep_lines=keep_lines)
-
-
-class CaseRows(NamedTuple):
-    """The rows of a run, and the metrics of their columns."""
-
-    columns: list[str]
-    rows: list[dict[str, Any]]
-
-
-def case_rows(run: Run, verdict: Verdict, not_comparable: Mapping[str, str] | None = None) -> CaseRows:
-    """Return a row for each case, in the order of the golden file.
-
-    *not_comparable* says of cases why they do not compare, where that is not the verdict's own comparison.
-    """
-    columns = chosen_metrics(run, verdict, MOST_COLUMNS, times=True)
-    marks = {
-        "failed": {case.case_id for case in run.in_state("failed", "error") if not case.expected_to_fail},
-        "worse": {*verdict.regressed_cases},
-        "lost": {one.case.case_id for one in lost_cases(run, verdict)},
-        "varies": {*verdict.varies},
-        "suspect": {*verdict.suspects},
-        "improved": {*verdict.improved_cases},
-        "flaky": {*verdict.flaky},
-    }
-    rows = []
-    for case_id, case in run.cases.items():
-        compared = verdict.case_comparisons.get(case_id)
-        row = case_row(case, run, compared, columns)
-        row["is"] = [word for word, ids in marks.items() if case_id in ids]
-        if row["kind"] == "still failing":
-            row["is"].append("still failing")
-        if reason := (not_comparable or {}).get(case_id) or incomparable_reason(compared):
-            row["is"].append("incomparable")
-            row["notComparable"] = safe_text(reason)
-        rows.append(_without_empty(row))
-    return CaseRows(columns, rows)
-
-
-def incomparable_reason(compared: CaseComparison | None) -> str:
-    """Return why a case does not compare, or not in everything; an empty string where it does."""
-    if compared is None:
-        return ""
-    reason = {"new": "not there before", "changed": "the golden case was edited"}.get(compared.flip, "")
-    return reason or changes_text(compared.not_comparable)
-
-
-def case_row(case: CaseResult, run: Run, compared: CaseComparison | None, columns: Sequence[str]) -> dict[str, Any]:
-    """Return the data of the row of a case."""
-    kind, pair = case_status(case, compared), compared if compared is not None and compared.paired else None
-    largest = pair.worst or pair.best if pair is not None else None  # drop, or gain where nothing dropped
-    names = [name for name, change in pair.changes.items() if change.gain == largest] if pair is not None else []
-    diagnosis = diagnose(case, compared, run.metrics)
-    listed = (
-        [finding_line(case.case_id, f) for f in case.with_status("varies", "suspect")] if kind not in FAILING else []
-    )
-    return {
-        "id": safe_text(case.case_id),
-        "kind": kind,
-        "query": safe_text(case.query, keep_lines=True),
-        "answer": _answer(case),
-        "worst": largest,
-        "change": [safe_text(names[0]), metric_gain(largest, run.metrics.get(names[0]))] if largest else [],
-        "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
-        "tags": [safe_text(t) for t in case.labels.get("tags", ())],
-        "labels": {safe_text(k): safe_text(v) for k, v in case.labels.items() if k != "tags"},
-        "why": safe_text(diagnosis_text(diagnosis, case, run.metrics)) if diagnosis is not None else "",
-        "said": [safe_text(line) for line in dict.fromkeys(listed)],
-    }
 
 
 def case_details(
@@ -143,7 +67,7 @@ def case_details(
         "earlier": safe_text(earlier_name) if earlier is not None else "",
         "repeats": _repeats(case, run.metrics, earlier),
     }
-    return _without_empty(details)
+    return without_empty(details)
 
 
 def _side(case: CaseResult, other: CaseResult | None) -> dict[str, Any]:
@@ -160,29 +84,18 @@ def _side(case: CaseResult, other: CaseResult | None) -> dict[str, Any]:
         for rank, hit, score, grade in shown_hits(case)
     ]  # fmt: skip
     returned = len(case.outputs.get("retrieved") or ())
-    return {"hits": hits, "returned": returned, "state": case.state, "answer": _answer(case)}
+    return {"hits": hits, "returned": returned, "state": case.state, "answer": answer_text(case)}
 
 
-def _answer(case: CaseResult) -> str | None:
+def answer_text(case: CaseResult) -> str | None:
+    """Return the answer that is shown of a case; None where there is none."""
     answer = as_shown(case).outputs.get("answer")
     return None if answer is None else safe_text(answer, keep_lines=True)
 
 
-def _without_empty(row: Mapping[str, Any]) -> dict[str, Any]:
+def without_empty(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return *row* without empty values; an empty answer stays."""
     return {k: v for k, v in row.items() if v not in (None, "", [], {}) or (k == "answer" and v is not None)}
-
-
-def _cell(score: Score | None, compared: CaseComparison | None, name: str, info: MetricInfo) -> list[Any]:
-    """Return the value for sorting, its text, the sign of its gain, whether it is the worst there is, that before."""
-    if score is None or score.state in ("n/a", "aggregate"):
-        return [None, "", 0, False, None]
-    change = compared.changes.get(name) if compared is not None else None
-    before = change.before if change is not None else None
-    if score.state == "error" or score.value is None:
-        return [None, "error", -1, True, before]
-    turn = sign(change.gain) if change is not None else 0
-    return [score.value, metric_value(score.value, info), turn, score.value == info.worst, before]
 
 
 def _expected(case: CaseResult) -> dict[str, Any]:

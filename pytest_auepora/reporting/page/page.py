@@ -7,14 +7,18 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from ...core.run import Run
+from ...regression.verdict import Verdict
 from ..report import Report, Trend
 from ..text import UNICODE
 from ..wording.metric_rows import state_symbol
 from ..wording.verdict import mistakes_text
-from .case_data import case_details, case_rows, safe_text
+from .case_data import case_details, safe_text
+from .case_rows import FIRST, CaseRows
 from .run_data import history_data, run_data, side_by_side_view, slice_labels, slice_rows
 
 _STYLES = ("base.css", "run.css", "case.css", "print.css")
@@ -40,17 +44,17 @@ def html_report(report: Report) -> str:
     Without the trend of a run, its answers are compared with the reference alone.
     """
     titles = [run.title for run in report.runs]
-    suites, details = [], []
+    suites, later = [], []
     for run, verdict in report.pairs:
         trend = report.trends.get((run.path, run.variant), Trend())
-        rows = case_rows(run, verdict)
-        labels = slice_labels(rows) if len(run.cases) <= _MOST_SLICED else []
+        rows, details = CaseRows(run, verdict), partial(_details, run, verdict, trend)
+        labels = slice_labels(rows) if len(rows) <= _MOST_SLICED else []
         suites.append({
-            **run_data(run, verdict, rows),
+            **run_data(rows, details),
             "history": history_data(run, verdict, trend),
-            "slices": {label: slice_rows(run, verdict, rows, label) for label in labels},
+            "bySlice": {label: slice_rows(rows, label) for label in labels},
         })  # fmt: skip
-        details.append([_details(run.cases[i], run, verdict, trend) for i in run.cases])
+        later.append(Later(rows.all if len(rows) > FIRST else [], details([*run.cases])))
     data = {
         "outcome": report.outcome,
         "mark": state_symbol(report.outcome, UNICODE),
@@ -62,26 +66,39 @@ def html_report(report: Report) -> str:
     }
     alone = len(suites) == 1 and not report.mistakes
     title = f"{data['mark']} {report.outcome.capitalize()}" + (f": {suites[0]['title']}" if alone else "")
-    return page_text(data, details, title=title).text
+    return page_text(data, later, title=title).text
 
 
-def _details(case: Any, run: Any, verdict: Any, trend: Trend) -> dict[str, Any]:
-    before = trend.previous.cases.get(case.case_id) if trend.previous is not None else None
-    is_same = before is not None and before.content_hash == case.content_hash and bool(before.outputs)
-    return case_details(case, run, verdict, before if is_same else None, trend.previous_name)
+def _details(run: Run, verdict: Verdict, trend: Trend, ids: Sequence[str]) -> list[dict[str, Any]]:
+    previous = trend.previous.cases if trend.previous is not None else {}
+    out = []
+    for case_id in ids:
+        case, before = run.cases[case_id], previous.get(case_id)
+        is_same = before is not None and before.content_hash == case.content_hash and bool(before.outputs)
+        out.append(case_details(case, run, verdict, before if is_same else None, trend.previous_name))
+    return out
+
+
+class Later(NamedTuple):
+    """What the page reads of a suite after it is shown."""
+
+    rows: list[dict[str, Any]]
+    """Those of all cases, unless they are there from the beginning."""
+    details: list[dict[str, Any]]
+    """Of each case."""
 
 
 def page_text(
     data: dict[str, Any] | None = None,
-    details: Sequence[Sequence[Any]] = (),
+    later: Sequence[Later] = (),
     *,
     title: str = "",
     connect: str = "'none'",
 ) -> PageText:
     """Return the page with its *data* inside, or, without any, the page that asks its server for them.
 
-    *details* are those of the cases of each suite: a line of JSON for each case, read when it is opened.  *connect* is
-    what it may ask.
+    What is *later* stands behind the script, so that the page shows before all of a large file is read: the rows of
+    each suite, and a line of JSON for the details of each case, read when it is opened.  *connect* is what it may ask.
     """
     from jinja2 import Environment, StrictUndefined
 
@@ -99,7 +116,8 @@ def page_text(
     text = env.from_string((sources / "page.html.j2").read_text("utf-8")).render(
         title=title, policy=policy, style=style, script=script, live=data is None, data=embedded_json(data),
         headline=f"{data['mark']} {data['outcome']}: {data['headline']}" if data is not None else "",
-        details=["\n".join(map(embedded_json, of_suite)) for of_suite in details],
+        rows=[suite.rows and embedded_json(suite.rows) for suite in later],
+        details=["\n".join(map(embedded_json, suite.details)) for suite in later],
     )  # fmt: skip
     return PageText(text, policy)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...core.run import Run
@@ -16,15 +15,16 @@ from ..formats.side_by_side_formats import case_cell, difference_text, key_metri
 from ..numbers import metric_value, plural, score, with_interval
 from ..report import EarlierRun, Trend
 from ..side_by_side import SideBySide
-from ..tally import FAILING, cases_of
+from ..tally import FAILING, ORDER, cases_of
 from ..text import UNICODE
 from ..wording.changes import provenance_lines
 from ..wording.gates import brief_text, gate_groups, gate_title, owner_and_cost, part_text, reason_text
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..wording.metrics import latency_text, table_notes
 from ..wording.notes import baseline_text, run_notes
-from ..wording.verdict import comparison_word, headline, lost_cases, next_steps, warnings
-from .case_data import CaseRows, case_rows, safe_text
+from ..wording.verdict import comparison_word, headline, next_steps, warnings
+from .case_data import safe_text
+from .case_rows import CaseRows
 
 MOST_WORST = 6
 """Cases on the first screen."""
@@ -38,15 +38,16 @@ _FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "assertion_pass", "refus
 
 
 def run_data(
-    run: Run, verdict: Verdict, rows: CaseRows | None = None, *, changed: Sequence[str] | None = None,
+    rows: CaseRows, details: Callable[[Sequence[str]], list[dict[str, Any]]], *, changed: Sequence[str] | None = None,
     steps: bool = True,
 ) -> dict[str, Any]:  # fmt: skip
-    """Return everything about a run but the details of its cases.
+    """Return what the page of a run begins with: the verdict, its metrics, the worst cases and the first rows.
 
-    *changed* are the differences from what it is compared with, where that is not its baseline; *steps* says whether
-    it is told what to do next.
+    *details* gives those of cases by their ids; *changed* are the differences from what the run is compared with, where
+    that is not its baseline; *steps* says whether it is told what to do next.
     """
-    rows = rows or case_rows(run, verdict)
+    run, verdict = rows.run, rows.verdict
+    worst = _worst(rows)
     table = metric_rows(run, verdict)
     vanished = verdict.comparison.vanished if verdict.comparison is not None else {}
     lines = provenance_lines(verdict.comparison) if changed is None else changed
@@ -69,15 +70,19 @@ def run_data(
         "baseline": safe_text(baseline_text(verdict.baseline_note)),
         "changed": [safe_text(line) for line in lines],
         "steps": [safe_text(step) for step in next_steps(run, verdict, html="")] if steps else [],
-        "worst": _worst(run, verdict),
+        "worst": rows.of(worst),
+        "worstDetails": details(worst),
         "metrics": [_metric_row(run, verdict, row) for row in table],
         "gates": [_gate_group(run, verdict, group.title, group.state, group.gates) for group in gate_groups(verdict)],
         "notes": [safe_text(note) for note in notes if note],
         "gone": {safe_text(old): safe_text(new or "") for old, new in vanished.items()},
         "columns": [_column(run, name) for name in rows.columns],
-        "sliceLabels": slice_labels(rows),
-        "counts": dict(Counter(word for row in rows.rows for word in row.get("is", ()))),
-        "cases": rows.rows,
+        "tags": [*rows.labels.get("tag", ())],
+        "slices": {label: [*rows.labels[label]] for label in slice_labels(rows)},
+        "counts": rows.counts,
+        "order": ORDER,
+        "total": len(rows),
+        "rows": rows.first,
     }
 
 
@@ -86,14 +91,13 @@ def _word(verdict: Verdict) -> str:
     return "" if word == verdict.outcome else word
 
 
-def _worst(run: Run, verdict: Verdict) -> list[int]:
-    """Return the places of the cases to look at first: one of each cause, the worst first."""
-    places = {case_id: i for i, case_id in enumerate(run.cases)}
-    ids = [one.case.case_id for one in lost_cases(run, verdict)]
+def _worst(rows: CaseRows) -> list[str]:
+    """Return the ids of the cases to look at first: one of each cause, the worst first."""
+    run, verdict, ids = rows.run, rows.verdict, [*rows.lost]
     for kind, cases in cases_of(run, verdict, FAILING).items():
         if kind != "still failing" or verdict.outcome != "failed":
             ids += [group[0].case_id for _, group in group_by_cause(cases, run, verdict.case_comparisons)]
-    return [places[case_id] for case_id in dict.fromkeys(ids)][:MOST_WORST]
+    return [*dict.fromkeys(ids)][:MOST_WORST]
 
 
 def _column(run: Run, name: str) -> dict[str, Any]:
@@ -101,6 +105,7 @@ def _column(run: Run, name: str) -> dict[str, Any]:
     ends = [end if abs(end) < float("inf") else None for end in info.range]
     return {
         "name": safe_text(name), "lower": info.direction == "lower", "range": ends, "time": info.target == "LATENCY",
+        "measured": any(name in case.scores and case.scores[name].value is not None for case in run.cases.values()),
     }  # fmt: skip
 
 
@@ -143,18 +148,10 @@ def change_interval(run: Run, verdict: Verdict, name: str, ids: set[str] | None 
     }  # fmt: skip
 
 
-def slice_rows(run: Run, verdict: Verdict, rows: CaseRows, label: str, most: int = 40) -> list[dict[str, Any]]:
+def slice_rows(rows: CaseRows, label: str, most: int = 40) -> list[dict[str, Any]]:
     """Return each metric of a column over each value of *label* (``tag``: each tag), with an interval of its change."""
-    by_value: dict[str, set[str]] = {}
-    for row, case_id in zip(rows.rows, run.cases, strict=True):
-        values = row.get("tags", ()) if label == "tag" else [row.get("labels", {}).get(label)]
-        for value in filter(None, values):
-            by_value.setdefault(value, set()).add(case_id)
-    return [
-        _slice_row(run, verdict, name, value, by_value[value])
-        for name in rows.columns
-        for value in sorted(by_value)[:most]
-    ]
+    values = [*rows.labels.get(label, {}).items()][:most]
+    return [_slice_row(rows.run, rows.verdict, name, value, {*ids}) for name in rows.columns for value, ids in values]
 
 
 def _slice_row(run: Run, verdict: Verdict, name: str, value: str, ids: set[str]) -> dict[str, Any]:
@@ -169,13 +166,7 @@ def _slice_row(run: Run, verdict: Verdict, name: str, value: str, ids: set[str])
 
 def slice_labels(rows: CaseRows, most: int = 40) -> list[str]:
     """Return the labels whose values make slices of the cases: those with few values."""
-    values: dict[str, set[str]] = {}
-    for row in rows.rows:
-        for label, value in row.get("labels", {}).items():
-            values.setdefault(label, set()).add(value)
-        if row.get("tags"):
-            values.setdefault("tag", set()).update(row["tags"])
-    return [label for label, seen in sorted(values.items()) if 1 < len(seen) <= most]
+    return [label for label, values in rows.labels.items() if 1 < len(values) <= most]
 
 
 def history_data(run: Run, verdict: Verdict, trend: Trend) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ..counting import CASES, calls, lock_out, store
 def judged(project: Example, run: str = "last") -> dict[str, Any]:
     """Everything a stored verdict says, unrounded, but who it is about."""
     verdict = store(project).verdict(run)
-    return {k: verdict[k] for k in ("gates", "aggregates", "comparison", "failed_cases")}
+    return {k: getattr(verdict, k) for k in ("gates", "aggregates", "comparison", "failed_cases")}
 
 
 def test_a_replay_needs_no_system_and_gives_the_same_verdict(counted: Example) -> None:

@@ -82,6 +82,6 @@ def test_full_traces_show_what_was_redacted_alone(project: Example) -> None:
 
 def test_the_history_says_that_a_hook_raised(project: Example) -> None:
     run_with(project, "run_finished", "KeyError")
-    (gate,) = (gate for gate in store(project).verdict("last")["gates"] if gate["kind"] == "hook")
-    assert gate["state"] == "failed"
-    assert Path(gate["detail"].partition("(")[2]).name.startswith("conftest.py:")
+    (gate,) = (gate for gate in store(project).verdict("last").gates if gate.kind == "hook")
+    assert gate.state == "failed"
+    assert Path(gate.detail.partition("(")[2]).name.startswith("conftest.py:")

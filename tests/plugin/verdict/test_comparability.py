@@ -84,8 +84,8 @@ def test_chunk_labels_do_not_compare_by_document(project: Example) -> None:
     assert "in brackets: recall@3, recall@3_doc (chunker false → true)" in said
     assert "no label was met in 4 cases: wanted refunds#, shipping#, returns# and 1 more; returned refundsp of" in said
     assert "costs most" in said
-    notes = HistoryStore(project.path / ".auepora" / "history.sqlite").verdict("last")["notes"]
-    assert any(note["kind"] == "no label met" for note in notes)
+    notes = HistoryStore(project.path / ".auepora" / "history.sqlite").verdict("last").notes
+    assert any(note.kind == "no label met" for note in notes)
 
 
 TWO_SYSTEMS = """

@@ -136,5 +136,5 @@ def test_repeats_are_kept_and_flaky_cases_named_everywhere(project: Example) -> 
     assert "each case asked 2 times" in text
     assert "mrr: variance between cases" in text, text
     stored = HistoryStore(project.path / ".auepora" / "history.sqlite").verdict("last")
-    assert list(stored["flaky"]) == ["warehouse"]
-    assert "mrr" in stored["noise"]
+    assert list(stored.flaky) == ["warehouse"]
+    assert "mrr" in stored.noise

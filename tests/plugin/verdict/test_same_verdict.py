@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.base.json import dumps
 from pytest_auepora.cli.main import main
 from pytest_auepora.history.store import HistoryStore
 
@@ -67,7 +68,7 @@ def test_the_same_verdict_number_for_number(broken: Example, capfd: pytest.Captu
         "replayed by two processes": ("--auepora-replay=last~1", "-n", "2"),
     }.items():  # fmt: skip
         broken.run(*args, plugins=("xdist",) if "-n" in args else ())
-        told[name] = store.verdict("last")
+        told[name] = json.loads(dumps(store.verdict("last")))
     done = subprocess.run(
         [sys.executable, "-c", OUTPUTS], cwd=broken.path, check=True, capture_output=True, encoding="utf-8"
     )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,13 +14,12 @@ from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.findings import Finding
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
-from pytest_auepora.history.codec import (
-    CaseJson,
-    decode_run,
-    encode_run,
-    rows_of,
-    without_answer_texts,
-)
+from pytest_auepora.errors import HistoryError
+from pytest_auepora.history.codec import CaseJson, decode_run, encode_run, rows_of, without_answer_texts
+from pytest_auepora.history.store import HistoryStore
+
+from ..reporting.builders import verdict_of
+from .conftest import a_run
 
 NUMBERS = st.floats(-1e9, 1e9) | st.integers(-3, 3)
 _REST = (
@@ -77,3 +80,24 @@ def test_a_result_without_its_answer() -> None:
             "retrieved": [{"id": "d", "score": 0.5}], "timings": {"total": 0.1}, "refused": False,
         }),
     )  # fmt: skip
+
+
+def test_some_cases_are_read_alone_and_texts_when_wanted(kept: HistoryStore) -> None:
+    run = a_run()
+    run_id = kept.add(run, verdict_of(run))
+    name = [*run.cases][1]
+    assert kept.load(run_id, only=[name]).cases == {name: run.cases[name]}
+    assert kept.load(run_id, only=["nobody"]).cases == {}
+    packed = kept.load(run_id, packed=True)
+    assert [case.outputs for case in packed.cases.values()] == [case.outputs for case in run.cases.values()]
+    assert packed.cases[name].query == run.cases[name].query
+
+
+def test_damaged_texts_are_told_when_they_are_wanted(tmp_path: Path) -> None:
+    kept = HistoryStore(tmp_path / "history.sqlite")
+    run_id = kept.add(run := a_run(), verdict_of(run))
+    with sqlite3.connect(tmp_path / "history.sqlite") as database:
+        database.execute("UPDATE eval_query_results SET texts = x'00'")
+    packed = kept.load(run_id, packed=True)
+    with pytest.raises(HistoryError, match="the texts of one are damaged: "):
+        _ = packed.cases["one"].query

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_auepora.base.json import encode
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import HistoryError, UnknownRunError
 from pytest_auepora.evaluation.recording import Recording
@@ -66,7 +67,7 @@ def test_texts_of_a_result_are_read_from_the_journal(tmp_path: Path) -> None:
         before = CaseJson.of(result)
         stored = journal.add("", "", CaseJson.of(result, answers_to(0)), {"model": "\u3042"})
         assert stored is not None
-        assert stored.file.read(stored.start, stored.length) == before.texts
+        assert encode(stored.read()) == before.texts
         result.texts = stored
         assert CaseJson.of(result).result == before.result
     assert sys.platform == "win32" or journal.path.stat().st_mode & 0o777 == 0o600
@@ -96,8 +97,8 @@ def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Pa
     (line,) = store.runs()
     assert (line.started, line.git_commit, line.complete) == ("2031-05-06T07:08:09+00:00", "abc123", False)
     assert line.outcome == "not judged"
-    (gate,) = store.verdict(run_id)["gates"]
-    assert (gate["reason"], gate["n"], gate["total"]) == ("not finished", 2, 3)
+    (gate,) = store.verdict(run_id).gates
+    assert (gate.reason, gate.n, gate.total) == ("not finished", 2, 3)
     assert recover(store, tmp_path, Keep()) == []
 
 

@@ -33,10 +33,7 @@ def test_a_run_comes_back_as_it_was(kept: HistoryStore) -> None:
     run.cases["one"].scores["ratio"] = Score("number", 1 / 3, data=[1, 3])
     run_id = kept.add(run, verdict)
     assert kept.load(run_id) == run
-    stored = kept.verdict(run_id)
-    assert stored["gates"][0]["metric"] == verdict.gates[0].metric
-    assert stored["aggregates"]["recall@5"]["value"] == verdict.aggregates["recall@5"].value
-    assert stored["comparison"]["cases"].keys() == run.cases.keys()
+    assert kept.verdict(run_id) == verdict
 
 
 def test_a_run_that_is_deleted_while_it_is_asked_for_is_told(

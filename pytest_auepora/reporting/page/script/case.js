@@ -1,20 +1,14 @@
 /* One case: why, both rankings, both answers, every repeat, the scores of judges and the labels of people. */
 const caseView = async (query) => {
   const data = await runOf(query);
-  const row = data.cases[data.places.get(query.case)];
+  if (!data.known.has(query.case)) await casesOf(data, query);
+  const row = data.known.get(query.case);
   if (!row) throw new Failed(`There is no case ${query.case} in this run.`);
   const one = await detailsOf(query, row);
-  const rows = listed(data, query);
-  const place = rows.indexOf(row);
-  const [previous, next] = place < 0 ? [] : [rows[place - 1], rows[place + 1]];
   const before = one.earlier || "";
   return [
     compareBar(data, query),
-    make("nav", { class: "steps", "aria-label": "Cases" },
-      link({ case: "" }, { class: "quiet button" }, "↑ All cases"),
-      previous ? link({ case: previous.id }, { class: "quiet button", rel: "prev" }, "← Previous") : null,
-      next ? link({ case: next.id }, { class: "quiet button", rel: "next" }, "Next →") : null,
-      place < 0 ? null : make("span", { class: "muted" }, `${(place + 1).toLocaleString("en")} of ${rows.length.toLocaleString("en")}`)),
+    stepsOf(data, query),
     make("section", { class: "card case-head", "aria-labelledby": "case-title" },
       make("h1", { id: "case-title", tabindex: "-1", "data-first": true }, row.id), make("p", null, states(row)),
       lead(row, one),
@@ -28,6 +22,23 @@ const caseView = async (query) => {
     scores(one, data.against ? "Earlier" : "Baseline"),
     facts(row, one),
   ];
+};
+
+/* To the cases beside this one in the table; they follow where the rows of all cases are still to come. */
+const stepsOf = (data, query) => {
+  const steps = make("nav", { class: "steps", "aria-label": "Cases" }, link({ case: "" }, { class: "quiet button" }, "↑ All cases"));
+  const fill = () => {
+    const rows = listed(data, query);
+    const place = rows.findIndex((row) => row.id === query.case);
+    if (place < 0) return;
+    const [previous, next] = [rows[place - 1], rows[place + 1]];
+    if (previous) steps.append(link({ case: previous.id }, { class: "quiet button", rel: "prev" }, "← Previous"));
+    if (next) steps.append(link({ case: next.id }, { class: "quiet button", rel: "next" }, "Next →"));
+    steps.append(make("span", { class: "muted" }, `${(place + 1).toLocaleString("en")} of ${rows.length.toLocaleString("en")}`));
+  };
+  if (data.cases) fill();
+  else casesOf(data, query).then(fill, () => {});
+  return steps;
 };
 
 const lead = (row, one) => [

@@ -1,25 +1,30 @@
 /* The table of cases: rows are made as they are needed. */
 const STEP = 100;
-const ORDER = ["newly failing", "errored", "new and failing", "edited and failing", "still failing", "failed",
-  "fixed", "unchanged", "passed", "new", "edited", "expected to fail", "skipped"];
 const CHIPS = [["", "All"], ["failed", "Failed"], ["worse", "Worse than "], ["lost", "Lost"], ["still failing", "Still failing"],
   ["varies", "Varies"], ["suspect", "Suspect"], ["improved", "Improved"], ["flaky", "Flaky"], ["incomparable", "Not comparable"]];
 
 const columnsOf = (data) => [
   { key: "id", title: "Case", value: (row) => row.id },
-  { key: "state", title: "State", value: (row) => ORDER.indexOf(row.kind) },
+  { key: "state", title: "State", value: (row) => data.ranks.get(row.kind) },
   ...(data.compared ? [{ key: "change", title: "Largest change", number: true, value: (row) => row.worst }] : []),
   ...data.columns.map((column, place) => ({ key: `m${place}`, title: column.name, number: true, wide: true, place, value: (row) => ((row.cells || [])[place] || [null])[0] })),
 ];
 
+/* Whether the address asks for other rows than the first, or in another order. */
+const narrows = (query) => ["show", "tag", "slice", "text", "sort", "down"].some((name) => query[name]);
+const searched = (row) => {
+  row.search = row.search || [row.id, row.query, row.answer, row.why, ...(row.said || [])].filter(Boolean).join("\n").toLowerCase();
+  return row.search;
+};
 /* The rows that the address asks for, in its order; among equals the largest drop comes first. */
 const listed = (data, query) => {
+  if (!data.cases) return data.rows;
   const [label, value] = query.slice ? JSON.parse(query.slice) : [];
   const text = (query.text || "").trim().toLowerCase();
-  const rows = data.cases.filter((row) => (!query.show || row.is.includes(query.show))
+  const rows = data.cases.filter((row) => (!query.show || is(row, query.show))
     && (!query.tag || (row.tags || []).includes(query.tag))
     && (!label || (row.labels || {})[label] === value)
-    && (!text || row.search.includes(text)));
+    && (!text || searched(row).includes(text)));
   const column = columnsOf(data).find((one) => one.key === (query.sort || "state")) || columnsOf(data)[1];
   const up = query.down ? -1 : 1;
   const keyed = rows.map((row) => [column.value(row), row]);
@@ -32,8 +37,9 @@ const listed = (data, query) => {
 };
 
 class CaseTable {
-  constructor(data) {
+  constructor(data, query) {
     this.data = data;
+    this.query = query;
     this.columns = columnsOf(data);
     this.count = make("p", { class: "count", role: "status" });
     this.body = make("tbody");
@@ -51,6 +57,20 @@ class CaseTable {
     new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && this.more(false), { rootMargin: "400px" }).observe(this.moreButton);
     main.addEventListener("printing", () => { while (this.made < Math.min(this.list.length, 1000)) this.more(false); });
     this.refresh();
+    if (!data.cases) setTimeout(() => this.arrive());
+  }
+
+  /* Takes the rows that were not there at the beginning. */
+  async arrive() {
+    try {
+      await casesOf(this.data, this.query);
+    } catch (error) {
+      this.count.textContent = error.message;
+      return;
+    }
+    if (narrows(state())) return this.refresh();
+    this.list = listed(this.data, state()); // begins with the rows that are shown
+    this.showRest();
   }
 
   filters() {
@@ -58,7 +78,7 @@ class CaseTable {
     const query = state();
     this.buttons = CHIPS.filter(([name]) => !name || name === "failed" || data.counts[name]).map(([name, title]) =>
       make("button", { type: "button", "data-show": name, disabled: Boolean(name) && !data.counts[name], on: { click: () => this.choose({ show: name }) } },
-        name === "worse" ? title + data.base : title, " ", make("span", { class: "n" }, (name ? data.counts[name] || 0 : data.cases.length).toLocaleString("en"))));
+        name === "worse" ? title + data.base : title, " ", make("span", { class: "n" }, (name ? data.counts[name] || 0 : data.total).toLocaleString("en"))));
     const chooser = (name, title, options) => {
       if (!options.length) return null;
       const made = make("select", { id: name, on: { change: (event) => this.choose({ [name]: event.target.value }) } },
@@ -66,8 +86,7 @@ class CaseTable {
       this[name] = made;
       return make("div", { class: "field" }, make("label", { for: name }, title), made);
     };
-    const values = data.sliceLabels.filter((name) => name !== "tag").flatMap((name) =>
-      [...new Set(data.cases.map((row) => (row.labels || {})[name]).filter(Boolean))].sort().map((value) => [JSON.stringify([name, value]), `${name}: ${value}`]));
+    const values = Object.entries(data.slices).filter(([name]) => name !== "tag").flatMap(([name, all]) => all.map((value) => [JSON.stringify([name, value]), `${name}: ${value}`]));
     this.text = make("input", { type: "search", id: "text", value: query.text || "", autocomplete: "off", spellcheck: "false",
       on: { input: (event) => this.choose({ text: event.target.value.trim() }) } });
     return make("div", { class: "filters", role: "search", "aria-label": "Cases" },
@@ -89,14 +108,16 @@ class CaseTable {
 
   refresh() {
     const query = state();
+    const all = this.data.cases || !narrows(query);
     this.list = listed(this.data, query);
     this.columns.forEach((column, i) => {
       if (column.key === (query.sort || "state")) this.heads[i].setAttribute("aria-sort", query.down ? "descending" : "ascending");
       else this.heads[i].removeAttribute("aria-sort");
     });
     for (const button of this.buttons) button.setAttribute("aria-pressed", String(button.dataset.show === (query.show || "")));
-    this.count.textContent = this.list.length === this.data.cases.length ? plural(this.list.length, "case")
-      : `${this.list.length.toLocaleString("en")} of ${plural(this.data.cases.length, "case")}`;
+    const found = this.data.cases ? this.list.length : this.data.total;
+    this.count.textContent = !all ? "Reading the cases …" : found === this.data.total ? plural(found, "case")
+      : `${found.toLocaleString("en")} of ${plural(this.data.total, "case")}`;
     this.table.hidden = !this.list.length;
     this.nothing.hidden = Boolean(this.list.length);
     this.body.replaceChildren();
@@ -108,10 +129,14 @@ class CaseTable {
     const rows = this.list.slice(this.made, this.made + STEP).map((row) => this.row(row));
     this.body.append(...rows);
     this.made += rows.length;
+    this.showRest();
+    if (focus && rows.length) rows[0].querySelector("a").focus();
+  }
+
+  showRest() {
     const left = this.list.length - this.made;
     this.moreButton.hidden = left <= 0;
     this.moreButton.textContent = `Show more (${left.toLocaleString("en")} left)`;
-    if (focus && rows.length) rows[0].querySelector("a").focus();
   }
 
   row(row) {
@@ -125,7 +150,7 @@ class CaseTable {
     return make("tr", { class: "case" },
       make("th", { scope: "row" }, link({ case: row.id }, { class: "opener" }, row.id),
         make("span", { class: "query", dir: "auto" }, row.query || ""),
-        row.why && (row.is.includes("failed") || row.is.includes("lost") || row.kind === "still failing") ? make("span", { class: "why", dir: "auto" }, row.why) : null,
+        row.why && (is(row, "failed") || is(row, "lost") || row.kind === "still failing") ? make("span", { class: "why", dir: "auto" }, row.why) : null,
         (row.said || []).map((line) => make("span", { class: "why muted" }, line))),
       make("td", null, states(row)),
       cells);

@@ -69,16 +69,18 @@ const scatter = (column, rows, place, query) => {
   const y = scale(range, base - inset, AXIS.top + inset);
   const crowds = new Map();
   const spread = (cell) => {
-    const key = `${cell[4].toFixed(3)} ${cell[0].toFixed(3)}`;
+    const key = `${cell[4].toFixed(3)} ${cell[0].toFixed(3)} ${cell[2]}`;
     const n = crowds.get(key) || 0;
     crowds.set(key, n + 1);
-    const radius = Math.min(inset - 2, 1.3 * Math.sqrt(n));
-    return [x(cell[4]) + radius * Math.cos(n * 2.39996), y(cell[0]) + radius * Math.sin(n * 2.39996)];
+    const radius = 1.3 * Math.sqrt(n);
+    return radius > inset - 2 ? null : [x(cell[4]) + radius * Math.cos(n * 2.39996), y(cell[0]) + radius * Math.sin(n * 2.39996)];
   };
   const shapes = { "-1": "M0 4 L-4 -3 L4 -3 Z", 0: "", 1: "M0 -4 L-4 3 L4 3 Z" };
   const tones = { "-1": "worse", 0: "same", 1: "better" };
   const dots = pairs.map(([row, cell]) => {
-    const [cx, cy] = spread(cell).map(fix);
+    const place = spread(cell);
+    if (!place) return null; // the spiral is full
+    const [cx, cy] = place.map(fix);
     const open = { "data-case": row.index, class: `f-${tones[cell[2]]}` };
     return cell[2] ? draw("path", { d: shapes[cell[2]], transform: `translate(${cx} ${cy})`, ...open }) : draw("circle", { cx, cy, r: 2.4, ...open });
   });
@@ -108,12 +110,13 @@ const scatter = (column, rows, place, query) => {
 
 /* Each metric by tabs: the distribution, and beside it what was accepted. */
 const plotsCard = (data, query) => {
-  const columns = data.columns.map((column, place) => ({ ...column, place, base: data.base })).filter((column) => data.cases.some((row) => row.cells && row.cells[column.place] && row.cells[column.place][0] !== null));
-  if (!columns.length || data.cases.length < 2) return null;
+  const columns = data.columns.map((column, place) => ({ ...column, place, base: data.base })).filter((column) => column.measured);
+  if (!columns.length || data.total < 2) return null;
   const panels = columns.map((column, i) => {
     const panel = make("div", { class: `panel ${i ? "away" : ""}`, id: `panel-${i}`, role: "tabpanel", "aria-labelledby": `tab-${i}`, tabindex: "0" });
-    panel.fill = () => { // drawn when it is looked at
-      if (!panel.children.length)
+    panel.fill = () => { // drawn when it is looked at, and its cases are there
+      if (!data.cases) casesOf(data, query).then(panel.fill, () => {});
+      else if (!panel.children.length)
         panel.append(make("p", { class: "panel-title" }, column.name),
           make("div", { class: "pair" }, histogram(column, data.cases, column.place), data.compared ? scatter(column, data.cases, column.place, query) : null));
     };

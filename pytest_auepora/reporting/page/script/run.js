@@ -1,18 +1,15 @@
 /* One run: what came of it and why, the worst cases, all cases; below them the numbers, pictures and gates. */
 const runView = async (query) => {
   const data = await runOf(query);
-  const worst = data.worst.map((place) => data.cases[place]);
-  const [details, slices] = await Promise.all([
-    data.worstDetails || Promise.all(worst.map((row) => detailsOf(query, row))),
-    query.by ? slicesOf(data, query, query.by) : null,
-  ]);
+  const { worst } = data;
+  const [slices] = await Promise.all([query.by ? slicesOf(data, query, query.by) : null, narrows(query) ? casesOf(data, query) : null]);
   return [
     compareBar(data, query),
     verdictOf(data),
     make("div", { class: worst.length ? "front" : "front alone" },
-      worst.length ? worstCard(data, worst, details) : null,
+      worst.length ? worstCard(data, worst, data.worstDetails) : null,
       metricsCard(data, query, slices)),
-    new CaseTable(data).element,
+    new CaseTable(data, query).element,
     make("div", { class: "pictures" }, plotsCard(data, query), historyCard(data)),
     reasonsCard(data),
   ];
@@ -82,7 +79,7 @@ const scoreChips = (data, row) => {
 const metricsCard = (data, query, slices) => {
   const reach = reachOf(data.metrics.map((metric) => metric.interval));
   const earlier = data.against ? "Earlier" : "Baseline";
-  const labels = live || Object.keys(data.slices || {}).length ? data.sliceLabels : [];
+  const labels = Object.keys(live ? data.slices : data.bySlice);
   return card("Metrics", "metrics", data.metrics.length ? make("table", null,
     make("caption", { class: "unseen" }, "Metrics with their gates and the change, with 95 % intervals"),
     make("thead", null, make("tr", null, make("th", { scope: "col" }, "Metric"), make("th", { scope: "col", class: "number" }, "Value"),

@@ -1,4 +1,5 @@
-/* Where the data are: in this file, or at the server that showed the page.  What the page shows is in the fragment of
+/* Where the data are: in this file, or at the server that showed the page.  A run comes with what its first screen shows;
+   the rows of all cases follow, and the details of a case when it is opened.  What the page shows is in the fragment of
    its address: run, against, case, suite, from; show, tag, slice, text, sort, down; by. */
 const main = document.getElementById("main");
 const statusLine = document.getElementById("said");
@@ -32,7 +33,7 @@ const ask = async (path, parameters) => {
   return data;
 };
 
-/* A run with the rows of its cases; the last ones are kept. */
+/* A run with its first rows; the last ones are kept. */
 const runs = new Map();
 const runOf = async (query) => {
   if (report) {
@@ -48,28 +49,44 @@ const runOf = async (query) => {
   return runs.get(key);
 };
 const prepared = (data) => {
-  if (!data.places) {
+  if (!data.known) {
     data.base = data.against ? "the other run" : "accepted"; // what it is compared with
-    data.cases.forEach((row, index) => {
-      row.index = index;
-      row.is = row.is || [];
-      row.search = [row.id, row.query, row.answer, row.why, ...(row.said || [])].filter(Boolean).join("\n").toLowerCase();
-    });
-    data.places = new Map(data.cases.map((row) => [row.id, row.index]));
-    data.tags = [...new Set(data.cases.flatMap((row) => row.tags || []))].sort();
+    data.ranks = new Map(data.order.map((kind, rank) => [kind, rank]));
+    data.known = new Map([...data.rows, ...data.worst].map((row) => [row.id, row]));
+    data.cases = data.rows.length === data.total ? [...data.rows].sort((one, other) => one.index - other.index) : null;
   }
   return data;
 };
+/* The rows of all cases, in the order of the golden file: read once, and not before the first screen is there. */
+const casesOf = async (data, query) => {
+  if (!data.cases) {
+    data.coming = data.coming || restOf(query);
+    try {
+      data.cases = await data.coming;
+      data.known = new Map(data.cases.map((row) => [row.id, row]));
+    } catch (error) {
+      data.coming = null;
+      throw error;
+    }
+  }
+  return data.cases;
+};
+const restOf = async (query) => (report ? JSON.parse((await there(`rows-${+query.run}`)).textContent) : ask("/api/rows", compared(query)));
+const there = async (id) => { // this script runs while the rest of its file is still read
+  while (document.readyState === "loading") await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+  return document.getElementById(id);
+};
+const is = (row, word) => (row.is || []).includes(word);
 
 /* The details of a case: a line of JSON in this file, read when it is wanted, or what the server says. */
 const lines = [];
 const detailsOf = async (query, row) => {
   if (!report) return ask("/api/case", { ...compared(query), case: row.id });
   const suite = +query.run;
-  if (!lines[suite]) lines[suite] = document.getElementById(`details-${suite}`).textContent.split("\n");
+  if (!lines[suite]) lines[suite] = (await there(`details-${suite}`)).textContent.split("\n");
   return JSON.parse(lines[suite][row.index]);
 };
-const slicesOf = async (data, query, label) => (report ? data.slices[label] || [] : ask("/api/slices", { ...compared(query), label }));
+const slicesOf = async (data, query, label) => (report ? data.bySlice[label] || [] : ask("/api/slices", { ...compared(query), label }));
 
 const go = (changes, { base, replace, keep } = {}) => {
   const target = address(changes, base);

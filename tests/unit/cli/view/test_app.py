@@ -48,7 +48,8 @@ def test_a_run_its_cases_and_one_of_them(page: Page, history: Stored) -> None:
     assert told(page, f"/api/run?run={history.worse}&against={history.other}")["against"].startswith(
         f"against the run {history.other}"
     )
-    assert len(told(page, f"/api/run?run={history.worse}")["cases"]) == 4
+    assert len(told(page, f"/api/run?run={history.worse}")["rows"]) == 4
+    assert [row["index"] for row in told(page, f"/api/rows?run={history.worse}")] == [0, 1, 2, 3]
     assert told(page, f"/api/slices?run={history.worse}&label=scenario")[0]["metric"] == "recall@5"
     one = told(page, f"/api/case?run={history.worse}&case=steady")
     assert one["judges"] == [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_auepora.cli.view.content import run_page, runs_page, slices_of
+from pytest_auepora.cli.view.content import run_page, runs_page
+from pytest_auepora.reporting.page.run_data import slice_rows
 
 from .histories import Stored
 
@@ -30,11 +31,11 @@ def test_every_change_has_an_interval_in_numbers_and_words(history: Stored) -> N
 
 
 def test_a_slice_has_an_interval_of_its_own(history: Stored) -> None:
-    rows = slices_of(history.library.pair(history.worse), "scenario")
+    rows = slice_rows(history.library.pair(history.worse).rows, "scenario")
     typo = next(one for one in rows if (one["metric"], one["slice"]) == ("recall@5", "typo"))
     assert typo["n"] == 1, "the errored case has no value"
     assert typo["interval"]["n"] == 2, "and counts as the worst in the change"
-    assert {one["slice"] for one in slices_of(history.library.pair(history.worse), "tag")} == {"smoke"}
+    assert {one["slice"] for one in slice_rows(history.library.pair(history.worse).rows, "tag")} == {"smoke"}
 
 
 def test_history_marks_changes_of_provenance(history: Stored) -> None:

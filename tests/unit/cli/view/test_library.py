@@ -21,13 +21,13 @@ def test_a_run_stands_against_its_baseline_by_default(history: Stored) -> None:
     assert pair.verdict.outcome == "failed"
     assert pair.other_info is not None
     assert pair.other_info.run_id == history.good, "the run before has the texts that a baseline lacks"
-    assert pair.earlier_case(pair.run.cases["steady"]) is not None
+    assert [*pair.earlier_cases([*pair.run.cases.values()][:2])] == ["steady", "fell-out"]
 
 
 def test_any_two_runs_are_judged_as_the_command_does(history: Stored) -> None:
     pair = history.library.pair(history.good, history.worse)
     assert not pair.by_baseline
-    assert {row["kind"] for row in pair.rows.rows} == {"fixed", "unchanged"}
+    assert {row["kind"] for row in pair.rows.all} == {"fixed", "unchanged"}
     assert pair.verdict.comparison is not None
     assert pair.verdict.comparison.cases["fell-out"].best == 1.0
     assert pair.verdict.notes == []
@@ -38,10 +38,10 @@ def test_cases_are_called_by_what_happened_since_the_other_run(history: Stored) 
     library = history.library
     fell = {"fell-out", "wrong-answer"}
     again = library.pair(library.store.add(*_since_accepted(CASES[:3], WORSE[:3])), history.worse)
-    assert {row["id"] for row in again.rows.rows if row["kind"] == "still failing"} == fell
+    assert {row["id"] for row in again.rows.all if row["kind"] == "still failing"} == fell
     assert again.verdict.outcome == "passed"
     accepted = library.pair(library.store.add(*_since_accepted(WORSE[:3], WORSE[:3])), history.good)
-    assert {row["id"] for row in accepted.rows.rows if row["kind"] == "newly failing"} == fell
+    assert {row["id"] for row in accepted.rows.all if row["kind"] == "newly failing"} == fell
     assert accepted.verdict.outcome == "inconclusive", "three cases prove nothing, as `auepora compare` says"
 
 
@@ -69,7 +69,7 @@ def test_runs_of_another_golden_file_are_left_out(history: Stored, tmp_path: Pat
     golden.touch()
     run.path = "boats/billing.golden.yaml"
     pair = history.library.pair(store.add(run, verdict_of(run)))
-    assert pair.other is None
+    assert (pair.other, pair.other_info) == (None, None)
     told = run_page(history.library, pair)
     assert [one["path"] for one in told["runs"]] == [run.path]
     assert [one["id"] for one in told["history"]["runs"]] == [pair.info.run_id]
@@ -84,11 +84,11 @@ def test_what_does_not_compare_is_said(history: Stored) -> None:
     with pytest.raises(NotComparableError, match="is a run of"):
         history.library.pair(ids[0], history.good)
     pair = history.library.pair(ids[1], history.good)
-    assert [row.get("notComparable") for row in pair.rows.rows] == [
+    assert [row.get("notComparable") for row in pair.rows.all] == [
         "the golden case was edited", None, "not there before",
     ]  # fmt: skip
-    assert pair.earlier_case(pair.run.cases["steady"]) is None
-    assert ["incomparable" in row.get("is", ()) for row in pair.rows.rows] == [True, False, True]
+    assert pair.earlier_cases([pair.run.cases["steady"]]) == {}
+    assert ["incomparable" in row.get("is", ()) for row in pair.rows.all] == [True, False, True]
 
 
 def test_of_an_unknown_run_or_case_the_names_are_told(history: Stored) -> None:
@@ -101,4 +101,4 @@ def test_of_an_unknown_run_or_case_the_names_are_told(history: Stored) -> None:
 def test_a_pair_is_read_once(history: Stored) -> None:
     pair = history.library.pair(history.worse)
     assert history.library.pair("last~1") is pair
-    assert history.library.pair(history.good).run is pair.other
+    assert history.library.pair(history.worse, history.good).run is pair.run

@@ -1,45 +1,21 @@
-"""The row and the details of a case."""
+"""The details of a case."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pytest_auepora.core.findings import Answers, Finding
+from pytest_auepora.core.findings import Answers
 from pytest_auepora.core.scoring import Score
-from pytest_auepora.reporting.page.case_data import MOST_HITS, _marked_text, case_details, case_rows
+from pytest_auepora.reporting.page.case_data import MOST_HITS, _marked_text, case_details
 
-from ..builders import Case, baseline_of, run_of, verdict_of
+from ..builders import Case, run_of, verdict_of
 from .pages import BAD_ID, CASES, red
-
-
-def row(name: str) -> dict[str, Any]:
-    run, verdict = red()
-    found: dict[str, Any] = next(one for one in case_rows(run, verdict).rows if one["id"] == name)
-    return found
 
 
 def details(name: str, *, earlier: bool = False) -> dict[str, Any]:
     run, verdict = red()
     before = run_of(CASES).cases[name] if earlier else None
     return case_details(run.cases[name], run, verdict, before, "the run before")
-
-
-def test_every_case_says_what_filters_show_it() -> None:
-    run, verdict = red()
-    assert {one["id"]: one.get("is", []) for one in case_rows(run, verdict).rows} == {
-        "steady": [], BAD_ID: ["failed", "worse"], "wrong-answer": ["failed", "worse"],
-        "raises": ["failed", "worse"], "mended": ["improved"], "not-today": [],
-    }  # fmt: skip
-
-
-def test_a_row_has_what_is_read_of_it() -> None:
-    one = row(BAD_ID)
-    assert one["kind"] == "newly failing"
-    assert one["change"] == ["recall@5", "-1.000"]
-    assert one["labels"] == {"scenario": "typo"}
-    assert one["tags"] == ["smoke", "refund"]
-    assert one["why"] == "retrieval: refunds.md fell out, was at rank 2 (not among the 2 returned)"
-    assert one["cells"][0] == [0.0, "0.000", -1, True, 1.0]
 
 
 def test_an_opened_case_has_the_turns_before_its_question() -> None:
@@ -91,21 +67,10 @@ def test_flaky_cases_and_single_answers() -> None:
     run.cases["b"].quarantine = "2026-01-01"
     verdict = verdict_of(run)
     verdict.flaky["a"] = 2 / 3
-    assert [one.get("is", []) for one in case_rows(run, verdict).rows] == [["flaky"], []]
     told = case_details(run.cases["a"], run, verdict)
     assert told["repeats"] == [{"metric": "recall@5", "now": ["0.000", "1.000", "error"], "then": []}]
     assert any(name == "flaky" for name, _ in told["facts"])
     assert ["quarantined", "until 2026-01-01"] in case_details(run.cases["b"], run, verdict)["facts"]
-
-
-def test_what_varies_is_listed_and_fails_nothing() -> None:
-    run = run_of([Case("a", labels={"must_contain": ["30 days"]})])
-    run.cases["a"].findings = [Finding("assertion", "must_contain", "varies", held=5, accepted=5, passed=1, asked=3)]
-    verdict = verdict_of(run)
-    verdict.varies = ["a"]
-    (one,) = case_rows(run, verdict).rows
-    assert one["is"] == ["varies"]
-    assert "varies: 5 of 5 accepted held, 1 of 3 today" in one["said"][0]
 
 
 def test_a_long_ranking_is_cut_but_for_what_is_relevant() -> None:
@@ -116,27 +81,12 @@ def test_a_long_ranking_is_cut_but_for_what_is_relevant() -> None:
     assert now["returned"] == 62
 
 
-def test_the_worst_score_there_is_looks_like_it() -> None:
-    lost = Case("lost", got=["x"])
-    run = run_of([lost, Case("found")], baseline=baseline_of(run_of([lost, Case("found")])))
-    bad, good = case_rows(run, verdict_of(run)).rows
-    assert (bad["kind"], bad["cells"][0][1:4]) == ("passed", ["0.000", 0, True])
-    assert good["cells"][0][3] is False
-
-
 def test_the_source_stands_beside_an_opaque_id() -> None:
     run = run_of([Case("one", got=["9f8e", "refunds.md#2"])])
     for hit in run.cases["one"].outputs["retrieved"]:
         hit["doc"] = "refunds.md"
     now = case_details(run.cases["one"], run, verdict_of(run))["now"]
     assert [hit["source"] for hit in now["hits"]] == ["refunds.md", ""]
-
-
-def test_an_empty_answer_is_shown_as_one() -> None:
-    run = run_of([Case("a", answer=""), Case("b", error="E: down")])
-    empty, errored = case_rows(run, verdict_of(run)).rows
-    assert empty["answer"] == ""
-    assert "answer" not in errored
 
 
 def test_of_a_long_chunk_the_surroundings_of_the_span_are_shown() -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.run import Run
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.page.case_data import case_rows
+from pytest_auepora.reporting.page.case_rows import FIRST, CaseRows
 from pytest_auepora.reporting.page.run_data import MOST_WORST, history_data, run_data, slice_labels, slice_rows
 from pytest_auepora.reporting.report import EarlierRun, Trend
 
@@ -18,36 +19,51 @@ GONE = {"got": ["index.md"]}
 
 
 def worst(data: dict[str, Any]) -> list[str]:
-    return [data["cases"][place]["id"] for place in data["worst"]]
+    return [row["id"] for row in data["worst"]]
+
+
+def told(run: Run, verdict: Verdict) -> dict[str, Any]:
+    return run_data(CaseRows(run, verdict), lambda ids: [{"of": case_id} for case_id in ids])
 
 
 def test_the_worst_cases_come_first_one_of_each_cause() -> None:
-    data = run_data(*red())
+    data = told(*red())
     assert worst(data) == ["fell-out", "wrong-answer", "raises"]
     assert data["changed"] == ["model m-1 → m-2"]
+    assert data["worstDetails"] == [{"of": "fell-out"}, {"of": "wrong-answer"}, {"of": "raises"}]
     assert data["outcome"] == "failed"
+
+
+def test_a_large_run_begins_with_its_worst_rows() -> None:
+    cases = [Case(f"c{i:03}") for i in range(FIRST + 50)]
+    baseline = baseline_of(run_of(cases))
+    cases[-1] = cases[-1].with_(got=["index.md", "terms.md", "refunds.md"])
+    run = run_of([*cases[:-1], cases[-1]], baseline=baseline)
+    data = told(run, verdict_of(run, baseline=baseline))
+    assert (len(data["rows"]), data["total"]) == (FIRST, FIRST + 50)
+    assert [(row["id"], row["index"]) for row in data["rows"][:2]] == [("c149", 149), ("c000", 0)]
 
 
 def test_an_outage_is_told_once() -> None:
     run = run_of([Case(f"c{i}", error="ConnectionError: refused") for i in range(30)])
-    assert worst(run_data(run, verdict_of(run))) == ["c0"]
+    assert worst(told(run, verdict_of(run))) == ["c0"]
 
 
 def test_there_are_not_more_than_fit_on_a_screen() -> None:
     cases = [Case(f"c{i}", relevant=[f"d{i}.md"], got=[f"d{i}.md"], thresholds={"recall@5": 0.5}) for i in range(10)]
     baseline = baseline_of(run_of(cases))
     run = run_of([case.with_(**GONE) for case in cases], baseline=baseline)
-    assert len(worst(run_data(run, verdict_of(run, baseline=baseline)))) == MOST_WORST
+    assert len(worst(told(run, verdict_of(run, baseline=baseline)))) == MOST_WORST
 
 
 def test_nothing_is_worst_where_all_is_well() -> None:
     run = run_of([Case("a")])
-    assert worst(run_data(run, verdict_of(run, {"recall@5": 0.5}))) == []
+    assert worst(told(run, verdict_of(run, {"recall@5": 0.5}))) == []
 
 
 def test_chips_count_what_the_verdict_counts() -> None:
     run, verdict = red()
-    counts = run_data(run, verdict)["counts"]
+    counts = told(run, verdict)["counts"]
     assert counts == {
         "failed": verdict.failed_cases, "worse": len(verdict.regressed_cases), "improved": len(verdict.improved_cases),
     }  # fmt: skip
@@ -58,27 +74,27 @@ def test_what_varies_is_counted_as_the_verdict_does(word: str) -> None:
     run = run_of([Case("a"), Case("b")])
     verdict: Verdict = verdict_of(run)
     setattr(verdict, word, ["b"])
-    assert run_data(run, verdict)["counts"] == {word.removesuffix("s") if word == "suspects" else word: 1}
+    assert told(run, verdict)["counts"] == {word.removesuffix("s") if word == "suspects" else word: 1}
 
 
 def test_the_metrics_have_baseline_change_and_gate() -> None:
-    recall = run_data(*red())["metrics"][0]
+    recall = told(*red())["metrics"][0]
     assert (recall["name"], recall["value"], recall["baseline"]) == ("recall@5", "0.750", "0.800")
     assert (recall["gate"], recall["state"], recall["change"]) == ("0.600 >= 0.9", "failed", "-0.200")
     assert recall["interval"]["value"] == pytest.approx(-0.2)
 
 
 def test_gates_say_why_in_groups() -> None:
-    failed = run_data(*red())["gates"][0]
+    failed = told(*red())["gates"][0]
     assert failed["state"] == "failed"
     assert {"recall@5", "error_rate"} <= {gate["title"] for gate in failed["gates"]}
 
 
 def test_slices_are_labels_with_several_values() -> None:
     run, verdict = red()
-    rows = case_rows(run, verdict)
+    rows = CaseRows(run, verdict)
     assert slice_labels(rows) == ["scenario", "tag"]
-    found = slice_rows(run, verdict, rows, "scenario")
+    found = slice_rows(rows, "scenario")
     assert [(one["metric"], one["slice"], one["n"]) for one in found[:2]] == [
         ("recall@5", "plain", 2), ("recall@5", "typo", 1),
     ]  # fmt: skip
@@ -90,6 +106,6 @@ def test_trends_need_earlier_runs_and_a_full_one() -> None:
     assert history_data(run, verdict, Trend())["metrics"] == []
     own = {"token_f1": 0.25, "mean_latency": 3.0}
     earlier = EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"hit@1": 0.5}, own)
-    told = history_data(run, verdict, Trend((earlier,)))
-    assert told["metrics"] == [{"name": "token_f1", "values": [0.25, 1.0], "text": "1.000"}]
-    assert [one["id"] for one in told["runs"]] == ["r1", ""]
+    history = history_data(run, verdict, Trend((earlier,)))
+    assert history["metrics"] == [{"name": "token_f1", "values": [0.25, 1.0], "text": "1.000"}]
+    assert [one["id"] for one in history["runs"]] == ["r1", ""]
