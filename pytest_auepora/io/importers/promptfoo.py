@@ -3,9 +3,10 @@
 The question is the variable named as in `_QUERY_VARS`, or the only one.  Values are templates over the variables; what
 only promptfoo can render, and assertions without a counterpart (`promptfoo_assertions`), are counted.
 
-Tests of one ``conversationId`` in their metadata (what ``_conversation`` holds in a prompt) are turns of one
-conversation; of an earlier turn's answer only the expected one is known.  A variable of messages, as a list or as
-JSON, has the turns before the question, and the question where no other variable does.
+Tests of one ``conversationId`` in their metadata are turns of one conversation; so are all others of a configuration
+whose prompts read ``_conversation``.  Of an earlier turn's answer only the expected one is known.  A variable of
+messages, as a list (also of ``user: …``) or as JSON, has the turns before the question, and the question where no other
+variable does.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _NOTES = "promptfoo"
 _MAX_COMBINATIONS = 10_000
 """How many tests the lists of one test may stand for."""
 _THREADS = ("conversationId", "threadId", "sessionId")
+_CONVERSATION = "_conversation"
+"""What a prompt calls the turns before it."""
 _KEYS = (
     "id", "query", "chat_history", "conversation", "reference_answer", "must_contain", "forbidden", "match", "expect",
     "answer_schema", "rubric", "metadata",
@@ -48,6 +51,8 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         dropped.add_unsupported(test, ("vars", "assert", "description", "metadata"), "{} of a test")
         variables = {**mapping_or_empty(default.get("vars")), **mapping_or_empty(test.get("vars"))}
         variables = {str(name): value for name, value in variables.items()}
+        if default.get(_CONVERSATION) and options.get("disableConversationVar") is not True:
+            test["metadata"] = {_THREADS[0]: path.stem, **mapping_or_empty(test.get("metadata"))}
         dropped.add("a test with an empty list for a variable", [] in variables.values())
         for values in _combinations(variables, options, f"{path}: test {number}"):
             _add_case(cases, test, values, assertions, dropped)
@@ -78,11 +83,12 @@ def _join_conversations(cases: list[dict[str, Any]], dropped: Dropped) -> None:
 
 
 def _combinations(variables: dict[str, Any], options: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
-    """Yield the variables of every test that one test stands for: a list has a value for each of them."""
+    """Yield the variables of every test that one test stands for: a list of texts has a value for each of them."""
     if options.get("disableVarExpansion") is True:
         yield variables
         return
-    values = [value if isinstance(value, list) else [value] for value in variables.values()]
+    expands = [isinstance(value, list) and isinstance((*value, "")[0], str) for value in variables.values()]
+    values = [value if expand else [value] for value, expand in zip(variables.values(), expands, strict=True)]
     if (number := prod(map(len, values))) > _MAX_COMBINATIONS:
         raise ImportProblem(f"{place} stands for {number:,} tests, one for each combination of the values in its lists")
     for combination in product(*values):
@@ -133,13 +139,27 @@ def _messages_in(value: Any) -> Any:
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
-    return value if is_messages(value) else None
+    if not isinstance(value, list):
+        return None
+    messages = [_message_of(turn) for turn in value]
+    return messages if is_messages(messages) else None
+
+
+def _message_of(turn: Any) -> Any:
+    """Return a turn in the short form of promptfoo, ``{user: …}``, as a message; any other as it is."""
+    if isinstance(turn, Mapping) and len(turn) == 1:
+        ((role, text),) = turn.items()
+        return {"role": role, "content": text}
+    return turn
 
 
 def _read_tests(
     path: Path, dropped: Dropped, parents: tuple[Path, ...] = ()
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the tests of a file and the keys of all of them; *parents* are the files that refer to it."""
+    """Return the tests of a file and the keys of all of them; *parents* are the files that refer to it.
+
+    These keys have `_CONVERSATION` as well: whether a prompt reads the turns before it.
+    """
     if path.resolve() in parents:
         raise ImportProblem(f"{path}: its tests are in itself")
     data = read_data(path, core_schema=True)
@@ -160,7 +180,22 @@ def _read_tests(
     declared = data["tests"]
     for test in declared if isinstance(declared, list) else [declared]:
         tests += [dict(test)] if isinstance(test, Mapping) else _read_named_file(path, test, dropped, parents)
-    return tests, mapping_or_empty(default)
+    prompts = data.get("prompts")
+    prompts = prompts if isinstance(prompts, list) else [prompts]
+    return tests, {**mapping_or_empty(default), _CONVERSATION: any(_reads_turns(prompt, path) for prompt in prompts)}
+
+
+def _reads_turns(prompt: Any, path: Path) -> bool:
+    """Whether *prompt*, a text, a file or a mapping with one of them, reads the turns before it."""
+    if isinstance(prompt, Mapping):
+        return any(_reads_turns(prompt.get(key), path) for key in ("raw", "id", "path"))
+    if not isinstance(prompt, str):
+        return False
+    text = prompt
+    if "\n" not in prompt:
+        with suppress(OSError, ValueError):  # a pattern, or a text that is no name of a file
+            text += (path.parent / prompt.removeprefix("file://")).read_text(encoding="utf-8")
+    return _CONVERSATION in text
 
 
 def _read_named_file(path: Path, location: Any, dropped: Dropped, parents: tuple[Path, ...]) -> list[dict[str, Any]]:
@@ -195,7 +230,7 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
         metadata = dict(case.get("metadata", {}))
         notes = pop_notes(metadata, _NOTES)
         variables = {str(notes.get("query", "query")): literal(case["query"]), **mapping_or_empty(notes.get("vars"))}
-        if "chat_history" in case:  # as JSON: a list would stand for several tests
+        if "chat_history" in case:  # as JSON, in which braces are no template
             variables["chat_history"] = literal(dump_json(messages_of(case)[:-1]))
         if "conversation" in case:
             metadata[_THREADS[0]] = case["conversation"]

@@ -97,7 +97,7 @@ def test_a_list_stands_for_a_test_of_each_value(tmp_path: Path) -> None:
 
 def test_lists_that_blow_up_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ImportProblem, match=r"test 1 stands for 1,000,000 tests"):
-        imported(tmp_path, "promptfoo", [{"vars": {name: [1] * 100 for name in "abc"}}])
+        imported(tmp_path, "promptfoo", [{"vars": {name: ["x"] * 100 for name in "abc"}}])
 
 
 @pytest.mark.parametrize(("value", "query"), [(12, "12"), (True, "true"), (1e3, "1000")])

@@ -140,3 +140,25 @@ def test_messages_may_be_a_variable_of_promptfoo(tmp_path: Path) -> None:
     (case,) = imported(tmp_path, "promptfoo", raw, "a.yaml").cases
     assert (case["query"], case["chat_history"]) == ("And shipping?", HISTORY)
     assert case["metadata"] == {"promptfoo": {"query": "", "vars": {"lang": "en"}}} or "lang" in str(case["metadata"])
+
+
+@pytest.mark.parametrize("history", [TALK[:3], HISTORY])
+def test_a_list_of_messages_stands_for_one_test(tmp_path: Path, history: list[Any]) -> None:
+    raw = {"defaultTest": {"vars": {"messages": history}}, "tests": [{"vars": {"question": ["One?", "Two?"]}}]}
+    cases = imported(tmp_path, "promptfoo", raw, "a.yaml").cases
+    assert [(case["query"], case["chat_history"]) for case in cases] == [("One?", HISTORY), ("Two?", HISTORY)]
+
+
+@pytest.mark.parametrize(
+    "prompt", ["{% for turn in _conversation %}…", "file://p.json", {"id": "file://p.json", "label": "x"}]
+)
+def test_a_prompt_that_reads_turns_makes_tests_a_conversation(tmp_path: Path, prompt: Any) -> None:
+    (tmp_path / "p.json").write_text("[{{ _conversation | dump }}]", encoding="utf-8")
+    apart = {"options": {"disableConversationVar": True}, "vars": {"q": "Alone?"}}
+    other = {"metadata": {"conversationId": "c"}, "vars": {"q": "Other?"}}
+    tests = [{"vars": {"q": "One?"}}, {"vars": {"q": "Two?"}}, apart, other]
+    cases = imported(tmp_path, "promptfoo", {"prompts": [prompt], "tests": tests}, "a.yaml").cases
+    assert [case.get("conversation") for case in cases] == ["a", "a", None, "c"]
+    assert [case.get("chat_history") for case in cases] == [None, [{"user": "One?"}], None, None]
+    cases = imported(tmp_path, "promptfoo", {"prompts": ["{{q}}", 3], "tests": tests}, "a.yaml").cases
+    assert [case.get("conversation") for case in cases] == [None, None, None, "c"]
