@@ -65,6 +65,17 @@ def long() -> Made:
     return runs, verdicts, {key: Trend(many, one.previous)}
 
 
+def talk() -> Made:
+    """Turns of two conversations, among each other."""
+    cases = [
+        Case(f"{name}-{turn}", labels={"conversation": name}, line=turn * 10, got=[["x.md"], ["refunds.md"]][turn % 2])
+        for turn in (1, 2)
+        for name in ("hire", "repair")
+    ]
+    run = run_of([*cases, Case("alone", line=40)])
+    return [run], [verdict_of(run)], {}
+
+
 READY = "main[aria-busy=false]"
 
 

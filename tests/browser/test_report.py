@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..unit.reporting.page.pages import BAD_ID
-from .reports import READY, axe_findings, evil, ids, long, opened, several, small
+from .reports import READY, axe_findings, evil, ids, long, opened, several, small, talk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -51,6 +51,17 @@ def test_an_address_opens_its_case(show: Show, written: Write) -> None:
     page = show(written("small", small) + "#case=wrong-answer")
     assert page.locator("h1").inner_text() == "wrong-answer"
     assert page.title().startswith("wrong-answer")
+
+
+def test_turns_of_a_conversation_are_shown_together_in_order(show: Show, written: Write) -> None:
+    address = written("talk", talk)
+    page = show(f"{address}#case=hire-2")
+    turns = page.locator(".conversation li")
+    assert [text.split()[0] for text in turns.all_inner_texts()] == ["hire-1", "hire-2"]
+    assert page.locator(".conversation [aria-current]").inner_text() == "hire-2"
+    turns.first.locator("a").click()
+    page.locator("h1", has_text="hire-1").wait_for()
+    assert show(f"{address}#case=alone").locator(".conversation").count() == 0
 
 
 def test_gate_prose_is_folded_below_the_cases(page: Page) -> None:

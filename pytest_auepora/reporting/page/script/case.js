@@ -12,6 +12,7 @@ const caseView = async (query) => {
     make("section", { class: "card case-head", "aria-labelledby": "case-title" },
       make("h1", { id: "case-title", tabindex: "-1", "data-first": true }, row.id), make("p", null, states(row)),
       lead(row, one),
+      conversation(data, row),
       one.turns ? folded(`${one.turns.length} ${one.turns.length === 1 ? "turn" : "turns"} before the question`, "turns", false, one.turns.map(([who, text]) => [subtitle(who), prose(text)])) : null,
       make("p", { class: "asked", dir: "auto" }, row.query || "(empty)"),
       one.error ? make("div", { class: "trace" }, make("h2", null, row.kind === "skipped" ? "Skipped" : "Error"), make("pre", { tabindex: "0" }, one.error)) : null),
@@ -49,6 +50,14 @@ const lead = (row, one) => [
   one.advice ? make("ul", { class: "muted" }, one.advice.map((text) => make("li", null, coded(text)))) : null,
   row.notComparable ? make("p", { class: "muted" }, `Not comparable: ${row.notComparable}`) : null,
 ];
+/* The other turns of its conversation, in the order of the golden file. */
+const conversation = (data, row) => {
+  const name = (row.labels || {}).conversation;
+  const turns = name ? data.cases.filter((other) => (other.labels || {}).conversation === name) : [];
+  return turns.length < 2 ? null : make("nav", { class: "conversation", "aria-label": "Conversation" }, subtitle(`Conversation ${name}`),
+    make("ol", null, turns.map((turn) => make("li", null,
+      turn === row ? make("b", { "aria-current": "page" }, turn.id) : link({ case: turn.id }, {}, turn.id), " ", states(turn)))));
+};
 const subtitle = (title) => make("h3", { class: "subtitle" }, title);
 const prose = (text, kind) => make("p", { class: `prose ${kind || ""}`, dir: "auto" }, text);
 const sides = (...both) => {
